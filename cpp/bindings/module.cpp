@@ -1,0 +1,9 @@
+// The compiled module: each part binds one header and checks what comes from Python.
+#include <nanobind/nanobind.h>
+
+#include "parts.hpp"
+
+NB_MODULE(_core, module) {
+  module.doc() = "Sureleaf's hot loops; use them through sureleaf._kernel.";
+  bind_levels(module);
+}

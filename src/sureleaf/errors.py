@@ -1,0 +1,74 @@
+"""What can go wrong, as types.
+
+::
+
+    SureleafError                      everything below; catch this to catch all
+      InvalidArgumentError (ValueError)  an argument's value cannot be used
+        UnreachableLevelError            no sample size reaches the level asked for
+      InvalidTypeError (TypeError)       an argument's type cannot be used
+      MissingPackageError (ImportError)  an optional library is not installed
+
+Every message says what was expected, what was got and what to do next.
+"""
+
+__all__ = [
+    "InvalidArgumentError",
+    "InvalidTypeError",
+    "MissingPackageError",
+    "SureleafError",
+    "UnreachableLevelError",
+]
+
+
+class SureleafError(Exception):
+    """Base of every error that Sureleaf raises on purpose.
+
+    Examples
+    --------
+    >>> from sureleaf import SureleafError, levels
+    >>> try:
+    ...     levels.confidence(10, 0.3)
+    ... except SureleafError as error:
+    ...     print(type(error).__name__)
+    InvalidArgumentError
+    """
+
+
+class InvalidArgumentError(SureleafError, ValueError):
+    """An argument has a value that cannot be used.
+
+    Examples
+    --------
+    >>> issubclass(InvalidArgumentError, ValueError)
+    True
+    """
+
+
+class UnreachableLevelError(InvalidArgumentError):
+    """No number of rows reaches the level that was asked for.
+
+    Examples
+    --------
+    >>> issubclass(UnreachableLevelError, InvalidArgumentError)
+    True
+    """
+
+
+class InvalidTypeError(SureleafError, TypeError):
+    """An argument has a type that cannot be used.
+
+    Examples
+    --------
+    >>> issubclass(InvalidTypeError, TypeError)
+    True
+    """
+
+
+class MissingPackageError(SureleafError, ImportError):
+    """An optional library is needed and not installed; the message has the pip line.
+
+    Examples
+    --------
+    >>> issubclass(MissingPackageError, ImportError)
+    True
+    """
