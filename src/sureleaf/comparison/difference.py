@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from sureleaf.errors import InvalidArgumentError
-
-__all__ = ["DifferenceTest", "checked_level"]
+__all__ = ["DifferenceTest"]
 
 
 @dataclass(frozen=True)
@@ -54,17 +52,3 @@ class DifferenceTest:
             f"at level {self.level:g}), p = {self.p_value:.4g}\n"
             f"  by {self.method}; {self.assumption}"
         )
-
-
-def checked_level(level: float) -> float:
-    """Return the level of an interval, or say why it cannot be one.
-
-    Examples
-    --------
-    >>> checked_level(0.95)
-    0.95
-    """
-    if not 0 < level < 1:
-        hint = f" Did you mean {level / 100:g}?" if 1 < level < 100 else ""
-        raise InvalidArgumentError(f"level must be between 0 and 1; got {level!r}.{hint}")
-    return float(level)

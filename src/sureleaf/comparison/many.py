@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.comparison.difference import checked_level
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.arguments import check_level
 
 __all__ = ["ManyComparison", "Pair", "compare_many", "holm"]
 
@@ -141,7 +141,7 @@ def compare_many(
     from scipy.stats import f as f_distribution
     from scipy.stats import rankdata, studentized_range
 
-    checked_level(level)
+    check_level(level)
     table, labels = _checked_scores(scores, names)
     n_datasets, k = table.shape
     ranks = rankdata(-table if higher_is_better else table, axis=1)

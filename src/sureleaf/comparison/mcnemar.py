@@ -12,8 +12,9 @@ from collections.abc import Callable
 from scipy.optimize import brentq
 from scipy.special import bdtr, ndtri
 
-from sureleaf.comparison.difference import DifferenceTest, checked_level
+from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.arguments import check_level
 
 __all__ = ["invert_score", "mcnemar"]
 
@@ -48,7 +49,7 @@ def mcnemar(
     >>> round(mcnemar(12, 4, 100, exact=True).p_value, 4)
     0.0768
     """
-    checked_level(level)
+    check_level(level)
     discordant = only_first + only_second
     if min(only_first, only_second) < 0 or n < 1 or discordant > n:
         raise InvalidArgumentError(

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from scipy.special import ndtri
 
-from sureleaf.comparison.difference import checked_level
 from sureleaf.comparison.rates import rate_interval
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.evaluation.arguments import check_level
 
 __all__ = ["rows_for_width", "rows_to_detect", "smallest_count"]
 
@@ -100,7 +100,7 @@ def rows_to_detect(
     >>> rows_to_detect(0.02, rate=0.10, paired=False)
     3841
     """
-    checked_level(level)
+    check_level(level)
     if not 0 < power < 1:
         raise InvalidArgumentError(f"power must be between 0 and 1, e.g. 0.8; got {power!r}.")
     other = rate + difference

@@ -2,13 +2,71 @@
 
 import math
 
-from scipy.special import ndtr, ndtri
+from scipy.special import betaincinv, ndtr, ndtri
 
-from sureleaf.comparison.difference import DifferenceTest, checked_level
+from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.comparison.mcnemar import invert_score
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.arguments import check_choice, check_level
+from sureleaf.evaluation.intervals import Estimate, Interval, clopper_pearson, wilson
 
-__all__ = ["compare_rates"]
+__all__ = ["compare_rates", "rate_interval"]
+
+
+def jeffreys(hits: float, n: float, *, level: float = 0.95) -> Interval:
+    """Quantiles of Beta(hits + ½, n - hits + ½); 0 and 1 at the ends (Brown et al. 2001).
+
+    Examples
+    --------
+    >>> low, high = jeffreys(80, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.7137, 0.8694)
+    """
+    tail = (1 - check_level(level)) / 2
+    low = 0.0 if hits == 0 else float(betaincinv(hits + 0.5, n - hits + 0.5, tail))
+    high = 1.0 if hits == n else float(betaincinv(hits + 0.5, n - hits + 0.5, 1 - tail))
+    return Interval(low, high)
+
+
+RATE_INTERVALS = {
+    "wilson": ("Wilson", wilson),
+    "clopper_pearson": ("Clopper-Pearson", clopper_pearson),
+    "jeffreys": ("Jeffreys", jeffreys),
+}
+
+
+def rate_interval(
+    rate: float, n: int, *, method: str = "wilson", level: float = 0.95
+) -> Estimate:
+    """Interval for a rate (an accuracy, an error, a share) that was measured on n rows.
+
+    Parameters
+    ----------
+    rate : float
+        Between 0 and 1.
+    n : int
+        Rows it was measured on.
+    method : {"wilson", "clopper_pearson", "jeffreys"}, default="wilson"
+        Wilson's is the lecture's and close to its level; Clopper and Pearson's never falls below
+        it and is wider; Jeffreys' is the Bayesian one with equal tails.
+    level : float, default=0.95
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        ``value``, ``low``, ``high``, ``level``, ``method``.
+
+    Examples
+    --------
+    >>> print(rate_interval(0.8, 100))
+    0.8000 (95 % interval 0.7112 to 0.8666; Wilson)
+    """
+    _check_rate(rate, n, "rate", "n")
+    check_choice("method", method, tuple(RATE_INTERVALS))
+    name, interval = RATE_INTERVALS[method]
+    low, high = interval(min(rate * n, n), n, level=level)
+    return Estimate(rate, low, high, level, name)
 
 
 def compare_rates(
@@ -44,7 +102,7 @@ def compare_rates(
     >>> round(compare_rates(0.10, 100, 0.20, 100, pooled=True).p_value, 4)
     0.0477
     """
-    checked_level(level)
+    check_level(level)
     _check_rate(e1, n1, "e1", "n1")
     _check_rate(e2, n2, "e2", "n2")
     difference = e1 - e2

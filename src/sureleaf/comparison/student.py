@@ -10,10 +10,12 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import fdtrc, fdtri, stdtr, stdtrit
+from scipy.special import fdtrc, fdtri
 
-from sureleaf.comparison.difference import DifferenceTest, checked_level
+from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.arguments import check_level
+from sureleaf.evaluation.intervals import corrected_resampled
 
 __all__ = ["five_by_two_f", "one_sample_t", "paired_t"]
 
@@ -124,7 +126,7 @@ def five_by_two_f(differences: ArrayLike, *, level: float = 0.95) -> DifferenceT
     >>> round(test.statistic, 4), round(test.p_value, 4)
     (3.069, 0.1138)
     """
-    checked_level(level)
+    check_level(level)
     pairs = np.asarray(differences, dtype=float)
     if pairs.shape != (5, 2):
         raise InvalidArgumentError(
@@ -154,27 +156,19 @@ def five_by_two_f(differences: ArrayLike, *, level: float = 0.95) -> DifferenceT
 def _t_test(
     differences: NDArray[np.float64], ratio: float, level: float, method: str, assumption: str
 ) -> DifferenceTest:
-    checked_level(level)
-    k = differences.size
-    mean = float(differences.mean())
-    spread = float(differences.std(ddof=1))
-    if spread <= 1e-12 * abs(mean):
-        if mean != 0:
-            raise InvalidArgumentError(
-                f"all {k} differences are {mean:g}: without any spread there is no telling "
-                "chance from effect. Use more folds or repeats."
-            )
-        spread = 0.0
-    standard_error = spread * math.sqrt(1 / k + ratio)
-    statistic = _ratio(mean, standard_error)
-    reach = float(stdtrit(k - 1, (1 + level) / 2)) * standard_error
+    found = corrected_resampled(differences, test_to_train=ratio, level=level)
+    if found.value != 0 and found.standard_error <= 1e-12 * abs(found.value):
+        raise InvalidArgumentError(
+            f"all {differences.size} differences are {found.value:g}: without any spread there "
+            "is no telling chance from effect. Use more folds or repeats."
+        )
     return DifferenceTest(
-        difference=mean,
-        low=mean - reach,
-        high=mean + reach,
-        p_value=min(1.0, 2 * float(stdtr(k - 1, -abs(statistic)))),
-        statistic=statistic,
-        standard_error=standard_error,
+        difference=found.value,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_value,
+        statistic=_ratio(found.value, found.standard_error),
+        standard_error=found.standard_error,
         method=method,
         level=level,
         assumption=assumption,

@@ -1,0 +1,1 @@
+"""Judge any classifier: designs, measures, costs, curves and bootstrap, frozen results out."""
