@@ -1,4 +1,4 @@
-"""Many algorithms on many data sets: do they differ at all, and which of them?
+"""Many algorithms on many data sets: whether they differ at all, and which of them.
 
 Demšar (2006) with the advice of Benavoli, Corani and Mangili (2016): Friedman's test asks whether
 any differ; Wilcoxon's signed-rank test with Holm's correction says which. Nemenyi's critical
@@ -74,7 +74,7 @@ class ManyComparison:
 
     Examples
     --------
-    >>> scores = [[.9, .8, .7], [.8, .7, .6], [.9, .7, .8], [.7, .6, .5], [.9, .8, .6], [.8, .6, .5]]
+    >>> scores = [[9, 8, 7], [8, 7, 6], [9, 7, 8], [7, 6, 5], [9, 8, 6], [8, 6, 5]]
     >>> found = compare_many(scores, names=["forest", "tree", "rule"])
     >>> found.names, round(found.p_value, 4)
     (('forest', 'tree', 'rule'), 0.0001)
@@ -192,7 +192,7 @@ def _friedman(ranks: NDArray[np.float64]) -> float:
     if spread == 0:  # every algorithm ties with every other on every data set
         return 0.0
     between = ranks.sum(axis=0) - ranks.shape[0] * (k + 1) / 2
-    return (k - 1) * float((between**2).sum()) / spread
+    return float((k - 1) * (between**2).sum() / spread)
 
 
 def _groups(

@@ -1,4 +1,4 @@
-"""Two models on the same rows: which one is right where they disagree?
+"""Two models on the same rows: which of them is right where they disagree.
 
 Only the rows on which exactly one model is right say anything about the difference. The p-value
 is McNemar's, exact (binomial) or mid-p; the interval is Tango's score interval, which inverts
@@ -99,7 +99,7 @@ def _tango_score(b: int, c: int, n: int, delta: float) -> float:
 def invert_score(
     score: Callable[[float], float], estimate: float, level: float
 ) -> tuple[float, float]:
-    """Ends of the interval of differences in [-1, 1] that a score test does not reject.
+    """Find the ends of the interval of differences in [-1, 1] that a score test does not reject.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def rows_for_width(
     >>> rows_for_width(0.03)
     1064
     >>> rows_for_width(0.02, rate=0.9)
-    867
+    868
     """
     if not 0 < half_width < 0.5:
         raise InvalidArgumentError(
@@ -96,7 +96,7 @@ def rows_to_detect(
     Examples
     --------
     >>> rows_to_detect(0.02, rate=0.10, discordance=0.06)
-    1174
+    1175
     >>> rows_to_detect(0.02, rate=0.10, paired=False)
     3841
     """
@@ -117,7 +117,7 @@ def rows_to_detect(
 def _standard_deviations(
     rate: float, other: float, paired: bool, discordance: float | None
 ) -> tuple[float, float]:
-    """Standard deviation of the difference of one row, without and with a true difference."""
+    """Deviation of one row's difference from its mean, without and with a true difference."""
     if not paired:
         if discordance is not None:
             raise InvalidArgumentError(

@@ -20,7 +20,7 @@ def jeffreys(hits: float, n: float, *, level: float = 0.95) -> Interval:
     --------
     >>> low, high = jeffreys(80, 100)
     >>> round(low, 4), round(high, 4)
-    (0.7137, 0.8694)
+    (0.7137, 0.8692)
     """
     tail = (1 - check_level(level)) / 2
     low = 0.0 if hits == 0 else float(betaincinv(hits + 0.5, n - hits + 0.5, tail))
@@ -35,9 +35,7 @@ RATE_INTERVALS = {
 }
 
 
-def rate_interval(
-    rate: float, n: int, *, method: str = "wilson", level: float = 0.95
-) -> Estimate:
+def rate_interval(rate: float, n: int, *, method: str = "wilson", level: float = 0.95) -> Estimate:
     """Interval for a rate (an accuracy, an error, a share) that was measured on n rows.
 
     Parameters

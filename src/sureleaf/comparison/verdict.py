@@ -140,7 +140,7 @@ def rows_until(
     >>> from sureleaf.comparison import mcnemar
     >>> test = mcnemar(30, 20, 1000)
     >>> rows_until(test, 1000, margin=0.01), rows_until(test, 1000, detect=0.01)
-    (1926, 3935)
+    (2046, 4179)
     """
     half_width = (test.high - test.low) / 2
     if half_width == 0:
