@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo test check format stub toolchain clean sanitize benchmark
+.PHONY: demo test check format stub toolchain clean sanitize benchmark promises
 
 demo: $(VENV)/.installed
 	$(BIN)/sureleaf plan --p-max 0.75 --confidence 0.95
@@ -33,6 +33,10 @@ stub: $(VENV)/.installed
 
 benchmark: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.speed
+
+# What every interval and test keeps of its promise, under known truth; some minutes.
+promises: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.quality.promises docs/promises.md
 
 sanitize:
 	cpp/tests/sanitize

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
@@ -13,7 +13,6 @@ from sureleaf.evaluation.arguments import check_level
 from sureleaf.evaluation.intervals import (
     Estimate,
     Interval,
-    bca_limits,
     delong_covariance,
     delong_interval,
 )
@@ -21,8 +20,6 @@ from sureleaf.evaluation.intervals import (
 __all__ = ["auc_difference", "bootstrap_difference", "p_by_inversion"]
 
 THESE_MODELS = "the rows are independent; it speaks of these two models, not of what grew them"
-N_BLOCKS = 200
-"""Blocks left out in turn for the acceleration of the bootstrap; enough for its third moment."""
 
 
 def auc_difference(
@@ -97,7 +94,11 @@ def bootstrap_difference(
     random_state: int = 0,
     level: float = 0.95,
 ) -> DifferenceTest:
-    """Any difference of two models on the same rows, by the paired (BCa) bootstrap.
+    """Any difference of two models on the same rows, by the paired bootstrap.
+
+    The rows are resampled for the standard error; the interval is d ± t s.e. with n - 1 degrees
+    of freedom. A paired difference is near enough symmetric for that, and quantiles of the
+    resamples (percentile or BCa) find too many differences on small test sets.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ def bootstrap_difference(
     random_state : int, default=0
         Seed: the same rows give the same interval.
     level : float, default=0.95
-        Level of the interval. The p-value is 1 minus the level at which it just reaches 0.
+        Level of the interval.
 
     Returns
     -------
@@ -139,23 +140,21 @@ def bootstrap_difference(
 
     generator = np.random.default_rng(random_state)
     value = at(np.arange(n_units))
-    drawn = [at(generator.integers(n_units, size=n_units)) for _ in range(n_resamples)]
-    blocks = np.array_split(generator.permutation(n_units), min(n_units, N_BLOCKS))
-    left_out = [at(np.delete(np.arange(n_units), block)) for block in blocks]
-
-    def limits(wanted: float) -> Interval:
-        return bca_limits(value, drawn, left_out, level=wanted)
-
-    low, high = limits(level)
-    standard_error = float(np.nanstd(drawn, ddof=1))
+    drawn = np.array([at(generator.integers(n_units, size=n_units)) for _ in range(n_resamples)])
+    drawn = drawn[np.isfinite(drawn)]
+    # Resampling n units understates a variance by (n - 1)/n, and n - 1 degrees estimate it.
+    shrunk = float(drawn.std(ddof=1)) if drawn.size > 1 else math.nan
+    standard_error = shrunk * math.sqrt(n_units / (n_units - 1))
+    reach = float(stdtrit(n_units - 1, (1 + level) / 2)) * standard_error
+    t = value / standard_error if standard_error else 0.0
     return DifferenceTest(
         difference=value,
-        low=low,
-        high=high,
-        p_value=max(p_by_inversion(limits), 2 / (n_resamples + 1)),
-        statistic=value / standard_error if standard_error else 0.0,
+        low=value - reach,
+        high=value + reach,
+        p_value=2 * float(stdtr(n_units - 1, -abs(t))),
+        statistic=t,
         standard_error=standard_error,
-        method="paired BCa bootstrap" + (" of groups" if members else ""),
+        method="paired bootstrap" + (" of groups" if members else ""),
         level=level,
         assumption=THESE_MODELS.replace("rows", "groups") if members else THESE_MODELS,
     )
