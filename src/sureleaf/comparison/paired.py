@@ -17,7 +17,7 @@ from sureleaf.evaluation.intervals import (
     delong_interval,
 )
 
-__all__ = ["auc_difference", "bootstrap_difference", "p_by_inversion"]
+__all__ = ["auc_difference", "bootstrap_difference", "p_by_inversion", "squared_and_added"]
 
 THESE_MODELS = "the rows are independent; it speaks of these two models, not of what grew them"
 
@@ -64,7 +64,7 @@ def auc_difference(
     else:
 
         def limits(at: float) -> Interval:
-            return _squared_and_added(
+            return squared_and_added(
                 delong_interval(positive, first, level=at),
                 delong_interval(positive, second, level=at),
             )
@@ -182,8 +182,16 @@ def p_by_inversion(limits: Callable[[float], Interval]) -> float:
     return 1 - inside
 
 
-def _squared_and_added(first: Estimate, second: Estimate) -> Interval:
-    """Newcombe's limits of a difference from the limits of both."""
+def squared_and_added(first: Estimate, second: Estimate) -> Interval:
+    """Limits of a difference from the limits of both (Newcombe 1998).
+
+    Examples
+    --------
+    >>> one = Estimate(0.9, 0.8, 0.95, 0.95, "")
+    >>> low, high = squared_and_added(one, one)
+    >>> round(low, 4), round(high, 4)
+    (-0.1118, 0.1118)
+    """
     difference = first.value - second.value
     return Interval(
         difference - math.hypot(first.value - first.low, second.high - second.value),

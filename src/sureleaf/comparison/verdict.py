@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from sureleaf.comparison.difference import DifferenceTest
 
-__all__ = ["Comparison", "Verdict", "decide", "rows_until"]
+__all__ = ["Comparison", "Verdict", "decide", "rows_until", "width_that_finds"]
 
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 
@@ -142,14 +142,19 @@ def rows_until(
     >>> rows_until(test, 1000, margin=0.01), rows_until(test, 1000, detect=0.01)
     (2046, 4179)
     """
-    half_width = (test.high - test.low) / 2
-    if half_width == 0:
-        return n_rows
-    if margin > 0:
-        factor = half_width / margin
-    elif detect > 0:
-        z = float(ndtri((1 + test.level) / 2))
-        factor = half_width * (1 + float(ndtri(0.8)) / z) / detect
-    else:
+    target = margin if margin > 0 else width_that_finds(detect, test.level)
+    if target <= 0:
         return None
-    return math.ceil(n_rows * factor**2)
+    return math.ceil(n_rows * ((test.high - test.low) / 2 / target) ** 2)
+
+
+def width_that_finds(detect: float, level: float) -> float:
+    """Half-width of the interval of a test that finds ``detect`` with a power of 80 %.
+
+    Examples
+    --------
+    >>> round(width_that_finds(0.01, 0.95), 6)
+    0.006996
+    """
+    z = float(ndtri((1 + level) / 2))
+    return detect * z / (z + float(ndtri(0.8)))
