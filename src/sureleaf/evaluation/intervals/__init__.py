@@ -13,6 +13,7 @@ from sureleaf.evaluation.intervals.delong import (
 )
 from sureleaf.evaluation.intervals.estimate import Estimate, Interval
 from sureleaf.evaluation.intervals.nested_cv import NestedFold, NestedMean, nested_cv
+from sureleaf.evaluation.intervals.out_of_bag import OutOfBagMean, out_of_bag_mean
 from sureleaf.evaluation.intervals.proportion import clopper_pearson, wilson
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "MeanOverSplits",
     "NestedFold",
     "NestedMean",
+    "OutOfBagMean",
     "bca_limits",
     "bootstrap_interval",
     "bootstrap_mean",
@@ -30,5 +32,6 @@ __all__ = [
     "delong_interval",
     "nested_cv",
     "newcombe_auc",
+    "out_of_bag_mean",
     "wilson",
 ]

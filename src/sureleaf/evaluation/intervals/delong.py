@@ -82,9 +82,9 @@ def delong_interval(positive: ArrayLike, scores: ArrayLike, *, level: float = 0.
     Examples
     --------
     >>> print(delong_interval([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
-    0.7500 (95 % interval 0.0664 to 0.9922; DeLong, logit scale)
+    0.7500 (95 % interval 0.0693 to 0.9918; DeLong, logit scale)
     >>> print(delong_interval([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.8]))
-    1.0000 (95 % interval 0.3970 to 1.0000; Newcombe's score interval)
+    1.0000 (95 % interval 0.3856 to 1.0000; Newcombe's score interval)
     """
     check_level(level)
     is_positive = np.asarray(positive, dtype=bool)
@@ -124,7 +124,7 @@ def newcombe_auc(area: float, n_positive: int, n_negative: int, *, level: float 
     --------
     >>> low, high = newcombe_auc(1.0, 20, 20)
     >>> round(low, 4), high
-    (0.8668, 1.0)
+    (0.8987, 1.0)
     """
     z = float(ndtri(0.5 + check_level(level) / 2))
     spread = (n_positive + n_negative) / 2 - 1
