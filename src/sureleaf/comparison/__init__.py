@@ -1,5 +1,6 @@
 """Is one classifier better than another? Tests that fit the design, a verdict, and planning."""
 
+from sureleaf.comparison.compare import compare
 from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.comparison.many import ManyComparison, Pair, compare_many, holm
 from sureleaf.comparison.mcnemar import mcnemar
@@ -19,6 +20,7 @@ __all__ = [
     "auc_difference",
     "bayesian_signed_rank",
     "bootstrap_difference",
+    "compare",
     "compare_many",
     "compare_rates",
     "five_by_two_f",

@@ -217,8 +217,6 @@ def _n_rows(a: Evaluation, question: str) -> int:
     return len(a.row) if question == "model" else len(a.truth)
 
 
-def _values(
-    a: Evaluation, b: Evaluation, measure: Measure, question: str
-) -> tuple[float, float]:
+def _values(a: Evaluation, b: Evaluation, measure: Measure, question: str) -> tuple[float, float]:
     first, second = (float(np.nanmean(judged.split_values(measure))) for judged in (a, b))
     return first, second

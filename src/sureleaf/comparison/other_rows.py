@@ -39,8 +39,8 @@ def compare_independent(
             f"got {method!r}."
         )
     if chosen == "z_intervals":
-        estimates = [judged.estimate(measure, level=level) for judged in (a, b)]
-        return _from_intervals(*estimates, measure.name)
+        first, second = (judged.estimate(measure, level=level) for judged in (a, b))
+        return _from_intervals(first, second, measure.name)
     (hits, n), (other_hits, other_n) = (_counted(judged, measure) for judged in (a, b))
     return compare_rates(
         hits / n, n, other_hits / other_n, other_n, pooled=chosen == "z_pooled", level=level

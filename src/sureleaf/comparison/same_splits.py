@@ -1,4 +1,4 @@
-"""Two algorithms judged by the same splits: differences of the splits, which are not independent."""
+"""Two algorithms judged by the same splits, whose differences are not independent."""
 
 from dataclasses import replace
 
@@ -45,23 +45,22 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
     """First minus second, for the splits in which both worked and the measure is defined."""
     if a.design.kind == "leave one out" and measure.row_values is None and a.groups is None:
         raise InvalidArgumentError(
-            f"{measure.name} is not defined for one row, and leave-one-out tests on one. "
-            "Use KFold."
+            f"{measure.name} is not defined for one row, and leave-one-out tests on one. Use KFold."
         )
-    values = []
-    for judged in (a, b):
-        of_split = dict(zip(judged.main_splits, judged.split_values(measure), strict=True))
-        values.append(of_split)
-    both = sorted(values[0].keys() & values[1].keys())
-    gaps = np.array([[values[0][i], values[1][i]] for i in both]).reshape(-1, 2)
-    gaps = gaps[~np.isnan(gaps).any(axis=1)]
-    finite_losses(gaps, measure.name)
-    if len(gaps) < 2:
+    one, other = (
+        dict(zip(judged.main_splits, judged.split_values(measure), strict=True))
+        for judged in (a, b)
+    )
+    both = [i for i in one if i in other and not np.isnan(one[i] + other[i])]
+    first, second = np.array([one[i] for i in both]), np.array([other[i] for i in both])
+    finite_losses(np.concatenate([first, second]), measure.name)
+    if len(both) < 2:
         raise InvalidArgumentError(
-            f"{measure.name} is defined for both in {len(gaps)} of {len(a.splits)} splits; two "
+            f"{measure.name} is defined for both in {len(both)} of {len(a.splits)} splits; two "
             "are needed. Use a design with more splits, or fewer folds of more rows."
         )
-    return gaps[:, 0] - gaps[:, 1]
+    gaps: Floats = first - second
+    return gaps
 
 
 def repeats_until(test: DifferenceTest, judged: Evaluation, half_width: float) -> int | None:

@@ -17,10 +17,11 @@ def sentence(found: Comparison, first: str, second: str) -> str:
 
     Examples
     --------
-    >>> found = Comparison(0.02, 0.01, 0.03, 0.001, "McNemar", "better", 900, None, "accuracy",
-    ...                    "model", (0.92, 0.90), 1000, 0.95, 0.0, 0.01, "the rows are independent", "")
+    >>> found = Comparison(
+    ...     0.02, 0.01, 0.03, 0.001, "McNemar", "better", 900, None, "accuracy", "model",
+    ...     (0.92, 0.90), 1000, 0.95, 0.0, 0.01, "the rows are independent", "")
     >>> print(sentence(found, "tree", "rule"))
-    tree is better than rule: accuracy 0.9200 against 0.9000, a difference of 0.0200 (0.0100 to
+    Tree is better than rule: accuracy 0.9200 against 0.9000, a difference of 0.0200 (0.0100 to
     0.0300 at level 0.95, p = 0.001, by McNemar on 1,000 rows). This holds if the rows are
     independent.
     """
@@ -33,8 +34,8 @@ def sentence(found: Comparison, first: str, second: str) -> str:
     )
     text = f"{_claim(found, first, second)}: {numbers}."
     if found.verdict == "undecided":
-        text += f" {_what_would_decide(found)}"
-    return f"{text} This holds if {found.assumption}."
+        text = f"{text} {_what_would_decide(found)}".rstrip()
+    return f"{text[0].upper()}{text[1:]} This holds if {found.assumption}."
 
 
 def _claim(found: Comparison, first: str, second: str) -> str:
@@ -57,10 +58,8 @@ def _what_would_decide(found: Comparison) -> str:
     else:
         goal = f"finding a true difference of {found.detect:g} with a power of 80 %"
     if more <= 0:
-        return (
-            f"The {found.n_rows:,} rows are enough for {goal}; the true difference is "
-            "likely near the bounds of what was asked."
-        )
+        near = "seems to lie near the margin" if found.margin > 0 else "is likely smaller"
+        return f"The rows are enough for {goal}; the true difference {near}."
     text = f"For {goal} it takes {rows} ({more:,} more)"
     if found.repeats_needed is not None:
         text += f", or {found.repeats_needed:,} repeats of the design on the rows there are"

@@ -3,7 +3,8 @@
 The lecture's interval for two algorithms is the plain one, with k - 1 degrees of freedom and the
 quantile 1 - alpha/2 (its example takes k degrees of freedom). Folds share training rows, so their
 differences are correlated and the plain test finds differences that are not there; Nadeau and
-Bengio (2003) add the share ``n_test / n_train`` to ``1 / k``.
+Bengio (2003) add the share ``n_test / n_train`` to ``1 / k``; Bouckaert and Frank (2004) found it
+to hold for folds too.
 """
 
 import math
@@ -20,13 +21,12 @@ from sureleaf.evaluation.intervals import corrected_resampled
 __all__ = ["five_by_two_f", "one_sample_t", "paired_t"]
 
 SHARED_ROWS = (
-    "it takes the differences to be independent; those of cross-validation folds or repeated "
-    "hold-outs share training rows, and it then finds differences that are not there: give "
-    "corrected=n_test/n_train"
+    "the differences are independent; those of folds and repeated hold-outs share training rows, "
+    "and the test then finds differences that are not there: give corrected=n_test/n_train"
 )
 CORRELATED = (
-    "differences of two resamplings correlate as n_test to n_test + n_train (Nadeau and Bengio "
-    "2003; a rule of thumb for cross-validation, Bouckaert and Frank 2004)"
+    "differences of two splits correlate by n_test / (n_test + n_train), which for folds is a "
+    "rule of thumb"
 )
 
 
