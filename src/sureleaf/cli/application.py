@@ -10,9 +10,6 @@ from sureleaf.cli import plan, reproduce
 
 __all__ = ["application", "main"]
 
-COMMANDS = (plan.plan, reproduce.reproduce)
-"""Every command, in the order of the help page: one file each, named after it."""
-
 # Typer carries its own copy of click since 0.16 and used the click package before. Whichever it
 # is, everything wrong with the arguments derives from one class right below Exception.
 ArgumentProblem = next(kind for kind in typer.BadParameter.__mro__ if kind.__base__ is Exception)
@@ -45,8 +42,9 @@ def _options(
     pass
 
 
-for _command in COMMANDS:
-    application.command()(_command)
+# Every command, in the order of the help page: one file each, named after it.
+application.command(context_settings={"allow_extra_args": True})(plan.plan)
+application.command()(reproduce.reproduce)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -76,7 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
         sys.stdout.flush()
     except ArgumentProblem as problem:
-        _stop(_message_of(problem))
+        _stop(problem.format_message())  # type: ignore[attr-defined]
     except (typer.Abort, KeyboardInterrupt):
         _stop("interrupted", code=INTERRUPTED)
     except BrokenPipeError:
@@ -88,13 +86,10 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code or 0)
 
 
-def _message_of(problem: BaseException) -> str:
-    """Return what was wrong, and for a bare ``sureleaf`` nothing: typer has shown the help."""
-    return str(getattr(problem, "format_message", problem.__str__)())
-
-
 def _stop(message: str, *, code: int = 2) -> None:
-    typer.echo(f"sureleaf: {' '.join(message.split())}", err=True)
+    line = " ".join(message.split())
+    if line:  # a bare "sureleaf" has shown its help and has nothing to add
+        typer.echo(f"sureleaf: {line}", err=True)
     sys.exit(code)
 
 
