@@ -1,3 +1,6 @@
 """How likely a node has found its majority class, and is right about the next row."""
 
-__all__: list[str] = []
+from sureleaf.levels.estimates import estimate_p_max
+from sureleaf.levels.node import confidence, utility
+
+__all__ = ["confidence", "estimate_p_max", "utility"]
