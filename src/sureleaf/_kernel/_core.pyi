@@ -1,0 +1,12 @@
+"""Sureleaf's hot loops; use them through sureleaf._kernel."""
+
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def class_wins(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], wins: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws.
+    """
