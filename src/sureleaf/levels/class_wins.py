@@ -81,7 +81,7 @@ def _of_many_rows(n: float, probabilities: FloatArray) -> FloatArray:
     means: FloatArray = n * probabilities[able]
     period = float(_reach(n))  # the total strays no further from n, in either direction
     n_turns = int(np.ceil(np.sqrt(2 * _LOG_NEGLIGIBLE / n) * period / (2 * np.pi))) + 1
-    theta = 2 * np.pi / period * np.arange(n_turns)
+    theta: FloatArray = np.arange(n_turns, dtype=np.float64) * (2 * np.pi / period)
     rest = n * probabilities[~able].sum()
     weight = np.exp(rest * (1j * np.sin(theta) - 2 * np.sin(theta / 2) ** 2))
     weight = weight * np.exp(-1j * theta * (n - means.sum()))
