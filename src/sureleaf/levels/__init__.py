@@ -6,6 +6,7 @@ Stats 7, 1209-1225. What is done about bad input is said in `sureleaf.levels.arg
 """
 
 from sureleaf.levels import entropies
+from sureleaf.levels.classes import class_confidence, class_utility
 from sureleaf.levels.distribution import entropic_binomial
 from sureleaf.levels.estimates import estimate_p_max
 from sureleaf.levels.likelihoods import entropic_joint_log_likelihood, joint_log_likelihood
@@ -14,6 +15,8 @@ from sureleaf.levels.tree import TreeLevels, node_confidence, node_utility, tree
 
 __all__ = [
     "TreeLevels",
+    "class_confidence",
+    "class_utility",
     "confidence",
     "entropic_binomial",
     "entropic_joint_log_likelihood",

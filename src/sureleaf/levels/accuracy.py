@@ -1,0 +1,176 @@
+"""How far an estimate of p_max, confidence or utility is off, exactly and not by simulation.
+
+With Y the larger of the two classes' counts, an estimate h(Y) has the mean
+
+    E h(Y) = h(m) + sum over y > m of (h(y) - h(y - 1)) P(Y >= y),  m = ceil(n / 2),
+
+and P(Y >= y) = I_p(y, n - y + 1) + I_{1-p}(y, n - y + 1), two incomplete beta functions. The sum
+has no large terms that cancel; counts further from their mean than a chance of e^-42 are left
+out, so the work grows with the square root of n.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels.arguments import (
+    FloatArray,
+    Numbers,
+    as_given,
+    broadcast,
+    p_max_of,
+    within,
+)
+from sureleaf.levels.estimates import estimate_p_max
+from sureleaf.levels.node import confidence, utility
+
+__all__ = ["QUANTITIES", "exact_bias", "exact_mse", "quantity"]
+
+Quantity = Callable[[ArrayLike, ArrayLike], Numbers]
+
+
+def _p_max_itself(n: ArrayLike, p_max: ArrayLike) -> Numbers:
+    return as_given(np.asarray(p_max, dtype=np.float64))
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "p_max": _p_max_itself,
+    "confidence": confidence,
+    "utility": utility,
+}
+"""What is estimated -> function of (n, p_max); its estimate is its value at the estimated p_max."""
+
+_LOG_NEGLIGIBLE = 42.0
+
+
+def exact_bias(
+    n: ArrayLike, p_max: ArrayLike, *, method: str = "blend", of: str = "p_max"
+) -> Numbers:
+    """Return the expected estimate minus the truth.
+
+    Parameters
+    ----------
+    n : array_like
+        Rows in the node, a whole number; a node without rows estimates p_max = 0.5.
+    p_max : array_like
+        The true probability of the more probable class, from 0.5 to 1.
+    method : str
+        A method of `estimate_p_max`.
+    of : {"p_max", "confidence", "utility"}
+        What is estimated: p_max, (5) or (6), the latter two at the estimated p_max.
+
+    Returns
+    -------
+    float or ndarray
+        Of the broadcast shape; absolute error below 1e-12 for n up to 10^6.
+
+    Examples
+    --------
+    >>> round(exact_bias(20, 0.6, method="mle"), 4)
+    0.0209
+    >>> round(exact_bias(20, 0.6), 4)
+    0.0062
+    """
+    target = quantity(of)
+    return _mean(n, p_max, method, target, lambda found, truth: found - truth)
+
+
+def exact_mse(
+    n: ArrayLike, p_max: ArrayLike, *, method: str = "blend", of: str = "p_max"
+) -> Numbers:
+    """Return the mean squared difference of estimate and truth.
+
+    Parameters
+    ----------
+    n : array_like
+        Rows in the node, a whole number; a node without rows estimates p_max = 0.5.
+    p_max : array_like
+        The true probability of the more probable class, from 0.5 to 1.
+    method : str
+        A method of `estimate_p_max`.
+    of : {"p_max", "confidence", "utility"}
+        What is estimated: p_max, (5) or (6), the latter two at the estimated p_max.
+
+    Returns
+    -------
+    float or ndarray
+        Of the broadcast shape; absolute error below 1e-12 for n up to 10^6.
+
+    Examples
+    --------
+    >>> round(exact_mse(20, 0.6, method="mle"), 4)
+    0.0078
+    """
+    target = quantity(of)
+    return _mean(n, p_max, method, target, lambda found, truth: (found - truth) ** 2)
+
+
+def quantity(of: str) -> Quantity:
+    """Return the function of (n, p_max) that ``of`` names, or say which there are.
+
+    Examples
+    --------
+    >>> round(quantity("confidence")(7, 5 / 7), 4)
+    0.8917
+    """
+    if of not in QUANTITIES:
+        raise InvalidArgumentError(
+            f"of must be one of {', '.join(map(repr, QUANTITIES))}; got {of!r}."
+        )
+    return QUANTITIES[of]
+
+
+def _mean(
+    n: ArrayLike,
+    p_max: ArrayLike,
+    method: str,
+    target: Quantity,
+    loss: Callable[[FloatArray, FloatArray], FloatArray],
+) -> Numbers:
+    """Return the mean of loss(estimate, truth), one element after the other."""
+    whole = within(
+        "n",
+        n,
+        lambda n: (n >= 0) & np.isfinite(n) & (n == np.floor(n)),
+        "a whole number of rows, 0 or more",
+        lambda n: " Counts are distributed over whole rows: round it." if n >= 0 else "",
+    )
+    n_rows, p = broadcast(n=whole, p_max=p_max_of(p_max))
+    estimate_p_max(0, 1, method=method)  # names a wrong method even if there is nothing to do
+    result = np.full(n_rows.shape, np.nan)
+    for at in np.ndindex(n_rows.shape):
+        if np.isnan(n_rows[at]) or np.isnan(p[at]):
+            continue
+        counts = _likely_counts(n_rows[at], p[at])
+        found = np.asarray(target(n_rows[at], estimate_p_max(counts, n_rows[at], method=method)))
+        truth = np.asarray(target(n_rows[at], p[at]))
+        result[at] = mean_over_counts(loss(found, truth), counts, n_rows[at], p[at])
+    return as_given(result)
+
+
+def _likely_counts(n: float, p: float) -> FloatArray:
+    """Return the larger class's counts that are not all but impossible."""
+    third = _LOG_NEGLIGIBLE / 3
+    reach = third + np.sqrt(third**2 + 2 * _LOG_NEGLIGIBLE * n * p * (1 - p))
+    smallest = np.ceil(n / 2)
+    return np.arange(max(smallest, np.floor(n * p - reach)), min(n, np.ceil(n * p + reach)) + 1)
+
+
+def mean_over_counts(
+    values: FloatArray, counts: FloatArray, n: float, p: FloatArray | float
+) -> FloatArray:
+    """Return the mean of values at the larger class's count; p may have axes before the last.
+
+    Examples
+    --------
+    >>> counts = np.array([1.0, 2.0])
+    >>> float(mean_over_counts(counts, counts, 2, 0.5))
+    1.5
+    """
+    y = counts[1:]
+    reached = betainc(y, n - y + 1, p) + betainc(y, n - y + 1, 1 - np.asarray(p))
+    mean: FloatArray = values[..., 0] + (np.diff(values) * reached).sum(axis=-1)
+    return mean
