@@ -12,7 +12,9 @@ __all__ = ["application", "main"]
 
 # Typer carries its own copy of click since 0.16 and used the click package before. Whichever it
 # is, everything wrong with the arguments derives from one class right below Exception.
-ArgumentProblem = next(kind for kind in typer.BadParameter.__mro__ if kind.__base__ is Exception)
+ArgumentProblem: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__base__ is Exception
+)
 
 INTERRUPTED = 130  # what shells report for a program stopped by Ctrl-C
 
@@ -74,7 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
         sys.stdout.flush()
     except ArgumentProblem as problem:
-        _stop(problem.format_message())  # type: ignore[attr-defined]
+        _stop(getattr(problem, "format_message", problem.__str__)())
     except (typer.Abort, KeyboardInterrupt):
         _stop("interrupted", code=INTERRUPTED)
     except BrokenPipeError:

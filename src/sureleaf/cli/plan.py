@@ -43,7 +43,7 @@ def plan(
 ) -> None:
     """Say how many rows a node needs for a level, and what levels its rows give.
 
-    Examples:
+    For example:
 
     - sureleaf plan --p-max 0.75 --confidence 0.95
 

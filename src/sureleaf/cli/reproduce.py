@@ -22,9 +22,10 @@ def reproduce(
 ) -> None:
     """Recompute a source document and say of every printed figure what it is.
 
-    A figure agrees with the document's own definition, comes from another computation (which is named), or is a misprint.
+    It agrees with the document's own definition, comes from another computation (which is
+    named), or is a misprint.
 
-    Examples:
+    For example:
 
     - sureleaf reproduce zhang2024
 

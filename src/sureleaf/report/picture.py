@@ -49,8 +49,15 @@ def picture(
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=INK, pad=28)
-    below = {"xytext": (0, 14), "textcoords": "offset points", "fontsize": 8.5}
-    axes.annotate(subtitle, (0, 1), xycoords="axes fraction", color="#5f5f5f", **below)
+    axes.annotate(
+        subtitle,
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 14),
+        textcoords="offset points",
+        fontsize=8.5,
+        color="#5f5f5f",
+    )
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(GREY)
     axes.tick_params(colors=INK, color=GREY)

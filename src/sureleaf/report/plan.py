@@ -143,8 +143,8 @@ def make_plan(
 
     Examples
     --------
-    >>> make_plan((0.7, 0.9), rows=20).answer()
-    'With 20 rows, a node with p_max from 0.7 to 0.9 has confidence 0.967 to 1.000 and utility 0.687 to 0.900.'
+    >>> make_plan((0.7, 0.7), rows=20).answer()
+    'With 20 rows, a node with p_max = 0.7 has confidence 0.967 and utility 0.687.'
     """
     low, high = p_max
     asked = {"confidence": confidence, "utility": utility}
@@ -185,14 +185,18 @@ def _biases(p_max: tuple[float, float], bias: float) -> tuple[BiasPlan, ...]:
 
 def _sentences(plan: Plan) -> list[str]:
     low, high = plan.p_max
-    node = f"a node with p_max = {low}" if low == high else f"a node with p_max from {low} to {high}"
+    node = (
+        f"a node with p_max = {low}" if low == high else f"a node with p_max from {low} to {high}"
+    )
     said = []
     if plan.rows is not None:
         said.append(f"With {_rows(plan.rows)}, {node} has {_range_of(plan, plan.rows)}.")
     if plan.rows_needed is not None:
         goals = " and ".join(f"a {one.name} of {one.level:g}" for one in plan.wanted)
         subject = node if plan.rows is None else "it"
-        said.append(f"{subject[0].upper()}{subject[1:]} needs {_rows(plan.rows_needed)} for {goals}")
+        said.append(
+            f"{subject[0].upper()}{subject[1:]} needs {_rows(plan.rows_needed)} for {goals}"
+        )
         said[-1] += _missing(plan)
     if plan.biases:
         best = min(plan.biases, key=lambda one: one.rows)

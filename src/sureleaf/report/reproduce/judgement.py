@@ -1,4 +1,4 @@
-"""Does a printed figure follow from its definition, from another computation, or from neither?
+"""Whether a printed figure follows from its definition, another computation, or neither.
 
 A figure that was **computed** agrees when the definition's value rounds to it. A figure that
 was **simulated** agrees when it is within `STANDARD_ERRORS` exact standard errors of the
@@ -22,7 +22,9 @@ STANDARD_ERRORS = 4.0
 
 CUT_OFF = "cut off instead of rounded"
 
-_ARITHMETIC = 1e-9  # floats are that exact here; a value halfway between two decimals may go to either
+_ARITHMETIC = (
+    1e-9  # floats are that exact here; a value halfway between two decimals may go to either
+)
 
 
 class Verdict(StrEnum):

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["draw_figures", "draw_likelihoods", "draw_splits"]
 
 # As in the paper: no split thick, split A thin, split B dashed. An even row adds nothing to an
-# undivided node, (5), hence its steps.
+# undivided node, (5), hence its stairs.
 PENS = {
-    "No split": {"color": INK, "linewidth": 2.8, "drawstyle": "steps-post"},
+    "No split": {"color": INK, "linewidth": 2.8},
     "Split A": {"color": BLUE, "linewidth": 1.8},
     "Split B": {"color": RED, "linewidth": 1.8, "linestyle": (0, (5, 2.5))},
 }

@@ -134,9 +134,7 @@ def biases_near_one_half() -> Part:
     """
     content = printed_table(9)
     cells = [
-        judge(
-            f"n = {n}", f"{of} {method}", figure, 4, *_both(int(n), content["p_max"], method, of)
-        )
+        judge(f"n = {n}", f"{of} {method}", figure, 4, *_both(int(n), content["p_max"], method, of))
         for n, figures in content["rows"].items()
         for (of, method), figure in zip(content["columns"], figures, strict=True)
     ]
@@ -153,6 +151,7 @@ def example() -> Part:
 
     Examples
     --------
+    >>> from sureleaf.report.reproduce import Verdict
     >>> example().of(Verdict.MISPRINT)
     [Cell(mle, p_max: printed .7134, defined .7143, misprint)]
     """
