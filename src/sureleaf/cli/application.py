@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
         sys.stdout.flush()
     except ArgumentProblem as problem:
-        _stop(getattr(problem, "format_message", problem.__str__)())
+        _stop(_told(problem))
     except (typer.Abort, KeyboardInterrupt):
         _stop("interrupted", code=INTERRUPTED)
     except BrokenPipeError:
@@ -86,6 +86,14 @@ def main(arguments: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
+
+
+def _told(problem: Exception) -> str:
+    """Return what was wrong with the arguments; an unknown option with the ones it may mean."""
+    meant: list[str] = getattr(problem, "possibilities", None) or []
+    if meant:
+        return f"{getattr(problem, 'message', problem)}. Did you mean {' or '.join(meant)}?"
+    return str(getattr(problem, "format_message", problem.__str__)())
 
 
 def _stop(message: str, *, code: int = 2) -> None:
