@@ -43,10 +43,3 @@ def test_the_bias_plan_names_every_estimate() -> None:
     for method, rows in biases.items():
         assert rows == levels.sample_size_for_bias((0.6, 0.9), bias=0.02, method=method)
     assert {"mle", "entropic", "blend"} <= set(biases)
-
-
-@pytest.mark.parametrize("columns", [60, 100])
-def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
-    arguments = ["plan", "--p-max", "0.6:0.9", "--rows", "20", "--confidence", "0.95"]
-    lines = sureleaf(*arguments, columns=columns).stdout.splitlines()
-    assert max(map(len, lines)) <= columns

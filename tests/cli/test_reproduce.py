@@ -1,8 +1,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from sureleaf.report.reproduce import reproduce
 from tests.cli.command import sureleaf
 
@@ -31,14 +29,6 @@ def test_several_tables_may_be_asked_for() -> None:
     done = sureleaf("reproduce", "zhang2024", "--table", "10", "--table", "15", "--json")
     parts = json.loads(done.stdout)["parts"]
     assert [part["name"] for part in parts] == ["table 10", "table 15"]
-
-
-@pytest.mark.parametrize("columns", [60, 100])
-@pytest.mark.parametrize("table", [None, 1, 4, 10, 12, 15, 18])
-def test_no_line_is_wider_than_the_terminal(columns: int, table: int | None) -> None:
-    wanted = [] if table is None else ["--table", str(table)]
-    shown = sureleaf("reproduce", "zhang2024", *wanted, columns=columns).stdout
-    assert max(map(len, shown.splitlines())) <= columns
 
 
 def test_figures_are_drawn_where_asked_and_named(tmp_path: Path) -> None:
