@@ -5,6 +5,7 @@ from typing import Any
 
 from sureleaf import levels
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels.estimates import METHODS
 
 __all__ = ["BiasPlan", "LevelsOfRows", "Plan", "Wanted", "make_plan"]
 
@@ -179,7 +180,7 @@ def _levels_of(p_max: tuple[float, float], *rows: int | None) -> tuple[LevelsOfR
 def _biases(p_max: tuple[float, float], bias: float) -> tuple[BiasPlan, ...]:
     return tuple(
         BiasPlan(method, bias, int(levels.sample_size_for_bias(p_max, bias=bias, method=method)))
-        for method in ("mle", "entropic", "blend")
+        for method in METHODS
     )
 
 

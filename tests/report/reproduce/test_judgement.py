@@ -13,7 +13,7 @@ def verdict(printed: float, *computed: Computed, decimals: int = 4) -> Verdict:
 
 def test_a_computed_figure_agrees_when_the_value_rounds_to_it() -> None:
     assert verdict(0.55, Computed(0.5467), decimals=2) is Verdict.AGREES
-    assert verdict(0.55, Computed(0.5551), decimals=2) is Verdict.MISPRINT
+    assert verdict(0.55, Computed(0.5449), decimals=2) is Verdict.MISPRINT
 
 
 def test_a_value_halfway_may_be_rounded_either_way() -> None:

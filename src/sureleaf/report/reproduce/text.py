@@ -83,8 +83,9 @@ def _fit(parts: list[Part]) -> str:
     tried = [cell for cell in cells if cell.other is not None]
     if not tried:
         return f"{sum(cell.verdict is Verdict.OTHER for cell in cells)} cells"
-    fit = sum(_explained(cell) for cell in tried)
-    return f"fits {fit} of {len(tried)} cells"
+    fit = sum(map(_explained, tried))
+    more = sum(cell.verdict is Verdict.AGREES and not _explained(cell) for cell in tried)
+    return f"fits {fit} of {len(tried)} cells" + (f", {more} more fits as defined" if more else "")
 
 
 def _explained(cell: Cell) -> bool:

@@ -1,7 +1,5 @@
 """Tables 10 to 15 and Example 3: which column of the golf data predicts best."""
 
-from collections.abc import Callable
-
 from sureleaf import levels
 from sureleaf.report.reproduce.judgement import Cell, Computed, Part, judge
 from sureleaf.report.reproduce.zhang2024.as_printed import (
@@ -150,17 +148,15 @@ def ranking() -> Part:
     order = printed()["example_3"]["ranking"]
     measured = {column: _measured(column) for column in order}
     figures = printed_table(15)["covariates"]
-
-    def place(column: str, value: Callable[[str], float]) -> Computed:
-        return Computed(1 + sum(value(rival) > value(column) for rival in order))
-
     cells = []
-    for rank, column in enumerate(order, start=1):
-        for at, measure in enumerate(MEASURES):
-            sign = -1 if measure == "Gini" else 1  # the least impurity is best
-            defined = place(column, lambda c, m=measure, s=sign: s * measured[c][m])  # type: ignore[misc]
-            other = place(column, lambda c, i=at, s=sign: s * figures[c][i])  # type: ignore[misc]
-            cells.append(judge(column, measure, rank, 0, defined, other))
+    for at, measure in enumerate(MEASURES):
+        best_first = -1 if measure == "Gini" else 1  # the least impurity is best
+        defined = {column: best_first * measured[column][measure] for column in order}
+        other = {column: best_first * figures[column][at] for column in order}
+        cells += [
+            judge(column, measure, rank, 0, _rank(column, defined), _rank(column, other))
+            for rank, column in enumerate(order, start=1)
+        ]
     return Part(
         "example 3",
         "rank of each column of the golf data",
@@ -168,3 +164,7 @@ def ranking() -> Part:
         "rank by the figures printed in Table 15",
         tuple(cells),
     )
+
+
+def _rank(column: str, values: dict[str, float]) -> Computed:
+    return Computed(1 + sum(value > values[column] for value in values.values()))

@@ -41,7 +41,7 @@ def sample_sizes() -> Part:
         "text under table 2",
         "smallest n that reaches a level",
         "smallest n by (5), (6)",
-        "the same, with levels rounded to two decimals first",
+        "smallest n whose level reaches it once rounded to two decimals",
         tuple(_sample_size(number, text) for number in LEVELS),
     )
 
