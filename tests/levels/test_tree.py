@@ -102,15 +102,15 @@ def test_fractional_rows_are_interpolated_linearly(n: float, share: float, p: fl
         assert found == pytest.approx(expected, abs=1e-15)
 
 
-@given(
-    st.integers(0, 3000), st.floats(0, 1), st.floats(0, 1), st.floats(0.5, 1), st.floats(0.5, 1)
-)
+@given(st.integers(0, 3000), st.floats(0, 1), st.floats(0, 1), st.floats(0.5, 1), st.floats(0.5, 1))
 def test_facts_3_and_4_hold_for_nodes_and_a_larger_share_helps(
     n: int, share: float, other_share: float, p: float, other_p: float
 ) -> None:
     (low, high), (small, large) = sorted((p, other_p)), sorted((share, other_share))
     rounding = 1e-14
-    assert levels.node_confidence(n, share, low) <= levels.node_confidence(n, share, high) + rounding
+    assert (
+        levels.node_confidence(n, share, low) <= levels.node_confidence(n, share, high) + rounding
+    )
     assert levels.node_utility(n, share, low) <= levels.node_utility(n, share, high) + rounding
     assert levels.node_confidence(n, small, p) <= levels.node_confidence(n, large, p) + rounding
 
