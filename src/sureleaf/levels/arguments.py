@@ -5,6 +5,8 @@ One rule for all of ``sureleaf.levels``:
 - a **scalar** that cannot be used (p_max = 0.3, n = -1, NaN) raises an error that names the
   argument and the value;
 - a bad **element of an array** gives NaN in its place and leaves the others alone;
+- where a last axis belongs together (the nodes of a tree, the classes of a distribution), one
+  **vector** is what a scalar is above: a bad vector raises, one of several gives NaN;
 - shapes that do not broadcast, and values that are not numbers, raise an error;
 - an empty array gives an empty array.
 """
@@ -23,6 +25,7 @@ __all__ = [
     "as_given",
     "broadcast",
     "chance",
+    "distribution",
     "finite_rows",
     "numbers",
     "p_max_of",
@@ -34,6 +37,8 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 Numbers = float | FloatArray
 """A float where every argument was a scalar, otherwise an array of the broadcast shape."""
+
+_SUM_TOLERANCE = 1e-8
 
 
 def numbers(name: str, value: ArrayLike) -> FloatArray:
@@ -65,8 +70,12 @@ def within(
     allowed: Callable[[FloatArray], NDArray[np.bool_]],
     expected: str,
     advice: Callable[[float], str] = lambda value: "",
+    *,
+    core: int = 0,
 ) -> FloatArray:
     """Return the numbers with NaN for elements not allowed; a scalar not allowed is an error.
+
+    With ``core=1`` a bad element of a single vector is an error, too.
 
     Examples
     --------
@@ -75,14 +84,14 @@ def within(
     """
     array = numbers(name, value)
     good = allowed(array)
-    if array.ndim == 0 and not good:
-        number = float(array)
-        raise InvalidArgumentError(f"{name} must be {expected}; got {number:.17g}.{advice(number)}")
+    if array.ndim <= core and not good.all():
+        number = float(array[~good].flat[0])
+        raise InvalidArgumentError(f"{name} must be {expected}; got {number!r}.{advice(number)}")
     array[~good] = np.nan
     return array
 
 
-def rows(name: str, value: ArrayLike) -> FloatArray:
+def rows(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
     """Check numbers of rows: 0 or more, fractions and infinity (the limit) included.
 
     Examples
@@ -90,10 +99,10 @@ def rows(name: str, value: ArrayLike) -> FloatArray:
     >>> rows("n", [3, -1])
     array([ 3., nan])
     """
-    return within(name, value, lambda n: n >= 0, "a number of rows, 0 or more", _not_nan)
+    return within(name, value, lambda n: n >= 0, "a number of rows, 0 or more", _not_nan, core=core)
 
 
-def finite_rows(name: str, value: ArrayLike) -> FloatArray:
+def finite_rows(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
     """Check counted rows: 0 or more, fractions included, infinity not.
 
     Examples
@@ -107,10 +116,11 @@ def finite_rows(name: str, value: ArrayLike) -> FloatArray:
         lambda y: (y >= 0) & np.isfinite(y),
         "a finite count of rows, 0 or more",
         _not_nan,
+        core=core,
     )
 
 
-def p_max_of(value: ArrayLike, name: str = "p_max") -> FloatArray:
+def p_max_of(value: ArrayLike, name: str = "p_max", *, core: int = 0) -> FloatArray:
     """Check probabilities of the more probable of two classes: from 0.5 to 1.
 
     Examples
@@ -118,10 +128,12 @@ def p_max_of(value: ArrayLike, name: str = "p_max") -> FloatArray:
     >>> p_max_of([0.6, 0.4])
     array([0.6, nan])
     """
-    return within(name, value, lambda p: (p >= 0.5) & (p <= 1), "from 0.5 to 1", _mirrored)
+    return within(
+        name, value, lambda p: (p >= 0.5) & (p <= 1), "from 0.5 to 1", _mirrored, core=core
+    )
 
 
-def chance(name: str, value: ArrayLike) -> FloatArray:
+def chance(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
     """Check probabilities, shares and weights: from 0 to 1.
 
     Examples
@@ -129,7 +141,32 @@ def chance(name: str, value: ArrayLike) -> FloatArray:
     >>> chance("share", [0.25, 1.5])
     array([0.25,  nan])
     """
-    return within(name, value, lambda p: (p >= 0) & (p <= 1), "from 0 to 1", _percent)
+    return within(name, value, lambda p: (p >= 0) & (p <= 1), "from 0 to 1", _percent, core=core)
+
+
+def distribution(name: str, value: ArrayLike) -> FloatArray:
+    """Check probabilities along the last axis: 0 or more, with sum 1 (within 1e-8, then scaled).
+
+    Examples
+    --------
+    >>> distribution("shares", [[0.25, 0.75], [0.5, 0.6]])
+    array([[0.25, 0.75],
+           [ nan,  nan]])
+    """
+    array = numbers(name, value)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise InvalidArgumentError(
+            f"{name} must have a last axis to add up along; got shape {array.shape}. "
+            "Give at least one number, such as [1.0]."
+        )
+    total = array.sum(axis=-1, keepdims=True)
+    good = (array >= 0).all(axis=-1, keepdims=True) & (np.abs(total - 1) <= _SUM_TOLERANCE)
+    if array.ndim == 1 and not good.all():
+        raise InvalidArgumentError(
+            f"{name} must be 0 or more and add up to 1; got {_shown(array.tolist())} with sum "
+            f"{float(total[0]):.10g}. Divide counts by their sum first."
+        )
+    return np.where(good, array / np.where(good, total, 1.0), np.nan)
 
 
 def broadcast(**arrays: FloatArray) -> tuple[FloatArray, ...]:
@@ -162,7 +199,7 @@ def require_pairs(
     array([ 2., nan])
     """
     if scalars and not good.all():
-        raise InvalidArgumentError(f"{name} must be {expected}; got {float(values.flat[0]):.17g}.")
+        raise InvalidArgumentError(f"{name} must be {expected}; got {float(values.flat[0])!r}.")
     return np.where(good, values, np.nan)
 
 
