@@ -23,9 +23,17 @@ from sureleaf.levels.arguments import (
 from sureleaf.levels.estimates import estimate_p_max
 from sureleaf.levels.node import confidence, utility
 
-__all__ = ["QUANTITIES", "chance_of_larger_count", "exact_bias", "exact_mse", "quantity"]
+__all__ = [
+    "QUANTITIES",
+    "chance_of_larger_count",
+    "exact_bias",
+    "exact_mse",
+    "likely_counts",
+    "quantity",
+]
 
 Quantity = Callable[[ArrayLike, ArrayLike], Numbers]
+Loss = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def _p_max_itself(n: ArrayLike, p_max: ArrayLike) -> Numbers:
@@ -40,6 +48,7 @@ QUANTITIES: dict[str, Quantity] = {
 """What is estimated -> function of (n, p_max); its estimate is its value at the estimated p_max."""
 
 _LOG_NEGLIGIBLE = 42.0
+_COUNTS_AT_A_TIME = 200_000
 
 
 def exact_bias(
@@ -124,9 +133,9 @@ def _mean(
     p_max: ArrayLike,
     method: str,
     target: Quantity,
-    loss: Callable[[FloatArray, FloatArray], FloatArray],
+    loss: Loss,
 ) -> Numbers:
-    """Return the mean of loss(estimate, truth), one element after the other."""
+    """Return the mean of loss(estimate, truth)."""
     whole = within(
         "n",
         n,
@@ -137,26 +146,40 @@ def _mean(
     n_rows, p = broadcast(n=whole, p_max=p_max_of(p_max))
     estimate_p_max(0, 1, method=method)  # names a wrong method even if there is nothing to do
     result = np.full(n_rows.shape, np.nan)
-    for at in np.ndindex(n_rows.shape):
-        size, truth = float(n_rows[at]), float(p[at])
-        if np.isnan(size) or np.isnan(truth):
-            continue
-        counts = _likely_counts(size, truth)
-        found = np.asarray(target(size, estimate_p_max(counts, size, method=method)))
-        losses = loss(found, np.asarray(target(size, truth)))
-        result[at] = losses @ chance_of_larger_count(
-            counts, np.full_like(counts, size), np.full_like(counts, truth)
-        )
+    usable = ~np.isnan(n_rows) & ~np.isnan(p)
+    result[usable] = _means(n_rows[usable], p[usable], method, target, loss)
     return as_given(result)
 
 
-def _likely_counts(n: float, p: float) -> FloatArray:
-    """Return the larger class's counts that are not all but impossible."""
+def _means(n: FloatArray, p: FloatArray, method: str, target: Quantity, loss: Loss) -> FloatArray:
+    """Return the mean losses of many nodes, the likely counts of some of them at a time."""
+    truth = np.asarray(target(n, p))
+    low, high = likely_counts(n, p)
+    lengths = (high - low + 1).astype(np.intp)
+    share = np.cumsum(lengths) // _COUNTS_AT_A_TIME
+    means = np.empty(n.shape)
+    for part in np.split(np.arange(n.size), np.flatnonzero(np.diff(share)) + 1):
+        node = np.repeat(part, lengths[part])
+        first = np.cumsum(lengths[part]) - lengths[part]
+        counts = low[node] + np.arange(node.size) - np.repeat(first, lengths[part])
+        found = np.asarray(target(n[node], estimate_p_max(counts, n[node], method=method)))
+        losses = loss(found, truth[node]) * chance_of_larger_count(counts, n[node], p[node])
+        means[part] = np.add.reduceat(losses, first) if part.size else 0.0
+    return means
+
+
+def likely_counts(n: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest count of the larger class that may well occur.
+
+    Examples
+    --------
+    >>> likely_counts(np.array([10_000.0]), np.array([0.6]))
+    (array([5536.]), array([6464.]))
+    """
     third = _LOG_NEGLIGIBLE / 3
     reach = third + np.sqrt(third**2 + 2 * _LOG_NEGLIGIBLE * n * p * (1 - p))
-    smallest = np.ceil(n / 2)
-    low, high = max(smallest, np.floor(n * p - reach)), min(n, np.ceil(n * p + reach))
-    return np.arange(low, high + 1)
+    low = np.maximum(np.ceil(n / 2), np.floor(n * p - reach))
+    return low, np.minimum(n, np.ceil(n * p + reach))
 
 
 def chance_of_larger_count(y_max: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
