@@ -2,4 +2,5 @@
 
 #include <nanobind/nanobind.h>
 
+void bind_classes(nanobind::module_& module);
 void bind_levels(nanobind::module_& module);
