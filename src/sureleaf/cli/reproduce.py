@@ -9,10 +9,14 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    document: Annotated[str, typer.Argument(help="The document: zhang2024.")],
+    document: Annotated[str, typer.Argument(help="The document: zhang2024, xu2022 or aw.")],
     table: Annotated[
         list[int] | None,
         typer.Option("--table", "-t", help="Show this table cell by cell; may be repeated."),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option("--part", "-p", help="The same for a part without a number, by its name."),
     ] = None,
     figures: Annotated[
         Path | None,
@@ -33,6 +37,8 @@ def reproduce(
 
     - sureleaf reproduce zhang2024 --figures figures
 
+    - sureleaf reproduce aw --part "two algorithms"
+
     - sureleaf reproduce zhang2024 --json
     """
     from sureleaf.cli.output import show, show_json
@@ -40,16 +46,19 @@ def reproduce(
     from sureleaf.report.reproduce import text
 
     found = room.reproduce(document)
-    if table:
-        found = found.only(f"table {number}" for number in table)
+    names = [f"table {number}" for number in table or []] + (part or [])
+    if names:
+        found = found.only(names)
     drawn = [str(path) for path in room.draw_figures(document, figures)] if figures else []
     if as_json:
         show_json(found.to_dict() | ({"figures": drawn} if figures else {}))
-    elif table:
-        for part in found.parts:
-            show(*text.cell_by_cell(part), "")
+    elif names:
+        for one in found.parts:
+            show(*text.cell_by_cell(one), "")
     else:
         show("", *text.summary(found))
-        show(f"[dim]Cell by cell: sureleaf reproduce {document} --table 4[/dim]")
+        show(
+            f'[dim]Cell by cell: sureleaf reproduce {document} --part "{found.parts[-1].name}"[/dim]'
+        )
     if drawn and not as_json:
         show("", *(f"Drawn: {path}" for path in drawn))

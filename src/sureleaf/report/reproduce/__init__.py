@@ -23,7 +23,11 @@ __all__ = [
     "reproduce",
 ]
 
-DOCUMENTS = {"zhang2024": "sureleaf.report.reproduce.zhang2024"}
+DOCUMENTS = {
+    "zhang2024": "sureleaf.report.reproduce.zhang2024",
+    "xu2022": "sureleaf.report.reproduce.xu2022",
+    "aw": "sureleaf.report.reproduce.aw",
+}
 """Name of a document -> module that recomputes it."""
 
 
