@@ -57,8 +57,7 @@ def reproduce(
             show(*text.cell_by_cell(one), "")
     else:
         show("", *text.summary(found))
-        show(
-            f'[dim]Cell by cell: sureleaf reproduce {document} --part "{found.parts[-1].name}"[/dim]'
-        )
+        last = found.parts[-1].name
+        show(f'[dim]Cell by cell: sureleaf reproduce {document} --part "{last}"[/dim]')
     if drawn and not as_json:
         show("", *(f"Drawn: {path}" for path in drawn))
