@@ -83,6 +83,8 @@ def main(arguments: list[str] | None = None) -> None:
         _leave_quietly()
     except (sureleaf.SureleafError, OSError) as problem:
         _stop(str(problem))
+    except MemoryError as problem:
+        _stop(f"not enough memory: {problem}")
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)

@@ -202,9 +202,8 @@ def _sentences(plan: Plan) -> list[str]:
     if plan.biases:
         best = min(plan.biases, key=lambda one: one.rows)
         said.append(
-            f"Estimates of p_max stay within {best.bias:g} of the truth on average "
-            + ", ".join(f"from {_rows(one.rows)} on by the {one.method}" for one in plan.biases)
-            + "."
+            f"From {_rows(best.rows)} on, the {best.method} estimate of p_max stays within "
+            f"{best.bias:g} of the truth on average, the soonest of {len(plan.biases)} estimates."
         )
     return said
 

@@ -49,7 +49,7 @@ def sample_sizes() -> Part:
 def _sample_size(number: int, text: dict[str, float]) -> Cell:
     name, level, _ = LEVELS[number]
     p, wanted, figure = text["p_max"], text[name], text[f"rows_for_{name}"]
-    exact = levels.sample_size(p, **{name: wanted})
+    exact = int(levels.sample_size(p, **{name: wanted}))
     rounded = next(n for n in range(1, exact + 1) if round(float(level(n, p)), 2) >= wanted)
     return judge(
         f"{name} of {wanted:.2f}", f"p_max = {p}", figure, 0, Computed(exact), Computed(rounded)
