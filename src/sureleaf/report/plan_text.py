@@ -1,13 +1,17 @@
 """A plan as tables: rows for levels, levels of rows, rows for a bias."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 
 from sureleaf.report.plan import Plan
 
-__all__ = ["tables"]
+if TYPE_CHECKING:
+    from sureleaf.report.rows_plan import RowsPlan
+
+__all__ = ["rows_table", "tables"]
 
 
 def tables(plan: Plan) -> Iterator[Table]:
@@ -57,4 +61,19 @@ def _biases(plan: Plan) -> Table:
     table = _table("estimate of p_max", "bias within", "from rows")
     for one in plan.biases:
         table.add_row(one.method, f"{one.bias:g}", f"[bold]{one.rows:,}[/bold]")
+    return table
+
+
+def rows_table(plan: "RowsPlan") -> Table:
+    """Return the table of test rows.
+
+    Examples
+    --------
+    >>> from sureleaf.report.rows_plan import plan_rows
+    >>> rows_table(plan_rows(half_width=0.02)).row_count
+    1
+    """
+    table = _table("assumed", "level", "test rows")
+    for one in plan.questions:
+        table.add_row(one.assumed, f"{plan.level:g}", f"[bold]{one.rows:,}[/bold]")
     return table
