@@ -72,20 +72,26 @@ def fitted(estimator: Any, table: Table, train: Integers, seed: int, *key: int) 
     return copy
 
 
-def predict_codes(model: Any, table: Table, rows: Integers) -> tuple[Integers, Floats | None]:
-    """Return the model's predictions of the rows as codes, and its probabilities if it has any."""
+def predict_codes(
+    model: Any, table: Table, rows: Integers, *, labels: bool = True, probabilities: bool = True
+) -> tuple[Integers, Floats | None]:
+    """Return the model's predictions of the rows as codes, and its probabilities if it has any.
+
+    What is not asked for (labels, probabilities) is not computed.
+    """
     own = take_rows(table.X, rows)
-    prediction = class_codes(
-        "predict", read_labels("predict", np.asarray(model.predict(own))), table.classes
-    )
-    if not hasattr(model, "predict_proba"):
+    prediction = np.empty(0, dtype=np.int64)
+    if labels:
+        said = read_labels("predict", np.asarray(model.predict(own)))
+        prediction = class_codes("predict", said, table.classes)
+    if not probabilities or not hasattr(model, "predict_proba"):
         return prediction, None
     known = getattr(model, "classes_", table.classes)
     columns = class_codes("classes_", read_labels("classes_", known), table.classes)
     raw = check_probabilities(np.asarray(model.predict_proba(own)), len(columns))
-    probabilities = np.zeros((len(rows), len(table.classes)))
-    probabilities[:, columns] = raw
-    return prediction, probabilities
+    spread = np.zeros((len(rows), len(table.classes)))
+    spread[:, columns] = raw
+    return prediction, spread
 
 
 def _one(estimator: Any, table: Table, split: Split, number: int, seed: int) -> Outcome:

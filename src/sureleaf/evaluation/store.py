@@ -16,6 +16,7 @@ An evaluation is one ``.npz`` file (a zip of plain numpy arrays, no pickle):
 import json
 import os
 import zipfile
+import zlib
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,18 @@ if TYPE_CHECKING:
 __all__ = ["load", "save"]
 
 FORMAT, VERSION = "sureleaf evaluation", 1
+
+UNREADABLE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    OSError,
+    AttributeError,
+    NotImplementedError,  # a compression that zipfile does not know
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
@@ -89,6 +102,7 @@ def load(path: str | PathLike[str]) -> "Evaluation":
 
     header, arrays = _read(Path(path))
     try:
+        _check(header, arrays)
         return Evaluation(
             estimator=header["estimator"],
             design=from_dict(header["design"]),
@@ -105,20 +119,44 @@ def load(path: str | PathLike[str]) -> "Evaluation":
             prediction=arrays["prediction"],
             probabilities=arrays.get("probabilities"),
         )
-    except (KeyError, TypeError) as problem:
+    except (KeyError, TypeError, ValueError) as problem:
         raise InvalidArgumentError(
             f"{path} is damaged: {problem} cannot be read. Save the evaluation again."
         ) from None
 
 
+def _check(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Refuse arrays that do not fit together, before a measure trips over them."""
+    n_classes, n_splits = len(header["classes"]), len(header["splits"])
+    n_rows, n_cells = len(arrays["truth"]), len(arrays["row"])
+    for name, limit, length in (
+        ("truth", n_classes, n_rows),
+        ("row", n_rows, n_cells),
+        ("split", n_splits, n_cells),
+        ("prediction", n_classes, n_cells),
+    ):
+        codes = arrays[name]
+        fits = codes.ndim == 1 and len(codes) == length and codes.dtype.kind in "iu"
+        if not fits or (length and not 0 <= codes.min() <= codes.max() < limit):
+            raise KeyError(name)
+    for name, shape in (
+        ("probabilities", (n_cells, n_classes)),
+        ("weights", (n_rows,)),
+        ("groups", (n_rows,)),
+    ):
+        if name in arrays and arrays[name].shape != shape:
+            raise KeyError(name)
+
+
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # opened here, because numpy leaves a file open that turns out to be no archive
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays.pop("header").tobytes())
     except FileNotFoundError:
         raise InvalidArgumentError(f"{path} does not exist.") from None
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, AttributeError) as problem:
+    except UNREADABLE as problem:
         raise InvalidArgumentError(
             f"{path} is no evaluation that Sureleaf saved, or is damaged ({problem}). "
             "Save the evaluation again."
