@@ -6,7 +6,7 @@ import sys
 import typer
 
 import sureleaf
-from sureleaf.cli import plan, reproduce
+from sureleaf.cli import compare, curve, evaluate, plan, reproduce
 
 __all__ = ["application", "main"]
 
@@ -45,6 +45,9 @@ def _options(
 
 
 # Every command, in the order of the help page: one file each, named after it.
+application.command()(evaluate.evaluate)
+application.command()(compare.compare)
+application.command()(curve.curve)
 application.command(context_settings={"allow_extra_args": True})(plan.plan)
 application.command()(reproduce.reproduce)
 
