@@ -3,3 +3,4 @@
 #include <nanobind/nanobind.h>
 
 void bind_levels(nanobind::module_& module);
+void bind_tree(nanobind::module_& module);
