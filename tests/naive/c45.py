@@ -19,6 +19,16 @@ SMALLEST_GAP = 1e-5  # gain_ratio never cuts between values closer than this
 TIE = 1e-10  # gini, entropy: decreases closer than this share of the node's impurity are the same
 
 
+def greater(a, b):
+    """By more than the tolerance; in this form, since `a > b + tolerance` rounds differently."""
+    return a - b > TOLERANCE
+
+
+def at_least(a, b):
+    """Within the tolerance."""
+    return b - a < TOLERANCE
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns of numbers (NaN missing) or category codes (-1 missing), labels as codes, weights.
@@ -133,9 +143,9 @@ def fit(data: Table, rules: Rules | None = None) -> Node:
 
 def grow(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, depth: int = 0) -> Node:
     leaf = Node(data.counts(rows, weights))
-    if depth == rules.max_depth or leaf.n < 2 * rules.min_samples_leaf - TOLERANCE:
+    if depth == rules.max_depth or greater(2 * rules.min_samples_leaf, leaf.n):
         return leaf
-    if leaf.errors < TOLERANCE:  # one class is left
+    if at_least(0.0, leaf.errors):  # one class is left
         return leaf
     choose = c45_split if rules.criterion == "gain_ratio" else purest_split
     split = choose(data, rows, weights, rules)
@@ -184,7 +194,7 @@ def c45_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) 
             candidate = c45_multiway(data, feature, rows, weights, rules.min_samples_leaf)
         else:
             candidate = c45_subset(data, feature, rows, weights, rules.min_samples_leaf)
-        if candidate is not None and candidate.gain > TOLERANCE:  # rule 4
+        if candidate is not None and greater(candidate.gain, 0.0):  # rule 4
             found.append(candidate)
     return best_gain_ratio(data, found)
 
@@ -202,7 +212,7 @@ def best_gain_ratio(data: Table, found: list[Candidate]) -> Split | None:
         if candidate.gain < average - 1e-3 or candidate.split_information <= 0:
             continue
         ratio = candidate.gain / candidate.split_information
-        if ratio > best_ratio + TOLERANCE:
+        if greater(ratio, best_ratio):
             best_ratio, best = ratio, candidate.split
     return best
 
@@ -213,7 +223,7 @@ def c45_multiway(
     """Rule 2: one branch a category, also for those without rows here."""
     n_categories = data.categories[feature]
     counts = counts_by_category(data, feature, rows, weights)
-    if (counts.sum(1) >= least - TOLERANCE).sum() < 2:
+    if at_least(counts.sum(1), least).sum() < 2:
         return None
     split = Split(feature, n_categories, branch_of=tuple(range(n_categories)))
     return Candidate(split, gain(counts, weights.sum()), split_information(counts, weights.sum()))
@@ -232,24 +242,31 @@ def c45_threshold(
     smallest_side = least if smallest_side <= least else min(smallest_side, 25)
 
     sides = np.stack([left, all_known - left], axis=1)  # of a cut after each row
-    is_candidate = np.append(np.diff(values) > SMALLEST_GAP, False)
-    is_candidate &= sides.sum(2).min(1) >= smallest_side - TOLERANCE
+    is_candidate = np.append(values[:-1] + SMALLEST_GAP < values[1:], False)
+    is_candidate &= at_least(sides.sum(2).min(1), smallest_side)
     gains = gain(sides, total)
     best_gain, best_row = 0.0, -1
     for row in np.flatnonzero(is_candidate):
-        if gains[row] > best_gain + TOLERANCE:
+        if greater(gains[row], best_gain):
             best_gain, best_row = gains[row], row
     if best_row < 0:
         return None
-    column = data.columns[feature]
-    below, above = values[best_row], values[best_row + 1]
-    middle = (below + above) / 2
-    threshold = float(column[(column <= middle) & (column < above)].max())
+    below, above = float(values[best_row]), float(values[best_row + 1])
+    threshold = largest_not_above((below + above) / 2, data.columns[feature])
     return Candidate(
         Split(feature, 2, threshold),
         best_gain - log2(is_candidate.sum()) / total,
         split_information(sides[best_row], total),
     )
+
+
+def largest_not_above(middle: float, column: np.ndarray) -> float:
+    """Rule 6, row by row: values closer than 1e-6 are the same, and the first one met stays."""
+    largest = -np.inf
+    for value in column.tolist():
+        if greater(value, largest) and at_least(middle, value):
+            largest = value
+    return largest
 
 
 def c45_subset(
@@ -260,10 +277,10 @@ def c45_subset(
     counts = counts_by_category(data, feature, rows, weights)
     best_gain, best = 0.0, None
     for split, sides in groupings(feature, counts):
-        if sides.sum(1).min() < least - TOLERANCE:
+        if not at_least(sides.sum(1).min(), least):
             continue
         this_gain = gain(sides, total)
-        if this_gain > best_gain + TOLERANCE:
+        if greater(this_gain, best_gain):
             best_gain, best = this_gain, (split, sides)
     if best is None:
         return None
@@ -289,7 +306,7 @@ def purest_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rule
             multiway = rules.categorical_split == "multiway"
             splits = [(one_each, counts)] if multiway else groupings(feature, counts)
         for split, sides in splits:
-            if (sides.sum(1) >= rules.min_samples_leaf - TOLERANCE).sum() < 2:
+            if at_least(sides.sum(1), rules.min_samples_leaf).sum() < 2:
                 continue
             decrease = gain(sides, weights.sum(), impurity)
             if decrease > best_decrease + close:
@@ -391,19 +408,30 @@ def collapse(node: Node) -> Node:
 
 def predict_proba(tree: Node, data: Table, *, laplace: bool = False) -> np.ndarray:
     """Class probabilities of every row of the table."""
-    out = np.zeros((len(data.labels), data.n_classes))
-    stack = [(tree, np.arange(len(data.labels)), np.ones(len(data.labels)), tree.class_counts)]
-    while stack:
-        node, rows, shares, counts = stack.pop()
-        if node.n > 0:
-            counts = node.class_counts  # an empty leaf keeps its parent's
-        if node.split is None:
-            smoothed = counts + 1 if laplace else counts
-            out[rows] += np.outer(shares, smoothed / smoothed.sum())
-            continue
-        branch = node.split.branches(data, rows)
-        for number, child in enumerate(node.children):
-            passed = np.where(branch == number, shares, 0.0)
-            passed[branch < 0] = shares[branch < 0] * node.branch_shares[number]
-            stack.append((child, rows[passed > 0], passed[passed > 0], counts))
+    rows = np.arange(len(data.labels))
+    out = np.zeros((len(rows), data.n_classes))
+    add_proba(out, tree, data, rows, np.ones(len(rows)), tree.class_counts, laplace)
     return out
+
+
+def add_proba(
+    out: np.ndarray,
+    node: Node,
+    data: Table,
+    rows: np.ndarray,
+    shares: np.ndarray,
+    parent_counts: np.ndarray,
+    laplace: bool,
+) -> None:
+    """Add what the leaves below this node say of the shares of rows that reach it."""
+    counts = node.class_counts if node.n > 0 else parent_counts
+    if node.split is None:
+        smoothed = counts + 1 if laplace else counts
+        out[rows] += np.outer(shares, smoothed / smoothed.sum())
+        return
+    branch = node.split.branches(data, rows)
+    for number, child in enumerate(node.children):
+        passed = np.where(branch == number, shares, 0.0)
+        passed[branch < 0] = shares[branch < 0] * node.branch_shares[number]
+        there = passed > 0
+        add_proba(out, child, data, rows[there], passed[there], counts, laplace)

@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from tests.naive.c45 import TOLERANCE, Node, Table, divide
+from tests.naive.c45 import Node, Table, at_least, divide
 
 
 def added_errors(n: float, errors: float, confidence_factor: float) -> float:
@@ -63,9 +63,8 @@ def prune(
     as_leaf = estimated_errors(node, confidence_factor)
     as_is = sum(estimated_errors(leaf, confidence_factor) for leaf in node.leaves)
     as_branch = sum(estimated_errors(leaf, confidence_factor) for leaf in raised.leaves)
-    slack = 0.1 + TOLERANCE
-    if as_leaf <= as_is + slack and as_leaf <= as_branch + slack:
+    if at_least(as_is + 0.1, as_leaf) and at_least(as_branch + 0.1, as_leaf):
         return Node(node.class_counts)
-    if as_branch <= as_is + slack:
+    if at_least(as_is + 0.1, as_branch):
         return prune(raised, data, rows, weights, confidence_factor)
     return node

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,10 +89,15 @@ def load_table(name: str) -> Named:
         header, *rows = list(csv.reader(file))
     cells = dict(zip(header, zip(*rows, strict=True), strict=True))
     target = cells.pop(schema["target"])
+    return named_table(cells, set(schema["numeric"]), target)
+
+
+def named_table(cells: dict[str, Sequence[str]], numeric: set[str], target: Sequence[str]) -> Named:
+    """A table from the text of its cells, empty ones missing."""
     labels = tuple(sorted(set(target)))
     columns, values = [], []
     for column, texts in cells.items():
-        if column in schema["numeric"]:
+        if column in numeric:
             values.append(())
             columns.append([float(text) if text else np.nan for text in texts])
         else:
@@ -107,3 +113,14 @@ def load_table(name: str) -> Named:
 def load_printed(name: str, kind: str, columns: tuple[str, ...]) -> PrintedTree:
     """The fixture's tree; `kind` is "pruned" or "unpruned"."""
     return parse((FIXTURES / f"{name}.{kind}.txt").read_text(), columns)
+
+
+def load_random_trees() -> list[dict]:
+    """The random tables beside this file and J48's trees of them, as `make_j48_trees` wrote them."""
+    return json.loads(Path(__file__).with_name("j48_random_trees.json").read_text())
+
+
+def random_named(stored: dict) -> Named:
+    cells = {column["name"]: column["cells"] for column in stored["columns"]}
+    numeric = {column["name"] for column in stored["columns"] if column["kind"] == "numeric"}
+    return named_table(cells, numeric, stored["labels"])
