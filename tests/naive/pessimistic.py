@@ -57,7 +57,8 @@ def prune(
         for child, part in zip(node.children, parts, strict=True)
     ]
     node = replace(node, children=children)
-    heaviest = children[int(np.argmax([child.n for child in children]))]
+    weights_of = [child.n for child in children]
+    heaviest = children[max(range(len(children)), key=lambda b: (weights_of[b], b))]
     raised = resend(heaviest, data, rows, weights)
 
     as_leaf = estimated_errors(node, confidence_factor)
