@@ -199,18 +199,19 @@ void bind_tree(nb::module_& module) {
       "table"_a, "n_threads"_a, nb::keep_alive<0, 1>(),
       "Find the order of every column, once for all trees grown on the table.");
 
+  constexpr auto owned = nb::rv_policy::move;  // each array is a copy with its own memory
   nb::class_<Tree>(module, "Tree", "A finished tree as flat arrays, nodes in preorder.")
       .def_prop_ro("n_classes", [](const Tree& tree) { return tree.n_classes; })
-      .def_prop_ro("feature", [](const Tree& tree) { return give(tree.feature); })
-      .def_prop_ro("threshold", [](const Tree& tree) { return give(tree.threshold); })
-      .def_prop_ro("child_offset", [](const Tree& tree) { return give(tree.child_offset); })
-      .def_prop_ro("children", [](const Tree& tree) { return give(tree.children); })
-      .def_prop_ro("branch_share", [](const Tree& tree) { return give(tree.branch_share); })
-      .def_prop_ro("category_offset", [](const Tree& tree) { return give(tree.category_offset); })
-      .def_prop_ro("category_branch", [](const Tree& tree) { return give(tree.category_branch); })
+      .def_prop_ro("feature", [](const Tree& tree) { return give(tree.feature); }, owned)
+      .def_prop_ro("threshold", [](const Tree& tree) { return give(tree.threshold); }, owned)
+      .def_prop_ro("child_offset", [](const Tree& tree) { return give(tree.child_offset); }, owned)
+      .def_prop_ro("children", [](const Tree& tree) { return give(tree.children); }, owned)
+      .def_prop_ro("branch_share", [](const Tree& tree) { return give(tree.branch_share); }, owned)
+      .def_prop_ro("category_offset", [](const Tree& tree) { return give(tree.category_offset); }, owned)
+      .def_prop_ro("category_branch", [](const Tree& tree) { return give(tree.category_branch); }, owned)
       .def_prop_ro("class_weights", [](const Tree& tree) {
         return give(tree.class_weights, {tree.size(), tree.n_classes});
-      });
+      }, owned);
   module.def("make_tree", &make_tree, "feature"_a, "threshold"_a, "child_offset"_a, "children"_a,
              "branch_share"_a, "category_offset"_a, "category_branch"_a, "class_weights"_a,
              "n_columns"_a, "A tree from its arrays; ValueError if they do not make one.");

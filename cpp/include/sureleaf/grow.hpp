@@ -198,11 +198,10 @@ class Grower {
 
   // The list of one column: the rows that take part, in order, with their classes. Made in the
   // place of the order itself where the types agree.
-  template <class Order>
-  std::vector<Entry> pack_list(Order&& order, std::size_t n_known, bool all_rows,
+  std::vector<Entry> pack_list(std::vector<std::uint32_t> order, std::size_t n_known, bool all_rows,
                                std::size_t& known_kept) const {
     std::vector<Entry> list;
-    if constexpr (std::is_same_v<Entry, std::uint32_t> && std::is_rvalue_reference_v<Order&&>)
+    if constexpr (std::is_same_v<Entry, std::uint32_t>)
       list = std::move(order);
     else
       list.assign(order.begin(), order.end());
@@ -594,8 +593,73 @@ class Grower {
     std::vector<std::vector<SideRow>> side;  // a branch each
   };
 
-  void make_split(Work& work, std::size_t j, const Candidate& candidate, Arena& arena,
+  // Where values are too close for C4.5 to tell apart, its threshold can fall below the cut's own
+  // lower neighbour, and rows that were left of the cut go right.
+  void settle_threshold(const Work& work, std::size_t j, Candidate& candidate) const {
+    const double middle = midpoint(candidate.low, candidate.high);
+    std::vector<PlacedValue> nearby = values_near(j, middle);
+    const double threshold = nearby.empty() ? candidate.low : threshold_in_row_order(nearby);
+    if (data_.columns[j].is_ordered_list()) {
+      const std::span<const Entry> list = source_list(j, work);
+      auto above = [&](std::size_t i) {
+        return data_.table[j].value(packing_.row(list[i])) > threshold;
+      };
+      std::size_t cut = candidate.cut;
+      while (cut > 0 && above(cut - 1)) --cut;
+      if (cut == 0) return;
+      candidate.cut = cut;
+    } else {
+      const std::vector<double>& values = data_.columns[j].values;
+      std::size_t cut = candidate.cut;
+      while (cut > 0 && values[cut] > threshold) --cut;
+      if (values[cut] > threshold) return;
+      candidate.cut = cut;
+    }
+    candidate.low = threshold;
+    candidate.threshold_is_settled = true;
+  }
+
+  // Of the whole training set: the values not above the middle, down to the first clear gap.
+  std::vector<PlacedValue> values_near(std::size_t j, double middle) const {
+    const PresortedColumn& column = data_.columns[j];
+    const Column& source = data_.table[j];
+    std::vector<PlacedValue> nearby;
+    // Adds a value unless it is above the middle; false when a clear gap has been reached.
+    auto take = [&](std::uint32_t row, double value) {
+      if (!takes_part(row) || !(value - middle < c45_slack)) return true;
+      if (!nearby.empty() && nearby.back().value - value > c45_slack) return false;
+      nearby.push_back({row, value});
+      return nearby.size() < max_nearby;
+    };
+    if (!column.is_ordered_list()) {
+      std::vector<std::uint32_t> first_row = first_rows_of_codes(j);
+      for (std::size_t code = column.values.size(); code-- > 0;)
+        if (first_row[code] != lost && !take(first_row[code], column.values[code])) break;
+      return nearby;
+    }
+    const auto known_end = column.order.begin() + static_cast<std::ptrdiff_t>(column.n_known);
+    auto at = std::partition_point(column.order.begin(), known_end, [&](std::uint32_t item) {
+      return source.value(item & ~increase_bit) - middle < c45_slack;
+    });
+    while (at != column.order.begin()) {
+      const std::uint32_t row = *--at & ~increase_bit;
+      if (!take(row, source.value(row))) break;
+    }
+    return nearby;
+  }
+
+  std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {
+    const PresortedColumn& column = data_.columns[j];
+    std::vector<std::uint32_t> first_row(column.values.size(), lost);
+    for (std::size_t row = data_.table.n_rows; row-- > 0;)
+      if (column.small_codes[row] != small_missing && takes_part(row))
+        first_row[column.small_codes[row]] = static_cast<std::uint32_t>(row);
+    return first_row;
+  }
+
+  void make_split(Work& work, std::size_t j, Candidate& candidate, Arena& arena,
                   Workspace<Entry>& space, std::size_t n_threads, std::vector<Work>& pending) {
+    if (needs_gap(j)) settle_threshold(work, j, candidate);
     Branches branches;
     branches.n = candidate.groups.empty() && !data_.table[j].has_thresholds() ? n_codes(j) : 2;
     branches.first_child = arena.add_nodes(branches.n);
@@ -765,6 +829,7 @@ class Grower {
     if (data_.table[j].has_thresholds()) {
       node.low = candidate.low;
       node.high = candidate.high;
+      node.threshold_is_settled = candidate.threshold_is_settled;
       return;
     }
     node.first_category = arena.category_branch.size();
@@ -922,12 +987,11 @@ inline Tree grow(Presorted& data, std::span<const std::int32_t> labels, std::siz
   auto run = [&](auto entry) {
     detail::Grower<decltype(entry)> grower(data, labels, n_classes, weights, rules, n_threads,
                                            patience);
-    if (use_up)
-      return grower.run([&](std::size_t j) -> std::vector<std::uint32_t>&& {
-        return std::move(data.columns[j].order);
-      });
-    return grower.run([&](std::size_t j) -> const std::vector<std::uint32_t>& {
-      return data.columns[j].order;
+    return grower.run([&](std::size_t j) -> std::vector<std::uint32_t> {
+      PresortedColumn& column = data.columns[j];
+      // C4.5 looks up thresholds in the order of columns whose values are close.
+      if (use_up && (!rules.is_c45() || column.gaps_are_wide)) return std::move(column.order);
+      return column.order;
     });
   };
   if (Packing<std::uint32_t>::fits(data.table.n_rows, n_classes)) return run(std::uint32_t{});

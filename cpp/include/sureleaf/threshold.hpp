@@ -18,6 +18,25 @@ inline double midpoint(double low, double high) {
   return middle >= low && middle < high ? middle : low;
 }
 
+// Where different values are as close as c45_slack, C4.5's threshold depends on the order of rows:
+// going down the column it takes each value that is not above the midpoint and clearly above the
+// one it has. `nearby` holds the values that can matter: those that no clear gap parts from the
+// largest one.
+struct PlacedValue {
+  std::uint32_t row;
+  double value;
+};
+inline constexpr std::size_t max_nearby = 1000;
+
+inline double threshold_in_row_order(std::vector<PlacedValue>& nearby) {
+  std::sort(nearby.begin(), nearby.end(),
+            [](const PlacedValue& a, const PlacedValue& b) { return a.row < b.row; });
+  double threshold = -std::numeric_limits<double>::infinity();
+  for (const PlacedValue& item : nearby)
+    if (item.value - threshold > c45_slack) threshold = item.value;
+  return threshold;
+}
+
 // C4.5 cuts at a value that occurs: the largest of the whole training set that is not above the
 // midpoint by more than its slack. Found for all cuts of a column in one pass over the column.
 class Thresholds {
@@ -26,7 +45,7 @@ class Thresholds {
 
   void add(const Arena& arena) {
     for (const GrownNode& node : arena.nodes)
-      if (node.feature >= 0 && node.n_categories == 0)
+      if (node.feature >= 0 && node.n_categories == 0 && !node.threshold_is_settled)
         midpoints_[static_cast<std::size_t>(node.feature)].push_back(midpoint(node.low, node.high));
   }
 
@@ -52,6 +71,7 @@ class Thresholds {
   }
 
   double of(const GrownNode& node) const {
+    if (node.threshold_is_settled) return node.low;
     const auto j = static_cast<std::size_t>(node.feature);
     const auto at = std::lower_bound(midpoints_[j].begin(), midpoints_[j].end(),
                                      midpoint(node.low, node.high));
