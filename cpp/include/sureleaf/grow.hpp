@@ -113,6 +113,7 @@ struct Totals {
   std::vector<double> weights;
   double weight = 0;
   bool whole = false;
+  std::vector<std::int64_t> flag_counts;  // rows with each flag set, a line a class
 
   template <class Weight>
   std::span<const Weight> of() const {
@@ -274,7 +275,9 @@ class Grower {
   void split(Work& work, Arena& arena, Workspace<Entry>& space, std::size_t n_threads,
              std::vector<Work>& pending) {
     if (is_leaf(arena.weights(work.node), work.depth)) return;
-    const Totals totals = make_totals(work, arena);
+    Totals totals = make_totals(work, arena);
+    if (totals.whole && weights_.are_unit() && data_.n_flags > 0)
+      count_flags(work, n_threads, totals.flag_counts);
     std::vector<Candidate> candidates(data_.table.size());
     if (n_threads == 1) {
       for (std::size_t j = 0; j < candidates.size(); ++j)
@@ -359,10 +362,13 @@ class Grower {
     Candidate candidate;
     BestCut best(rules_, known_weight, totals.weight, n_classes_);
     bool found = false;
-    if (std::is_same_v<Meter, CountGini> && n_classes_ == 2 && weights_.are_unit()) {
+    if (std::is_same_v<Meter, CountGini> && weights_.are_unit()) {
       double gain = 0;
-      found = scan_list_two_classes(list, packing_, known[1], rules_.min_samples_leaf - c45_slack,
-                                    candidate.cut, gain);
+      const double least = rules_.min_samples_leaf - c45_slack;
+      found = n_classes_ == 2
+                  ? scan_list_gini_two(list, packing_, known[1], least, candidate.cut, gain)
+                  : scan_list_gini(list, packing_, known, least, space.count_sides, candidate.cut,
+                                   gain);
       candidate.valid = found;
       candidate.gain = gain / totals.weight;
     } else {
@@ -440,7 +446,10 @@ class Grower {
     using Weight = typename Meter::Weight;
     Candidate candidate;
     if (n_codes(j) < 2) return candidate;
-    const CodeTable<Weight> table = tabulate<Weight>(j, work, space);
+    const bool is_counted = !totals.flag_counts.empty() && data_.columns[j].flag >= 0;
+    const CodeTable<Weight> table = is_counted ? tabulate_flag<Weight>(j, totals, space)
+                                               : tabulate<Weight>(j, work, space);
+    if (table.n_lines < 2) return candidate;
     auto& known = space.template known<Weight>();
     std::fill(known.begin(), known.end(), Weight{0});
     for (std::size_t line = 0; line < table.n_lines; ++line)
@@ -500,9 +509,10 @@ class Grower {
         return code < 0 ? lost : static_cast<std::uint32_t>(code);
       });
     } else {
-      const std::uint8_t* codes = column.small_codes.data();
-      use([codes](std::size_t row) -> std::uint32_t {
-        return codes[row] == small_missing ? lost : codes[row];
+      const auto [codes, step] = data_.small_codes_of(j);
+      use([codes = codes, step = step](std::size_t row) -> std::uint32_t {
+        const std::uint8_t code = codes[row * step];
+        return code == small_missing ? lost : code;
       });
     }
   }
@@ -535,6 +545,56 @@ class Grower {
       cells[cells.size() - n_classes_ + item.cls] += item.weight;
     }
     return {cells, space.line_codes, space.line_codes.size(), n_classes_};
+  }
+
+  // Counts all flags of the node's rows by class. Bytes are added up, a vector of them at a time,
+  // and moved to wide sums before they can overflow.
+  void count_flags(const Work& work, std::size_t n_threads,
+                   std::vector<std::int64_t>& counts) const {
+    const std::size_t n_flags = data_.n_flags;
+    const std::size_t n_parts = work.n < 50'000 ? 1 : n_threads;
+    std::vector<std::vector<std::int64_t>> sums(n_parts);
+    run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
+      std::vector<std::int64_t>& sum = sums[part];
+      sum.assign(n_classes_ * n_flags, 0);
+      std::vector<std::uint8_t> bytes(n_classes_ * n_flags, 0);
+      const Entry* rows = lists_.back().data() + work.begin;
+      std::size_t at = part * work.n / n_parts;
+      const std::size_t end = (part + 1) * work.n / n_parts;
+      while (at < end) {
+        const std::size_t stop = std::min(end, at + 255);
+        for (; at < stop; ++at) {
+          const std::uint8_t* flags = data_.flags_of(packing_.row(rows[at]));
+          std::uint8_t* to = bytes.data() + packing_.cls(rows[at]) * n_flags;
+          for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
+            for (std::size_t b = 0; b < Presorted::flag_padding; ++b) to[f + b] += flags[f + b];
+        }
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += bytes[i];
+        std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
+      }
+    });
+    counts = std::move(sums[0]);
+    for (std::size_t part = 1; part < n_parts; ++part)
+      for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += sums[part][i];
+  }
+
+  // The table of a flag; without lines if it is the same for all rows of the node.
+  template <class Weight>
+  CodeTable<Weight> tabulate_flag(std::size_t j, const Totals& totals,
+                                  Workspace<Entry>& space) const {
+    const auto flag = static_cast<std::size_t>(data_.columns[j].flag);
+    std::vector<Weight>& cells = space.template cells<Weight>();
+    cells.resize(2 * n_classes_);
+    Weight n_set = 0, n_clear = 0;
+    for (std::size_t k = 0; k < n_classes_; ++k) {
+      const auto set = static_cast<Weight>(totals.flag_counts[k * data_.n_flags + flag]);
+      cells[n_classes_ + k] = set;
+      cells[k] = static_cast<Weight>(totals.counts[k]) - set;
+      n_set += set;
+      n_clear += cells[k];
+    }
+    const bool varies = n_set > 0 && n_clear > 0;
+    return {cells, {}, varies ? std::size_t{2} : std::size_t{0}, n_classes_};
   }
 
   // ---- the best column --------------------------------------------------------------------
@@ -649,11 +709,11 @@ class Grower {
   }
 
   std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {
-    const PresortedColumn& column = data_.columns[j];
-    std::vector<std::uint32_t> first_row(column.values.size(), lost);
+    std::vector<std::uint32_t> first_row(data_.columns[j].values.size(), lost);
+    const auto [codes, step] = data_.small_codes_of(j);
     for (std::size_t row = data_.table.n_rows; row-- > 0;)
-      if (column.small_codes[row] != small_missing && takes_part(row))
-        first_row[column.small_codes[row]] = static_cast<std::uint32_t>(row);
+      if (codes[row * step] != small_missing && takes_part(row))
+        first_row[codes[row * step]] = static_cast<std::uint32_t>(row);
     return first_row;
   }
 

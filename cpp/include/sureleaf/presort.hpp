@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "sureleaf/columns.hpp"
@@ -29,6 +30,8 @@ struct PresortedColumn {
   std::size_t n_known = 0;
   // Few values or few categories: a code a row (small_missing if none).
   std::vector<std::uint8_t> small_codes;
+  // Two codes and nothing missing: the codes are flag number `flag` of each row instead.
+  std::int32_t flag = -1;
   // The value of each code, ascending (columns with thresholds and small codes only).
   std::vector<double> values;
   // All different values are further apart than c45_gap.
@@ -36,12 +39,23 @@ struct PresortedColumn {
   // Codes are read from the table itself: a categorical column of many categories.
   bool codes_in_table = false;
 
-  bool is_ordered_list() const { return small_codes.empty() && !codes_in_table; }
+  bool is_ordered_list() const { return small_codes.empty() && flag < 0 && !codes_in_table; }
 };
 
 struct Presorted {
   Columns table;
   std::vector<PresortedColumn> columns;
+  // The flags of a row side by side, so that all of them are counted by a few vector additions.
+  std::vector<std::uint8_t> flags;
+  std::size_t n_flags = 0;      // a row, the padding included
+  static constexpr std::size_t flag_padding = 16;
+
+  const std::uint8_t* flags_of(std::size_t row) const { return flags.data() + row * n_flags; }
+  // A row's code in a column of few values: the first of them, and how far it is to the next.
+  std::pair<const std::uint8_t*, std::size_t> small_codes_of(std::size_t j) const {
+    if (columns[j].flag >= 0) return {flags.data() + columns[j].flag, n_flags};
+    return {columns[j].small_codes.data(), 1};
+  }
 };
 
 namespace detail {
@@ -206,6 +220,37 @@ inline void encode_small_categories(const Column& column, std::size_t n_rows,
   }
 }
 
+// Moves the columns of two codes into the flags.
+inline void gather_flags(Presorted& presorted, std::size_t n_threads, Patience& patience) {
+  std::vector<std::size_t> flagged;
+  for (std::size_t j = 0; j < presorted.columns.size(); ++j) {
+    const PresortedColumn& column = presorted.columns[j];
+    const auto highest = column.small_codes.empty()
+                             ? small_missing
+                             : *std::max_element(column.small_codes.begin(), column.small_codes.end());
+    if (highest == 1) flagged.push_back(j);
+  }
+  if (flagged.empty()) return;
+  constexpr std::size_t padding = Presorted::flag_padding;
+  const std::size_t n_rows = presorted.table.n_rows;
+  presorted.n_flags = (flagged.size() + padding - 1) / padding * padding;
+  presorted.flags.resize(n_rows * presorted.n_flags);
+  constexpr std::size_t block = 4096;
+  run_jobs((n_rows + block - 1) / block, n_threads, patience, [&](std::size_t i, std::size_t) {
+    const std::size_t end = std::min(n_rows, (i + 1) * block);
+    for (std::size_t f = 0; f < flagged.size(); ++f) {
+      const std::uint8_t* codes = presorted.columns[flagged[f]].small_codes.data();
+      std::uint8_t* out = presorted.flags.data() + f;
+      for (std::size_t row = i * block; row < end; ++row) out[row * presorted.n_flags] = codes[row];
+    }
+  });
+  for (std::size_t f = 0; f < flagged.size(); ++f) {
+    PresortedColumn& column = presorted.columns[flagged[f]];
+    column.flag = static_cast<std::int32_t>(f);
+    column.small_codes = {};
+  }
+}
+
 }  // namespace detail
 
 inline Presorted presort(Columns table, std::size_t n_threads, Patience& patience) {
@@ -226,6 +271,7 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
     }
   });
   result.table = std::move(table);
+  detail::gather_flags(result, n_threads, patience);
   return result;
 }
 
