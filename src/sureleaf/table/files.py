@@ -1,4 +1,4 @@
-"""How is a table read from a CSV, Parquet or Arrow file?"""
+"""A table from a CSV, Parquet or Arrow file."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ def read_file(
     text_columns: Sequence[str] = (),
     missing: Sequence[str] = ("",),
 ) -> Any:
-    """Read a CSV, Parquet or Arrow file as an Arrow table.
+    r"""Read a CSV, Parquet or Arrow file as an Arrow table.
 
     What the file is, is seen from its first bytes; a compressed CSV (``.csv.gz``) is
     decompressed. A CSV file has a header; its delimiter is the one of comma, semicolon, tab and
@@ -65,7 +65,7 @@ def read_file(
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text('zip;age;sex\\n"01234";38,5;f\\n"10115";;m\\n')
+    >>> _ = path.write_text('zip;age;sex\n"01234";38,5;f\n"10115";;m\n')
     >>> read_file(path).to_pydict()
     {'zip': ['01234', '10115'], 'age': [38.5, None], 'sex': ['f', 'm']}
     """
@@ -186,7 +186,7 @@ def _sniffed(head: bytes, encoding: str) -> _Dialect:
     text = head.decode("utf-8-sig" if encoding == "utf-8" else encoding, errors="replace")
     if len(head) == _SAMPLE_BYTES and "\n" in text:
         text = text[: text.rindex("\n")]  # the last row may be cut
-    best, best_score = [["", *[]]], (0.0, 0)
+    best, best_score = [[""]], (0.0, 0)
     delimiter = _DELIMITERS[0]
     for candidate in _DELIMITERS:
         rows = _cells(text, candidate)
@@ -234,7 +234,7 @@ def _quoted_numbers(columns: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _ragged(path: Path, dialect: _Dialect) -> InvalidArgumentError | None:
-    """The error for the first row whose number of cells is not the header's, if there is one."""
+    """Make the error for the first row that has not as many cells as the header, if any."""
     import pyarrow as pa
 
     encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding

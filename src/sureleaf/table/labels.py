@@ -1,4 +1,4 @@
-"""How do labels of any type become class codes?"""
+"""Labels of any type as class codes."""
 
 import warnings
 from typing import Any

@@ -1,4 +1,4 @@
-"""How does a table become an EncodedTable whose schema is learnt from it?"""
+"""A table read for a fit: its schema learnt, its columns encoded."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
@@ -168,7 +168,7 @@ def _place(entry: Any, raw: RawTable, argument: str) -> int:
 
 
 def _kind(column: RawColumn, listed: bool | None) -> Kind:
-    """Choose by type; ``listed``: is it in the list of categorical columns, if there is one?"""
+    """Choose by type; ``listed`` is whether a list has the column, None if there is no list."""
     family = column.family
     if listed:
         return "categorical"

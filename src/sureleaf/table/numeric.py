@@ -1,4 +1,4 @@
-"""How does a column become float64 numbers, without a copy where there is a way?"""
+"""A column as float64 numbers, without a copy where there is a way."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What are the columns of a table: their names, kinds and categories?"""
+"""What the columns of a table are: names, kinds and categories."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What does one column of any library hold: numbers, bools, text, dates or nothing?
+"""One column of any library: numbers, bools, text, dates or nothing.
 
 Every column is brought to one of two forms: a NumPy array of numbers or bools, or one Arrow
 array. What a library spells None, NaN, NaT, NA or null is then NaN or an Arrow null.
@@ -176,8 +176,9 @@ def _unmasked(values: Any) -> NDArray[Any]:
     if not np.ma.is_masked(values):
         return np.asarray(values.data)
     as_float = values.dtype.kind in "fiu"
-    filled = values.astype(np.float64 if as_float else object)
-    return np.asarray(filled.filled(np.nan if as_float else None))
+    filled = values.data.astype(np.float64 if as_float else object)
+    filled[values.mask] = np.nan if as_float else None
+    return np.asarray(filled)
 
 
 def _inferred(name: str, values: NDArray[Any]) -> Any:
