@@ -85,7 +85,9 @@ def test_whole_numbers_as_categories_are_the_same_in_every_library(values: list[
     expected = encode_column([None if v is None else f"{v + 2**63:020d}" for v in values])
     for label in ("arrow", "polars", "pandas nullable", "pandas arrow", "pandas objects"):
         table = read_table(NAMED[label]({"id": values}), categorical_features=["id"])
-        assert table.schema.columns[0].categories == tuple(sorted({v for v in values if v is not None}))
+        assert table.schema.columns[0].categories == tuple(
+            sorted({v for v in values if v is not None})
+        )
         np.testing.assert_array_equal(table.columns[0], expected[2], err_msg=label)
 
 

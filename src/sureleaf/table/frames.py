@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import narwhals.stable.v2 as nw
+from narwhals.exceptions import DuplicateError
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,7 +76,10 @@ def open_table(X: Any) -> RawTable:
     if isinstance(X, np.ndarray):
         return _open_array(X)
     _refuse_sparse(X)
-    frame = nw.from_native(X, allow_series=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, allow_series=True, pass_through=True)
+    except DuplicateError:
+        raise _duplicates(_labels(X)) from None
     if isinstance(frame, nw.DataFrame):
         return _open_frame(frame)
     if isinstance(frame, nw.LazyFrame):
@@ -83,17 +87,27 @@ def open_table(X: Any) -> RawTable:
             f"X must hold its rows; got a lazy {type(X).__module__}.{type(X).__qualname__}. "
             "Call its collect() or fetch method first."
         )
-    if isinstance(frame, nw.Series) or type(X).__name__ in ("Array", "ChunkedArray"):
-        raise InvalidArgumentError(
-            f"Expected a 2-dimensional container but got {type(X)} instead. Pass a data frame "
-            "of one column if your data has a single feature, or of one row if it contains a "
-            "single sample."
-        )
+    if isinstance(frame, nw.Series):
+        raise _one_dimensional(X)
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
-        import pyarrow as pa
-
-        return _open_frame(nw.from_native(pa.table(X), eager_only=True))
+        return _open_frame(nw.from_native(_as_arrow(X), eager_only=True))
     return _open_array(_as_array(X))
+
+
+def _as_arrow(X: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.table(X)
+    except (pa.ArrowException, TypeError) as error:  # an array, not a table
+        raise _one_dimensional(X) from error
+
+
+def _one_dimensional(X: Any) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"Expected a 2-dimensional container but got {type(X)} instead. Pass a data frame of one "
+        "column if your data has a single feature, or of one row if it contains a single sample."
+    )
 
 
 def _refuse_sparse(X: Any) -> None:
@@ -177,14 +191,7 @@ def _wrong_dimensions(X: NDArray[Any]) -> str:
 
 
 def _open_frame(frame: nw.DataFrame[Any]) -> RawTable:
-    native: Any = frame.to_native()
-    labels = list(native.column_names if frame.implementation.is_pyarrow() else native.columns)
-    again = [label for label, count in Counter(labels).items() if count > 1]
-    if again:
-        raise InvalidArgumentError(
-            f"columns of X must have different names; got {', '.join(map(repr, again))} more "
-            "than once. Rename or drop the duplicates."
-        )
+    labels = _labels(frame.to_native())
     named = _are_names(labels)
     names = tuple(labels) if named else tuple(f"x{place}" for place in range(len(labels)))
 
@@ -192,6 +199,18 @@ def _open_frame(frame: nw.DataFrame[Any]) -> RawTable:
         return series_column(names[place], frame.get_column(labels[place]))
 
     return RawTable(names, named, len(frame), column)
+
+
+def _labels(native: Any) -> list[Any]:
+    return list(native.column_names if hasattr(native, "column_names") else native.columns)
+
+
+def _duplicates(labels: list[Any]) -> InvalidArgumentError:
+    again = [repr(label) for label, count in Counter(labels).items() if count > 1]
+    return InvalidArgumentError(
+        f"columns of X must have different names; got {', '.join(again)} more than once. Rename "
+        "or drop the duplicates."
+    )
 
 
 def _are_names(labels: list[Any]) -> bool:
@@ -217,6 +236,8 @@ def series_column(name: str, series: nw.Series[Any]) -> RawColumn:
     """
     if series.implementation.is_pandas_like():
         return _pandas_column(name, series.to_native())
+    if series.implementation.is_pyarrow():
+        return from_arrow(name, series.to_native())
     # polars calls every Enum ordered when it leaves for Arrow; its order is often arbitrary.
     ordered = False if series.implementation.is_polars() else None
     return from_arrow(name, series.to_arrow(), ordered=ordered)

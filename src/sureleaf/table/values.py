@@ -191,15 +191,17 @@ def _inferred(name: str, values: NDArray[Any]) -> Any:
             found = pa.array(values, pa.timestamp("us"), from_pandas=True)  # keep the hours
         return found
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        present = [(row, value) for row, value in enumerate(values) if not _is_missing(value)]
-        if all(isinstance(value, numbers.Real | decimal.Decimal) for _, value in present):
-            return pa.array([_as_float(value) for value in values])
-        raise _mixed(name, present, error) from error
+        cause = error
+    known = [None if _is_missing(value) else value for value in values]
+    try:  # with the rarer spellings of missing out of the way
+        return pa.array(known)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        if all(isinstance(v, numbers.Real | decimal.Decimal) for v in known if v is not None):
+            return pa.array([None if value is None else _as_float(value) for value in known])
+        raise _mixed(name, known, cause) from cause
 
 
 def _as_float(value: Any) -> float:
-    if _is_missing(value):
-        return np.nan
     try:
         return float(value)
     except OverflowError:
@@ -212,9 +214,11 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, numbers.Number | decimal.Decimal) and bool(value != value)
 
 
-def _mixed(name: str, present: list[tuple[int, Any]], cause: Exception) -> InvalidTypeError:
+def _mixed(name: str, known: list[Any], cause: Exception) -> InvalidTypeError:
     first_of: dict[str, str] = {}
-    for row, value in present:
+    for row, value in enumerate(known):
+        if value is None:
+            continue
         if isinstance(value, complex):
             return InvalidTypeError(
                 f"Complex data not supported: column {name!r} must hold real numbers; got "
