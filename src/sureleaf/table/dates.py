@@ -10,7 +10,7 @@
 ``time``         microseconds since midnight                         ``12:30:00``
 ===============  ==================================================  =======================
 
-A float64 holds microseconds exactly until the year 2255; nanoseconds of today's dates are
+A float64 holds microseconds exactly from the year 1685 to 2255; nanoseconds of today's dates are
 rounded to a quarter of a microsecond.
 """
 

@@ -1,5 +1,6 @@
 """A table from a CSV, Parquet or Arrow file."""
 
+import codecs
 import csv
 import io
 import os
@@ -118,20 +119,18 @@ class _Dialect:
 
 
 def _read_csv(path: Path, head: bytes, text_columns: Sequence[str], missing: Sequence[str]) -> Any:
-    dialect = _sniffed(head, _encoding(head))
-    try:
-        table = _parsed(path, dialect, text_columns, missing)
-    except UnicodeDecodeError:  # in the header
-        table = None
-    if table is None or any(_is_bytes(column.type) for column in table.schema):
+    encoding = _encoding(head)
+    table = _parsed(path, _sniffed(head, encoding), text_columns, missing)
+    if encoding == "utf-8" and any(_is_bytes(arrow_type) for arrow_type in table.schema.types):
+        encoding = "latin-1"  # what Arrow cannot read as UTF-8 it leaves as bytes
+        table = _parsed(path, _sniffed(head, encoding), text_columns, missing)
+    if encoding == "latin-1":
         warnings.warn(
             f"{path.name} is not UTF-8 text and was read as latin-1; save it as UTF-8 if names or "
             "categories look wrong",
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-        dialect = _sniffed(head, "latin-1")
-        table = _parsed(path, dialect, text_columns, missing)
     return _with_missing_text(table, missing)
 
 
@@ -178,7 +177,13 @@ def _with_missing_text(table: Any, missing: Sequence[str]) -> Any:
 
 
 def _encoding(head: bytes) -> str:
-    return "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # its last character may be cut
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
 
 
 def _sniffed(head: bytes, encoding: str) -> _Dialect:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import narwhals.stable.v2 as nw
-from narwhals.exceptions import DuplicateError
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError

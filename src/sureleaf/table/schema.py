@@ -76,12 +76,12 @@ class Column:
     def _check_categories(self) -> None:
         if not self.categories:
             return
-        families = {_family(category) for category in self.categories}
+        types = set(map(type, self.categories))
+        families = {_family(category_type) for category_type in types}
         if len(families) > 1 or None in families:
-            types = sorted({type(category).__name__ for category in self.categories})
             raise InvalidArgumentError(
                 f"categories of column {self.name!r} must be all text, all bools or all "
-                f"numbers; got {', '.join(types)}."
+                f"numbers; got {', '.join(sorted(t.__name__ for t in types))}."
             )
         if len(set(self.categories)) < len(self.categories):
             raise InvalidArgumentError(
@@ -97,7 +97,7 @@ class Column:
     @property
     def category_family(self) -> str | None:
         """``"text"``, ``"bool"`` or ``"number"``; None without categories."""
-        return _family(self.categories[0]) if self.categories else None
+        return _family(type(self.categories[0])) if self.categories else None
 
     def render(self, value: float) -> str:
         """Write a number of the column (a value, a threshold, a code) as a reader would.
@@ -266,9 +266,9 @@ class Schema:
         return "\n".join([title + ("" if self.named else ", by place"), *lines])
 
 
-def _family(category: object) -> str | None:
-    if isinstance(category, str):
+def _family(category_type: type) -> str | None:
+    if issubclass(category_type, str):
         return "text"
-    if isinstance(category, bool):
+    if issubclass(category_type, bool):
         return "bool"
-    return "number" if isinstance(category, int | float) else None
+    return "number" if issubclass(category_type, int | float) else None

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.table.dates import temporal_of
 
 __all__ = ["Family", "RawColumn", "from_arrow", "from_numpy"]
@@ -109,10 +109,7 @@ def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
     if kind in "UST":
         return from_arrow(name, pa.array(values, from_pandas=True))
     if kind == "c":
-        raise InvalidTypeError(
-            f"Complex data not supported: column {name!r} must hold real numbers; got dtype "
-            f"{values.dtype}. Give real and imaginary parts as two columns."
-        )
+        raise _complex(name, f"dtype {values.dtype}")
     raise _unusable(name, f"dtype {values.dtype}")
 
 
@@ -188,7 +185,8 @@ def _inferred(name: str, values: NDArray[Any]) -> Any:
     try:
         found = pa.array(values, from_pandas=True)
         if found.type == pa.date32() and any(isinstance(v, datetime.datetime) for v in values):
-            found = pa.array(values, pa.timestamp("us"), from_pandas=True)  # keep the hours
+            # Arrow would drop the hours of those that have some.
+            return pa.array([_as_moment(value) for value in values], from_pandas=True)
         return found
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         cause = error
@@ -199,6 +197,11 @@ def _inferred(name: str, values: NDArray[Any]) -> Any:
         if all(isinstance(v, numbers.Real | decimal.Decimal) for v in known if v is not None):
             return pa.array([None if value is None else _as_float(value) for value in known])
         raise _mixed(name, known, cause) from cause
+
+
+def _as_moment(value: Any) -> Any:
+    is_day = type(value) is datetime.date
+    return datetime.datetime.combine(value, datetime.time()) if is_day else value
 
 
 def _as_float(value: Any) -> float:
@@ -214,16 +217,21 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, numbers.Number | decimal.Decimal) and bool(value != value)
 
 
-def _mixed(name: str, known: list[Any], cause: Exception) -> InvalidTypeError:
+def _complex(name: str, got: str) -> InvalidArgumentError:
+    """Make a value error, though it is about a type: scikit-learn's checks want one."""
+    return InvalidArgumentError(
+        f"Complex data not supported: column {name!r} must hold real numbers; got {got}. Give "
+        "real and imaginary parts as two columns."
+    )
+
+
+def _mixed(name: str, known: list[Any], cause: Exception) -> SureleafError:
     first_of: dict[str, str] = {}
     for row, value in enumerate(known):
         if value is None:
             continue
         if isinstance(value, complex):
-            return InvalidTypeError(
-                f"Complex data not supported: column {name!r} must hold real numbers; got "
-                f"{value!r} in row {row}. Give real and imaginary parts as two columns."
-            )
+            return _complex(name, f"{value!r} in row {row}")
         first_of.setdefault(type(value).__name__, f"{type(value).__name__} {value!r} in row {row}")
     # "argument must be a string or a number" is what scikit-learn's checks look for.
     return InvalidTypeError(
