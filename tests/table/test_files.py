@@ -120,6 +120,8 @@ def test_what_is_not_utf_8_is_read_as_latin_1_with_a_warning(write: Any, text: s
     path = write(text.encode("latin-1"))
     with pytest.warns(UserWarning, match=r"data\.csv is not UTF-8 text and was read as latin-1"):
         assert read_file(path).to_pydict() == columns(write(text, "utf8.csv"))
+    with pytest.warns(UserWarning, match="latin-1"):
+        assert read_file(path, text_columns=["a"]).num_rows == text.count("\n") - 1
 
 
 def test_a_compressed_csv_is_read(write: Any) -> None:

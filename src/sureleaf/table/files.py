@@ -121,8 +121,8 @@ class _Dialect:
 def _read_csv(path: Path, head: bytes, text_columns: Sequence[str], missing: Sequence[str]) -> Any:
     encoding = _encoding(head)
     table = _parsed(path, _sniffed(head, encoding), text_columns, missing)
-    if encoding == "utf-8" and any(_is_bytes(arrow_type) for arrow_type in table.schema.types):
-        encoding = "latin-1"  # what Arrow cannot read as UTF-8 it leaves as bytes
+    if table is None:
+        encoding = "latin-1"
         table = _parsed(path, _sniffed(head, encoding), text_columns, missing)
     if encoding == "latin-1":
         warnings.warn(
@@ -135,11 +135,12 @@ def _read_csv(path: Path, head: bytes, text_columns: Sequence[str], missing: Seq
 
 
 def _parsed(path: Path, dialect: _Dialect, texts: Sequence[str], missing: Sequence[str]) -> Any:
+    """Read the file as the dialect says; None if it is to be UTF-8 and is not."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     try:
-        return arrow_csv.read_csv(
+        table = arrow_csv.read_csv(
             path,
             read_options=arrow_csv.ReadOptions(encoding=dialect.encoding),
             parse_options=arrow_csv.ParseOptions(
@@ -152,13 +153,11 @@ def _parsed(path: Path, dialect: _Dialect, texts: Sequence[str], missing: Sequen
             ),
         )
     except pa.ArrowInvalid as error:
+        if "UTF8" in str(error):  # in a column that is asked to be text
+            return None
         raise _ragged(path, dialect) or error from error
-
-
-def _is_bytes(arrow_type: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_binary(arrow_type))
+    # In other columns, Arrow leaves as bytes what it cannot read as UTF-8.
+    return None if any(map(pa.types.is_binary, table.schema.types)) else table
 
 
 def _with_missing_text(table: Any, missing: Sequence[str]) -> Any:

@@ -1,5 +1,6 @@
 """What the columns of a table are: names, kinds and categories."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
@@ -177,8 +178,8 @@ class Schema:
     named: bool = True
 
     def __post_init__(self) -> None:
-        seen: set[str] = set()
-        again = [c.name for c in self.columns if c.name in seen or seen.add(c.name)]  # type: ignore[func-returns-value]
+        counts = Counter(column.name for column in self.columns)
+        again = [name for name, count in counts.items() if count > 1]
         if again:
             raise InvalidArgumentError(
                 f"column names must differ from each other; got {', '.join(map(repr, again))} "
