@@ -154,6 +154,8 @@ def test_a_whole_schema_may_be_given_and_must_fit() -> None:
     given = Schema((learnt.columns[0], wider, learnt.columns[2]))
     table = read_table(FRAME, overrides=given)
     assert table.schema is given
+    stream = pa.Table.from_pandas(FRAME, preserve_index=False).to_reader()
+    assert read_table(stream, overrides=given).columns[1].tolist() == [1, 0, 1]
     assert table.columns[1].tolist() == [1, 0, 1]
     narrow = Schema((Column("t", "categorical", ("a",)),))
     with pytest.raises(InvalidArgumentError, match=r"'t' must hold categories.*got 2 values"):

@@ -16,7 +16,7 @@ from sureleaf.table.numeric import float_numbers
 from sureleaf.table.schema import UNSEEN, Column, Schema
 from sureleaf.table.values import RawColumn
 
-__all__ = ["encode", "quoted"]
+__all__ = ["encode", "encode_opened", "quoted"]
 
 _SHOWN_NAMES: Final = 5
 _FAMILY_WORDS: Final = {
@@ -65,7 +65,18 @@ def encode(X: Any, schema: Schema, *, estimator: str = "TreeClassifier") -> Enco
     >>> [column.tolist() for column in table.columns], table.unseen_counts
     ([[1.0, 2.0], [1, -2]], {'sex': 1})
     """
-    raw = open_table(X)
+    return encode_opened(open_table(X), schema, estimator)
+
+
+def encode_opened(raw: RawTable, schema: Schema, estimator: str) -> EncodedTable:
+    """Encode a table that is open already: a stream can be read but once.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("x0", "numeric"),), named=False)
+    >>> encode_opened(open_table([[1.5]]), schema, "TreeClassifier").columns[0].tolist()
+    [1.5]
+    """
     places = _places(raw, schema, estimator)
     arrays = tuple(
         _encode_column(raw.column(place), column)
@@ -126,7 +137,7 @@ def _places_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[i
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, UserWarning, stacklevel=5)
+    warnings.warn(text, UserWarning, stacklevel=6)
 
 
 def _encode_column(raw: RawColumn, column: Column) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table.categories import declared_categories, learn_categories, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of
 from sureleaf.table.encoded import EncodedTable
-from sureleaf.table.encoding import encode, quoted
+from sureleaf.table.encoding import encode_opened, quoted
 from sureleaf.table.frames import RawTable, open_table
 from sureleaf.table.numeric import float_numbers
 from sureleaf.table.schema import UNSEEN, Column, Kind, Schema
@@ -75,7 +75,7 @@ def read_table(
     raw = open_table(X)
     _check_shape(raw, estimator)
     if isinstance(overrides, Schema):
-        return _by_given(X, overrides, estimator)
+        return _by_given(raw, overrides, estimator)
     listed = _listed_places(categorical_features, raw)
     chosen = _overridden(overrides or {}, raw)
     learnt = []
@@ -100,8 +100,8 @@ def _check_shape(raw: RawTable, estimator: str) -> None:
         )
 
 
-def _by_given(X: Any, schema: Schema, estimator: str) -> EncodedTable:
-    table = encode(X, schema, estimator=estimator)
+def _by_given(raw: RawTable, schema: Schema, estimator: str) -> EncodedTable:
+    table = encode_opened(raw, schema, estimator)
     for name, count in table.unseen_counts.items():
         raise InvalidArgumentError(
             f"column {name!r} must hold categories of the schema given; got {count} values that "
