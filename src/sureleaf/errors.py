@@ -7,6 +7,7 @@
         UnreachableLevelError            no sample size reaches the level asked for
       InvalidTypeError (TypeError)       an argument's type cannot be used
       MissingPackageError (ImportError)  an optional library is not installed
+    UnseenCategoryWarning (UserWarning)  a category was not there in training
 
 Every message says what was expected, what was got and what to do next.
 """
@@ -17,6 +18,7 @@ __all__ = [
     "MissingPackageError",
     "SureleafError",
     "UnreachableLevelError",
+    "UnseenCategoryWarning",
 ]
 
 
@@ -70,5 +72,15 @@ class MissingPackageError(SureleafError, ImportError):
     Examples
     --------
     >>> issubclass(MissingPackageError, ImportError)
+    True
+    """
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Rows to predict have categories that were not there in training.
+
+    Examples
+    --------
+    >>> issubclass(UnseenCategoryWarning, UserWarning)
     True
     """

@@ -78,17 +78,22 @@ class FewValues {
   // The provisional code of a value, or -1 when there are too many.
   int code_of(double x) {
     const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);
+    if (bits == last_bits_) return last_code_;
     std::size_t slot = (bits * 0x9E3779B97F4A7C15ull) >> 54;
     for (;;) {
       const std::int16_t found = slots_[slot];
       if (found == empty) break;
-      if (keys_[static_cast<std::size_t>(found)] == bits) return found;
+      if (keys_[static_cast<std::size_t>(found)] == bits) {
+        last_bits_ = bits;
+        return last_code_ = found;
+      }
       slot = (slot + 1) & 1023;
     }
     if (keys_.size() == max_small_codes) return -1;
     slots_[slot] = static_cast<std::int16_t>(keys_.size());
     keys_.push_back(bits);
-    return static_cast<int>(keys_.size() - 1);
+    last_bits_ = bits;
+    return last_code_ = static_cast<int>(keys_.size() - 1);
   }
   std::vector<double> values() const {
     std::vector<double> result;
@@ -101,22 +106,38 @@ class FewValues {
   static constexpr std::int16_t empty = -1;
   std::array<std::int16_t, 1024> slots_{};
   std::vector<std::uint64_t> keys_;
+  std::uint64_t last_bits_ = std::bit_cast<std::uint64_t>(std::nan(""));
+  int last_code_ = -1;
 };
 
-inline bool encode_few_values(const Column& column, std::size_t n_rows, PresortedColumn& out) {
-  FewValues few;
-  std::vector<std::uint8_t> codes(n_rows);
-  for (std::size_t row = 0; row < n_rows; ++row) {
-    const double x = column.value(row);
-    if (std::isnan(x)) {
-      codes[row] = small_missing;
-      continue;
+// A column on its way to small codes, a block of rows at a time.
+class FewValuesColumn {
+ public:
+  void add(const Column& column, std::size_t begin, std::size_t end) {
+    if (!is_few_) return;
+    codes_.resize(end);
+    for (std::size_t row = begin; row < end; ++row) {
+      const double x = column.value(row);
+      const int code = std::isnan(x) ? small_missing : few_.code_of(x);
+      if (code < 0) {
+        is_few_ = false;
+        codes_ = {};
+        return;
+      }
+      codes_[row] = static_cast<std::uint8_t>(code);
     }
-    const int code = few.code_of(x);
-    if (code < 0) return false;
-    codes[row] = static_cast<std::uint8_t>(code);
   }
-  const std::vector<double> found = few.values();
+  bool is_few() const { return is_few_; }
+  void finish(PresortedColumn& out);
+
+ private:
+  FewValues few_;
+  std::vector<std::uint8_t> codes_;
+  bool is_few_ = true;
+};
+
+inline void FewValuesColumn::finish(PresortedColumn& out) {
+  const std::vector<double> found = few_.values();
   std::vector<std::uint8_t> by_value(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) by_value[i] = static_cast<std::uint8_t>(i);
   std::sort(by_value.begin(), by_value.end(), [&](auto a, auto b) { return found[a] < found[b]; });
@@ -127,9 +148,8 @@ inline bool encode_few_values(const Column& column, std::size_t n_rows, Presorte
     out.values.push_back(found[by_value[i]]);
     if (i > 0 && !(out.values[i - 1] + c45_gap < out.values[i])) out.gaps_are_wide = false;
   }
-  for (std::uint8_t& code : codes) code = rank[code];
-  out.small_codes = std::move(codes);
-  return true;
+  for (std::uint8_t& code : codes_) code = rank[code];
+  out.small_codes = std::move(codes_);
 }
 
 struct KeyedRow {
@@ -258,18 +278,34 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
   Presorted result;
   result.columns.resize(table.size());
   std::vector<detail::SortScratch> scratch(std::max<std::size_t>(1, n_threads));
-  run_jobs(table.size(), n_threads, patience, [&](std::size_t j, std::size_t thread) {
-    const Column& column = table[j];
-    PresortedColumn& out = result.columns[j];
-    if (column.kind == Kind::categorical) {
-      if (static_cast<std::size_t>(column.n_categories) <= max_small_codes)
-        detail::encode_small_categories(column, table.n_rows, out);
-      else
-        out.codes_in_table = true;
-    } else if (!detail::encode_few_values(column, table.n_rows, out)) {
-      detail::sort_column(column, table.n_rows, scratch[thread], patience, out);
-    }
-  });
+  // In a table stored by rows a cache line holds the neighbouring columns' values too: eight
+  // columns go through a block of rows together.
+  constexpr std::size_t width = 8, block = 4096;
+  run_jobs((table.size() + width - 1) / width, n_threads, patience,
+           [&](std::size_t i, std::size_t thread) {
+             const std::size_t first = i * width;
+             const std::size_t n = std::min(width, table.size() - first);
+             std::vector<detail::FewValuesColumn> few(n);
+             for (std::size_t begin = 0; begin < table.n_rows; begin += block)
+               for (std::size_t c = 0; c < n; ++c)
+                 if (table[first + c].has_thresholds())
+                   few[c].add(table[first + c], begin, std::min(table.n_rows, begin + block));
+             for (std::size_t c = 0; c < n; ++c) {
+               const Column& column = table[first + c];
+               PresortedColumn& out = result.columns[first + c];
+               if (column.kind == Kind::categorical) {
+                 if (static_cast<std::size_t>(column.n_categories) <= max_small_codes)
+                   detail::encode_small_categories(column, table.n_rows, out);
+                 else
+                   out.codes_in_table = true;
+               } else if (few[c].is_few()) {
+                 few[c].finish(out);
+               } else {
+                 detail::sort_column(column, table.n_rows, scratch[thread], patience, out);
+               }
+               patience.check();
+             }
+           });
   result.table = std::move(table);
   detail::gather_flags(result, n_threads, patience);
   return result;
