@@ -104,7 +104,9 @@ def test_orders_23_and_24_hold_for_the_levels(given_counts) -> None:
 def test_fact_2_the_mle_overestimates(n: int, p: Fraction) -> None:
     estimates = levels.estimate_p_max(np.arange(n + 1), n, method="mle")
     exact = [Fraction(max(y, n - y), n) for y in range(n + 1)]
-    assert all(abs(Fraction(each) - truth) < 2e-16 for each, truth in zip(estimates, exact, strict=True))
+    assert all(
+        abs(Fraction(each) - truth) < 2e-16 for each, truth in zip(estimates, exact, strict=True)
+    )
     expected = sum(naive.binomial(y, n, p) * exact[y] for y in range(n + 1))
     assert expected > max(p, 1 - p)
 
