@@ -203,7 +203,8 @@ def require_pairs(
     if good.all():
         return values
     if scalars:
-        raise InvalidArgumentError(f"{name} must be {expected}; got {float(values.flat[0])!r}.")
+        bad = float(values[~good].flat[0])
+        raise InvalidArgumentError(f"{name} must be {expected}; got {bad!r}.")
     return np.where(good, values, np.nan)
 
 

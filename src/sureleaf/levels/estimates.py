@@ -108,7 +108,9 @@ def estimate_p_max(
         weight=chance("weight", 0.5 if weight is None else weight),
     )
     scalars = np.ndim(y) == 0 and np.ndim(n) == 0
-    counts = require_pairs("y", counts, ~(counts > n_rows), "at most n", scalars=scalars)
+    counts = require_pairs(
+        "y", counts, ~(counts > n_rows), "at most n, the rows of both classes", scalars=scalars
+    )
     y_max = np.maximum(counts, n_rows - counts)
     empty = (n_rows == 0) & (counts == 0)
     if empty.any():  # as half a row of each class, which spares every method the 0 / 0
