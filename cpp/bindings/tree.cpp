@@ -3,11 +3,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "parts.hpp"
@@ -74,9 +76,9 @@ struct Table {
   std::vector<nb::object> owners;
 };
 
-Table make_table(const nb::list& arrays, const std::vector<std::int32_t>& n_categories,
+Table make_table(const nb::typed<nb::list, nb::ndarray<nb::numpy, nb::ndim<1>>>& arrays, const std::vector<std::int32_t>& n_categories,
                  const std::vector<bool>& ordered, std::size_t n_rows) {
-  if (nb::len(arrays) != n_categories.size() || n_categories.size() != ordered.size())
+  if (arrays.size() != n_categories.size() || n_categories.size() != ordered.size())
     throw std::invalid_argument("columns, n_categories and ordered differ in length");
   Table table;
   table.columns.n_rows = n_rows;
@@ -258,9 +260,9 @@ void bind_tree(nb::module_& module) {
         sureleaf::Routes routes = run([&](Patience& patience) {
           return sureleaf::route(tree, table.columns, unseen_of(stop_at_unseen), patience);
         });
-        return nb::make_tuple(give(std::move(routes.offset)), give(std::move(routes.node)),
-                              give(std::move(routes.share)),
-                              give(std::move(routes.guessed_share)));
+        return std::make_tuple(give(std::move(routes.offset)), give(std::move(routes.node)),
+                               give(std::move(routes.share)),
+                               give(std::move(routes.guessed_share)));
       },
       "tree"_a, "table"_a, "stop_at_unseen"_a,
       "Where rows end: offsets by row, nodes, shares, and each row's guessed share.");

@@ -65,7 +65,9 @@ def first_difference(ours, expected, *, weight_tolerance: float = 1e-6) -> str |
             return f"node {number}: {'missing' if got is None else 'one too many'}"
         for name in ("depth", "feature", "branch_of"):
             if getattr(got, name) != getattr(wanted, name):
-                return f"node {number}: {name} {getattr(got, name)}, expected {getattr(wanted, name)}"
+                return (
+                    f"node {number}: {name} {getattr(got, name)}, expected {getattr(wanted, name)}"
+                )
         is_cut = wanted.feature >= 0 and not wanted.branch_of
         if is_cut and got.threshold != wanted.threshold:
             return f"node {number}: threshold {got.threshold!r}, expected {wanted.threshold!r}"

@@ -1,4 +1,4 @@
-"""What do the leaves hold? Class counts that can be added."""
+"""What the leaves hold: class counts that can be added."""
 
 from sureleaf.counts.leaf_counts import LeafCounts, count_leaves
 

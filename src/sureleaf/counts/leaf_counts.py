@@ -101,4 +101,5 @@ def count_leaves(tree: Tree, rows: TrainingRows) -> LeafCounts:
         minlength=tree.n_nodes * rows.n_classes,
     ).reshape(tree.n_nodes, rows.n_classes)
     squares = np.bincount(routes.nodes, weights=weights**2, minlength=tree.n_nodes)
-    return LeafCounts(tree.leaf_ids, cells[tree.leaf_ids], squares[tree.leaf_ids])
+    leaves = tree.leaf_ids
+    return LeafCounts(leaves, cells[leaves].astype(float), squares[leaves].astype(float))

@@ -79,7 +79,7 @@ def _build_by_reduced_error(
 def _one_standard_error(
     tree: Tree, rows: TrainingRows, recipe: Recipe, groups: NDArray[Any] | None
 ) -> float:
-    """The largest penalty whose cross-validated error is within a standard error of the least.
+    """Find the largest penalty whose cross-validated error is within a standard error of the least.
 
     As in CART: the candidates are the geometric means of neighbouring penalties of the whole
     tree's path, each fold's tree is cut by them, and the errors of all rows together give the
@@ -121,9 +121,9 @@ def _errors_along(
     begins = np.searchsorted(candidates, np.where(tree.is_leaf, 0.0, alphas))
     ends = np.full(tree.n_nodes, len(candidates))
     ends[1:] = np.searchsorted(candidates, alphas[tree.parent[1:]])
-    change = np.bincount(begins, errors, len(candidates) + 1)
-    change -= np.bincount(ends, errors, len(candidates) + 1)
-    total: NDArray[np.float64] = np.cumsum(change)[:-1]
+    begun = np.bincount(begins, errors, len(candidates) + 1)
+    ended = np.bincount(ends, errors, len(candidates) + 1)
+    total: NDArray[np.float64] = np.cumsum(begun - ended, dtype=np.float64)[:-1]
     return total
 
 

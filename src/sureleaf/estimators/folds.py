@@ -1,6 +1,5 @@
 """Which rows are held out? Drawn by a counter-based generator keyed by seed and row."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ def fold_numbers(
     [2, 2]
     """
     n_rows = len(rows.labels)
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
+    if isinstance(cv, int | np.integer):
         if cv < 2:
             raise InvalidArgumentError(f"cv must be at least 2 folds; got {cv}.")
         return _spread(rows.labels, int(cv), seed, groups)
@@ -59,7 +58,8 @@ def hold_out(
     >>> int(hold_out(rows, seed=0).sum())
     2
     """
-    return _spread(rows.labels, 3, seed, groups) == 0
+    is_held_out: NDArray[np.bool_] = _spread(rows.labels, 3, seed, groups) == 0
+    return is_held_out
 
 
 def _spread(

@@ -81,7 +81,7 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def draw_seed(random_state: Any) -> int:
-    """A seed for the counter-based generators below; the same number for the same state."""
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+    """Draw a seed for the counter-based generators below; the same number for the same state."""
+    if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

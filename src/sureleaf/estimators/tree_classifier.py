@@ -528,7 +528,7 @@ def _has_fractions(counts: NDArray[np.float64]) -> bool:
 
 
 def _first_largest(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The first class whose probability is the largest, but for rounding of the mixture."""
+    """Find the first class whose probability is the largest, but for rounding of the mixture."""
     largest = probabilities.max(axis=1, keepdims=True)
     first: NDArray[np.intp] = (probabilities >= largest - 1e-12).argmax(axis=1)
     return first

@@ -1,4 +1,4 @@
-"""What probability does a leaf state for each class?"""
+"""The probability that a leaf states for each class."""
 
 from dataclasses import dataclass
 from typing import Protocol

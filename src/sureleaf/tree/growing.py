@@ -1,4 +1,4 @@
-"""How is a tree grown from encoded rows?"""
+"""Growing a tree from encoded rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,8 +85,9 @@ class TrainingRows:
     def with_weights(self, weights: NDArray[np.float64] | None) -> "TrainingRows":
         """Give the same rows other weights; what is encoded and sorted is shared."""
         rows = TrainingRows(self.table, self.labels, self.n_classes, weights)
-        shared = {key: self.__dict__[key] for key in ("kernel", "_sorted") if key in self.__dict__}
-        rows.__dict__.update(shared)
+        for name in ("kernel", "_sorted"):
+            if name in self.__dict__:
+                rows.__dict__[name] = self.__dict__[name]
         return rows
 
     def sort(self, n_threads: int) -> _kernel.SortedTable:

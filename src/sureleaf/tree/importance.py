@@ -1,4 +1,4 @@
-"""How much did each column tidy up the classes?"""
+"""How much each column tidied up the classes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,5 +47,5 @@ def impurity_importances(tree: Tree, criterion: str) -> NDArray[np.float64]:
     np.subtract.at(decrease, tree.parent[1:], remaining[1:])
     inner = ~tree.is_leaf
     sums = np.bincount(tree.feature[inner], weights=decrease[inner], minlength=tree.n_columns)
-    sums = np.maximum(sums, 0.0)
-    return sums / sums.sum() if sums.sum() > 0 else sums
+    gains: NDArray[np.float64] = np.maximum(sums, 0.0)
+    return gains / gains.sum() if gains.sum() > 0 else gains

@@ -1,4 +1,4 @@
-"""How is a grown tree made smaller? Never by growing it again."""
+"""Making a grown tree smaller; never by growing it again."""
 
 from dataclasses import dataclass
 
@@ -155,9 +155,9 @@ def cost_complexity_path(tree: Tree, criterion: str) -> CostComplexityPath:
     cost = node_impurity(tree, criterion) * totals / totals[0]
 
     def running_sum(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        change = np.bincount(begins, values, len(alphas) + 1)
-        change -= np.bincount(ends, values, len(alphas) + 1)
-        total: NDArray[np.float64] = np.cumsum(change)[:-1]
+        begun = np.bincount(begins, values, len(alphas) + 1)
+        ended = np.bincount(ends, values, len(alphas) + 1)
+        total: NDArray[np.float64] = np.cumsum(begun - ended, dtype=np.float64)[:-1]
         return total
 
     n_leaves = np.rint(running_sum(np.ones(tree.n_nodes))).astype(np.int64)

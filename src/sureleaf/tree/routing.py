@@ -1,4 +1,4 @@
-"""Which leaves does a row reach, and with what share?"""
+"""Which leaves a row reaches, and with what share."""
 
 from dataclasses import dataclass
 
@@ -78,8 +78,10 @@ def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> R
     >>> route(model.tree_, encode([[1], [None]], model.schema_)).nodes.tolist()
     [1, 1, 2]
     """
-    parts = _kernel.route(tree.kernel, kernel_table(table), stop_at_unseen)
-    return Routes(*parts, n_nodes=tree.n_nodes)
+    offsets, nodes, shares, imputed = _kernel.route(
+        tree.kernel, kernel_table(table), stop_at_unseen
+    )
+    return Routes(offsets, nodes, shares, imputed, tree.n_nodes)
 
 
 def mixture(

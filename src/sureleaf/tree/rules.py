@@ -1,4 +1,4 @@
-"""How does a person read a tree?"""
+"""A tree in words, for a person to read."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ __all__ = ["branch_tests", "leaf_rule", "rules_text"]
 
 
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
-    """For each branch of a node its test in words.
+    """Tell the test of each branch of a node in words.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
 
 
 def leaf_rule(tree: Tree, leaf: int, schema: Schema) -> str:
-    """The tests on the way to a leaf, joined by "and".
+    """Join the tests on the way to a leaf by "and".
 
     Examples
     --------

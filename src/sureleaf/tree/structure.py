@@ -87,8 +87,10 @@ class Tree:
     @cached_property
     def kernel(self) -> _kernel.KernelTree:
         """The same tree in the kernel; ValueError if the arrays make none."""
-        arrays = [getattr(self, name) for name in _DTYPES]
-        return _kernel.make_tree(*arrays, n_columns=self.n_columns)
+        arrays = {name: getattr(self, name) for name in _DTYPES if name != "class_counts"}
+        return _kernel.make_tree(
+            **arrays, class_weights=self.class_counts, n_columns=self.n_columns
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -159,11 +161,11 @@ class Tree:
         return filled
 
     def branches(self, node: int) -> NDArray[np.int32]:
-        """The nodes that the branches of a node lead to."""
+        """List the nodes that the branches of a node lead to."""
         return self.children[self.child_offset[node] : self.child_offset[node + 1]]
 
     def categories(self, node: int) -> NDArray[np.int32]:
-        """For each category of the tested column its place among the branches, or -1."""
+        """Tell each category of the tested column its place among the branches, or -1."""
         return self.category_branch[self.category_offset[node] : self.category_offset[node + 1]]
 
     def __repr__(self) -> str:

@@ -1,0 +1,162 @@
+"""How the larger of two class counts is distributed: the entropic binomial distribution, (2)."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc
+
+from sureleaf import _kernel
+from sureleaf.levels.arguments import FloatArray, Numbers, as_given, broadcast, p_max_of, within
+from sureleaf.levels.estimates import estimate_p_max
+
+__all__ = ["entropic_binomial"]
+
+
+class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
+    """The distribution (2) of max(Y, n - Y), Y ~ Bin(n, p), which depends on p only by p_max.
+
+    Parameters
+    ----------
+    n : array_like
+        Whole number of rows, 0 or more, finite.
+    p_max : array_like
+        The larger of p and 1 - p, from 0.5 to 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a scalar is out of its range or NaN (bad elements of arrays give NaN), or the shapes
+        do not broadcast.
+
+    Examples
+    --------
+    >>> larger = entropic_binomial(3, 0.75)
+    >>> larger
+    entropic_binomial(n=3.0, p_max=0.75)
+    >>> larger.pmf([2, 3])
+    array([0.5625, 0.4375])
+    >>> round(larger.mean(), 6), round(larger.var(), 6)
+    (2.4375, 0.246094)
+    >>> round(entropic_binomial.fit(5, 7), 6)
+    0.666667
+    """
+
+    def __init__(self, n: ArrayLike, p_max: ArrayLike) -> None:
+        self._n, self._p = broadcast(n=_whole_rows(n), p_max=p_max_of(p_max))
+
+    def __repr__(self) -> str:
+        return f"entropic_binomial(n={self.n!r}, p_max={self.p_max!r})"
+
+    @property
+    def n(self) -> Numbers:
+        """Number of rows, of the broadcast shape."""
+        return as_given(self._n.copy())
+
+    @property
+    def p_max(self) -> Numbers:
+        """Probability of the more probable class, of the broadcast shape."""
+        return as_given(self._p.copy())
+
+    @staticmethod
+    def fit(y_max: ArrayLike, n: ArrayLike) -> Numbers:
+        """Return the p_max that maximises (2) for each count: the entropic mle.
+
+        Parameters
+        ----------
+        y_max : array_like
+            Rows of the larger class (or of the other: n - y_max is the same observation).
+        n : array_like
+            Rows in the node; counts may be fractional, as in `estimate_p_max`.
+
+        Returns
+        -------
+        float or ndarray
+            One estimate for each element of the broadcast shape.
+        """
+        return estimate_p_max(y_max, n, method="entropic")
+
+    def logpmf(self, y: ArrayLike) -> Numbers:
+        """Return the logarithm of `pmf`, minus infinity outside the support."""
+        return as_given(self._logpmf(y))
+
+    def pmf(self, y: ArrayLike) -> Numbers:
+        """Return P(max(Y, n - Y) = y); 0 unless y is whole and from n / 2 to n."""
+        return as_given(np.exp(self._logpmf(y)))
+
+    def cdf(self, y: ArrayLike) -> Numbers:
+        """Return P(max(Y, n - Y) <= y) = P(n - y <= Y <= y)."""
+        value, n, p = self._against(y)
+        value = np.floor(value)
+        with np.errstate(invalid="ignore"):
+            top = np.clip(value, np.ceil(n / 2), np.maximum(n - 1, 0))
+            rest = np.maximum(n - top, 1)  # differs from n - top for n = 0 only
+            inside = betainc(rest, top + 1, 1 - p) - betainc(top + 1, rest, 1 - p)
+        unknown = np.isnan(value + n + p)
+        known = np.select([value < n / 2, value >= n], [0.0, 1.0], np.maximum(inside, 0.0))
+        return as_given(np.where(unknown, np.nan, known))
+
+    def mean(self) -> Numbers:
+        """Return the expected larger count, n p_max + the excess due to swapped majorities."""
+        return as_given(self._n * self._p + self._excess())
+
+    def var(self) -> Numbers:
+        """Return the variance of the larger count."""
+        n, p, excess = self._n, self._p, self._excess()
+        return as_given(n * p * (1 - p) - excess * (n * (2 * p - 1) + excess))
+
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> int | NDArray[np.int64]:
+        """Return random larger counts.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            Shape of the result, to which n and p_max must broadcast; by default their shape.
+        random_state : int or numpy.random.Generator, optional
+            Seed, or the generator to draw from.
+
+        Returns
+        -------
+        int or ndarray of int64
+            An int for scalar parameters without a size.
+        """
+        n = self._n.astype(np.int64)
+        drawn = np.random.default_rng(random_state).binomial(n, self._p, size)
+        larger = np.maximum(drawn, n - drawn)
+        return int(larger) if np.ndim(larger) == 0 else larger
+
+    def _against(self, y: ArrayLike) -> tuple[FloatArray, ...]:
+        value = within("y", y, lambda y: ~np.isnan(y), "a number")
+        return broadcast(y=value, n=self._n, p_max=self._p)
+
+    def _logpmf(self, y: ArrayLike) -> FloatArray:
+        value, n, p = self._against(y)
+        with np.errstate(invalid="ignore"):
+            outside = (value < n / 2) | (value > n) | (value != np.floor(value))
+        count = np.where(outside, n, value)
+        lead = 2 * count - n
+        # the second term of (2) is the first times (q / p)^(2y - n); at a tie there is only one
+        ratio = np.where(lead > 0, ((1 - p) / p) ** lead, 0.0)
+        inside = _kernel.log_binomial(count, n, p) + np.log1p(ratio)
+        return np.where(outside & ~np.isnan(inside), -np.inf, inside)
+
+    def _excess(self) -> FloatArray:
+        """Return E max(Y, n - Y) - n p = E (n - 2Y)^+, by removing one row from the sum."""
+        n, p = self._n, self._p
+        others = np.maximum(n - 1, 0)
+        half = np.maximum(np.ceil(n / 2) - 1, 0)
+        at_half = np.exp(_kernel.log_binomial(half, others, p))
+        below = 1 - _kernel.confidence(others, p) - np.where(n % 2 == 1, 0.5, 1.0) * at_half
+        excess: FloatArray = n * np.maximum((1 - p) * at_half - (2 * p - 1) * below, 0.0)
+        return excess
+
+
+def _whole_rows(n: ArrayLike) -> FloatArray:
+    return within(
+        "n",
+        n,
+        lambda n: (n >= 0) & np.isfinite(n) & (n == np.floor(n)),
+        "a finite whole number of rows, 0 or more",
+    )

@@ -1,0 +1,108 @@
+"""Entropies in the sense of Definition 1: functions of probabilities without their labels.
+
+A function of a probability vector is an entropy if it depends on the sorted vector only. All
+functions here sum along the last axis; one vector gives a float. A vector that is no
+probability distribution (negative, NaN, sum off 1 by more than 1e-8) raises
+`InvalidArgumentError`; one of several gives NaN in its place.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels.arguments import FloatArray, Numbers, as_given, distribution
+
+__all__ = ["generalised_simpson", "kth_largest", "ordered", "renyi", "shannon", "tsallis"]
+
+
+def ordered(probabilities: ArrayLike) -> FloatArray:
+    """Return the probabilities in descending order, on which alone every entropy depends.
+
+    Examples
+    --------
+    >>> ordered([0.2, 0.5, 0.3])
+    array([0.5, 0.3, 0.2])
+    """
+    return np.sort(distribution("probabilities", probabilities), axis=-1)[..., ::-1]
+
+
+def kth_largest(probabilities: ArrayLike, k: int = 1) -> Numbers:
+    """Return the k-th largest probability; the first is p_max.
+
+    Examples
+    --------
+    >>> kth_largest([0.2, 0.5, 0.3])
+    0.5
+    """
+    in_order = ordered(probabilities)
+    if not 1 <= k <= in_order.shape[-1]:
+        raise InvalidArgumentError(
+            f"k must be from 1 to the number of classes, {in_order.shape[-1]}; got {k!r}. "
+            "k = 1 is the largest probability."
+        )
+    return as_given(in_order[..., k - 1])
+
+
+def shannon(probabilities: ArrayLike) -> Numbers:
+    """Return Shannon's entropy, minus the sum of p log p, in nats.
+
+    Examples
+    --------
+    >>> round(shannon([0.5, 0.25, 0.25]), 6)
+    1.039721
+    """
+    return as_given(entr(distribution("probabilities", probabilities)).sum(axis=-1))
+
+
+def renyi(probabilities: ArrayLike, alpha: float) -> Numbers:
+    """Return Renyi's entropy, log(sum of p^alpha) / (1 - alpha), in nats.
+
+    Examples
+    --------
+    >>> round(renyi([0.5, 0.25, 0.25], alpha=2), 6)
+    0.980829
+    """
+    return as_given(np.log1p(_power_sum_less_one(probabilities, alpha)) / (1 - alpha))
+
+
+def tsallis(probabilities: ArrayLike, alpha: float) -> Numbers:
+    """Return the Tsallis entropy, (1 - sum of p^alpha) / (alpha - 1).
+
+    Examples
+    --------
+    >>> tsallis([0.5, 0.25, 0.25], alpha=2)
+    0.625
+    """
+    return as_given(_power_sum_less_one(probabilities, alpha) / (1 - alpha))
+
+
+def generalised_simpson(probabilities: ArrayLike, u: int, v: int) -> Numbers:
+    """Return the generalised Simpson entropy, the sum of p^u (1 - p)^v; u = v = 1 is Gini's.
+
+    Examples
+    --------
+    >>> generalised_simpson([0.5, 0.25, 0.25], u=1, v=1)
+    0.625
+    """
+    for name, power, least in (("u", u, 1), ("v", v, 0)):
+        if power != int(power) or power < least:
+            raise InvalidArgumentError(
+                f"{name} must be a whole number, {least} or more; got {power!r}. "
+                "u = v = 1 is Gini's impurity."
+            )
+    p = distribution("probabilities", probabilities)
+    return as_given((p**u * (1 - p) ** v).sum(axis=-1))
+
+
+def _power_sum_less_one(probabilities: ArrayLike, alpha: float) -> FloatArray:
+    """Return the sum of p^alpha - p, which keeps its digits for alpha near 1."""
+    if not 0 < alpha < np.inf or alpha == 1:
+        raise InvalidArgumentError(
+            f"alpha must be above 0, finite and not 1; got {alpha!r}. "
+            "The limit for alpha = 1 is shannon(probabilities)."
+        )
+    p = distribution("probabilities", probabilities)
+    exponent = (alpha - 1) * np.log(np.where(p == 0, 1.0, p))
+    total: FloatArray = (p * np.expm1(exponent)).sum(axis=-1)
+    return total
