@@ -4,3 +4,4 @@
 
 void bind_classes(nanobind::module_& module);
 void bind_levels(nanobind::module_& module);
+void bind_tree(nanobind::module_& module);

@@ -12,10 +12,12 @@ from sureleaf.errors import (
     MissingPackageError,
     SureleafError,
     UnreachableLevelError,
+    UnseenCategoryWarning,
 )
 
 if TYPE_CHECKING:
     from sureleaf import levels
+    from sureleaf.estimators import TreeClassifier
 
 __version__ = "0.1.0"
 
@@ -24,12 +26,15 @@ __all__ = [
     "InvalidTypeError",
     "MissingPackageError",
     "SureleafError",
+    "TreeClassifier",
     "UnreachableLevelError",
+    "UnseenCategoryWarning",
     "__version__",
     "levels",
 ]
 
 _HOME_OF = {
+    "TreeClassifier": "sureleaf.estimators",
     "levels": "sureleaf.levels",
 }
 """Lazy public name -> module it lives in; a module that is the name itself is a room."""

@@ -8,6 +8,7 @@
       InvalidTypeError (TypeError)       an argument's type cannot be used
       FailedFitError (RuntimeError)      an estimator failed on every split
       MissingPackageError (ImportError)  an optional library is not installed
+    UnseenCategoryWarning (UserWarning)  a category was not there in training
 
 Every message says what was expected, what was got and what to do next.
 """
@@ -19,6 +20,7 @@ __all__ = [
     "MissingPackageError",
     "SureleafError",
     "UnreachableLevelError",
+    "UnseenCategoryWarning",
 ]
 
 
@@ -82,5 +84,15 @@ class MissingPackageError(SureleafError, ImportError):
     Examples
     --------
     >>> issubclass(MissingPackageError, ImportError)
+    True
+    """
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Rows to predict have categories that were not there in training.
+
+    Examples
+    --------
+    >>> issubclass(UnseenCategoryWarning, UserWarning)
     True
     """

@@ -149,7 +149,7 @@ def test_a_method_is_added_by_naming_a_function(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y": 5, "n": 4}, r"y must be at most n; got 5\.0"),
+        ({"y": 5, "n": 4}, r"y must be at most n, the rows of both classes; got 5\.0"),
         ({"y": -1, "n": 4}, r"y must be a finite count of rows, 0 or more; got -1\.0"),
         ({"y": 1, "n": -4}, "n must be a finite count"),
         ({"y": 1, "n": float("inf")}, "n must be a finite count"),

@@ -4,11 +4,45 @@ Those of levels take float64 arrays of one shape and return a new one; NaN in, N
 """
 
 from sureleaf._kernel._core import (
+    SortedTable,  # a table with the order of its columns found
     class_wins,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
+    collapse_marks,  # (tree): where C4.5 cuts before pruning
     confidence,  # (n, p_max): (5), interpolated between whole n
+    cost_complexity_alphas,  # (tree, cost): the penalty a leaf at which nodes are cut
+    count_nodes,  # (tree, table, labels, weights): class weights of every node
+    cut_at,  # (tree, marks): the same tree with some nodes as leaves
     entropic_estimate,  # (y_max, n): maximiser of (2)
+    grow,  # a tree from a sorted table and labels
     log_binomial,  # (y, n, p): log P(Bin(n, p) = y) for whole y, n and p >= 1/2
+    make_table,  # arrays as kernel columns, without a copy
+    make_tree,  # a tree from arrays, checked
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
+    predict,  # (tree, table, values, ...): mixtures of node values, a line a row
+    presort,  # (table, n_threads): the order of every column
+    prune_pessimistic,  # C4.5's subtree replacement and raising
+    route,  # (tree, table, stop_at_unseen): the nodes and shares of rows
 )
+from sureleaf._kernel._core import Table as KernelTable  # columns as the kernel reads them
+from sureleaf._kernel._core import Tree as KernelTree  # a finished tree
 
-__all__ = ["class_wins", "confidence", "entropic_estimate", "log_binomial", "node_confidence"]
+__all__ = [
+    "KernelTable",
+    "KernelTree",
+    "SortedTable",
+    "class_wins",
+    "collapse_marks",
+    "confidence",
+    "cost_complexity_alphas",
+    "count_nodes",
+    "cut_at",
+    "entropic_estimate",
+    "grow",
+    "log_binomial",
+    "make_table",
+    "make_tree",
+    "node_confidence",
+    "predict",
+    "presort",
+    "prune_pessimistic",
+    "route",
+]

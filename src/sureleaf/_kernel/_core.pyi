@@ -1,5 +1,6 @@
 """Sureleaf's hot loops; use them through sureleaf._kernel."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
@@ -18,3 +19,77 @@ def node_confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device=
 def entropic_estimate(y_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
 
 def log_binomial(y: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
+
+class Table:
+    """Columns as the kernel reads them; keeps their arrays alive."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+def make_table(columns: list[Annotated[NDArray, dict(shape=(None,))]], n_categories: Sequence[int], ordered: Sequence[bool], n_rows: int) -> Table:
+    """float64 columns where n_categories is -1, int32 codes elsewhere."""
+
+class SortedTable:
+    """A table with the order of its columns found."""
+
+def presort(table: Table, n_threads: int) -> SortedTable:
+    """Find the order of every column, once for all trees grown on the table."""
+
+class Tree:
+    """A finished tree as flat arrays, nodes in preorder."""
+
+    @property
+    def n_classes(self) -> int: ...
+
+    @property
+    def feature(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def threshold(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def child_offset(self) -> NDArray[numpy.int64]: ...
+
+    @property
+    def children(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def branch_share(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def category_offset(self) -> NDArray[numpy.int64]: ...
+
+    @property
+    def category_branch(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def class_weights(self) -> NDArray[numpy.float64]: ...
+
+def make_tree(feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_branch: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], class_weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_columns: int) -> Tree:
+    """A tree from its arrays; ValueError if they do not make one."""
+
+def grow(table: SortedTable, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, criterion: int, subsets: bool, min_samples_leaf: float, max_depth: int, n_threads: int, use_up: bool) -> Tree:
+    """Grow a tree; `use_up` lets it take the table's orders."""
+
+def collapse_marks(tree: Tree) -> NDArray[numpy.uint8]:
+    """The nodes at which C4.5 cuts a grown tree before pruning."""
+
+def cut_at(tree: Tree, becomes_leaf: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Tree:
+    """The same tree with the marked nodes as leaves."""
+
+def cost_complexity_alphas(tree: Tree, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """The penalty a leaf at which each inner node is cut."""
+
+def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, confidence_factor: float, quantile: float) -> Tree:
+    """C4.5's subtree replacement and raising."""
+
+def route(tree: Tree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Where rows end: offsets by row, nodes, shares, and each row's guessed share.
+    """
+
+def count_nodes(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> NDArray[numpy.float64]:
+    """Class weights of every node when these rows are sent through the tree."""
+
+def predict(tree: Tree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
+    """Mixtures of the nodes' values, a line a row."""

@@ -1,0 +1,299 @@
+// Tables, trees and what is done with them: shapes and types are checked here, the work runs
+// without the GIL, and Ctrl-C is looked for now and then.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "parts.hpp"
+#include "sureleaf/grow.hpp"
+#include "sureleaf/prune.hpp"
+#include "sureleaf/route.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using sureleaf::Columns;
+using sureleaf::Patience;
+using sureleaf::Tree;
+
+template <class T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Input2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Output = nb::ndarray<nb::numpy, T>;
+
+template <class T>
+Output<T> give(std::vector<T> values, std::initializer_list<std::size_t> shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Output<T>(owned->data(), shape, owner);
+}
+
+template <class T>
+Output<T> give(std::vector<T> values) {
+  const std::size_t n = values.size();
+  return give(std::move(values), {n});
+}
+
+template <class T>
+std::span<const T> view(const Input<T>& array) {
+  return {array.data(), array.shape(0)};
+}
+
+Patience patience_with_signals() {
+  return Patience([] {
+    nb::gil_scoped_acquire gil;
+    return PyErr_CheckSignals() != 0;
+  });
+}
+
+// Runs work without the GIL; an interrupt has already set Python's exception.
+template <class Work>
+auto run(Work&& work) {
+  Patience patience = patience_with_signals();
+  try {
+    nb::gil_scoped_release release;
+    return work(patience);
+  } catch (const sureleaf::Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+// A table whose arrays are kept alive by this object.
+struct Table {
+  Columns columns;
+  std::vector<nb::object> owners;
+};
+
+Table make_table(const nb::typed<nb::list, nb::ndarray<nb::numpy, nb::ndim<1>>>& arrays, const std::vector<std::int32_t>& n_categories,
+                 const std::vector<bool>& ordered, std::size_t n_rows) {
+  if (arrays.size() != n_categories.size() || n_categories.size() != ordered.size())
+    throw std::invalid_argument("columns, n_categories and ordered differ in length");
+  Table table;
+  table.columns.n_rows = n_rows;
+  for (std::size_t j = 0; j < n_categories.size(); ++j) {
+    sureleaf::Column column;
+    const nb::object owner = arrays[j];
+    const auto take = [&](const auto& array, std::size_t item_size) {
+      if (array.shape(0) != n_rows) throw std::invalid_argument("a column has another length");
+      column.data = reinterpret_cast<const char*>(array.data());
+      column.stride = array.stride(0) * static_cast<std::ptrdiff_t>(item_size);
+    };
+    if (n_categories[j] < 0) {
+      take(nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>>(owner), 8);
+    } else {
+      column.kind = ordered[j] ? sureleaf::Kind::ordered : sureleaf::Kind::categorical;
+      column.n_categories = n_categories[j];
+      take(nb::cast<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu>>(owner), 4);
+    }
+    table.columns.columns.push_back(column);
+    table.owners.push_back(owner);
+  }
+  return table;
+}
+
+struct SortedTable {
+  sureleaf::Presorted presorted;
+  std::vector<nb::object> owners;
+};
+
+sureleaf::Criterion criterion_of(int number) { return static_cast<sureleaf::Criterion>(number); }
+
+void check_labels(const Input<std::int32_t>& labels, std::size_t n_rows, std::size_t n_classes) {
+  if (labels.shape(0) != n_rows) throw std::invalid_argument("labels differ in length");
+  for (const std::int32_t label : view(labels))
+    if (label < 0 || static_cast<std::size_t>(label) >= n_classes)
+      throw std::invalid_argument("a label is out of range");
+}
+
+template <class T>
+std::span<const T> optional_view(const std::optional<Input<T>>& array, std::size_t n_rows) {
+  if (!array) return {};
+  if (array->shape(0) != n_rows) throw std::invalid_argument("weights differ in length");
+  return view(*array);
+}
+
+Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_classes,
+          const std::optional<Input<std::uint32_t>>& counts,
+          const std::optional<Input<double>>& weights, int criterion, bool subsets,
+          double min_samples_leaf, std::int64_t max_depth, std::size_t n_threads, bool use_up) {
+  const std::size_t n_rows = table.presorted.table.n_rows;
+  check_labels(labels, n_rows, n_classes);
+  const sureleaf::RowWeights row_weights{optional_view(counts, n_rows),
+                                         optional_view(weights, n_rows)};
+  sureleaf::GrowthRules rules;
+  rules.criterion = criterion_of(criterion);
+  rules.subsets = subsets;
+  rules.min_samples_leaf = min_samples_leaf;
+  rules.max_depth = max_depth;
+  return run([&](Patience& patience) {
+    return sureleaf::grow(table.presorted, view(labels), n_classes, row_weights, rules, n_threads,
+                          use_up, patience);
+  });
+}
+
+sureleaf::Unseen unseen_of(bool stop) {
+  return stop ? sureleaf::Unseen::stop : sureleaf::Unseen::mixture;
+}
+
+template <class T>
+std::vector<T> copy_of(const Input<T>& array) {
+  return {array.data(), array.data() + array.shape(0)};
+}
+
+// A tree from its arrays, refused unless every number in it stays within bounds, so that no file
+// can make the walks below leave the arrays.
+Tree make_tree(const Input<std::int32_t>& feature, const Input<double>& threshold,
+               const Input<std::int64_t>& child_offset, const Input<std::int32_t>& children,
+               const Input<double>& branch_share, const Input<std::int64_t>& category_offset,
+               const Input<std::int32_t>& category_branch, const Input2<double>& class_weights,
+               std::size_t n_columns) {
+  Tree tree;
+  tree.n_classes = class_weights.shape(1);
+  tree.feature = copy_of(feature);
+  tree.threshold = copy_of(threshold);
+  tree.child_offset = copy_of(child_offset);
+  tree.children = copy_of(children);
+  tree.branch_share = copy_of(branch_share);
+  tree.category_offset = copy_of(category_offset);
+  tree.category_branch = copy_of(category_branch);
+  tree.class_weights.assign(class_weights.data(), class_weights.data() + class_weights.size());
+  if (const char* fault = sureleaf::fault_in(tree, class_weights.shape(0), n_columns))
+    throw std::invalid_argument(fault);
+  return tree;
+}
+
+}  // namespace
+
+void bind_tree(nb::module_& module) {
+  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const sureleaf::detail::TooManyNodes& error) {
+      PyErr_SetString(PyExc_OverflowError, error.what());
+    }
+  });
+
+  nb::class_<Table>(module, "Table", "Columns as the kernel reads them; keeps their arrays alive.")
+      .def_prop_ro("n_rows", [](const Table& table) { return table.columns.n_rows; });
+  module.def("make_table", &make_table, "columns"_a, "n_categories"_a, "ordered"_a, "n_rows"_a,
+             "float64 columns where n_categories is -1, int32 codes elsewhere.");
+
+  nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns found.");
+  module.def(
+      "presort",
+      [](const Table& table, std::size_t n_threads) {
+        return run([&](Patience& patience) {
+          return SortedTable{sureleaf::presort(table.columns, n_threads, patience), {}};
+        });
+      },
+      "table"_a, "n_threads"_a, nb::keep_alive<0, 1>(),
+      "Find the order of every column, once for all trees grown on the table.");
+
+  constexpr auto owned = nb::rv_policy::move;  // each array is a copy with its own memory
+  nb::class_<Tree>(module, "Tree", "A finished tree as flat arrays, nodes in preorder.")
+      .def_prop_ro("n_classes", [](const Tree& tree) { return tree.n_classes; })
+      .def_prop_ro("feature", [](const Tree& tree) { return give(tree.feature); }, owned)
+      .def_prop_ro("threshold", [](const Tree& tree) { return give(tree.threshold); }, owned)
+      .def_prop_ro("child_offset", [](const Tree& tree) { return give(tree.child_offset); }, owned)
+      .def_prop_ro("children", [](const Tree& tree) { return give(tree.children); }, owned)
+      .def_prop_ro("branch_share", [](const Tree& tree) { return give(tree.branch_share); }, owned)
+      .def_prop_ro("category_offset", [](const Tree& tree) { return give(tree.category_offset); }, owned)
+      .def_prop_ro("category_branch", [](const Tree& tree) { return give(tree.category_branch); }, owned)
+      .def_prop_ro("class_weights", [](const Tree& tree) {
+        return give(tree.class_weights, {tree.size(), tree.n_classes});
+      }, owned);
+  module.def("make_tree", &make_tree, "feature"_a, "threshold"_a, "child_offset"_a, "children"_a,
+             "branch_share"_a, "category_offset"_a, "category_branch"_a, "class_weights"_a,
+             "n_columns"_a, "A tree from its arrays; ValueError if they do not make one.");
+
+  module.def("grow", &grow, "table"_a, "labels"_a, "n_classes"_a, "counts"_a.none(),
+             "weights"_a.none(), "criterion"_a, "subsets"_a, "min_samples_leaf"_a, "max_depth"_a,
+             "n_threads"_a, "use_up"_a, "Grow a tree; `use_up` lets it take the table's orders.");
+
+  module.def(
+      "collapse_marks", [](const Tree& tree) { return give(sureleaf::collapse_marks(tree)); },
+      "tree"_a, "The nodes at which C4.5 cuts a grown tree before pruning.");
+  module.def(
+      "cut_at",
+      [](const Tree& tree, const Input<std::uint8_t>& becomes_leaf) {
+        if (becomes_leaf.shape(0) != tree.size())
+          throw std::invalid_argument("one mark a node is needed");
+        return sureleaf::cut_at(tree, view(becomes_leaf));
+      },
+      "tree"_a, "becomes_leaf"_a, "The same tree with the marked nodes as leaves.");
+  module.def(
+      "cost_complexity_alphas",
+      [](const Tree& tree, const Input<double>& cost) {
+        if (cost.shape(0) != tree.size()) throw std::invalid_argument("one cost a node is needed");
+        return give(sureleaf::cost_complexity_alphas(tree, view(cost)));
+      },
+      "tree"_a, "cost"_a, "The penalty a leaf at which each inner node is cut.");
+  module.def(
+      "prune_pessimistic",
+      [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
+         const std::optional<Input<double>>& weights, double confidence_factor, double quantile) {
+        check_labels(labels, table.columns.n_rows, tree.n_classes);
+        return run([&](Patience& patience) {
+          return sureleaf::prune_pessimistic(
+              tree, table.columns, view(labels), optional_view(weights, table.columns.n_rows),
+              sureleaf::PessimisticErrors(confidence_factor, quantile), patience);
+        });
+      },
+      "tree"_a, "table"_a, "labels"_a, "weights"_a.none(), "confidence_factor"_a, "quantile"_a,
+      "C4.5's subtree replacement and raising.");
+
+  module.def(
+      "route",
+      [](const Tree& tree, const Table& table, bool stop_at_unseen) {
+        sureleaf::Routes routes = run([&](Patience& patience) {
+          return sureleaf::route(tree, table.columns, unseen_of(stop_at_unseen), patience);
+        });
+        return std::make_tuple(give(std::move(routes.offset)), give(std::move(routes.node)),
+                               give(std::move(routes.share)),
+                               give(std::move(routes.guessed_share)));
+      },
+      "tree"_a, "table"_a, "stop_at_unseen"_a,
+      "Where rows end: offsets by row, nodes, shares, and each row's guessed share.");
+  module.def(
+      "count_nodes",
+      [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
+         const std::optional<Input<double>>& weights) {
+        check_labels(labels, table.columns.n_rows, tree.n_classes);
+        std::vector<double> counts = run([&](Patience& patience) {
+          return sureleaf::count_nodes(tree, table.columns, view(labels),
+                                       optional_view(weights, table.columns.n_rows), patience);
+        });
+        return give(std::move(counts), {tree.size(), tree.n_classes});
+      },
+      "tree"_a, "table"_a, "labels"_a, "weights"_a.none(),
+      "Class weights of every node when these rows are sent through the tree.");
+  module.def(
+      "predict",
+      [](const Tree& tree, const Table& table, const Input2<double>& values, bool stop_at_unseen,
+         std::size_t n_threads) {
+        if (values.shape(0) != tree.size())
+          throw std::invalid_argument("one line of values a node is needed");
+        const std::size_t n_values = values.shape(1);
+        std::vector<double> out(table.columns.n_rows * n_values);
+        run([&](Patience& patience) {
+          sureleaf::predict(tree, table.columns, {values.data(), values.size()}, n_values,
+                            unseen_of(stop_at_unseen), n_threads, out.data(), patience);
+          return true;
+        });
+        return give(std::move(out), {table.columns.n_rows, n_values});
+      },
+      "tree"_a, "table"_a, "values"_a, "stop_at_unseen"_a, "n_threads"_a,
+      "Mixtures of the nodes' values, a line a row.");
+}

@@ -1,0 +1,314 @@
+// What growing a tree needs of each column, found once and shared by every tree grown on it:
+// the order of the rows where values are many, small codes where they are few.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "sureleaf/columns.hpp"
+#include "sureleaf/threads.hpp"
+
+namespace sureleaf {
+
+inline constexpr std::size_t max_rows = std::size_t{1} << 31;
+inline constexpr std::uint32_t increase_bit = std::uint32_t{1} << 31;
+inline constexpr std::size_t max_small_codes = 255;
+inline constexpr std::uint8_t small_missing = 255;
+// C4.5 sees two numbers as different only when they are further apart than this.
+inline constexpr double c45_gap = 1e-5;
+
+struct PresortedColumn {
+  // Many values: rows by value, rows without one last; increase_bit marks a row whose value is
+  // above its predecessor's.
+  std::vector<std::uint32_t> order;
+  std::size_t n_known = 0;
+  // Few values or few categories: a code a row (small_missing if none).
+  std::vector<std::uint8_t> small_codes;
+  // Two codes and nothing missing: the codes are flag number `flag` of each row instead.
+  std::int32_t flag = -1;
+  // The value of each code, ascending (columns with thresholds and small codes only).
+  std::vector<double> values;
+  // All different values are further apart than c45_gap.
+  bool gaps_are_wide = true;
+  // Codes are read from the table itself: a categorical column of many categories.
+  bool codes_in_table = false;
+
+  bool is_ordered_list() const { return small_codes.empty() && flag < 0 && !codes_in_table; }
+};
+
+struct Presorted {
+  Columns table;
+  std::vector<PresortedColumn> columns;
+  // The flags of a row side by side, so that all of them are counted by a few vector additions.
+  std::vector<std::uint8_t> flags;
+  std::size_t n_flags = 0;      // a row, the padding included
+  static constexpr std::size_t flag_padding = 16;
+
+  const std::uint8_t* flags_of(std::size_t row) const { return flags.data() + row * n_flags; }
+  // A row's code in a column of few values: the first of them, and how far it is to the next.
+  std::pair<const std::uint8_t*, std::size_t> small_codes_of(std::size_t j) const {
+    if (columns[j].flag >= 0) return {flags.data() + columns[j].flag, n_flags};
+    return {columns[j].small_codes.data(), 1};
+  }
+};
+
+namespace detail {
+
+// Maps a double to an unsigned key of the same order; NaN must be dealt with before.
+inline std::uint64_t sortable_key(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);  // + 0.0 turns -0.0 into 0.0
+  const std::uint64_t flip = (bits >> 63) ? ~std::uint64_t{0} : (std::uint64_t{1} << 63);
+  return bits ^ flip;
+}
+
+// Finds the few different values of a column, or says that they are many. Open addressing in a
+// table that stays in the first-level cache; a continuous column is given up after some 300 rows.
+class FewValues {
+ public:
+  FewValues() {
+    slots_.fill(empty);
+    keys_.reserve(max_small_codes);
+  }
+  // The provisional code of a value, or -1 when there are too many.
+  int code_of(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);
+    if (bits == last_bits_) return last_code_;
+    std::size_t slot = (bits * 0x9E3779B97F4A7C15ull) >> 54;
+    for (;;) {
+      const std::int16_t found = slots_[slot];
+      if (found == empty) break;
+      if (keys_[static_cast<std::size_t>(found)] == bits) {
+        last_bits_ = bits;
+        return last_code_ = found;
+      }
+      slot = (slot + 1) & 1023;
+    }
+    if (keys_.size() == max_small_codes) return -1;
+    slots_[slot] = static_cast<std::int16_t>(keys_.size());
+    keys_.push_back(bits);
+    last_bits_ = bits;
+    return last_code_ = static_cast<int>(keys_.size() - 1);
+  }
+  std::vector<double> values() const {
+    std::vector<double> result;
+    result.reserve(keys_.size());
+    for (const std::uint64_t bits : keys_) result.push_back(std::bit_cast<double>(bits));
+    return result;
+  }
+
+ private:
+  static constexpr std::int16_t empty = -1;
+  std::array<std::int16_t, 1024> slots_{};
+  std::vector<std::uint64_t> keys_;
+  std::uint64_t last_bits_ = std::bit_cast<std::uint64_t>(std::nan(""));
+  int last_code_ = -1;
+};
+
+// A column on its way to small codes, a block of rows at a time.
+class FewValuesColumn {
+ public:
+  void add(const Column& column, std::size_t begin, std::size_t end) {
+    if (!is_few_) return;
+    codes_.resize(end);
+    for (std::size_t row = begin; row < end; ++row) {
+      const double x = column.value(row);
+      const int code = std::isnan(x) ? small_missing : few_.code_of(x);
+      if (code < 0) {
+        is_few_ = false;
+        codes_ = {};
+        return;
+      }
+      codes_[row] = static_cast<std::uint8_t>(code);
+    }
+  }
+  bool is_few() const { return is_few_; }
+  void finish(PresortedColumn& out);
+
+ private:
+  FewValues few_;
+  std::vector<std::uint8_t> codes_;
+  bool is_few_ = true;
+};
+
+inline void FewValuesColumn::finish(PresortedColumn& out) {
+  const std::vector<double> found = few_.values();
+  std::vector<std::uint8_t> by_value(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) by_value[i] = static_cast<std::uint8_t>(i);
+  std::sort(by_value.begin(), by_value.end(), [&](auto a, auto b) { return found[a] < found[b]; });
+  std::array<std::uint8_t, 256> rank{};
+  rank[small_missing] = small_missing;
+  for (std::size_t i = 0; i < by_value.size(); ++i) {
+    rank[by_value[i]] = static_cast<std::uint8_t>(i);
+    out.values.push_back(found[by_value[i]]);
+    if (i > 0 && !(out.values[i - 1] + c45_gap < out.values[i])) out.gaps_are_wide = false;
+  }
+  for (std::uint8_t& code : codes_) code = rank[code];
+  out.small_codes = std::move(codes_);
+}
+
+struct KeyedRow {
+  std::uint32_t key;
+  std::uint32_t row;
+};
+
+// Scratch of one thread, reused from column to column.
+struct SortScratch {
+  std::vector<KeyedRow> first, second;
+};
+
+// Sorts rows by value: three radix passes over the upper half of the key, which tells nearly all
+// values apart, then a repair of the runs in which only the lower half differs.
+inline void sort_column(const Column& column, std::size_t n_rows, SortScratch& scratch,
+                        Patience& patience, PresortedColumn& out) {
+  constexpr int digit_bits = 11;
+  constexpr std::size_t radix = std::size_t{1} << digit_bits;
+  std::vector<std::array<std::uint32_t, 3>> histogram(radix);
+  scratch.first.resize(n_rows);
+  scratch.second.resize(n_rows);
+  std::vector<std::uint32_t> without_value;
+  std::size_t n_known = 0;
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    const double x = column.value(row);
+    if (std::isnan(x)) {
+      without_value.push_back(static_cast<std::uint32_t>(row));
+      continue;
+    }
+    const auto key = static_cast<std::uint32_t>(sortable_key(x) >> 32);
+    scratch.first[n_known++] = {key, static_cast<std::uint32_t>(row)};
+    for (std::size_t pass = 0; pass < 3; ++pass)
+      ++histogram[(key >> (digit_bits * pass)) & (radix - 1)][pass];
+  }
+  for (std::size_t pass = 0; pass < 3; ++pass) {
+    patience.check();
+    std::uint32_t start = 0;
+    for (std::size_t digit = 0; digit < radix; ++digit) {
+      const std::uint32_t count = histogram[digit][pass];
+      histogram[digit][pass] = start;
+      start += count;
+    }
+    for (std::size_t i = 0; i < n_known; ++i) {
+      const KeyedRow& item = scratch.first[i];
+      scratch.second[histogram[(item.key >> (digit_bits * pass)) & (radix - 1)][pass]++] = item;
+    }
+    scratch.first.swap(scratch.second);
+  }
+  auto full_key = [&](const KeyedRow& item) { return sortable_key(column.value(item.row)); };
+  std::vector<KeyedRow>& sorted = scratch.first;
+  out.order.resize(n_rows);
+  out.n_known = n_known;
+  std::uint64_t last_key = 0;
+  for (std::size_t begin = 0; begin < n_known;) {
+    std::size_t end = begin + 1;
+    while (end < n_known && sorted[end].key == sorted[begin].key) ++end;
+    if (end - begin > 1) {
+      auto below = [&](const KeyedRow& a, const KeyedRow& b) {
+        const std::uint64_t ka = full_key(a), kb = full_key(b);
+        return ka < kb || (ka == kb && a.row < b.row);
+      };
+      const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto to = sorted.begin() + static_cast<std::ptrdiff_t>(end);
+      if (!std::is_sorted(from, to, below)) std::sort(from, to, below);
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint64_t key = full_key(sorted[i]);
+      const bool increases = i > 0 && key != last_key;
+      if (increases && out.gaps_are_wide) {
+        const double before = column.value(sorted[i - 1].row);
+        out.gaps_are_wide = before + c45_gap < column.value(sorted[i].row);
+      }
+      out.order[i] = sorted[i].row | (increases ? increase_bit : 0u);
+      last_key = key;
+    }
+    begin = end;
+  }
+  std::copy(without_value.begin(), without_value.end(),
+            out.order.begin() + static_cast<std::ptrdiff_t>(n_known));
+}
+
+inline void encode_small_categories(const Column& column, std::size_t n_rows,
+                                    PresortedColumn& out) {
+  out.small_codes.resize(n_rows);
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    const std::int32_t code = column.code(row);
+    out.small_codes[row] = code < 0 ? small_missing : static_cast<std::uint8_t>(code);
+  }
+}
+
+// Moves the columns of two codes into the flags.
+inline void gather_flags(Presorted& presorted, std::size_t n_threads, Patience& patience) {
+  std::vector<std::size_t> flagged;
+  for (std::size_t j = 0; j < presorted.columns.size(); ++j) {
+    const PresortedColumn& column = presorted.columns[j];
+    const auto highest = column.small_codes.empty()
+                             ? small_missing
+                             : *std::max_element(column.small_codes.begin(), column.small_codes.end());
+    if (highest == 1) flagged.push_back(j);
+  }
+  if (flagged.empty()) return;
+  constexpr std::size_t padding = Presorted::flag_padding;
+  const std::size_t n_rows = presorted.table.n_rows;
+  presorted.n_flags = (flagged.size() + padding - 1) / padding * padding;
+  presorted.flags.resize(n_rows * presorted.n_flags);
+  constexpr std::size_t block = 4096;
+  run_jobs((n_rows + block - 1) / block, n_threads, patience, [&](std::size_t i, std::size_t) {
+    const std::size_t end = std::min(n_rows, (i + 1) * block);
+    for (std::size_t f = 0; f < flagged.size(); ++f) {
+      const std::uint8_t* codes = presorted.columns[flagged[f]].small_codes.data();
+      std::uint8_t* out = presorted.flags.data() + f;
+      for (std::size_t row = i * block; row < end; ++row) out[row * presorted.n_flags] = codes[row];
+    }
+  });
+  for (std::size_t f = 0; f < flagged.size(); ++f) {
+    PresortedColumn& column = presorted.columns[flagged[f]];
+    column.flag = static_cast<std::int32_t>(f);
+    column.small_codes = {};
+  }
+}
+
+}  // namespace detail
+
+inline Presorted presort(Columns table, std::size_t n_threads, Patience& patience) {
+  if (table.n_rows >= max_rows) throw std::length_error("more than 2**31 rows");
+  Presorted result;
+  result.columns.resize(table.size());
+  std::vector<detail::SortScratch> scratch(std::max<std::size_t>(1, n_threads));
+  // In a table stored by rows a cache line holds the neighbouring columns' values too: eight
+  // columns go through a block of rows together.
+  constexpr std::size_t width = 8, block = 4096;
+  run_jobs((table.size() + width - 1) / width, n_threads, patience,
+           [&](std::size_t i, std::size_t thread) {
+             const std::size_t first = i * width;
+             const std::size_t n = std::min(width, table.size() - first);
+             std::vector<detail::FewValuesColumn> few(n);
+             for (std::size_t begin = 0; begin < table.n_rows; begin += block)
+               for (std::size_t c = 0; c < n; ++c)
+                 if (table[first + c].has_thresholds())
+                   few[c].add(table[first + c], begin, std::min(table.n_rows, begin + block));
+             for (std::size_t c = 0; c < n; ++c) {
+               const Column& column = table[first + c];
+               PresortedColumn& out = result.columns[first + c];
+               if (column.kind == Kind::categorical) {
+                 if (static_cast<std::size_t>(column.n_categories) <= max_small_codes)
+                   detail::encode_small_categories(column, table.n_rows, out);
+                 else
+                   out.codes_in_table = true;
+               } else if (few[c].is_few()) {
+                 few[c].finish(out);
+               } else {
+                 detail::sort_column(column, table.n_rows, scratch[thread], patience, out);
+               }
+               patience.check();
+             }
+           });
+  result.table = std::move(table);
+  detail::gather_flags(result, n_threads, patience);
+  return result;
+}
+
+}  // namespace sureleaf

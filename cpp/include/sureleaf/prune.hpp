@@ -1,0 +1,384 @@
+// Making a grown tree smaller: collapse, pessimistic pruning, cost-complexity order, and cutting
+// at chosen nodes. Nothing is regrown.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "sureleaf/route.hpp"
+#include "sureleaf/split.hpp"
+#include "sureleaf/tree.hpp"
+
+namespace sureleaf {
+
+inline double total_weight(std::span<const double> weights) {
+  return std::accumulate(weights.begin(), weights.end(), 0.0);
+}
+inline double training_errors(std::span<const double> weights) {
+  return total_weight(weights) - *std::max_element(weights.begin(), weights.end());
+}
+
+// The same tree with the marked nodes as leaves.
+inline Tree cut_at(const Tree& tree, std::span<const std::uint8_t> becomes_leaf) {
+  std::vector<std::int32_t> number(tree.size(), -1);
+  number[0] = 0;
+  std::int32_t next = 0;
+  std::vector<std::size_t> kept;
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    if (number[node] < 0) continue;
+    number[node] = next++;
+    kept.push_back(node);
+    if (becomes_leaf[node]) continue;
+    for (const std::int32_t child : tree.branches(node)) number[static_cast<std::size_t>(child)] = 0;
+  }
+  Tree result;
+  result.n_classes = tree.n_classes;
+  for (const std::size_t node : kept) {
+    const bool leaf = tree.is_leaf(node) || becomes_leaf[node];
+    result.feature.push_back(leaf ? -1 : tree.feature[node]);
+    result.threshold.push_back(leaf ? std::nan("") : tree.threshold[node]);
+    result.child_offset.push_back(static_cast<std::int64_t>(result.children.size()));
+    result.category_offset.push_back(static_cast<std::int64_t>(result.category_branch.size()));
+    const auto weights = tree.weights(node);
+    result.class_weights.insert(result.class_weights.end(), weights.begin(), weights.end());
+    if (leaf) continue;
+    for (const std::int32_t child : tree.branches(node))
+      result.children.push_back(number[static_cast<std::size_t>(child)]);
+    const auto shares = tree.shares(node);
+    result.branch_share.insert(result.branch_share.end(), shares.begin(), shares.end());
+    const auto categories = tree.category_branches(node);
+    result.category_branch.insert(result.category_branch.end(), categories.begin(),
+                                  categories.end());
+  }
+  result.child_offset.push_back(static_cast<std::int64_t>(result.children.size()));
+  result.category_offset.push_back(static_cast<std::int64_t>(result.category_branch.size()));
+  return result;
+}
+
+// C4.5's first look at a grown tree: a subtree that makes hardly fewer training errors than its
+// root would as a leaf is cut. Top-down, so the marks below a marked node do not matter.
+inline std::vector<std::uint8_t> collapse_marks(const Tree& tree) {
+  constexpr double least_gain = 1e-3;
+  std::vector<double> errors(tree.size());
+  std::vector<std::uint8_t> marks(tree.size(), 0);
+  for (std::size_t node = tree.size(); node-- > 0;) {
+    const double as_leaf = training_errors(tree.weights(node));
+    if (tree.is_leaf(node)) {
+      errors[node] = as_leaf;
+      continue;
+    }
+    for (const std::int32_t child : tree.branches(node))
+      errors[node] += errors[static_cast<std::size_t>(child)];
+    marks[node] = errors[node] >= as_leaf - least_gain;
+  }
+  return marks;
+}
+
+// For each inner node the penalty a leaf (alpha, in the units of `cost`) at which weakest-link
+// pruning cuts it; never below that of a node beneath it. Leaves: infinity.
+inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<const double> cost) {
+  const std::size_t n = tree.size();
+  std::vector<double> subtree_cost(cost.begin(), cost.end()), leaves(n, 1.0);
+  std::vector<std::int32_t> parent(n, -1);
+  std::vector<double> alpha(n, std::numeric_limits<double>::infinity());
+  std::vector<std::uint8_t> is_cut(n, 0);
+  std::vector<std::uint32_t> version(n, 0);
+  using Link = std::tuple<double, std::size_t, std::uint32_t>;
+  std::priority_queue<Link, std::vector<Link>, std::greater<>> links;
+  auto offer = [&](std::size_t node) {
+    const double g = (cost[node] - subtree_cost[node]) / (leaves[node] - 1.0);
+    links.emplace(g, node, ++version[node]);
+  };
+  for (std::size_t node = n; node-- > 0;) {
+    if (tree.is_leaf(node)) continue;
+    subtree_cost[node] = 0;
+    leaves[node] = 0;
+    for (const std::int32_t child : tree.branches(node)) {
+      const auto c = static_cast<std::size_t>(child);
+      parent[c] = static_cast<std::int32_t>(node);
+      subtree_cost[node] += subtree_cost[c];
+      leaves[node] += leaves[c];
+    }
+    offer(node);
+  }
+  double reached = -std::numeric_limits<double>::infinity();
+  while (!links.empty()) {
+    const auto [g, node, stamp] = links.top();
+    links.pop();
+    if (is_cut[node] || stamp != version[node]) continue;
+    reached = std::max(reached, g);
+    const double cost_change = cost[node] - subtree_cost[node];
+    const double leaf_change = 1.0 - leaves[node];
+    std::vector<std::size_t> below{node};
+    while (!below.empty()) {
+      const std::size_t at = below.back();
+      below.pop_back();
+      if (tree.is_leaf(at) || is_cut[at]) continue;
+      is_cut[at] = 1;
+      alpha[at] = reached;
+      for (const std::int32_t child : tree.branches(at))
+        below.push_back(static_cast<std::size_t>(child));
+    }
+    for (std::int32_t up = parent[node]; up >= 0; up = parent[static_cast<std::size_t>(up)]) {
+      const auto above = static_cast<std::size_t>(up);
+      subtree_cost[above] += cost_change;
+      leaves[above] += leaf_change;
+      offer(above);
+    }
+  }
+  return alpha;
+}
+
+// C4.5's estimate of a leaf's errors on other rows: the upper limit of a one-sided interval.
+class PessimisticErrors {
+ public:
+  // `quantile` is the standard normal quantile of 1 - confidence_factor.
+  PessimisticErrors(double confidence_factor, double quantile)
+      : confidence_factor_(confidence_factor), z_(quantile) {}
+
+  double operator()(std::span<const double> weights) const {
+    const double n = total_weight(weights);
+    const double e = training_errors(weights);
+    return e + added(n, e);
+  }
+
+ private:
+  double added(double n, double e) const {
+    if (!(n > 0)) return 0.0;
+    if (e < 1) {
+      const double none = n * (1 - std::pow(confidence_factor_, 1 / n));
+      return e == 0 ? none : none + e * (added(n, 1) - none);
+    }
+    if (e + 0.5 >= n) return std::max(n - e, 0.0);
+    const double f = (e + 0.5) / n, zz = z_ * z_;
+    const double spread = z_ * std::sqrt(f / n - f * f / n + zz / (4 * n * n));
+    return n * (f + zz / (2 * n) + spread) / (1 + zz / n) - e;
+  }
+  double confidence_factor_, z_;
+};
+
+namespace detail {
+
+struct WeightedRow {
+  std::uint32_t row;
+  double weight;
+};
+using Rows = std::vector<WeightedRow>;
+
+// Subtree replacement and raising. The draft is a copy of the tree with links, in which a branch
+// can take its parent's place; `source` is the node of the original tree whose test it has.
+class PessimisticPruner {
+ public:
+  PessimisticPruner(const Tree& tree, const Columns& table, std::span<const std::int32_t> labels,
+                    PessimisticErrors estimate, Patience& patience)
+      : tree_(tree), table_(table), labels_(labels), estimate_(estimate), patience_(patience) {
+    drafts_.resize(tree.size());
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      Draft& draft = drafts_[node];
+      draft.source = node;
+      draft.children.assign(tree.branches(node).begin(), tree.branches(node).end());
+      draft.shares.assign(tree.shares(node).begin(), tree.shares(node).end());
+      draft.weights.assign(tree.weights(node).begin(), tree.weights(node).end());
+    }
+  }
+
+  Tree run(Rows rows) {
+    struct Frame {
+      std::size_t node;
+      Rows rows;
+      std::vector<Rows> parts;
+      std::size_t next = 0;
+    };
+    std::vector<Frame> frames;
+    frames.push_back({0, std::move(rows), {}, 0});
+    while (!frames.empty()) {
+      Frame& frame = frames.back();
+      Draft& draft = drafts_[frame.node];
+      if (draft.is_leaf()) {
+        draft.errors = estimate_(draft.weights);
+        frames.pop_back();
+        continue;
+      }
+      if (frame.next == 0) {
+        patience_.check();
+        frame.parts = divide(draft, frame.rows).parts;
+      }
+      if (frame.next < draft.children.size()) {
+        const std::size_t b = frame.next++;
+        frames.push_back({static_cast<std::size_t>(draft.children[b]), std::move(frame.parts[b]),
+                          {}, 0});
+        continue;
+      }
+      frame.parts.clear();
+      if (decide(frame.node, frame.rows))
+        frame.next = 0;
+      else
+        frames.pop_back();
+    }
+    return finish();
+  }
+
+ private:
+  struct Draft {
+    std::size_t source = 0;
+    std::vector<std::int32_t> children;
+    std::vector<double> shares, weights;
+    double errors = 0;  // estimated, of its leaves together
+    bool is_leaf() const { return children.empty(); }
+  };
+  struct Division {
+    std::vector<double> shares;
+    std::vector<Rows> parts;
+  };
+
+  // True if the heaviest branch took the node's place, so that it must be pruned again.
+  bool decide(std::size_t node, const Rows& rows) {
+    constexpr double spare = 0.1;
+    Draft& draft = drafts_[node];
+    std::size_t heaviest = 0;
+    double as_is = 0, largest = -1;
+    for (const std::int32_t child : draft.children) {
+      const auto c = static_cast<std::size_t>(child);
+      as_is += drafts_[c].errors;
+      const double weight = total_weight(drafts_[c].weights);
+      if (weight >= largest) {
+        largest = weight;
+        heaviest = c;
+      }
+    }
+    const double as_leaf = estimate_(draft.weights);
+    const double as_branch = resend(heaviest, rows, false);
+    auto at_least = [](double a, double b) { return b - a < c45_slack; };
+    if (at_least(as_is + spare, as_leaf) && at_least(as_branch + spare, as_leaf)) {
+      draft.children.clear();
+      draft.shares.clear();
+      draft.errors = as_leaf;
+      return false;
+    }
+    if (at_least(as_is + spare, as_branch)) {
+      resend(heaviest, rows, true);
+      Draft raised = std::move(drafts_[heaviest]);
+      draft = std::move(raised);
+      return true;
+    }
+    draft.errors = as_is;
+    return false;
+  }
+
+  // Sends rows through a branch that they were not grown in: estimated errors of its leaves, and
+  // if `keep`, its new weights and shares.
+  double resend(std::size_t top, const Rows& rows, bool keep) {
+    double errors = 0;
+    std::vector<double> weights(tree_.n_classes);
+    std::vector<std::pair<std::size_t, Rows>> pending;
+    pending.emplace_back(top, rows);
+    while (!pending.empty()) {
+      auto [node, here] = std::move(pending.back());
+      pending.pop_back();
+      Draft& draft = drafts_[node];
+      if (draft.is_leaf() || keep) {
+        std::fill(weights.begin(), weights.end(), 0.0);
+        for (const WeightedRow& item : here)
+          weights[static_cast<std::size_t>(labels_[item.row])] += item.weight;
+        if (keep) draft.weights = weights;
+      }
+      if (draft.is_leaf()) {
+        errors += estimate_(weights);
+        continue;
+      }
+      if (here.empty() && !keep) continue;
+      Division division = divide(draft, here);
+      if (keep) draft.shares = division.shares;
+      for (std::size_t b = 0; b < draft.children.size(); ++b)
+        pending.emplace_back(static_cast<std::size_t>(draft.children[b]),
+                             std::move(division.parts[b]));
+    }
+    return errors;
+  }
+
+  Division divide(const Draft& draft, const Rows& rows) const {
+    const std::size_t n = draft.children.size();
+    Division division{std::vector<double>(n, 0.0), std::vector<Rows>(n)};
+    Rows lost;
+    double known = 0;
+    for (const WeightedRow& item : rows) {
+      const std::int32_t branch = branch_of(tree_, draft.source, table_, item.row);
+      if (branch < 0) {
+        lost.push_back(item);
+        continue;
+      }
+      const auto b = static_cast<std::size_t>(branch);
+      division.shares[b] += item.weight;
+      known += item.weight;
+      division.parts[b].push_back(item);
+    }
+    for (std::size_t b = 0; b < n; ++b) {
+      division.shares[b] = known > 0 ? division.shares[b] / known : 1.0 / static_cast<double>(n);
+      if (!(division.shares[b] > 0)) continue;
+      for (const WeightedRow& item : lost)
+        division.parts[b].push_back({item.row, item.weight * division.shares[b]});
+    }
+    return division;
+  }
+
+  Tree finish() const {
+    Tree tree;
+    tree.n_classes = tree_.n_classes;
+    std::vector<std::pair<std::size_t, std::int64_t>> pending{{0, -1}};
+    while (!pending.empty()) {
+      const auto [node, slot] = pending.back();
+      pending.pop_back();
+      const Draft& draft = drafts_[node];
+      if (slot >= 0)
+        tree.children[static_cast<std::size_t>(slot)] = static_cast<std::int32_t>(tree.size());
+      const bool leaf = draft.is_leaf();
+      tree.feature.push_back(leaf ? -1 : tree_.feature[draft.source]);
+      tree.threshold.push_back(leaf ? std::nan("") : tree_.threshold[draft.source]);
+      tree.child_offset.push_back(static_cast<std::int64_t>(tree.children.size()));
+      tree.category_offset.push_back(static_cast<std::int64_t>(tree.category_branch.size()));
+      tree.class_weights.insert(tree.class_weights.end(), draft.weights.begin(),
+                                draft.weights.end());
+      if (leaf) continue;
+      tree.children.resize(tree.children.size() + draft.children.size());
+      tree.branch_share.insert(tree.branch_share.end(), draft.shares.begin(), draft.shares.end());
+      const auto categories = tree_.category_branches(draft.source);
+      tree.category_branch.insert(tree.category_branch.end(), categories.begin(),
+                                  categories.end());
+      for (std::size_t b = draft.children.size(); b-- > 0;)
+        pending.emplace_back(static_cast<std::size_t>(draft.children[b]),
+                             tree.child_offset.back() + static_cast<std::int64_t>(b));
+    }
+    tree.child_offset.push_back(static_cast<std::int64_t>(tree.children.size()));
+    tree.category_offset.push_back(static_cast<std::int64_t>(tree.category_branch.size()));
+    return tree;
+  }
+
+  const Tree& tree_;
+  const Columns& table_;
+  std::span<const std::int32_t> labels_;
+  PessimisticErrors estimate_;
+  Patience& patience_;
+  std::vector<Draft> drafts_;
+};
+
+}  // namespace detail
+
+inline Tree prune_pessimistic(const Tree& tree, const Columns& table,
+                              std::span<const std::int32_t> labels,
+                              std::span<const double> weights, const PessimisticErrors& estimate,
+                              Patience& patience) {
+  detail::Rows rows;
+  rows.reserve(table.n_rows);
+  for (std::size_t row = 0; row < table.n_rows; ++row) {
+    const double weight = weights.empty() ? 1.0 : weights[row];
+    if (weight > 0) rows.push_back({static_cast<std::uint32_t>(row), weight});
+  }
+  return detail::PessimisticPruner(tree, table, labels, estimate, patience).run(std::move(rows));
+}
+
+}  // namespace sureleaf

@@ -1,0 +1,277 @@
+// The best cut of one column in one node.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "sureleaf/impurity.hpp"
+#include "sureleaf/presort.hpp"
+
+namespace sureleaf {
+
+// C4.5 compares weights and gains with this much to spare.
+inline constexpr double c45_slack = 1e-6;
+inline constexpr double c45_least_gain = 1e-6;
+inline constexpr double c45_average_gain_slack = 1e-3;
+inline constexpr double c45_many_values_share = 0.3;
+inline constexpr double c45_largest_side = 25.0;
+inline constexpr double c45_side_share = 0.1;
+
+struct GrowthRules {
+  Criterion criterion = Criterion::gain_ratio;
+  bool subsets = false;
+  double min_samples_leaf = 2.0;
+  std::int64_t max_depth = std::numeric_limits<std::int64_t>::max();
+
+  bool is_c45() const { return criterion == Criterion::gain_ratio; }
+  bool uses_entropy() const { return criterion != Criterion::gini; }
+  // The least weight of either side of a threshold.
+  double min_side(double known_weight, std::size_t n_classes) const {
+    if (!is_c45()) return min_samples_leaf;
+    const double side = c45_side_share * known_weight / static_cast<double>(n_classes);
+    if (side <= min_samples_leaf) return min_samples_leaf;
+    return std::min(side, c45_largest_side);
+  }
+};
+
+// A list entry: a row, its class, and whether its value is above its predecessor's.
+template <class Entry>
+struct Packing {
+  static constexpr unsigned top = sizeof(Entry) * 8 - 1;
+  static constexpr Entry increase = Entry{1} << top;
+
+  unsigned row_bits = 0;
+  Entry row_mask = 0;
+  Entry class_mask = 0;
+
+  Packing(std::size_t n_rows, std::size_t n_classes) {
+    row_bits = static_cast<unsigned>(std::bit_width(n_rows - 1));
+    row_mask = (Entry{1} << row_bits) - 1;
+    class_mask = (Entry{1} << std::bit_width(n_classes - 1)) - 1;
+  }
+  static bool fits(std::size_t n_rows, std::size_t n_classes) {
+    return static_cast<unsigned>(std::bit_width(n_rows - 1) + std::bit_width(n_classes - 1)) <= top;
+  }
+  Entry pack(std::size_t row, std::size_t k, bool increases) const {
+    return static_cast<Entry>(row) | (static_cast<Entry>(k) << row_bits) |
+           (increases ? increase : Entry{0});
+  }
+  std::size_t row(Entry entry) const { return static_cast<std::size_t>(entry & row_mask); }
+  std::size_t cls(Entry entry) const {
+    return static_cast<std::size_t>((entry >> row_bits) & class_mask);
+  }
+};
+
+// A cut of a column: what it gains and how to make it.
+struct Candidate {
+  bool valid = false;
+  double gain = 0;        // per unit of the node's weight
+  double split_info = 0;  // bits, the unknown weight counting as a branch
+  // Thresholds: the neighbouring values, and what stands left of the cut: a number of entries of
+  // the node's list, or the last code.
+  double low = 0, high = 0;
+  std::size_t cut = 0;
+  bool threshold_is_settled = false;  // the threshold is `low` itself
+  // Groupings of categories: 0 or 1 a category, -1 where the node has no such row.
+  std::vector<std::int8_t> groups;
+
+  double ratio() const { return split_info > 0 ? gain / split_info : 0.0; }
+};
+
+// Follows the best cut seen so far along a column.
+class BestCut {
+ public:
+  BestCut(const GrowthRules& rules, double known_weight, double node_weight, std::size_t n_classes)
+      : min_side_(rules.min_side(known_weight, n_classes) - c45_slack),
+        step_(rules.is_c45() ? c45_slack * node_weight : 0.0),
+        best_(rules.is_c45() ? 0.0 : -std::numeric_limits<double>::infinity()) {}
+
+  // True if the cut that the meter stands at is the best by enough.
+  template <class Meter>
+  bool offer(const Meter& meter) {
+    if (static_cast<double>(meter.left()) < min_side_) return false;
+    if (static_cast<double>(meter.right()) < min_side_) return false;
+    ++n_offered_;
+    const double gain = meter.gain();
+    if (!(gain > best_ + step_)) return false;
+    best_ = gain;
+    left_ = static_cast<double>(meter.left());
+    found_ = true;
+    return true;
+  }
+  // C4.5 charges a threshold for the number of cuts it was chosen from.
+  void finish(const GrowthRules& rules, double known_weight, double node_weight,
+              Candidate& candidate) const {
+    if (!found_) return;
+    double gain = best_;
+    if (rules.is_c45()) gain -= std::log2(static_cast<double>(n_offered_));
+    candidate.gain = gain / node_weight;
+    candidate.valid = !rules.is_c45() || candidate.gain > c45_least_gain;
+    const double right = known_weight - left_, unknown = node_weight - known_weight;
+    candidate.split_info =
+        (xlog2x(node_weight) - xlog2x(left_) - xlog2x(right) - xlog2x(unknown)) / node_weight;
+  }
+  bool found() const { return found_; }
+
+ private:
+  double min_side_, step_, best_;
+  double left_ = 0;
+  std::size_t n_offered_ = 0;
+  bool found_ = false;
+};
+
+// Scans the known part of a node's list. `weigh(row)` is the weight of a row; `apart(a, b)` says
+// whether C4.5 sees the values of two rows as different.
+template <class Entry, class Meter, class Weigh, class Apart>
+bool scan_list(std::span<const Entry> list, const Packing<Entry>& packing, Meter meter,
+               Weigh&& weigh, Apart&& apart, BestCut& best, std::size_t& cut) {
+  bool found = false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Entry entry = list[i];
+    if ((entry & Packing<Entry>::increase) && i > 0 &&
+        apart(packing.row(list[i - 1]), packing.row(entry)) && best.offer(meter)) {
+      cut = i;
+      found = true;
+    }
+    meter.move(packing.cls(entry), weigh(packing.row(entry)));
+  }
+  return found;
+}
+
+// Gini with unit weights, the commonest case. Sums of squares change by odd numbers as a row moves,
+// and cuts are compared by products, without a division.
+template <class Entry>
+bool scan_list_gini(std::span<const Entry> list, const Packing<Entry>& packing,
+                    std::span<const std::int64_t> totals, double min_side,
+                    Sides<std::int64_t>& sides, std::size_t& cut, double& gain) {
+  const auto n = static_cast<std::int64_t>(list.size());
+  const auto first = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(min_side)));
+  sides.start(totals);
+  std::int64_t* left = sides.left.data();
+  std::int64_t* right = sides.right.data();
+  std::int64_t left_squares = 0, right_squares = 0;
+  for (const std::int64_t count : totals) right_squares += count * count;
+  const double before = static_cast<double>(right_squares) / static_cast<double>(n);
+  double best_top = -1.0, best_bottom = 1.0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Entry entry = list[static_cast<std::size_t>(i)];
+    if ((entry & Packing<Entry>::increase) && i >= first && i <= n - first) {
+      const auto n_left = static_cast<double>(i), n_right = static_cast<double>(n - i);
+      const double top = static_cast<double>(left_squares) * n_right +
+                         static_cast<double>(right_squares) * n_left;
+      const double bottom = n_left * n_right;
+      if (top * best_bottom > best_top * bottom) {
+        best_top = top;
+        best_bottom = bottom;
+        cut = static_cast<std::size_t>(i);
+      }
+    }
+    const std::size_t k = packing.cls(entry);
+    left_squares += 2 * left[k]++ + 1;
+    right_squares -= 2 * right[k]-- - 1;
+  }
+  if (best_top < 0) return false;
+  gain = best_top / best_bottom - before;
+  return true;
+}
+
+// The same with two classes: the gain is 2 D^2 / (n l r) with D = l_1 n - l n_1.
+template <class Entry>
+bool scan_list_gini_two(std::span<const Entry> list, const Packing<Entry>& packing,
+                        std::int64_t n_second, double min_side, std::size_t& cut, double& gain) {
+  const auto n = static_cast<std::int64_t>(list.size());
+  const auto first = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(min_side)));
+  std::int64_t n_left_second = 0;
+  double best_top = -1.0, best_bottom = 1.0;
+  const unsigned shift = packing.row_bits;
+  for (std::int64_t i = 0; i < std::min(first, n); ++i)
+    n_left_second += static_cast<std::int64_t>((list[static_cast<std::size_t>(i)] >> shift) & 1);
+  for (std::int64_t i = first; i <= n - first; ++i) {
+    const Entry entry = list[static_cast<std::size_t>(i)];
+    if (entry & Packing<Entry>::increase) {
+      const auto d = static_cast<double>(n_left_second * n - i * n_second);
+      const double top = d * d;
+      const double bottom = static_cast<double>(i) * static_cast<double>(n - i);
+      if (top * best_bottom > best_top * bottom) {
+        best_top = top;
+        best_bottom = bottom;
+        cut = static_cast<std::size_t>(i);
+      }
+    }
+    n_left_second += static_cast<std::int64_t>((entry >> shift) & 1);
+  }
+  if (best_top < 0) return false;
+  gain = 2.0 * best_top / (static_cast<double>(n) * best_bottom);
+  return true;
+}
+
+// Class weights by code, one line a code; where only few codes occur, only their lines.
+template <class Weight>
+struct CodeTable {
+  std::span<const Weight> cells;
+  std::span<const std::uint32_t> codes;  // empty: line i is code i
+  std::size_t n_lines, n_classes;
+
+  std::size_t code(std::size_t line) const { return codes.empty() ? line : codes[line]; }
+  std::span<const Weight> weights(std::size_t line) const {
+    return cells.subspan(line * n_classes, n_classes);
+  }
+  Weight weight(std::size_t line) const {
+    Weight sum = 0;
+    for (const Weight w : weights(line)) sum += w;
+    return sum;
+  }
+};
+
+// Thresholds over codes.
+template <class Weight, class Meter>
+void scan_codes(const CodeTable<Weight>& table, Meter meter, const PresortedColumn& column,
+                bool needs_gap, BestCut& best, Candidate& candidate) {
+  bool started = false;
+  std::size_t before = 0;
+  for (std::size_t line = 0; line < table.n_lines; ++line) {
+    if (!(table.weight(line) > 0)) continue;
+    const std::size_t code = table.code(line);
+    if (started && (!needs_gap || column.values[before] + c45_gap < column.values[code]) &&
+        best.offer(meter)) {
+      candidate.cut = before;
+      candidate.low = column.values[before];
+      candidate.high = column.values[code];
+    }
+    const std::span<const Weight> weights = table.weights(line);
+    for (std::size_t k = 0; k < table.n_classes; ++k)
+      if (weights[k] > 0) meter.move(k, weights[k]);
+    before = code;
+    started = true;
+  }
+}
+
+// One branch a category.
+template <class Weight>
+void split_multiway(const CodeTable<Weight>& table, std::span<const Weight> known_totals,
+                    double node_weight, const GrowthRules& rules, Candidate& candidate) {
+  double known_weight = 0, after = 0, branch_logs = 0;
+  for (const Weight w : known_totals) known_weight += static_cast<double>(w);
+  std::size_t n_heavy = 0;
+  const double least =
+      std::max(rules.min_samples_leaf - c45_slack, std::numeric_limits<double>::min());
+  for (std::size_t line = 0; line < table.n_lines; ++line) {
+    const auto weight = static_cast<double>(table.weight(line));
+    if (!(weight > 0)) continue;
+    if (weight >= least) ++n_heavy;
+    after += group_impurity<Weight>(table.weights(line), rules.uses_entropy());
+    branch_logs += xlog2x(weight);
+  }
+  if (n_heavy < 2) return;
+  const double before = group_impurity<Weight>(known_totals, rules.uses_entropy());
+  candidate.gain = (before - after) / node_weight;
+  candidate.valid = !rules.is_c45() || candidate.gain > c45_least_gain;
+  candidate.split_info =
+      (xlog2x(node_weight) - branch_logs - xlog2x(node_weight - known_weight)) / node_weight;
+}
+
+}  // namespace sureleaf

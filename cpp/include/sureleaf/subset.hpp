@@ -1,0 +1,172 @@
+// The best grouping of a node's categories in two.
+//
+// With two classes the best grouping is a prefix of the categories in the order of their share of
+// one class (Breiman et al. 1984), so one sort finds it. With more classes, or where that grouping
+// leaves too little on a side, all groupings of up to max_enumerated categories are tried; beyond
+// that, the prefixes of several orders: by the share of each class, and along the direction in
+// which the categories differ most (Coppersmith, Hong and Hosking 1999).
+#pragma once
+
+#include <numeric>
+
+#include "sureleaf/split.hpp"
+
+namespace sureleaf {
+
+inline constexpr std::size_t max_enumerated = 10;
+
+namespace detail {
+
+class SubsetSearch {
+ public:
+  template <class Weight>
+  SubsetSearch(const CodeTable<Weight>& table, std::size_t n_categories, const GrowthRules& rules)
+      : n_categories_(n_categories), n_classes_(table.n_classes), entropy_(rules.uses_entropy()),
+        min_side_(rules.min_samples_leaf - c45_slack) {
+    totals_.assign(n_classes_, 0.0);
+    for (std::size_t line = 0; line < table.n_lines; ++line) {
+      if (!(table.weight(line) > 0)) continue;
+      codes_.push_back(table.code(line));
+      for (std::size_t k = 0; k < n_classes_; ++k) {
+        const auto w = static_cast<double>(table.weights(line)[k]);
+        weights_.push_back(w);
+        totals_[k] += w;
+      }
+    }
+    known_weight_ = std::accumulate(totals_.begin(), totals_.end(), 0.0);
+    left_.resize(n_classes_);
+    right_.resize(n_classes_);
+  }
+
+  void run() {
+    if (codes_.size() < 2) return;
+    if (n_classes_ == 2) {
+      try_prefixes(share_of_class(1));
+      if (!passed_over_better_) return;
+    }
+    if (codes_.size() <= max_enumerated) {
+      const std::uint64_t n_groupings = std::uint64_t{1} << (codes_.size() - 1);
+      for (std::uint64_t mask = 1; mask < n_groupings; ++mask) try_mask(mask);
+      return;
+    }
+    for (std::size_t k = 0; k < n_classes_; ++k) try_prefixes(share_of_class(k));
+    try_prefixes(along_main_direction());
+  }
+
+  void finish(double node_weight, const GrowthRules& rules, Candidate& candidate) const {
+    if (best_in_first_.empty()) return;
+    candidate.gain = best_gain_ / node_weight;
+    candidate.valid = !rules.is_c45() || candidate.gain > c45_least_gain;
+    candidate.groups.assign(n_categories_, -1);
+    double first = 0;
+    for (std::size_t i = 0; i < codes_.size(); ++i) {
+      candidate.groups[codes_[i]] = best_in_first_[i] ? 0 : 1;
+      if (best_in_first_[i]) first += weight(i);
+    }
+    candidate.split_info = (xlog2x(node_weight) - xlog2x(first) - xlog2x(known_weight_ - first) -
+                            xlog2x(node_weight - known_weight_)) /
+                           node_weight;
+  }
+
+ private:
+  double at(std::size_t i, std::size_t k) const { return weights_[i * n_classes_ + k]; }
+  double weight(std::size_t i) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < n_classes_; ++k) sum += at(i, k);
+    return sum;
+  }
+  std::vector<double> share_of_class(std::size_t k) const {
+    std::vector<double> shares(codes_.size());
+    for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = at(i, k) / weight(i);
+    return shares;
+  }
+  // The first principal component of the categories' class shares, by power iteration.
+  std::vector<double> along_main_direction() const {
+    std::vector<double> spread(n_classes_ * n_classes_, 0.0), difference(n_classes_);
+    for (std::size_t i = 0; i < codes_.size(); ++i) {
+      const double w = weight(i);
+      for (std::size_t k = 0; k < n_classes_; ++k)
+        difference[k] = at(i, k) / w - totals_[k] / known_weight_;
+      for (std::size_t a = 0; a < n_classes_; ++a)
+        for (std::size_t b = 0; b < n_classes_; ++b)
+          spread[a * n_classes_ + b] += w * difference[a] * difference[b];
+    }
+    std::vector<double> direction(n_classes_), next(n_classes_);
+    for (std::size_t k = 0; k < n_classes_; ++k)
+      direction[k] = 1.0 / static_cast<double>(k + 1);
+    for (int step = 0; step < 64; ++step) {
+      double norm = 0;
+      for (std::size_t a = 0; a < n_classes_; ++a) {
+        next[a] = 0;
+        for (std::size_t b = 0; b < n_classes_; ++b)
+          next[a] += spread[a * n_classes_ + b] * direction[b];
+        norm += next[a] * next[a];
+      }
+      if (!(norm > 0)) break;
+      for (std::size_t a = 0; a < n_classes_; ++a) direction[a] = next[a] / std::sqrt(norm);
+    }
+    std::vector<double> places(codes_.size(), 0.0);
+    for (std::size_t i = 0; i < codes_.size(); ++i)
+      for (std::size_t k = 0; k < n_classes_; ++k) places[i] += direction[k] * at(i, k) / weight(i);
+    return places;
+  }
+
+  void try_prefixes(const std::vector<double>& places) {
+    std::vector<std::size_t> order(codes_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
+    std::vector<char> in_first(codes_.size(), 0);
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+      in_first[order[i]] = 1;
+      try_grouping(in_first);
+    }
+  }
+  void try_mask(std::uint64_t mask) {
+    std::vector<char> in_first(codes_.size(), 0);
+    for (std::size_t i = 0; i < codes_.size(); ++i) in_first[i] = (mask >> i) & 1;
+    try_grouping(in_first);
+  }
+  void try_grouping(const std::vector<char>& in_first) {
+    std::fill(left_.begin(), left_.end(), 0.0);
+    double n_left = 0;
+    for (std::size_t i = 0; i < codes_.size(); ++i) {
+      if (!in_first[i]) continue;
+      for (std::size_t k = 0; k < n_classes_; ++k) left_[k] += at(i, k);
+      n_left += weight(i);
+    }
+    for (std::size_t k = 0; k < n_classes_; ++k) right_[k] = totals_[k] - left_[k];
+    const double gain = group_impurity<double>(totals_, entropy_) -
+                        group_impurity<double>(left_, entropy_) -
+                        group_impurity<double>(right_, entropy_);
+    const double step = c45_slack * c45_slack * known_weight_;
+    if (n_left < min_side_ || known_weight_ - n_left < min_side_) {
+      passed_over_better_ = passed_over_better_ || best_in_first_.empty() || gain > best_gain_;
+      return;
+    }
+    if (!best_in_first_.empty() && !(gain > best_gain_ + step)) return;
+    best_gain_ = gain;
+    best_in_first_ = in_first;
+  }
+
+  std::size_t n_categories_, n_classes_;
+  bool entropy_;
+  double min_side_;
+  std::vector<std::size_t> codes_;
+  std::vector<double> weights_, totals_, left_, right_;
+  double known_weight_ = 0, best_gain_ = 0;
+  std::vector<char> best_in_first_;
+  bool passed_over_better_ = false;
+};
+
+}  // namespace detail
+
+template <class Weight>
+void split_subsets(const CodeTable<Weight>& table, std::size_t n_categories, double node_weight,
+                   const GrowthRules& rules, Candidate& candidate) {
+  detail::SubsetSearch search(table, n_categories, rules);
+  search.run();
+  search.finish(node_weight, rules, candidate);
+}
+
+}  // namespace sureleaf

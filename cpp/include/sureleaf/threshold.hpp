@@ -1,0 +1,86 @@
+// Where exactly a cut between two neighbouring values is made.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sureleaf/arena.hpp"
+#include "sureleaf/columns.hpp"
+#include "sureleaf/split.hpp"
+
+namespace sureleaf::detail {
+
+// Between low and high, or low itself where floating point has nothing between (or infinities).
+inline double midpoint(double low, double high) {
+  double middle = (low + high) / 2;
+  if (!std::isfinite(middle)) middle = low / 2 + high / 2;
+  return middle >= low && middle < high ? middle : low;
+}
+
+// Where different values are as close as c45_slack, C4.5's threshold depends on the order of rows:
+// going down the column it takes each value that is not above the midpoint and clearly above the
+// one it has. `nearby` holds the values that can matter: those that no clear gap parts from the
+// largest one.
+struct PlacedValue {
+  std::uint32_t row;
+  double value;
+};
+inline constexpr std::size_t max_nearby = 1000;
+
+inline double threshold_in_row_order(std::vector<PlacedValue>& nearby) {
+  std::sort(nearby.begin(), nearby.end(),
+            [](const PlacedValue& a, const PlacedValue& b) { return a.row < b.row; });
+  double threshold = -std::numeric_limits<double>::infinity();
+  for (const PlacedValue& item : nearby)
+    if (item.value - threshold > c45_slack) threshold = item.value;
+  return threshold;
+}
+
+// C4.5 cuts at a value that occurs: the largest of the whole training set that is not above the
+// midpoint by more than its slack. Found for all cuts of a column in one pass over the column.
+class Thresholds {
+ public:
+  explicit Thresholds(std::size_t n_columns) : midpoints_(n_columns), settled_(n_columns) {}
+
+  void add(const Arena& arena) {
+    for (const GrownNode& node : arena.nodes)
+      if (node.feature >= 0 && node.n_categories == 0 && !node.threshold_is_settled)
+        midpoints_[static_cast<std::size_t>(node.feature)].push_back(midpoint(node.low, node.high));
+  }
+
+  template <class TakesPart>
+  void settle(std::size_t j, const Column& column, std::size_t n_rows, TakesPart&& takes_part) {
+    std::vector<double>& middles = midpoints_[j];
+    if (middles.empty()) return;
+    std::sort(middles.begin(), middles.end());
+    middles.erase(std::unique(middles.begin(), middles.end()), middles.end());
+    std::vector<double>& settled = settled_[j];
+    settled.assign(middles.size(), -std::numeric_limits<double>::infinity());
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      const double value = column.value(row);
+      if (std::isnan(value) || !takes_part(row)) continue;
+      const auto at = std::partition_point(middles.begin(), middles.end(), [&](double middle) {
+        return !(value - middle < c45_slack);
+      });
+      if (at == middles.end()) continue;
+      double& best = settled[static_cast<std::size_t>(at - middles.begin())];
+      best = std::max(best, value);
+    }
+    for (std::size_t i = 1; i < settled.size(); ++i) settled[i] = std::max(settled[i], settled[i - 1]);
+  }
+
+  double of(const GrownNode& node) const {
+    if (node.threshold_is_settled) return node.low;
+    const auto j = static_cast<std::size_t>(node.feature);
+    const auto at = std::lower_bound(midpoints_[j].begin(), midpoints_[j].end(),
+                                     midpoint(node.low, node.high));
+    const double value = settled_[j][static_cast<std::size_t>(at - midpoints_[j].begin())];
+    return value < node.high ? std::max(value, node.low) : node.low;
+  }
+
+ private:
+  std::vector<std::vector<double>> midpoints_, settled_;
+};
+
+}  // namespace sureleaf::detail

@@ -1,0 +1,5 @@
+"""Thin scikit-learn classes that wire the rooms below together."""
+
+from sureleaf.estimators.tree_classifier import TreeClassifier
+
+__all__ = ["TreeClassifier"]

@@ -1,0 +1,87 @@
+"""Which rows are held out? Drawn by a counter-based generator keyed by seed and row."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.tree import TrainingRows
+
+__all__ = ["fold_numbers", "hold_out"]
+
+
+def fold_numbers(
+    rows: TrainingRows, cv: Any, *, seed: int, groups: NDArray[Any] | None = None
+) -> NDArray[np.int64]:
+    """For each row the fold that tests it, -1 for rows that no fold tests.
+
+    A number of folds gives folds with the classes spread evenly (and groups kept together); a
+    splitter or an iterable of (train, test) is taken as it is, and must not test a row twice.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> rows = TrainingRows(read_table([[1], [2], [3], [4]]), np.array([0, 0, 1, 1], np.int32), 2)
+    >>> np.bincount(fold_numbers(rows, 2, seed=0)).tolist()
+    [2, 2]
+    """
+    n_rows = len(rows.labels)
+    if isinstance(cv, int | np.integer):
+        if cv < 2:
+            raise InvalidArgumentError(f"cv must be at least 2 folds; got {cv}.")
+        return _spread(rows.labels, int(cv), seed, groups)
+    fold_of = np.full(n_rows, -1, dtype=np.int64)
+    splitter = check_cv(cv, rows.labels, classifier=True)
+    place = np.zeros((n_rows, 1))
+    for fold, (_, test) in enumerate(splitter.split(place, rows.labels, groups)):
+        if np.any(fold_of[test] >= 0):
+            raise InvalidArgumentError(
+                "cv must test each row at most once; got a row in two test parts. Use a "
+                "splitter without repeats."
+            )
+        fold_of[test] = fold
+    return fold_of
+
+
+def hold_out(
+    rows: TrainingRows, *, seed: int, groups: NDArray[Any] | None = None
+) -> NDArray[np.bool_]:
+    """Hold out about a third of the rows, the classes spread evenly and groups kept together.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([[1], [2], [3], [4], [5], [6]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 0, 1, 1, 1], np.int32), 2)
+    >>> int(hold_out(rows, seed=0).sum())
+    2
+    """
+    is_held_out: NDArray[np.bool_] = _spread(rows.labels, 3, seed, groups) == 0
+    return is_held_out
+
+
+def _spread(
+    labels: NDArray[np.int32], n_folds: int, seed: int, groups: NDArray[Any] | None
+) -> NDArray[np.int64]:
+    """Deal units out in turns, class by class, each class in an order drawn by the seed.
+
+    A unit is a row, or a group with the class that most of its rows have.
+    """
+    units, kinds = np.arange(len(labels)), labels
+    if groups is not None:
+        if len(groups) != len(labels):
+            raise InvalidArgumentError(
+                f"groups must have one entry a row; got {len(groups)} for {len(labels)} rows."
+            )
+        _, units = np.unique(groups, return_inverse=True)
+        by_class = np.zeros((units.max() + 1, int(labels.max()) + 1))
+        np.add.at(by_class, (units, labels), 1.0)
+        kinds = by_class.argmax(axis=1)
+    draws = np.random.Generator(np.random.Philox(key=seed)).random(len(kinds))
+    order = np.lexsort((draws, kinds))
+    fold_of_unit = np.empty(len(kinds), dtype=np.int64)
+    fold_of_unit[order] = np.arange(len(kinds)) % n_folds
+    fold_of: NDArray[np.int64] = fold_of_unit[units]
+    return fold_of

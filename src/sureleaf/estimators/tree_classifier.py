@@ -1,0 +1,534 @@
+"""TreeClassifier: C4.5's tree as a scikit-learn estimator."""
+
+import copy
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from sureleaf.counts import LeafCounts, count_leaves
+from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
+from sureleaf.estimators.building import Recipe, build, prune_again
+from sureleaf.estimators.parameters import (
+    check_choice,
+    check_number,
+    check_weights,
+    draw_seed,
+    thread_count,
+)
+from sureleaf.probability import find_estimate
+from sureleaf.table import EncodedTable, encode, encode_labels, read_table
+from sureleaf.tree import (
+    GrowthRules,
+    Routes,
+    TrainingRows,
+    cost_complexity_path,
+    count_nodes,
+    impurity_importances,
+    mixture,
+    route,
+    rules_text,
+)
+from sureleaf.tree.pruning import CostComplexityPath
+
+__all__ = ["TreeClassifier"]
+
+
+class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A decision tree; with the defaults, the tree that C4.5 grows.
+
+    Parameters
+    ----------
+    criterion : {"gain_ratio", "entropy", "gini"}
+        What a split is judged by. gain_ratio has all of C4.5's rules; entropy and gini split
+        every impure node that has a legal cut, as scikit-learn does.
+    categorical_features : "auto" or list of names, places or bools
+        Which columns are categories. "auto": text, bools, categories and enums.
+    categorical_split : {"multiway", "subset"}
+        One branch a category, or the best grouping of the categories in two.
+    max_depth : int or None
+        The largest number of tests on the way to a leaf.
+    min_samples_leaf : float
+        C4.5's M. With gain_ratio two branches must hold as many rows (and thresholds may need
+        more); with entropy and gini each side of a cut.
+    collapse : bool
+        Cut subtrees that make no fewer training errors than their root would, before pruning.
+    pruning : {"pessimistic", "cost_complexity", "reduced_error"} or None
+        C4.5's; the smallest tree within one standard error of the best by cross-validation (or
+        that of `ccp_alpha`); or by the errors on a third of the rows, which is held out.
+    confidence_factor : float
+        For pessimistic pruning, in (0, 0.5]; less prunes more.
+    ccp_alpha : float
+        For cost-complexity pruning: the penalty a leaf, in the units of scikit-learn. At 0 it is
+        chosen by cross-validation.
+    leaf_estimate : str or object
+        How a leaf's counts become probabilities: "frequency", "laplace", or an object called
+        with the tree and its counts. "auto" is "laplace".
+    levels_from : {"training", "honest", "cross_fit"}
+        Which rows the levels of confidence and utility come from.
+    cv : int, splitter or iterable
+        The folds of cross-fitting and of cost-complexity pruning.
+    weights : {"counts", "importance"}
+        What sample weights mean: weight k is k rows, or rows stand for more or fewer others.
+        Importances are scaled to a mean of 1 before growing.
+    unseen : {"mixture", "stop", "error"}
+        What a category does that a node has not seen: down all branches, stop there, or raise.
+    n_jobs : int or None
+        Threads; None and -1 are all cores. The tree does not depend on it.
+    random_state : int, RandomState or None
+        For what is drawn: the held-out third, the folds.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree as flat frozen arrays.
+    leaf_counts_ : LeafCounts
+        Class counts of its leaves; supports ``+``.
+    classes_ : ndarray
+        The classes.
+    schema_ : Schema
+        Names, kinds and categories of the columns.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table had names.
+    feature_importances_ : ndarray
+
+    Notes
+    -----
+    A missing value sends a row down every branch, with the share of the branch as its weight, in
+    ``fit`` and in ``predict``.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> rows = [["sunny", 30.0], ["sunny", 21.0], ["rain", 20.0], ["rain", None], ["fog", 12.0],
+    ...         ["fog", 31.0], ["sunny", 29.0], ["rain", 11.0]]
+    >>> play = ["no", "yes", "yes", "yes", "yes", "no", "no", "yes"]
+    >>> model = TreeClassifier(leaf_estimate="frequency").fit(rows, play)
+    >>> print(model.rules())
+    x1 <= 21: yes   100.0 % (4.57 rows: yes 4.57)
+    x1 > 21: no   87.5 % (3.43 rows: no 3, yes 0.43)
+    >>> model.predict([["fog", 10.0], ["rain", None]]).tolist()
+    ['yes', 'yes']
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gain_ratio",
+        categorical_features: Any = "auto",
+        categorical_split: str = "multiway",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 2,
+        collapse: bool = True,
+        pruning: str | None = "pessimistic",
+        confidence_factor: float = 0.25,
+        ccp_alpha: float = 0.0,
+        leaf_estimate: Any = "auto",
+        levels_from: str = "cross_fit",
+        cv: Any = 10,
+        weights: str = "counts",
+        unseen: str = "mixture",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.collapse = collapse
+        self.pruning = pruning
+        self.confidence_factor = confidence_factor
+        self.ccp_alpha = ccp_alpha
+        self.leaf_estimate = leaf_estimate
+        self.levels_from = levels_from
+        self.cv = cv
+        self.weights = weights
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Grow and prune a tree.
+
+        Parameters
+        ----------
+        X : NumPy array, pandas, polars or Arrow table, or list of rows
+            Text, bools and categories are categorical; NaN, None and null are missing.
+        y : array-like of shape (n_rows,)
+            Labels of any type.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights as the parameter `weights` says; rows of weight 0 take no part.
+        groups : array-like of shape (n_rows,), optional
+            Rows of one group stay together in every fold.
+
+        Returns
+        -------
+        TreeClassifier
+            Itself.
+        """
+        recipe = self._recipe()
+        rows, self.schema_, self.classes_ = self._read(X, y, sample_weight)
+        self._note_features()
+        self._groups = None if groups is None else column_or_1d(groups)
+        self.tree_ = build(rows, recipe, groups=self._groups)
+        self.leaf_counts_ = self._count(rows)
+        self._rows = rows if self.levels_from != "training" else None
+        self._set_probabilities()
+        return self
+
+    def _recipe(self) -> Recipe:
+        """Check the parameters and put together what building a tree needs of them."""
+        check_choice("criterion", self.criterion, ("gain_ratio", "entropy", "gini"))
+        check_choice("categorical_split", self.categorical_split, ("multiway", "subset"))
+        check_choice(
+            "pruning", self.pruning, (None, "pessimistic", "cost_complexity", "reduced_error")
+        )
+        check_choice("levels_from", self.levels_from, ("training", "honest", "cross_fit"))
+        check_choice("weights", self.weights, ("counts", "importance"))
+        check_choice("unseen", self.unseen, ("mixture", "stop", "error"))
+        check_choice("collapse", self.collapse, (True, False))
+        check_number("min_samples_leaf", self.min_samples_leaf, low=0, open_low=True)
+        check_number("confidence_factor", self.confidence_factor, low=0, high=0.5, open_low=True)
+        check_number("ccp_alpha", self.ccp_alpha, low=0)
+        if self.max_depth is not None:
+            check_number("max_depth", self.max_depth, low=0, whole=True)
+        find_estimate(self.leaf_estimate)
+        return Recipe(
+            rules=GrowthRules(
+                self.criterion, self.categorical_split, self.max_depth, self.min_samples_leaf
+            ),
+            collapse=bool(self.collapse),
+            pruning=self.pruning,
+            confidence_factor=self.confidence_factor,
+            ccp_alpha=self.ccp_alpha,
+            cv=self.cv,
+            seed=draw_seed(self.random_state),
+            n_threads=thread_count(self.n_jobs),
+            keep_order=self.levels_from != "training",
+        )
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Any, Any]:
+        name = type(self).__name__
+        table = read_table(X, categorical_features=self.categorical_features, estimator=name)
+        labels, classes = encode_labels(y, estimator=name)
+        rows = self._match(table, labels, len(classes), sample_weight)
+        return rows, table.schema, classes
+
+    def _match(
+        self, table: EncodedTable, labels: NDArray[np.int32], n_classes: int, sample_weight: Any
+    ) -> TrainingRows:
+        if len(labels) != table.n_rows:
+            raise InvalidArgumentError(
+                "X and y must have the same number of rows (inconsistent numbers of samples); "
+                f"got {table.n_rows} and {len(labels)}."
+            )
+        weights = check_weights(sample_weight, table.n_rows)
+        if weights is not None and self.weights == "importance":
+            weights = weights * (np.count_nonzero(weights) / weights.sum())
+        return TrainingRows(table, labels, n_classes, weights)
+
+    def _note_features(self) -> None:
+        self.n_features_in_ = len(self.schema_)
+        if self.schema_.named:
+            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _count(self, rows: TrainingRows) -> LeafCounts:
+        leaves = self.tree_.leaf_ids
+        if rows.weights is None and not _has_fractions(self.tree_.class_counts[leaves]):
+            counts = self.tree_.class_counts[leaves]
+            return LeafCounts(leaves, counts, counts.sum(axis=1))
+        return count_leaves(self.tree_, rows)
+
+    def _set_probabilities(self) -> None:
+        estimate = find_estimate(self.leaf_estimate)
+        self._probabilities = estimate(self.tree_, self.tree_.class_counts)
+
+    # ---- prediction -------------------------------------------------------------------------
+
+    def _encode(self, X: Any) -> EncodedTable:
+        check_is_fitted(self)
+        table = encode(X, self.schema_, estimator=type(self).__name__)
+        if table.unseen_counts:
+            counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
+            told = f"categories that were not there in training: column {counts}"
+            if self.unseen == "error":
+                raise InvalidArgumentError(
+                    f"X must have the categories of the training rows; got {told}. Correct them, "
+                    "or set unseen='mixture' or 'stop'."
+                )
+            does = "go down all branches" if self.unseen == "mixture" else "stop where they are met"
+            warnings.warn(f"X has {told}; they {does}.", UnseenCategoryWarning, stacklevel=3)
+        return table
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities, a column a class of ``classes_``.
+
+        Parameters
+        ----------
+        X : table
+            As in fit; columns are found by name, further ones are ignored with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            A row with missing values has the mixture of its leaves' probabilities.
+        """
+        table = self._encode(X)
+        return mixture(
+            self.tree_,
+            table,
+            self._probabilities,
+            stop_at_unseen=self.unseen == "stop",
+            n_threads=thread_count(self.n_jobs),
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class of each row, the first one on ties.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        probabilities = self.predict_proba(X)
+        predicted: NDArray[Any] = self.classes_[_first_largest(probabilities)]
+        return predicted
+
+    def _route(self, X: Any) -> Routes:
+        return route(self.tree_, self._encode(X), stop_at_unseen=self.unseen == "stop")
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Find the leaf of each row, by node number; of several leaves the heaviest.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        ndarray of int, shape (n_rows,)
+        """
+        return self._route(X).heaviest()
+
+    def leaf_shares(self, X: Any) -> sp.csr_array:
+        """Find the leaves of each row with its share in them, one or several leaves a row.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        sparse array of shape (n_rows, n_nodes)
+            Rows sum to 1; a column is a node number.
+        """
+        routes = self._route(X)
+        shape = (routes.n_rows, self.tree_.n_nodes)
+        return sp.csr_array((routes.shares, routes.nodes, routes.offsets), shape=shape)
+
+    def decision_path(self, X: Any) -> sp.csr_array:
+        """Find all nodes that a row passes through, with its share in each.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        sparse array of shape (n_rows, n_nodes)
+            Above 0 where the row passes; 1 at the root.
+        """
+        path = level = self.leaf_shares(X)
+        parent = self.tree_.parent
+        n_nodes = self.tree_.n_nodes
+        below = np.flatnonzero(parent >= 0)
+        climb = sp.csr_array((np.ones(len(below)), (below, parent[below])), shape=(n_nodes,) * 2)
+        for _ in range(self.tree_.depth):
+            level = level @ climb
+            path = path + level
+        return path
+
+    # ---- reading and changing the tree ------------------------------------------------------
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each column's share of the decrease of impurity on the training rows."""
+        check_is_fitted(self)
+        return impurity_importances(self.tree_, self.criterion)
+
+    def rules(self) -> str:
+        """Tell the tree as indented rules, each leaf with its rows, counts and probability.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        return rules_text(self.tree_, self.schema_, self.classes_, self._probabilities)
+
+    def cost_complexity_path(self) -> CostComplexityPath:
+        """Find the penalties a leaf at which cost-complexity pruning would cut this tree.
+
+        Returns
+        -------
+        CostComplexityPath
+            alphas, n_leaves and impurities.
+        """
+        check_is_fitted(self)
+        return cost_complexity_path(self.tree_, self.criterion)
+
+    def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
+        """Give a copy another leaf estimate; nothing is regrown.
+
+        Parameters
+        ----------
+        leaf_estimate : str or object
+            As the parameter.
+
+        Returns
+        -------
+        TreeClassifier
+        """
+        check_is_fitted(self)
+        find_estimate(leaf_estimate)
+        other = copy.copy(self)
+        other.leaf_estimate = leaf_estimate
+        other._set_probabilities()
+        return other
+
+    def prune(
+        self,
+        rule: str | None = None,
+        *,
+        nodes: Any = None,
+        n_leaves: int | None = None,
+        ccp_alpha: float | None = None,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Give a smaller copy, cut by one of: a rule, chosen nodes, a number of leaves.
+
+        Parameters
+        ----------
+        rule : {"pessimistic", "cost_complexity", "reduced_error"}, optional
+            pessimistic needs the training rows (those that the model still holds, or X and y);
+            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out.
+        nodes : list of int, optional
+            Nodes that become leaves.
+        n_leaves : int, optional
+            The largest number of leaves; the weakest links are cut.
+        ccp_alpha : float, optional
+            The penalty a leaf.
+        X, y, sample_weight : optional
+            Rows for the rule. Given X and y, the leaves' counts come from them where the rule is
+            not reduced_error.
+
+        Returns
+        -------
+        TreeClassifier
+            The model itself is not changed, and nothing is regrown. Levels of the copy are
+            those of training rows (`levels_from` is "training").
+        """
+        check_is_fitted(self)
+        given = None
+        if X is not None or y is not None:
+            if X is None or y is None:
+                raise InvalidArgumentError("X and y must be given together; got one of them.")
+            given = self._read_again(X, y, sample_weight)
+        other = copy.copy(self)
+        other.tree_ = prune_again(
+            self.tree_,
+            rule=rule,
+            nodes=nodes,
+            n_leaves=n_leaves,
+            ccp_alpha=ccp_alpha,
+            rows=given if given is not None else self._rows,
+            held_out=given,
+            criterion=self.criterion,
+            confidence_factor=self.confidence_factor,
+        )
+        other.levels_from = "training"
+        leaves = other.tree_.leaf_ids
+        counts = other.tree_.class_counts[leaves]
+        rows = given if given is not None and rule != "reduced_error" else self._rows
+        other.leaf_counts_ = (
+            LeafCounts(leaves, counts, counts.sum(axis=1)) if rows is None else other._count(rows)
+        )
+        other._rows = None
+        other._set_probabilities()
+        return other
+
+    def _read_again(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+        """Further rows of the same kind, with classes that are known."""
+        table = self._encode(X)
+        codes, found = encode_labels(y, estimator=type(self).__name__)
+        place = {label: code for code, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in found.tolist() if label not in place]
+        if unknown:
+            raise InvalidArgumentError(
+                f"y must have the classes {self.classes_.tolist()}; got {unknown[0]!r} too."
+            )
+        translate = np.array([place[label] for label in found.tolist()], dtype=np.int32)
+        return self._match(table, translate[codes], len(self.classes_), sample_weight)
+
+    def node_counts(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+        """Count the classes of these rows in every node of the tree.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in fit, with classes that are known.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_classes)
+        """
+        check_is_fitted(self)
+        return count_nodes(self.tree_, self._read_again(X, y, sample_weight))
+
+    def forget_rows(self) -> Self:
+        """Drop the training rows that the model holds for its levels.
+
+        Returns
+        -------
+        TreeClassifier
+            Itself.
+        """
+        check_is_fitted(self)
+        self._rows = None
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = False
+        return tags
+
+
+def _has_fractions(counts: NDArray[np.float64]) -> bool:
+    return bool(np.any(counts != np.floor(counts)))
+
+
+def _first_largest(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Find the first class whose probability is the largest, but for rounding of the mixture."""
+    largest = probabilities.max(axis=1, keepdims=True)
+    first: NDArray[np.intp] = (probabilities >= largest - 1e-12).argmax(axis=1)
+    return first

@@ -1,0 +1,35 @@
+"""Any data frame or file -> EncodedTable: columns as numbers or category codes, labels as codes.
+
+::
+
+    schema.py      Column, Schema: what the columns are
+    encoded.py     EncodedTable: what the learner gets
+    frames.py      X of any library -> columns on demand
+    values.py      one column of any library -> one of two forms
+    numeric.py     a column -> float64, without a copy where there is a way
+    categories.py  a column -> codes, by categories learnt or given
+    dates.py       dates -> numbers -> ISO text
+    learning.py    read_table: what a fit does
+    encoding.py    encode: what a prediction does
+    labels.py      encode_labels: labels -> class codes
+    files.py       read_file: CSV, Parquet, Arrow -> Arrow table
+"""
+
+from sureleaf.table.encoded import EncodedTable
+from sureleaf.table.encoding import encode
+from sureleaf.table.files import read_file
+from sureleaf.table.labels import encode_labels
+from sureleaf.table.learning import read_table
+from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
+
+__all__ = [
+    "MISSING",
+    "UNSEEN",
+    "Column",
+    "EncodedTable",
+    "Schema",
+    "encode",
+    "encode_labels",
+    "read_file",
+    "read_table",
+]

@@ -1,0 +1,203 @@
+"""A table encoded by a schema that is known, as for a prediction."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.table.categories import match_categories
+from sureleaf.table.dates import temporal_numbers, temporal_of, to_temporal
+from sureleaf.table.encoded import EncodedTable
+from sureleaf.table.frames import RawTable, open_table
+from sureleaf.table.numeric import float_numbers
+from sureleaf.table.schema import UNSEEN, Column, Schema
+from sureleaf.table.values import RawColumn
+
+__all__ = ["encode", "encode_opened", "quoted"]
+
+_SHOWN_NAMES: Final = 5
+_FAMILY_WORDS: Final = {
+    "number": "numbers",
+    "bool": "bools",
+    "text": "text",
+    "date": "dates or times",
+    "null": "nothing",
+}
+
+
+def encode(X: Any, schema: Schema, *, estimator: str = "TreeClassifier") -> EncodedTable:
+    """Encode a table by a schema, as before a prediction.
+
+    Columns are found by name, in any order, if the schema has names, else by place. Columns
+    that the schema does not know are ignored with a warning.
+
+    Parameters
+    ----------
+    X : table
+        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows; any
+        number of rows, none included.
+    schema : Schema
+        What the columns must be.
+    estimator : str
+        Who was fitted, for messages.
+
+    Returns
+    -------
+    EncodedTable
+        A value that is no category of the schema has code -2 and is counted.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a column is not there, or the number of columns of a bare array is wrong.
+    InvalidTypeError
+        If a column holds another type than at fit.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from sureleaf.table import read_table
+    >>> schema = read_table(pyarrow.table({"age": [38, 21], "sex": ["f", "m"]})).schema
+    >>> table = encode(pyarrow.table({"sex": ["m", "x"], "age": [1, 2]}), schema)
+    >>> [column.tolist() for column in table.columns], table.unseen_counts
+    ([[1.0, 2.0], [1, -2]], {'sex': 1})
+    """
+    return encode_opened(open_table(X), schema, estimator)
+
+
+def encode_opened(raw: RawTable, schema: Schema, estimator: str) -> EncodedTable:
+    """Encode a table that is open already: a stream can be read but once.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("x0", "numeric"),), named=False)
+    >>> encode_opened(open_table([[1.5]]), schema, "TreeClassifier").columns[0].tolist()
+    [1.5]
+    """
+    places = _places(raw, schema, estimator)
+    arrays = tuple(
+        _encode_column(raw.column(place), column)
+        for place, column in zip(places, schema.columns, strict=True)
+    )
+    counts = (
+        (column.name, int(np.count_nonzero(array == UNSEEN)))
+        for column, array in zip(schema.columns, arrays, strict=True)
+        if column.is_coded
+    )
+    return EncodedTable(schema, arrays, raw.n_rows, {name: n for name, n in counts if n})
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Names for a message: the first few in quotes, and how many more.
+
+    Examples
+    --------
+    >>> quoted(["age", "sex"])
+    "'age', 'sex'"
+    """
+    shown = ", ".join(map(repr, names[:_SHOWN_NAMES]))
+    more = len(names) - _SHOWN_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _places(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
+    """Which column of X is which of the schema's."""
+    if raw.named and schema.named:
+        return _places_by_name(raw, schema, estimator)
+    if len(raw.names) != len(schema):
+        raise InvalidArgumentError(
+            f"X has {len(raw.names)} features, but {estimator} is expecting {len(schema)} "
+            "features as input. Give the columns of the fit, in their order."
+        )
+    if schema.named:
+        _warn(f"X does not have valid feature names, but {estimator} was fitted with feature names")
+    elif raw.named:
+        _warn(f"X has feature names, but {estimator} was fitted without feature names")
+    return range(len(schema))
+
+
+def _places_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
+    place_of = {name: place for place, name in enumerate(raw.names)}
+    missing = [name for name in schema.names if name not in place_of]
+    if missing:
+        raise InvalidArgumentError(
+            "The feature names should match those that were passed during fit.\n"
+            "Feature names seen at fit time, yet now missing:\n"
+            + "".join(f"- {name}\n" for name in missing)
+            + f"Add them to X (with missing values if unknown); X has {quoted(raw.names)}."
+        )
+    known = set(schema.names)
+    extra = [name for name in raw.names if name not in known]
+    if extra:
+        _warn(f"X has columns that {estimator} was not fitted with; ignored: {quoted(extra)}")
+    return [place_of[name] for name in schema.names]
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, UserWarning, stacklevel=6)
+
+
+def _encode_column(raw: RawColumn, column: Column) -> NDArray[Any]:
+    if column.is_coded:
+        return _encode_categories(raw, column)
+    if column.kind == "date":
+        return _encode_dates(raw, column)
+    if raw.family not in ("number", "bool", "null"):
+        raise _wrong_type(raw, column, "numbers")
+    return float_numbers(raw)
+
+
+def _encode_categories(raw: RawColumn, column: Column) -> NDArray[np.int32]:
+    family = column.category_family
+    is_text = raw.family in ("text", "date")
+    # Without categories (wholly missing at fit) whatever comes now was never seen.
+    if raw.family != "null" and family is not None and is_text != (family == "text"):
+        raise _wrong_type(raw, column, f"categories of {_FAMILY_WORDS[str(family)]}")
+    return match_categories(raw, column.categories)
+
+
+def _encode_dates(raw: RawColumn, column: Column) -> NDArray[np.float64]:
+    if raw.family == "null":
+        return float_numbers(raw)
+    values = raw.values
+    if raw.is_category:
+        values = values.dictionary_decode()
+    given = temporal_of(values.type) if raw.family == "date" else None
+    numbers = to_temporal(temporal_numbers(values), given, str(column.temporal)) if given else None
+    if numbers is None:
+        raise _wrong_type(raw, column, f"values of the date type {column.temporal!r}")
+    return numbers
+
+
+def _wrong_type(raw: RawColumn, column: Column, expected: str) -> InvalidTypeError:
+    row, value = _first_offender(raw)
+    got = _FAMILY_WORDS[raw.family]
+    if raw.family == "date":
+        given = raw.values.type.value_type if raw.is_category else raw.values.type
+        got = f"the date type {temporal_of(given)!r}"
+    first = "" if row is None else f", first {value!r} in row {row}"
+    return InvalidTypeError(
+        f"column {column.name!r} must hold {expected}, as at fit; got {got}{first}. Convert the "
+        "column to the type it had at fit."
+    )
+
+
+def _first_offender(raw: RawColumn) -> tuple[int | None, object]:
+    """Find the first value that could not even be read as a number, else the first value."""
+    present = [(row, v) for row, v in enumerate(raw.values.tolist()) if v is not None and v == v]
+    if raw.family == "text":
+        odd = next(((row, value) for row, value in present if not _reads_as_number(value)), None)
+        if odd is not None:
+            return odd
+    return present[0] if present else (None, None)
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

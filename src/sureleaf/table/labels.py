@@ -1,0 +1,172 @@
+"""Labels of any type as class codes."""
+
+import warnings
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.table.categories import learn_categories, sorted_codes
+from sureleaf.table.frames import series_column
+from sureleaf.table.values import RawColumn, from_arrow, from_numpy
+
+__all__ = ["encode_labels"]
+
+
+def encode_labels(
+    y: Any, *, estimator: str = "TreeClassifier"
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Turn labels into codes 0 to K-1 of sorted classes.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Text, bools, whole numbers, dates or categories; NumPy, pandas, polars, Arrow or a list.
+    estimator : str
+        Who is being fitted, for messages.
+
+    Returns
+    -------
+    codes : ndarray of int32, shape (n_rows,)
+        ``classes[codes]`` are the labels.
+    classes : ndarray of shape (K,)
+        The distinct labels as numpy.unique sorts them, of the labels' own dtype; declared
+        categories that no row has are no classes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no labels, one is missing, or they are a continuous quantity.
+
+    Examples
+    --------
+    >>> codes, classes = encode_labels(["no", "yes", "no"])
+    >>> codes.tolist(), classes.tolist()
+    ([0, 1, 0], ['no', 'yes'])
+    """
+    column = _label_column(y, estimator)
+    if len(column.values) == 0:
+        raise InvalidArgumentError("y must have at least one label; got none. Add rows.")
+    _check_known(column)
+    if column.family == "text":
+        codes, categories = learn_categories(column)
+        # Text of NumPy stays of NumPy's text type; the text of data frames is of objects.
+        is_text_array = isinstance(y, np.ndarray | list | tuple) and np.asarray(y).dtype.kind == "U"
+        return codes, np.array(categories, dtype=np.str_ if is_text_array else object)
+    values = column.values
+    if not isinstance(values, np.ndarray):
+        values = _plain(values)
+    if values.dtype.kind == "f":
+        return _float_codes(values)
+    classes, codes = sorted_codes(values)
+    return codes, classes
+
+
+def _label_column(y: Any, estimator: str) -> RawColumn:
+    if y is None:
+        raise InvalidArgumentError(
+            f"{estimator} requires y to be passed, but the target y is None. Give one label a row."
+        )
+    frame = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        _check_one_column(frame.shape)
+        frame = frame.get_column(frame.columns[0])
+    if isinstance(frame, nw.Series):
+        return series_column("y", frame)
+    if hasattr(y, "__arrow_c_array__"):
+        import pyarrow as pa
+
+        return from_arrow("y", pa.array(y))
+    labels = _label_array(y)
+    if labels.ndim == 2:
+        _check_one_column(labels.shape)
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise InvalidArgumentError(
+            f"y should be a 1d array, got an array of shape {labels.shape} instead."
+        )
+    if labels.dtype.kind == "S":
+        raise InvalidTypeError(
+            "labels must be text, bools or whole numbers; got bytes. Decode them: y.astype(str)."
+        )
+    return from_numpy("y", labels)
+
+
+def _label_array(y: Any) -> NDArray[Any]:
+    if isinstance(y, np.ndarray):
+        return y
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"y should be a 1d array, got labels of different lengths instead ({error})."
+        ) from error
+    if labels.dtype.kind == "U" and labels.ndim == 1 and not all(isinstance(v, str) for v in y):
+        return np.asarray(y, dtype=object)  # NumPy has made text of numbers or NaN
+    return labels
+
+
+def _check_one_column(shape: tuple[int, ...]) -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    if shape[1] != 1:
+        raise InvalidArgumentError(
+            f"y should be a 1d array, got an array of shape {shape} instead. Give one label a row."
+        )
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=4,
+    )
+
+
+def _check_known(column: RawColumn) -> None:
+    values = column.values
+    if not isinstance(values, np.ndarray):
+        missing = values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+    elif values.dtype.kind == "f":
+        missing = np.isnan(values)
+    else:
+        return
+    if missing.any():
+        raise InvalidArgumentError(
+            f"Input y contains NaN: every row must have a label; got {np.count_nonzero(missing)} "
+            f"missing, the first in row {int(np.argmax(missing))}. Drop these rows."
+        )
+
+
+def _plain(values: Any) -> NDArray[Any]:
+    """Arrow numbers, bools or dates without nulls as NumPy has them."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())
+    plain: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return plain
+
+
+def _float_codes(values: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    if np.isinf(values).any():
+        row = int(np.argmax(np.isinf(values)))
+        raise InvalidArgumentError(
+            "Input y contains infinity or a value too large for "
+            f"{values.dtype!r}. Labels must be finite; got {values[row]} in row {row}."
+        )
+    fractional = values != np.rint(values)
+    if fractional.any():
+        row = int(np.argmax(fractional))
+        raise InvalidArgumentError(
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which "
+            "expects discrete classes on a regression target with continuous values. Labels "
+            f"must be text, bools or whole numbers; got {values[row]} in row {row}."
+        )
+    if np.abs(values).max() < 2.0**31:
+        classes, codes = sorted_codes(values.astype(np.int64))
+        return codes, classes.astype(values.dtype)
+    classes, codes = sorted_codes(values)
+    return codes, classes

@@ -1,0 +1,40 @@
+"""From an encoded table to a tree: grow, prune, route rows to leaves, read as rules.
+
+A :class:`Tree` is finished and frozen; what is still growing lives in the kernel.
+"""
+
+from sureleaf.tree.growing import GrowthRules, TrainingRows, grow
+from sureleaf.tree.importance import impurity_importances, node_impurity
+from sureleaf.tree.pruning import (
+    collapse,
+    cost_complexity_path,
+    cut,
+    prune_cost_complexity,
+    prune_pessimistic,
+    prune_reduced_error,
+    prune_to_size,
+)
+from sureleaf.tree.routing import Routes, count_nodes, mixture, route
+from sureleaf.tree.rules import rules_text
+from sureleaf.tree.structure import Tree
+
+__all__ = [
+    "GrowthRules",
+    "Routes",
+    "TrainingRows",
+    "Tree",
+    "collapse",
+    "cost_complexity_path",
+    "count_nodes",
+    "cut",
+    "grow",
+    "impurity_importances",
+    "mixture",
+    "node_impurity",
+    "prune_cost_complexity",
+    "prune_pessimistic",
+    "prune_reduced_error",
+    "prune_to_size",
+    "route",
+    "rules_text",
+]

@@ -1,0 +1,186 @@
+"""Growing a tree from encoded rows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf import _kernel
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.table import EncodedTable
+from sureleaf.tree.structure import Tree
+
+__all__ = ["GrowthRules", "TrainingRows", "grow", "kernel_table"]
+
+CRITERIA = {"gain_ratio": 0, "entropy": 1, "gini": 2}
+_NO_LIMIT = 2**62
+
+
+@dataclass(frozen=True)
+class GrowthRules:
+    """What decides a split.
+
+    Parameters
+    ----------
+    criterion : {"gain_ratio", "entropy", "gini"}
+        gain_ratio has all of C4.5's rules; the other two split every impure node that can be.
+    categorical_split : {"multiway", "subset"}
+        One branch a category, or the best grouping of the categories in two.
+    max_depth : int or None
+        The largest number of tests on a way.
+    min_samples_leaf : float
+        C4.5's M, a weight.
+
+    Examples
+    --------
+    >>> GrowthRules(criterion="gini").min_samples_leaf
+    2.0
+    """
+
+    criterion: str = "gain_ratio"
+    categorical_split: str = "multiway"
+    max_depth: int | None = None
+    min_samples_leaf: float = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Encoded rows with their classes and weights; sorted once, for all trees grown on them.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        The rows.
+    labels : ndarray of int32, shape (n_rows,)
+        Their class codes.
+    n_classes : int
+        Number of classes.
+    weights : ndarray of float64, shape (n_rows,), or None
+        Their weights, None for all 1. A row of weight 0 takes no part.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> rows = TrainingRows(read_table([[1], [2]]), np.array([0, 1], dtype=np.int32), 2)
+    >>> rows.total_weight
+    2.0
+    """
+
+    table: EncodedTable
+    labels: NDArray[np.int32]
+    n_classes: int
+    weights: NDArray[np.float64] | None = None
+
+    @cached_property
+    def kernel(self) -> _kernel.KernelTable:
+        """The table in the kernel."""
+        return kernel_table(self.table)
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(len(self.labels) if self.weights is None else self.weights.sum())
+
+    def with_weights(self, weights: NDArray[np.float64] | None) -> "TrainingRows":
+        """Give the same rows other weights; what is encoded and sorted is shared."""
+        rows = TrainingRows(self.table, self.labels, self.n_classes, weights)
+        for name in ("kernel", "_sorted"):
+            if name in self.__dict__:
+                rows.__dict__[name] = self.__dict__[name]
+        return rows
+
+    def sort(self, n_threads: int) -> _kernel.SortedTable:
+        """Find the order of every column, and remember it for the next tree."""
+        if "_sorted" not in self.__dict__:
+            self.__dict__["_sorted"] = _kernel.presort(self.kernel, n_threads)
+        found: _kernel.SortedTable = self.__dict__["_sorted"]
+        return found
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in ("table", "labels", "n_classes", "weights")}
+
+
+def kernel_table(table: EncodedTable) -> _kernel.KernelTable:
+    """Show an encoded table to the kernel, without a copy.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> kernel_table(read_table([[1], [2]])).n_rows
+    2
+    """
+    n_categories = [
+        len(column.categories) if column.is_coded else -1 for column in table.schema.columns
+    ]
+    ordered = [column.kind == "ordered" for column in table.schema.columns]
+    return _kernel.make_table(list(table.columns), n_categories, ordered, table.n_rows)
+
+
+def grow(
+    rows: TrainingRows, rules: GrowthRules, *, n_threads: int = 1, keep_order: bool = True
+) -> Tree:
+    """Grow a tree, without pruning.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        What to learn from.
+    rules : GrowthRules
+        What decides a split.
+    n_threads : int
+        Threads to work with; the tree does not depend on them.
+    keep_order : bool
+        Keep the order of the columns for further trees. Without, one tree needs less memory.
+
+    Returns
+    -------
+    Tree
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
+    >>> labels = np.array([0, 0, 1, 1], dtype=np.int32)
+    >>> grow(TrainingRows(table, labels, 2), GrowthRules())
+    Tree of 3 nodes, 2 leaves, depth 1
+    """
+    order = rows.sort(n_threads) if keep_order else _kernel.presort(rows.kernel, n_threads)
+    counts, weights = _counts_or_weights(rows.weights)
+    try:
+        grown = _kernel.grow(
+            order,
+            rows.labels,
+            rows.n_classes,
+            counts,
+            weights,
+            CRITERIA[rules.criterion],
+            rules.categorical_split == "subset",
+            float(rules.min_samples_leaf),
+            _NO_LIMIT if rules.max_depth is None else int(rules.max_depth),
+            n_threads,
+            not keep_order,
+        )
+    except OverflowError:
+        raise InvalidArgumentError(_too_many_branches(rows.table)) from None
+    return Tree.from_kernel(grown, len(rows.table.columns))
+
+
+def _counts_or_weights(
+    weights: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.uint32] | None, NDArray[np.float64] | None]:
+    """Whole weights as counts, which the kernel adds exactly and fast."""
+    if weights is None:
+        return None, None
+    if weights.sum() < 2**32 and bool(np.all(weights == np.floor(weights))):
+        return weights.astype(np.uint32), None
+    return None, np.ascontiguousarray(weights)
+
+
+def _too_many_branches(table: EncodedTable) -> str:
+    widest = max(table.schema.columns, key=lambda column: len(column.categories))
+    return (
+        "X must not grow a tree of more than 20,000,000 nodes; column "
+        f"{widest.name!r} has {len(widest.categories):,} categories and every split on it has as "
+        "many branches. Leave the column out, or use categorical_split='subset'."
+    )

@@ -1,0 +1,122 @@
+"""A tree in words, for a person to read."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.table import Column, Schema
+from sureleaf.tree.structure import Tree
+
+__all__ = ["branch_tests", "leaf_rule", "rules_text"]
+
+
+def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
+    """Tell the test of each branch of a node in words.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> branch_tests(model.tree_, 0, model.schema_.columns[0])
+    ['x0 <= 2', 'x0 > 2']
+    """
+    categories = tree.categories(node)
+    if len(categories) == 0:
+        bound = column.render(float(tree.threshold[node]))
+        return [f"{column.name} <= {bound}", f"{column.name} > {bound}"]
+    tests = []
+    for branch in range(len(tree.branches(node))):
+        names = [str(column.categories[code]) for code in np.flatnonzero(categories == branch)]
+        tests.append(
+            f"{column.name} = {names[0]}"
+            if len(names) == 1
+            else f"{column.name} in {{{', '.join(names)}}}"
+        )
+    return tests
+
+
+def leaf_rule(tree: Tree, leaf: int, schema: Schema) -> str:
+    """Join the tests on the way to a leaf by "and".
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> leaf_rule(model.tree_, 2, model.schema_)
+    'x0 > 2'
+    """
+    tests: list[str] = []
+    node = int(leaf)
+    while (above := int(tree.parent[node])) >= 0:
+        branch = int(np.flatnonzero(tree.branches(above) == node)[0])
+        tests.append(branch_tests(tree, above, schema.columns[tree.feature[above]])[branch])
+        node = above
+    return " and ".join(reversed(tests)) or "all rows"
+
+
+def rules_text(
+    tree: Tree, schema: Schema, classes: Sequence[object], probabilities: NDArray[np.float64]
+) -> str:
+    """Print a tree as indented rules, each leaf with its rows, counts and probability.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    schema : Schema
+        Names the columns and categories.
+    classes : sequence
+        Names the classes.
+    probabilities : ndarray of shape (n_nodes, n_classes)
+        What a row in each node is predicted to be.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(leaf_estimate="frequency")
+    >>> print(model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).rules())
+    x0 <= 2: no   100.0 % (2 rows: no 2)
+    x0 > 2: yes   100.0 % (2 rows: yes 2)
+    """
+    lines: list[str] = []
+    pending: list[tuple[int, int, str]] = [(0, -1, "all rows")]
+    while pending:
+        node, depth, test = pending.pop()
+        indent = "|   " * max(depth, 0)
+        if tree.is_leaf[node]:
+            told = _leaf_text(tree.class_counts[node], classes, probabilities[node])
+            lines.append(f"{indent}{test}: {told}")
+            continue
+        if depth >= 0:
+            lines.append(f"{indent}{test}")
+        tests = branch_tests(tree, node, schema.columns[tree.feature[node]])
+        branches = [
+            (int(child), depth + 1, text)
+            for child, text in zip(tree.branches(node), tests, strict=True)
+        ]
+        pending += reversed(branches)
+    return "\n".join(lines)
+
+
+def _leaf_text(
+    counts: NDArray[np.float64], classes: Sequence[object], probabilities: NDArray[np.float64]
+) -> str:
+    predicted = int(probabilities.argmax())
+    present = ", ".join(
+        f"{label} {_weight(count)}"
+        for label, count in zip(classes, counts, strict=True)
+        if count > 0
+    )
+    total = float(counts.sum())
+    rows = "row" if total == 1 else "rows"
+    seen = f"{_weight(total)} {rows}: {present}" if present else "no rows"
+    return f"{classes[predicted]}   {100 * probabilities[predicted]:.1f} % ({seen})"
+
+
+def _weight(value: float) -> str:
+    return f"{value:.0f}" if value == round(value) else f"{value:.2f}"

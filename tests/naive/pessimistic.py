@@ -1,0 +1,71 @@
+"""Rule 9 of docs/c45.md: pessimistic pruning with subtree replacement and subtree raising."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+from scipy.special import ndtri
+
+from tests.naive.c45 import Node, Table, at_least, divide
+
+
+def added_errors(n: float, errors: float, confidence_factor: float) -> float:
+    """What is added to the training errors of a leaf to estimate its errors on other rows."""
+    if n <= 0:
+        return 0.0
+    if errors < 1:
+        none = n * (1 - confidence_factor ** (1 / n))
+        if errors == 0:
+            return none
+        return none + errors * (added_errors(n, 1, confidence_factor) - none)
+    if errors + 0.5 >= n:
+        return max(n - errors, 0.0)
+    z = float(ndtri(1 - confidence_factor))
+    f = (errors + 0.5) / n
+    spread = z * sqrt(f / n - f * f / n + z * z / (4 * n * n))
+    return n * (f + z * z / (2 * n) + spread) / (1 + z * z / n) - errors
+
+
+def estimated_errors(node: Node, confidence_factor: float) -> float:
+    """Of the node as a leaf."""
+    return node.errors + added_errors(node.n, node.errors, confidence_factor)
+
+
+def resend(node: Node, data: Table, rows: np.ndarray, weights: np.ndarray) -> Node:
+    """The same tests with these rows sent through them: new counts, new branch shares."""
+    counts = data.counts(rows, weights)
+    if node.split is None:
+        return Node(counts)
+    shares, parts = divide(node.split, data, rows, weights)
+    children = [
+        resend(child, data, *part) for child, part in zip(node.children, parts, strict=True)
+    ]
+    return replace(node, class_counts=counts, children=children, branch_shares=shares)
+
+
+def prune(
+    node: Node, data: Table, rows: np.ndarray, weights: np.ndarray, confidence_factor: float
+) -> Node:
+    """Bottom-up: keep the subtree, or make it a leaf, or let its heaviest branch take its place."""
+    if node.split is None:
+        return node
+    _, parts = divide(node.split, data, rows, weights)
+    children = [
+        prune(child, data, *part, confidence_factor)
+        for child, part in zip(node.children, parts, strict=True)
+    ]
+    node = replace(node, children=children)
+    weights_of = [child.n for child in children]
+    heaviest = children[max(range(len(children)), key=lambda b: (weights_of[b], b))]
+    raised = resend(heaviest, data, rows, weights)
+
+    as_leaf = estimated_errors(node, confidence_factor)
+    as_is = sum(estimated_errors(leaf, confidence_factor) for leaf in node.leaves)
+    as_branch = sum(estimated_errors(leaf, confidence_factor) for leaf in raised.leaves)
+    if at_least(as_is + 0.1, as_leaf) and at_least(as_branch + 0.1, as_leaf):
+        return Node(node.class_counts)
+    if at_least(as_is + 0.1, as_branch):
+        return prune(raised, data, rows, weights, confidence_factor)
+    return node

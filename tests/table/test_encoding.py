@@ -1,0 +1,154 @@
+"""What a prediction accepts of a table, and what it refuses in which words."""
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.table import UNSEEN, Column, Schema, encode, read_table
+
+FRAME = pd.DataFrame({"n": [1.5, 2.5], "t": ["b", "a"], "k": [3, 7]})
+SCHEMA = read_table(FRAME, overrides={"k": "categorical"}).schema
+
+
+def test_columns_are_found_by_name_in_any_order() -> None:
+    table = encode(FRAME[["k", "t", "n"]], SCHEMA)
+    assert [column.tolist() for column in table.columns] == [[1.5, 2.5], [1, 0], [0, 1]]
+    assert table.unseen_counts == {}
+
+
+def test_extra_columns_are_ignored_with_one_warning_that_names_them() -> None:
+    extra = FRAME.assign(**{f"more{i}": [[], []] for i in range(7)})
+    with pytest.warns(UserWarning, match="'more0', 'more1'.* and 2 more") as caught:
+        encode(extra, SCHEMA)
+    assert len(caught) == 1
+    assert "TreeClassifier was not fitted with" in str(caught[0].message)
+
+
+def test_missing_columns_are_an_error_that_names_them() -> None:
+    words = "yet now missing:\n- n\n- k\nAdd them .* X has 't'"
+    with pytest.raises(InvalidArgumentError, match=words):
+        encode(FRAME[["t"]], SCHEMA)
+
+
+def test_the_number_of_columns_of_a_bare_array_is_checked_in_the_words_of_scikit_learn() -> None:
+    schema = read_table(np.zeros((2, 4))).schema
+    words = "X has 3 features, but MyTree is expecting 4 features as input"
+    with pytest.raises(InvalidArgumentError, match=words):
+        encode(np.zeros((2, 3)), schema, estimator="MyTree")
+
+
+def test_names_on_one_side_only_are_warned_of_in_the_words_of_scikit_learn() -> None:
+    with pytest.warns(
+        UserWarning, match="X does not have valid feature names, but TreeClassifier was fitted with"
+    ):
+        encode(FRAME.to_numpy(), SCHEMA)
+    schema = read_table(np.zeros((2, 3))).schema
+    with pytest.warns(
+        UserWarning, match="X has feature names, but TreeClassifier was fitted without"
+    ):
+        encode(pd.DataFrame(np.zeros((2, 3)), columns=list("abc")), schema)
+
+
+def test_no_rows_are_no_error_at_predict() -> None:
+    table = encode(FRAME.iloc[:0], SCHEMA)
+    assert table.n_rows == 0
+    assert [column.dtype.name for column in table.columns] == ["float64", "int32", "int32"]
+
+
+def test_unseen_categories_are_coded_and_counted() -> None:
+    X = pl.DataFrame({"n": [1, 2, 3], "t": ["b", "z", None], "k": [7, 8, 9]})
+    table = encode(X, SCHEMA)
+    assert table.columns[1].tolist() == [1, UNSEEN, -1]
+    assert table.columns[2].tolist() == [1, UNSEEN, UNSEEN]
+    assert table.unseen_counts == {"t": 1, "k": 2}
+    assert "unseen in k: 2" in repr(table)
+
+
+@pytest.mark.parametrize("values", [[3, 9], [3.0, 9.5], [3.0, None], [True, False]])
+def test_categories_learnt_as_whole_numbers_match_numbers_of_any_type(values: list[Any]) -> None:
+    schema = Schema((Column("k", "categorical", (1, 3)),))
+    expected = [{1: 0, 3: 1, None: -1}.get(value, UNSEEN) for value in values]
+    for X in (pd.DataFrame({"k": values}), pl.DataFrame({"k": values}), pa.table({"k": values})):
+        assert encode(X, schema).columns[0].tolist() == expected
+
+
+def test_bools_may_come_as_numbers_and_numbers_as_bools() -> None:
+    bools = read_table([[True], [False]]).schema
+    assert encode(np.array([[1.0], [0.0], [np.nan], [2.0]]), bools).columns[0].tolist() == [
+        1, 0, -1, UNSEEN,
+    ]  # fmt: skip
+    numbers = read_table([[0.5], [1.5]]).schema
+    assert encode([[True], [None]], numbers).columns[0][0] == 1.0
+
+
+def test_categories_in_an_order_of_the_users_own_are_matched() -> None:
+    schema = Schema((Column("k", "ordered", (7, -1, 3)), Column("t", "ordered", ("b", "a"))))
+    table = encode(pa.table({"k": [3, 7, -1, 5], "t": ["a", "b", "c", None]}), schema)
+    assert [column.tolist() for column in table.columns] == [[2, 0, 1, -2], [1, 0, -2, -1]]
+
+
+def test_wholly_missing_columns_fit_every_kind() -> None:
+    schema = read_table(FRAME.assign(d=pd.to_datetime(["2024-01-01", None]))).schema
+    table = encode(pa.table({name: pa.nulls(2) for name in schema.names}), schema)
+    for column, array in zip(schema.columns, table.columns, strict=True):
+        assert (array == -1).all() if column.is_coded else np.isnan(array).all()
+
+
+def test_whatever_comes_in_a_column_without_categories_is_unseen() -> None:
+    schema = read_table(pa.table({"a": pa.nulls(2, pa.string())})).schema
+    assert encode(pa.table({"a": ["x", None]}), schema).columns[0].tolist() == [UNSEEN, -1]
+    assert encode(pa.table({"a": [1, None]}), schema).columns[0].tolist() == [UNSEEN, -1]
+
+
+def test_dates_and_zoneless_timestamps_are_points_of_one_line() -> None:
+    days = [datetime.date(2024, 2, 29), None]
+    stamps = [datetime.datetime(2024, 2, 29, 12), None]
+    by_day = read_table(pa.table({"d": days})).schema
+    by_stamp = read_table(pa.table({"d": stamps})).schema
+    assert encode(pa.table({"d": stamps}), by_day).columns[0][0] == 19782.5
+    assert encode(pa.table({"d": days}), by_stamp).columns[0][0] == 19782 * 86400e6
+    as_category = pa.table({"d": pa.array(days).dictionary_encode()})
+    assert encode(as_category, by_day).columns[0][0] == 19782
+
+
+@pytest.mark.parametrize(
+    ("fitted", "given", "words"),
+    [
+        ([1, 2], ["3", "x"], "'a' must hold numbers, as at fit; got text, first 'x' in row 1"),
+        ([1, 2], [None, "3"], "'a' must hold numbers, as at fit; got text, first '3' in row 1"),
+        (
+            ["u", "v"],
+            [None, 5],
+            "'a' must hold categories of text, as at fit; got numbers, first 5",
+        ),
+        ([True, False], ["u", "v"], "'a' must hold categories of bools, .*got text, first 'u'"),
+        ([datetime.date(2024, 1, 1)], [5], "date type 'date', as at fit; got numbers, first 5"),
+        (
+            [datetime.date(2024, 1, 1)],
+            [datetime.timedelta(1)],
+            "date type 'date', as at fit; got the date type 'duration', first",
+        ),
+        (
+            [datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)],
+            [datetime.datetime(2024, 1, 1)],
+            "date type 'utc', as at fit; got the date type 'timestamp'",
+        ),
+        ([1.5], [datetime.date(2024, 1, 1)], "must hold numbers, as at fit; got the date type"),
+    ],
+)
+def test_another_type_than_at_fit_is_an_error_with_column_and_value(
+    fitted: list[Any], given: list[Any], words: str
+) -> None:
+    schema = read_table(pa.table({"a": fitted})).schema
+    for X in (pa.table({"a": given}), pl.DataFrame({"a": given})):
+        with pytest.raises(InvalidTypeError, match=words):
+            encode(X, schema)
+    if fitted == ["u", "v"]:
+        with pytest.raises(InvalidTypeError, match=r"got numbers, first 5\.5 in row 1"):
+            encode(pd.DataFrame({"a": [np.nan, 5.5]}), schema)

@@ -1,0 +1,182 @@
+"""Files give the table that was written, or an error that says where they break."""
+
+import datetime
+import gzip
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.table import encode, read_file, read_table
+from tests.shared_files import SHARED, needs_shared
+
+TABLE = pa.table({"a": [1.5, None], "t": ["x", None]})
+
+
+@pytest.fixture
+def write(tmp_path: pathlib.Path) -> Any:
+    def written(content: bytes | str, name: str = "data.csv") -> pathlib.Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return written
+
+
+def columns(path: pathlib.Path, **arguments: Any) -> dict[str, list[Any]]:
+    return read_file(path, **arguments).to_pydict()
+
+
+def test_parquet_arrow_feather_and_stream_files_are_told_by_their_bytes(
+    tmp_path: pathlib.Path,
+) -> None:
+    paths = [tmp_path / str(place) for place in range(4)]
+    pa.parquet.write_table(TABLE, paths[0])
+    pa.feather.write_feather(TABLE, paths[1])
+    with pa.ipc.new_file(paths[2], TABLE.schema) as file:
+        file.write_table(TABLE)
+    with pa.ipc.new_stream(paths[3], TABLE.schema) as stream:
+        stream.write_table(TABLE)
+    for path in paths:
+        assert read_file(path).equals(TABLE)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_the_delimiter_is_seen(write: Any, delimiter: str, ending: str) -> None:
+    lines = ["a,b,c", '1,"x;|\t,y",u', '2,"z ""q""",', ""]
+    text = ending.join(line.replace(",", delimiter) for line in lines)
+    text = text.replace(f"x;|\t{delimiter}y", "x;|\t,y")
+    assert columns(write(text)) == {"a": [1, 2], "b": ["x;|\t,y", 'z "q"'], "c": ["u", None]}
+
+
+def test_a_single_column_and_a_last_line_without_end_are_read(write: Any) -> None:
+    assert columns(write("a\n1\n2")) == {"a": [1, 2]}
+    assert columns(write("a,b\n1,2")) == {"a": [1], "b": [2]}
+    assert columns(write("a,b\n1,")) == {"a": [1], "b": [None]}
+
+
+def test_a_comma_may_be_a_decimal_point_where_it_does_not_delimit(write: Any) -> None:
+    assert columns(write("a;b\n1,5;2\n-3,25;4\n")) == {"a": [1.5, -3.25], "b": [2, 4]}
+    assert columns(write("a;b\n1,5;2.5\n")) == {"a": ["1,5"], "b": [2.5]}
+
+
+def test_an_empty_cell_is_missing_and_so_is_na_among_numbers(write: Any) -> None:
+    path = write("n,t,d\n1,x,2024-02-29\nNA,NA,\n,,?\n")
+    day = datetime.date(2024, 2, 29)
+    assert columns(path) == {"n": [1, None, None], "t": ["x", "NA", None], "d": [day, None, None]}
+    assert columns(path, missing=["", "NA"])["t"] == ["x", None, None]
+
+
+def test_numbers_are_text_if_quoted_mixed_or_asked_for(write: Any) -> None:
+    assert columns(write('zip,n\n"01234",5\n"10115",6\n')) == {
+        "zip": ["01234", "10115"],
+        "n": [5, 6],
+    }
+    assert columns(write('zip,n\n"01234","5"\n"10115","6"\n')) == {
+        "zip": [1234, 10115],
+        "n": [5, 6],
+    }
+    assert columns(write("a,n\n1,5\nx,6\n")) == {"a": ["1", "x"], "n": [5, 6]}
+    assert columns(write("a,n\n01,5\n2,6\n"), text_columns=["a", "b"])["a"] == ["01", "2"]
+
+
+def test_a_mixed_column_is_text_however_late_its_text_comes(write: Any) -> None:
+    rows = "".join(f"{i},1\n" for i in range(300_000))
+    table = read_file(write(f"a,b\n{rows}x,1\n"))
+    assert table.schema.types == [pa.string(), pa.int64()]
+    assert table.num_rows == 300_001
+
+
+def test_bools_dates_and_times_are_seen(write: Any) -> None:
+    kinds = [
+        column.kind
+        for column in read_table(
+            read_file(write("b,d,s,t\ntrue,2024-01-01,2024-01-01T10:00:00,10:30:00\n"))
+        ).schema
+    ]
+    assert kinds == ["categorical", "date", "date", "date"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_unicode_text_is_read_with_or_without_a_byte_order_mark(write: Any, encoding: str) -> None:
+    path = write("größe,n\nüber,1\n".encode(encoding))
+    assert columns(path) == {"größe": ["über"], "n": [1]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["größe,n\na,1\n", "a,n\nüber,1\n", "a,n\n" + "b,2\n" * 20_000 + "über,1\n"],
+    ids=["in the header", "in the first rows", "far down"],
+)
+def test_what_is_not_utf_8_is_read_as_latin_1_with_a_warning(write: Any, text: str) -> None:
+    path = write(text.encode("latin-1"))
+    with pytest.warns(UserWarning, match=r"data\.csv is not UTF-8 text and was read as latin-1"):
+        assert read_file(path).to_pydict() == columns(write(text, "utf8.csv"))
+    with pytest.warns(UserWarning, match="latin-1"):
+        assert read_file(path, text_columns=["a"]).num_rows == text.count("\n") - 1
+
+
+def test_a_compressed_csv_is_read(write: Any) -> None:
+    assert columns(write(gzip.compress(b"a;b\n1;2\n"), "data.csv.gz")) == {"a": [1], "b": [2]}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("a,b\n1,2\n\n3\n4,5\n", "must have 2 cells, as its header has; got 1 .* in line 4"),
+        ('a,b\n"x\ny",2\n3,4,5\n', "must have 2 cells.*got 3 .* in line 4"),
+        ("", "got an empty file"),
+        (b"PAR1 and then nothing", "failed"),
+        (b"ARROW1\x00\x00 and then nothing", "failed"),
+    ],
+)
+def test_a_broken_file_is_an_error_that_says_where(write: Any, content: Any, words: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=words):
+        read_file(write(content))
+
+
+def test_a_file_that_is_not_there_is_an_error_with_its_name(tmp_path: pathlib.Path) -> None:
+    for path in (tmp_path / "nope.csv", tmp_path):
+        with pytest.raises(InvalidArgumentError, match="must be a file that exists; got"):
+            read_file(path)
+
+
+def test_a_header_without_rows_is_a_table_of_no_rows(write: Any) -> None:
+    assert read_file(write("a,b\n")).num_rows == 0
+
+
+def test_two_columns_of_one_name_are_refused_when_the_table_is_read(write: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="'a' more than once"):
+        read_table(read_file(write("a,a\n1,2\n")))
+
+
+def test_a_schema_tells_which_columns_of_a_new_file_are_text(write: Any) -> None:
+    schema = read_table(read_file(write("code,n\n1,5\nx,6\n"))).schema
+    new = read_file(write("code,n\n1,5\n2,6\n"), text_columns=schema.text_columns)
+    assert encode(new, schema).columns[0].tolist() == [0, -2]
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["adult", "credit-g", "hypothyroid", "labor", "vote", "iris"])
+def test_real_files_have_the_rows_kinds_and_holes_that_are_documented(name: str) -> None:
+    documented = json.loads((SHARED / "data" / f"{name}.schema.json").read_text())
+    table = read_file(SHARED / "data" / f"{name}.csv", text_columns=documented["categorical"])
+    encoded = read_table(table.drop_columns([documented["target"]]))
+    assert encoded.n_rows == documented["rows"]
+    kinds = {column.name: column.kind for column in encoded.schema}
+    assert kinds == dict.fromkeys(documented["numeric"], "numeric") | dict.fromkeys(
+        documented["categorical"], "categorical"
+    )
+    missing = sum(
+        np.count_nonzero(array < 0 if column.is_coded else np.isnan(array))
+        for column, array in zip(encoded.schema, encoded.columns, strict=True)
+    )
+    assert missing == documented["missing_cells"]

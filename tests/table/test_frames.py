@@ -1,0 +1,248 @@
+"""What may be X, what is copied, and what is refused in which words."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
+from sureleaf.table import read_table
+
+MATRIX = np.arange(12, dtype=np.float64).reshape(4, 3)
+
+
+@pytest.mark.parametrize("X", [MATRIX, np.asfortranarray(MATRIX), MATRIX[::-2, ::2], MATRIX.T])
+def test_a_float64_array_of_any_stride_is_not_copied(X: np.ndarray) -> None:
+    for place, column in enumerate(read_table(X).columns):
+        assert np.shares_memory(column, X)
+        np.testing.assert_array_equal(column, X[:, place])
+
+
+def test_float64_columns_of_data_frames_without_nulls_are_not_copied() -> None:
+    for X in (pd.DataFrame(MATRIX), pd.DataFrame({"a": MATRIX[:, 0].copy()})):
+        for place, column in enumerate(read_table(X).columns):
+            assert np.shares_memory(column, X.iloc[:, place].to_numpy())
+    series = pl.Series("a", [1.5, 2.5])
+    assert np.shares_memory(read_table(series.to_frame()).columns[0], series.to_numpy())
+    array = pa.array([1.5, 2.5])
+    assert np.shares_memory(read_table(pa.table({"a": array})).columns[0], array.to_numpy())
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32", ">f8"]
+)
+def test_numbers_of_every_dtype_become_native_float64(dtype: str) -> None:
+    table = read_table(MATRIX.astype(dtype))
+    for place, column in enumerate(table.columns):
+        assert column.dtype == np.float64
+        assert column.dtype.isnative
+        np.testing.assert_array_equal(column, MATRIX[:, place])
+
+
+def test_integers_that_no_float64_holds_stay_apart_as_categories() -> None:
+    X = np.array([[2**53, 0], [2**53 + 1, 0], [-(2**60) - 1, 0]])
+    table = read_table(X, categorical_features=[0])
+    assert table.schema.columns[0].categories == (-(2**60) - 1, 2**53, 2**53 + 1)
+
+
+def test_unaligned_numbers_are_copied() -> None:
+    raw = np.zeros(8 * 4 + 1, np.uint8)[1:].view(np.float64)
+    assert read_table(raw.reshape(4, 1)).columns[0].flags.aligned
+
+
+def test_infinities_and_extreme_numbers_are_numbers() -> None:
+    values = [np.inf, -np.inf, 5e-324, -1.7976931348623157e308, np.nan]
+    np.testing.assert_array_equal(read_table(np.array([values]).T).columns[0], values)
+    objects = [[10**400], [-(10**400)], [2**70], [None]]
+    np.testing.assert_array_equal(
+        read_table(objects).columns[0], [np.inf, -np.inf, 2.0**70, np.nan]
+    )
+
+
+def test_masked_values_are_missing_in_arrays_of_every_kind() -> None:
+    mask = [[True], [False]]
+    for data, expected in (
+        ([[1], [2]], [np.nan, 2.0]),
+        ([[1.5], [2.5]], [np.nan, 2.5]),
+        ([[True], [False]], [-1, 0]),
+        ([["a"], ["b"]], [-1, 0]),
+    ):
+        masked = np.ma.MaskedArray(data, mask)
+        np.testing.assert_array_equal(read_table(masked).columns[0], expected)
+        unmasked = np.ma.MaskedArray(data)
+        assert not np.any(read_table(unmasked).columns[0] == -1)
+
+
+def test_missing_is_missing_in_every_spelling() -> None:
+    holes = [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT, np.float32("nan")]
+    for first, missing in ((1.5, np.nan), ("a", -1), (True, -1), (pd.Timestamp("1970"), np.nan)):
+        objects = np.empty((7, 1), dtype=object)
+        objects[:, 0] = [first, *holes]
+        for X in (objects, pd.DataFrame(objects, columns=["a"]), objects.tolist()):
+            column = read_table(X).columns[0]
+            np.testing.assert_array_equal(column[1:], np.full(6, missing))
+    both = pl.DataFrame({"a": [1.0, None, float("nan")]})
+    np.testing.assert_array_equal(read_table(both).columns[0], [1.0, np.nan, np.nan])
+    assert read_table(both, categorical_features=["a"]).columns[0].tolist() == [0, -1, -1]
+
+
+def test_an_empty_text_is_a_value() -> None:
+    assert read_table([[""], ["a"], [None]]).schema.columns[0].categories == ("", "a")
+
+
+def test_a_column_of_nothing_is_numeric_and_wholly_missing() -> None:
+    for X in ([[None], [None]], pa.table({"a": [None, None]}), pl.DataFrame({"a": [None, None]})):
+        table = read_table(X)
+        assert table.schema.columns[0].kind == "numeric"
+        assert np.isnan(table.columns[0]).all()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.array([1, None], "Int64"),
+        pd.array([1.0, None], "Float32"),
+        pd.array([1, None], pd.ArrowDtype(pa.decimal128(5, 2))),
+        pd.arrays.SparseArray([1.0, np.nan]),
+    ],
+)
+def test_numbers_of_pandas_extension_types_are_numeric(values: Any) -> None:
+    column = read_table(pd.DataFrame({"a": values})).columns[0]
+    np.testing.assert_array_equal(column, [1.0, np.nan])
+
+
+def test_decimals_and_half_floats_of_arrow_are_numeric() -> None:
+    for arrow_type in (pa.decimal128(5, 2), pa.decimal256(50, 2), pa.float16(), pa.uint64()):
+        table = pa.table({"a": pa.array([1, None], pa.int32()).cast(pa.float16()).cast(arrow_type)}
+                         if arrow_type == pa.float16()
+                         else {"a": pa.array([1, None], arrow_type)})  # fmt: skip
+        np.testing.assert_array_equal(read_table(table).columns[0], [1.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    "arrow_type",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.binary(1), pa.large_binary(),
+     pa.run_end_encoded(pa.int32(), pa.string())],
+)  # fmt: skip
+def test_text_of_every_arrow_type_is_categorical(arrow_type: Any) -> None:
+    import pyarrow.compute as pc
+
+    if pa.types.is_run_end_encoded(arrow_type):
+        values = pc.run_end_encode(pa.array(["b", "a", None]))
+    else:
+        values = pa.array(["b", "a", None], pa.string()).cast(arrow_type)
+    table = read_table(pa.table({"a": values}))
+    assert table.schema.columns[0].categories == ("a", "b")
+    assert table.columns[0].tolist() == [1, 0, -1]
+
+
+@pytest.mark.parametrize("dtype", ["U1", "S1", np.dtypes.StringDType()])
+def test_text_of_every_numpy_type_is_categorical(dtype: Any) -> None:
+    table = read_table(np.array([["b"], ["a"]], dtype=dtype))
+    assert table.schema.columns[0].categories == ("a", "b")
+    assert table.columns[0].tolist() == [1, 0]
+
+
+def test_a_million_categories_are_coded() -> None:
+    values = np.random.default_rng(0).permutation(1_000_000)
+    texts = pa.array(values).cast(pa.string())
+    table = read_table(pa.table({"number": values, "text": texts}), categorical_features=[0, 1])
+    np.testing.assert_array_equal(table.columns[0], values)
+    assert table.schema.columns[1].categories[:3] == ("0", "1", "10")
+    assert len(table.schema.columns[1].categories) == 1_000_000
+
+
+def test_one_row_one_column_is_a_table() -> None:
+    assert read_table([[1]]).columns[0].tolist() == [1.0]
+
+
+def refused(X: Any, error: type[SureleafError], words: str) -> None:
+    with pytest.raises(error, match=words):
+        read_table(X)
+
+
+def test_what_is_no_table_is_refused_in_words_that_say_what_to_do() -> None:
+    refused(
+        np.zeros(3), InvalidArgumentError, r"Expected 2D array, got 1D array instead(.|\n)*resh"
+    )
+    refused([1, 2], InvalidArgumentError, "Expected 2D array, got 1D array instead")
+    refused(5, InvalidArgumentError, "Expected 2D array, got scalar array instead")
+    refused(np.zeros((2, 2, 2)), InvalidArgumentError, "Found array with dim 3")
+    refused([[[1], [2]], [[3], [4]]], InvalidArgumentError, "Found array with dim 3")
+    refused([[1, 2], [3]], InvalidArgumentError, "first one, 2; got 1 in row 1")
+    refused([[1, 2], 3], InvalidArgumentError, "first one, 2; got 0 in row 1")
+    refused([np.zeros(2), np.zeros(3)], InvalidArgumentError, "first one, 2; got 3 in row 1")
+    refused("text", InvalidArgumentError, "Expected 2D array, got scalar array instead")
+    refused({"a": [1]}, InvalidTypeError, "got dict")
+    refused(None, InvalidTypeError, "got NoneType")
+    for series in (pd.Series([1]), pl.Series([1]), pa.array([1]), pa.chunked_array([[1]])):
+        refused(series, InvalidArgumentError, "Expected a 2-dimensional container")
+    refused(pl.LazyFrame({"a": [1]}), InvalidTypeError, "lazy.*collect")
+    refused(np.zeros(2, dtype=[("a", "f8")]), InvalidArgumentError, "Expected 2D array")
+    refused(np.zeros((2, 1), dtype=[("a", "f8")]), InvalidTypeError, "structured")
+    for sparse in (scipy.sparse.csr_array(np.eye(2)), scipy.sparse.coo_matrix(np.eye(2))):
+        refused(sparse, InvalidTypeError, "Sparse data was passed.*toarray")
+
+
+def test_empty_tables_are_refused_in_the_words_of_scikit_learn() -> None:
+    zero_rows = r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is"
+    refused(np.empty((0, 3)), InvalidArgumentError, zero_rows)
+    refused(pd.DataFrame({"a": [], "b": [], "c": []}), InvalidArgumentError, zero_rows)
+    zero_columns = r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required\."
+    refused(np.empty((12, 0)), InvalidArgumentError, zero_columns)
+    refused(pd.DataFrame(index=range(12)), InvalidArgumentError, zero_columns)
+    refused([], InvalidArgumentError, "Expected 2D array, got 1D array")
+
+
+def test_column_names_that_are_no_names_are_refused_or_are_places() -> None:
+    twice = pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "a"])
+    refused(twice, InvalidArgumentError, "'a' more than once")
+    arrow_twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    refused(arrow_twice, InvalidArgumentError, "'a' more than once")
+    mixed = pd.DataFrame(np.zeros((2, 2)), columns=["a", 1])
+    refused(
+        mixed, InvalidTypeError, r"only supported if all input features have string names.*'int'"
+    )
+    for columns in ([5, 7], pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])):
+        schema = read_table(pd.DataFrame(np.zeros((2, 2)), columns=columns)).schema
+        assert (schema.names, schema.named) == (("x0", "x1"), False)
+
+
+def test_values_that_are_neither_numbers_nor_text_nor_dates_are_refused_with_their_column() -> None:
+    refused(np.ones((2, 2), complex), InvalidArgumentError, "Complex data not supported.*'x0'")
+    refused([[1j]], InvalidArgumentError, "Complex data not supported.*'x0'.*1j in row 0")
+    # the words that scikit-learn's check_dtype_object looks for
+    refused([[1.5], [{"foo": "bar"}]], InvalidTypeError, "argument must be .* string.* number")
+    refused([[1.5], ["a"]], InvalidTypeError, "'x0'.*float 1.5 in row 0, str 'a' in row 1")
+    refused([["\ud800"]], InvalidTypeError, "'x0'.*surrogates")
+    refused(pa.table({"a": [[1]]}), InvalidTypeError, "'a' must hold .*list")
+    refused(pl.DataFrame({"a": [{"b": 1}]}), InvalidTypeError, "'a' must hold .*struct")
+    refused(pa.table({"a": [b"\xff"]}), InvalidTypeError, "'a' must hold .*not UTF-8")
+    period = pd.DataFrame({"a": pd.period_range("2024", periods=2, freq="M")})
+    refused(period, InvalidTypeError, "'a' must hold .*period")
+    mixed = pd.DataFrame({"a": pd.Categorical([1, "b"])})
+    refused(mixed, InvalidTypeError, "'a' must hold .*category")
+
+
+def test_an_array_like_of_an_unknown_library_is_a_table() -> None:
+    class NotAnArray:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+            return MATRIX
+
+    np.testing.assert_array_equal(np.column_stack(read_table(NotAnArray()).columns), MATRIX)
+
+
+def test_loading_the_room_loads_no_data_frame_library() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, sureleaf.table\n"
+        "print({'pandas', 'polars', 'pyarrow', 'sklearn', 'scipy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

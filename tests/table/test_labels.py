@@ -1,0 +1,137 @@
+"""Labels of every type become the codes that numpy.unique would give."""
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import DataConversionWarning
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.table import encode_labels
+
+labels = st.one_of(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\x00")), min_size=1),
+    st.lists(st.integers(-(2**62), 2**62), min_size=1),
+    st.lists(st.integers(-5, 5), min_size=1),
+    st.lists(st.booleans(), min_size=1),
+    st.lists(st.integers(-(2**60), 2**60).map(float), min_size=1),
+)
+SPELLINGS: dict[str, Any] = {
+    "list": list,
+    "NumPy": np.array,
+    "NumPy objects": lambda values: np.array(values, dtype=object),
+    "pandas": pd.Series,
+    "pandas objects": lambda values: pd.Series(values, dtype=object),
+    "pandas nullable": lambda values: pd.Series(values).convert_dtypes(),
+    "pandas category": lambda values: pd.Series(pd.Categorical(values)),
+    "polars": pl.Series,
+    "arrow": pa.array,
+    "arrow chunks": lambda values: (
+        pa.chunked_array([values[:1], values[1:]])
+        if len(values) > 1
+        else pa.chunked_array([values])
+    ),
+    "arrow category": lambda values: pa.array(values).dictionary_encode(),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(labels)
+def test_codes_and_classes_are_those_of_numpy_unique_in_every_library(values: list[Any]) -> None:
+    expected, expected_codes = np.unique(np.array(values), return_inverse=True)
+    for label, spelling in SPELLINGS.items():
+        codes, classes = encode_labels(spelling(values))
+        assert codes.dtype == np.int32, label
+        assert classes.tolist() == expected.tolist(), label
+        np.testing.assert_array_equal(codes, expected_codes, err_msg=label)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64", "bool", "U2"])
+def test_classes_keep_the_dtype_of_the_labels(dtype: str) -> None:
+    assert (
+        encode_labels(np.array([1, 0, 1]).astype(dtype))[1].dtype == np.dtype(dtype).type(0).dtype
+    )
+
+
+def test_text_of_data_frames_has_classes_of_python_text() -> None:
+    for y in (pd.Series(["b", "a"]), pl.Series(["b", "a"]), pa.array(["b", "a"])):
+        assert encode_labels(y)[1].dtype == object
+
+
+def test_dates_may_be_labels() -> None:
+    days = [datetime.date(2024, 1, 2), datetime.date(2024, 1, 1)]
+    codes, classes = encode_labels(days)
+    assert codes.tolist() == [1, 0]
+    assert classes.tolist() == days[::-1]
+
+
+def test_declared_categories_without_rows_are_no_classes() -> None:
+    y = pd.Series(pd.Categorical(["b", "b"], categories=["c", "b", "a"]))
+    codes, classes = encode_labels(y)
+    assert (codes.tolist(), classes.tolist()) == ([0, 0], ["b"])
+
+
+def test_one_row_and_one_class_are_enough() -> None:
+    assert encode_labels([5])[1].tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0.0, 1.0, np.nan, np.nan],
+        ["a", "b", None, np.nan],
+        ["a", "b", np.nan, np.nan],
+        pd.Series([True, False, None, None]),
+        pd.Series([1, 2, None, None], dtype="Int64"),
+        pd.Series(pd.Categorical(["a", "b", None, None])),
+        pl.Series([1.0, 2.0, None, float("nan")]),
+        pa.array(["a", "b", None, None]),
+        np.ma.MaskedArray([1, 2, 3, 4], [False, False, True, True]),
+    ],
+)
+def test_a_missing_label_is_an_error_with_count_and_first_row(y: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"Input y contains NaN.*2 missing.*in row 2"):
+        encode_labels(y)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        ([0.5, 1.0], r"Unknown label type: continuous\. Maybe you are trying .*got 0.5 in row 0"),
+        ([0.0, np.inf], r"Input y contains infinity or a value too large for dtype\('float64'\)"),
+        ([], "y must have at least one label"),
+        (None, "requires y to be passed, but the target y is None"),
+        (np.zeros((3, 2)), r"y should be a 1d array, got an array of shape \(3, 2\) instead"),
+        (np.zeros((3, 2, 2)), "y should be a 1d array"),
+        ([[1], [1, 2]], "y should be a 1d array"),
+        (5, "y should be a 1d array"),
+        (pd.DataFrame({"a": [1], "b": [2]}), r"y should be a 1d array.*\(1, 2\)"),
+    ],
+)
+def test_labels_that_cannot_be_are_refused_in_the_words_of_scikit_learn(y: Any, words: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=words):
+        encode_labels(y)
+
+
+def test_labels_of_mixed_types_or_bytes_are_refused() -> None:
+    for y in ([1, "a"], np.array([1, "a"], dtype=object), [{"a": 1}, 2]):
+        with pytest.raises(InvalidTypeError, match="'y' must hold values of one type"):
+            encode_labels(y)
+    with pytest.raises(InvalidTypeError, match="got bytes"):
+        encode_labels([b"a", b"b"])
+    with pytest.raises(InvalidArgumentError, match="Complex data not supported"):
+        encode_labels(np.array([1j]))
+
+
+@pytest.mark.parametrize(
+    "y", [np.array([[1], [0]]), pd.DataFrame({"y": [1, 0]}), pl.DataFrame({"y": [1, 0]})]
+)
+def test_a_column_of_labels_is_read_with_the_warning_of_scikit_learn(y: Any) -> None:
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        assert encode_labels(y)[0].tolist() == [1, 0]

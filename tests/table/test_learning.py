@@ -1,0 +1,170 @@
+"""What a fit learns from a table, by itself and with the user's help."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.table import Column, Schema, read_table
+
+FRAME = pd.DataFrame({"n": [1, 2, 2], "t": ["b", "a", "b"], "b": [True, False, True]})
+SIZES = pd.Categorical(["m", "s", None], categories=["s", "m", "l"], ordered=True)
+
+
+def kinds(X: Any, **arguments: Any) -> list[str]:
+    return [column.kind for column in read_table(X, **arguments).schema.columns]
+
+
+def test_types_decide_kinds() -> None:
+    assert kinds(FRAME) == ["numeric", "categorical", "categorical"]
+    assert read_table(FRAME).schema.columns[2].categories == (False, True)
+
+
+@pytest.mark.parametrize("listed", [["n", "t"], [0, 1], [True, True, False], np.array([0, 1])])
+def test_a_list_of_categorical_columns_may_be_names_places_or_a_mask(listed: Any) -> None:
+    table = read_table(FRAME, categorical_features=listed)
+    assert [c.kind for c in table.schema.columns] == ["categorical", "categorical", "numeric"]
+    assert table.schema.columns[0].categories == (1, 2)
+    assert table.columns[2].tolist() == [1.0, 0.0, 1.0]
+
+
+def test_no_categorical_columns_means_numbers_only() -> None:
+    assert kinds(FRAME[["n", "b"]], categorical_features=None) == ["numeric", "numeric"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "words"),
+    [
+        (["n"], "column 't' must be in categorical_features, because it holds text"),
+        (["nope"], "must name columns of X; got 'nope'. X has 'n', 't', 'b'"),
+        ([3], "places from 0 to 2; got 3"),
+        ([-1], "places from 0 to 2; got -1"),
+        ([True], "one bool a column, 3; got 1"),
+        ("t", r"got 't'. Did you mean \['t'\]\?"),
+    ],
+)
+def test_a_wrong_list_of_categorical_columns_is_explained(listed: Any, words: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=words):
+        read_table(FRAME, categorical_features=listed)
+    with pytest.raises(InvalidTypeError, match=r"names or places of columns; got 1\.5"):
+        read_table(FRAME, categorical_features=[1.5])
+
+
+def test_ordered_categories_keep_their_declared_order_and_those_without_rows() -> None:
+    arrow = pa.DictionaryArray.from_arrays(
+        pa.array([1, 0, None], pa.int8()), ["s", "m", "l"], ordered=True
+    )
+    for X in (pd.DataFrame({"size": SIZES}), pa.table({"size": arrow})):
+        table = read_table(X)
+        assert table.schema.columns == (Column("size", "ordered", ("s", "m", "l")),)
+        assert table.columns[0].tolist() == [1, 0, -1]
+
+
+def test_unordered_categories_are_sorted_and_those_without_rows_are_dropped() -> None:
+    for X in (
+        pd.DataFrame({"size": SIZES.as_unordered()}),
+        pl.DataFrame({"size": pl.Series(["m", "s", None], dtype=pl.Enum(["s", "m", "l"]))}),
+    ):
+        table = read_table(X)
+        assert table.schema.columns == (Column("size", "categorical", ("m", "s")),)
+        assert table.columns[0].tolist() == [0, 1, -1]
+
+
+def test_the_order_of_an_enum_counts_when_asked_for() -> None:
+    X = pl.DataFrame({"size": pl.Series(["m", "s", None], dtype=pl.Enum(["s", "m", "l"]))})
+    table = read_table(X, overrides={"size": "ordered"})
+    assert table.schema.columns[0].categories == ("s", "m", "l")
+    assert table.columns[0].tolist() == [1, 0, -1]
+
+
+def test_an_ordered_column_listed_as_categorical_is_categorical() -> None:
+    X = pd.DataFrame({"size": SIZES})
+    assert read_table(X, categorical_features=["size"]).schema.columns[0].categories == ("m", "s")
+
+
+def test_categories_may_be_numbers_dates_or_intervals() -> None:
+    X = pd.DataFrame(
+        {
+            "number": pd.Categorical([2.0, 1.0, np.nan]),
+            "date": pd.Categorical(pd.to_datetime(["2024-02-29", "2024-01-01", None])),
+            "interval": pd.cut([1.0, 9.0, np.nan], [0, 5, 10]),
+        }
+    )
+    table = read_table(X)
+    assert [column.categories for column in table.schema.columns] == [
+        (1, 2),
+        ("2024-01-01T00:00:00", "2024-02-29T00:00:00"),
+        ("(0, 5]", "(5, 10]"),
+    ]
+    assert [column.kind for column in table.schema.columns] == ["categorical"] * 2 + ["ordered"]
+    assert [column.tolist() for column in table.columns] == [[1, 0, -1], [1, 0, -1], [0, 1, -1]]
+
+
+def test_arrow_dictionaries_may_repeat_a_value_or_hold_a_null() -> None:
+    values = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), ["b", "a", "b", None])
+    assert read_table(pa.table({"a": values})).columns[0].tolist() == [1, 0, 1, -1]
+    table = read_table(pa.table({"a": values}), overrides={"a": "ordered"})
+    assert table.schema.columns[0].categories == ("b", "a")
+    assert table.columns[0].tolist() == [0, 1, 0, -1]
+
+
+def test_overrides_beat_types() -> None:
+    X = FRAME.assign(s=["lo", "hi", None], d=pd.to_datetime(["2024-01-01"] * 3))
+    table = read_table(
+        X, overrides={"n": "ordered", "b": "numeric", 3: ["lo", "mid", "hi"], "d": "categorical"}
+    )
+    kinds = ["ordered", "categorical", "numeric", "ordered", "categorical"]
+    assert [column.kind for column in table.schema.columns] == kinds
+    assert table.schema.columns[3].categories == ("lo", "mid", "hi")
+    assert table.columns[3].tolist() == [0, 2, -1]
+    numbers = pd.DataFrame({"a": pd.Categorical([5, 3, None])})
+    expected = [5.0, 3.0, np.nan]
+    np.testing.assert_array_equal(
+        read_table(numbers, overrides={"a": "numeric"}).columns[0], expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        ({"t": "numeric"}, "'t' cannot be numeric; it holds text"),
+        ({"t": "date"}, "'t' cannot be date; it holds text"),
+        ({"t": "ordered"}, "'t' is to be ordered and must say how"),
+        ({"t": "nominal"}, "one of numeric, categorical, ordered, date.*got 'nominal'"),
+        ({"t": ["a"]}, "'t' must hold the categories given.*got b in row 0"),
+        ({"t": [1, 2]}, "'t' cannot be ordered by '1', '2'; it holds text"),
+        ({"t": 5}, "must be a kind or a list of categories; got 5"),
+        ({"t": ["a", "b", "a"]}, "must be different"),
+        ({"x": "numeric"}, "overrides must name columns of X; got 'x'"),
+    ],
+)
+def test_an_override_that_cannot_be_is_explained(overrides: Any, words: str) -> None:
+    with pytest.raises((InvalidArgumentError, InvalidTypeError), match=words):
+        read_table(FRAME, overrides=overrides)
+
+
+def test_a_whole_schema_may_be_given_and_must_fit() -> None:
+    learnt = read_table(FRAME).schema
+    wider = dataclasses.replace(learnt.columns[1], categories=("a", "b", "c"))
+    given = Schema((learnt.columns[0], wider, learnt.columns[2]))
+    table = read_table(FRAME, overrides=given)
+    assert table.schema is given
+    stream = pa.Table.from_pandas(FRAME, preserve_index=False).to_reader()
+    assert read_table(stream, overrides=given).columns[1].tolist() == [1, 0, 1]
+    assert table.columns[1].tolist() == [1, 0, 1]
+    narrow = Schema((Column("t", "categorical", ("a",)),))
+    with pytest.raises(InvalidArgumentError, match=r"'t' must hold categories.*got 2 values"):
+        read_table(FRAME[["t"]], overrides=narrow)
+
+
+def test_codes_are_contiguous_int32() -> None:
+    for X in (FRAME, pl.from_pandas(FRAME), pa.Table.from_pandas(FRAME), FRAME.to_numpy()):
+        table = read_table(X, categorical_features=[0, 1, 2])
+        for codes in table.columns:
+            assert codes.dtype == np.int32
+            assert codes.flags.c_contiguous

@@ -1,0 +1,116 @@
+"""The same content gives the same EncodedTable, whatever library holds it."""
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sureleaf.table import EncodedTable, Schema, encode, read_table
+from tests.naive.table import code_of, encode_column
+from tests.table.spellings import NAMED, UNNAMED, Content
+
+text = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=3)
+numbers = st.floats(allow_nan=False, width=64)
+dates = st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1))
+
+
+@st.composite
+def contents(draw: st.DrawFn) -> Content:
+    """One column of each family, with holes; the first row has none, so that types are known."""
+    n_rows = draw(st.integers(0, 6))
+
+    def column(cells: st.SearchStrategy[Any]) -> list[Any]:
+        holes = st.one_of(st.none(), cells)
+        return [draw(cells), *draw(st.lists(holes, min_size=n_rows, max_size=n_rows))]
+
+    return {
+        "text": column(text),
+        "whole": column(st.integers(-(2**53), 2**53)),
+        "real": column(numbers),
+        "bool": column(st.booleans()),
+        "time": column(dates),
+        "day": column(dates.map(datetime.datetime.date)),
+    }
+
+
+def check_equals_naive(table: EncodedTable, content: Content, label: str) -> None:
+    assert table.n_rows == len(content["text"]), label
+    for column, array, values in zip(
+        table.schema.columns, table.columns, content.values(), strict=True
+    ):
+        kind, categories, expected = encode_column(values)
+        assert column.kind == kind, (label, column)
+        assert list(column.categories) == categories, (label, column)
+        assert array.dtype == (np.int32 if kind == "categorical" else np.float64), (label, column)
+        np.testing.assert_array_equal(array, expected, err_msg=f"{label} {column}")
+
+
+@settings(max_examples=40, deadline=None)
+@given(contents())
+def test_every_library_encodes_as_row_by_row_python_does(content: Content) -> None:
+    for label, spelling in NAMED.items():
+        table = read_table(spelling(content))
+        assert table.schema.named
+        assert table.schema.names == tuple(content)
+        check_equals_naive(table, content, label)
+    for label, spelling in UNNAMED.items():
+        table = read_table(spelling(content))
+        assert not table.schema.named
+        assert table.schema.names == tuple(f"x{place}" for place in range(len(content)))
+        check_equals_naive(table, content, label)
+
+
+@settings(max_examples=25, deadline=None)
+@given(contents(), contents())
+def test_every_library_finds_the_unseen_values_that_row_by_row_python_finds(
+    learnt: Content, new: Content
+) -> None:
+    schema = read_table(NAMED["arrow"](learnt)).schema
+    for label, spelling in NAMED.items():
+        table = encode(spelling(new), schema)
+        for column, array in zip(schema.columns, table.columns, strict=True):
+            if column.is_coded:
+                expected = [code_of(v, list(column.categories)) for v in new[column.name]]
+                np.testing.assert_array_equal(array, expected, err_msg=label)
+                assert table.unseen_counts.get(column.name, 0) == expected.count(-2), label
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.one_of(st.none(), st.integers(-(2**62), 2**62)), min_size=1, max_size=6))
+def test_whole_numbers_as_categories_are_the_same_in_every_library(values: list[Any]) -> None:
+    values = [7, *values]
+    expected = encode_column([None if v is None else f"{v + 2**63:020d}" for v in values])
+    tables = {
+        label: NAMED[label]({"id": values})
+        for label in ("arrow", "polars", "pandas arrow", "pandas objects")
+    }
+    # pandas' own convert_dtypes goes through floats here
+    tables["pandas nullable"] = pd.DataFrame({"id": pd.array(values, "Int64")})
+    for label, X in tables.items():
+        table = read_table(X, categorical_features=["id"])
+        assert table.schema.columns[0].categories == tuple(
+            sorted({v for v in values if v is not None})
+        )
+        np.testing.assert_array_equal(table.columns[0], expected[2], err_msg=label)
+
+
+def test_whole_numbers_that_a_library_stores_as_floats_are_the_same_categories() -> None:
+    integers = read_table(NAMED["arrow"]({"a": [3, None, 1]}), categorical_features=["a"])
+    floats = read_table(NAMED["pandas"]({"a": [3, None, 1]}), categorical_features=["a"])
+    assert integers.schema == floats.schema
+    assert repr(floats.schema.columns[0]) == "Column('a', categorical: 1, 3)"
+
+
+@pytest.mark.parametrize("label", [*NAMED])
+def test_a_schema_survives_its_json_in_every_library(label: str) -> None:
+    content = {"a": ["x", None], "b": [1.5, None], "c": [True, False], "d": [dates_of(1), None]}
+    schema = read_table(NAMED[label](content)).schema
+    assert Schema.from_json(schema.to_json()) == schema
+
+
+def dates_of(day: int) -> datetime.datetime:
+    return datetime.datetime(2024, 1, day)

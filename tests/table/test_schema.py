@@ -1,0 +1,91 @@
+"""What a schema may be, and that it survives its JSON."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.table import MISSING, UNSEEN, Column, EncodedTable, Schema
+
+categories = st.one_of(
+    st.lists(st.text(max_size=3), unique=True),
+    st.lists(st.booleans(), unique=True),
+    st.lists(st.integers(), unique=True),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), unique=True),
+).map(tuple)
+columns = st.one_of(
+    st.builds(Column, st.text(), st.just("numeric")),
+    st.builds(Column, st.text(), st.sampled_from(["categorical", "ordered"]), categories),
+    st.builds(
+        Column,
+        st.text(),
+        st.just("date"),
+        st.just(()),
+        st.sampled_from(["date", "timestamp", "utc", "duration", "time"]),
+    ),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(columns, unique_by=lambda column: column.name), st.booleans())
+def test_a_schema_survives_json(columns: list[Column], named: bool) -> None:
+    schema = Schema(tuple(columns), named)
+    again = Schema.from_json(json.loads(json.dumps(schema.to_json())))
+    assert again == schema
+    for column, same in zip(schema, again, strict=True):
+        assert [type(c) for c in column.categories] == [type(c) for c in same.categories]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a", "nominal"), "must be one of numeric, categorical, ordered, date; got 'nominal'"),
+        (("a", "numeric", ("x",)), "'a' is numeric and has no categories; got 1"),
+        (("a", "ordered", ("x", 1)), "all text, all bools or all numbers; got int, str"),
+        (("a", "ordered", (None,)), "all text, all bools or all numbers; got NoneType"),
+        (("a", "ordered", (True, 0)), "all text, all bools or all numbers; got bool, int"),
+        (("a", "ordered", ("x", "x")), "different from each other"),
+        (("a", "date"), "temporal of column 'a' must be one of date"),
+        (("a", "numeric", (), "date"), "None for the others; got 'date', kind 'numeric'"),
+    ],
+)
+def test_a_column_that_cannot_be_is_refused(arguments: Any, words: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=words):
+        Column(*arguments)
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="got 'a' more than once"):
+        Schema((Column("a", "numeric"), Column("a", "numeric")))
+
+
+@pytest.mark.parametrize(
+    "written", [{}, {"columns": [{}], "named": True}, {"columns": 3, "named": True}, [], None]
+)
+def test_what_is_no_schema_is_refused(written: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="a schema must be a dict with"):
+        Schema.from_json(written)
+
+
+def test_values_read_as_a_reader_would_write_them() -> None:
+    number = Column("n", "numeric")
+    assert [number.render(v) for v in (5.0, 0.1, 1e300, float("nan"), float("inf"))] == [
+        "5", "0.1", "1e+300", "missing", "inf",
+    ]  # fmt: skip
+    size = Column("s", "ordered", ("s", "l"))
+    assert [size.render(code) for code in (1, MISSING, UNSEEN)] == ["l", "missing", "unseen"]
+    assert Column("d", "date", temporal="date").render(float("nan")) == "missing"
+
+
+def test_many_categories_are_not_all_shown() -> None:
+    wide = Column("a", "categorical", tuple(range(1000)))
+    assert repr(wide) == "Column('a', categorical: 0, 1, 2, 3, 4, 5, ... 1000 in all)"
+    assert repr(Column("a", "categorical")) == "Column('a', categorical: no categories)"
+
+
+def test_an_encoded_table_shows_its_shape_and_columns() -> None:
+    table = EncodedTable(Schema((), named=False), (), 1)
+    assert (repr(table), len(table)) == ("EncodedTable of 1 row x 0 columns", 1)
