@@ -35,11 +35,11 @@ def everything() -> Iterator[tuple[str, list[Promise]]]:
         "Two algorithms, cross-validation",
         [
             *folds.algorithms(2000),
-            *folds.trees(300),
+            *folds.trees(120),
             *folds.nested(300),
         ],
     )
-    yield "Many algorithms, many data sets", list(many.pools(2000))
+    yield "Many algorithms, many data sets", list(many.pools(1000))
     yield "Student's t", list(many.student(10_000))
 
 

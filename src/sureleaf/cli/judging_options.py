@@ -1,17 +1,27 @@
 """The options that evaluate, compare and curve share, and how their text is read."""
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
 
-__all__ = ["left_out", "on_terminal", "read_cost", "read_design", "read_label"]
+__all__ = [
+    "left_out",
+    "on_terminal",
+    "read_cost",
+    "read_design",
+    "read_label",
+    "unseen_expected",
+]
 
 Data = Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file.")]
 Target = Annotated[str, typer.Option("--target", "-t", help="Column to predict.")]
@@ -97,7 +107,7 @@ def read_cost(text: str) -> list[list[float]]:
         return [[float(cell) for cell in row.split(",")] for row in text.split(";")]
     except ValueError:
         raise InvalidArgumentError(
-            f"--cost must be rows of numbers such as '0,1;5,0', actual classes by rows; got {text!r}."
+            f"--cost must be rows of numbers, an actual class each, as '0,1;5,0'; got {text!r}."
         ) from None
 
 
@@ -122,4 +132,19 @@ def left_out(n_rows: int) -> list[str]:
     """
     if not n_rows:
         return []
-    return [f"! {n_rows:,} row{'s' if n_rows > 1 else ''} without a label {'are' if n_rows > 1 else 'is'} left out."]
+    rows = "1 row without a label is" if n_rows == 1 else f"{n_rows:,} rows without a label are"
+    return [f"! {rows} left out."]
+
+
+@contextmanager
+def unseen_expected() -> Iterator[None]:
+    """Keep quiet about categories that a sample lacks: every resampling of a table has some.
+
+    Examples
+    --------
+    >>> with unseen_expected():
+    ...     warnings.warn("blue", UnseenCategoryWarning, stacklevel=1)
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        yield

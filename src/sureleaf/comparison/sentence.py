@@ -56,7 +56,7 @@ def _what_would_decide(found: Comparison) -> str:
     if found.margin > 0:
         goal = f"an interval that reaches no further than {found.margin:g}"
     else:
-        goal = f"finding a true difference of {found.detect:g} with a power of 80 %"
+        goal = f"finding a true difference of {found.detect:.3g} with a power of 80 %"
     if more <= 0:
         near = "seems to lie near the margin" if found.margin > 0 else "is likely smaller"
         return f"The rows are enough for {goal}; the true difference {near}."

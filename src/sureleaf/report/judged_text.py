@@ -37,17 +37,28 @@ def show_evaluation(judged: Evaluation, summary: Summary) -> Iterator[Renderable
     """
     yield Text(summary.title, style="bold")
     table = _table("measure", "value", "interval")
-    table.add_column("0 to 1")
-    table.add_column("how", style="dim")
+    table.add_column("0 to 1", no_wrap=True)
     for name, found in summary.estimates.items():
         bar = interval_bar(found.low, found.value, found.high, scale=(0.0, 1.0))
-        table.add_row(name, _number(found.value), _interval(found), bar, found.method)
+        table.add_row(name, _number(found.value), _interval(found), bar)
         if name == "accuracy":
-            table.add_row("majority class", _number(summary.majority), "", "", "", style="dim")
+            table.add_row("majority class", _number(summary.majority), "", "", style="dim")
     yield table
+    yield from _methods(summary)
     yield Text(str(judged.confusion()))
     for warning in summary.warnings:
         yield Text(f"! {warning}", style="yellow")
+
+
+def _methods(summary: Summary) -> Iterator[Text]:
+    """Yield each way to an interval once, with its measures unless it is that of all."""
+    by_method: dict[str, list[str]] = {}
+    for name, found in summary.estimates.items():
+        by_method.setdefault(found.method, []).append(name)
+    for method, names in by_method.items():
+        of = "" if len(by_method) == 1 else f" ({', '.join(names)})"
+        yield Text(f"Intervals: {method}{of}", style="dim")
+    yield Text("")
 
 
 def show_comparison(found: Comparison) -> Iterator[RenderableType]:
@@ -64,7 +75,7 @@ def show_comparison(found: Comparison) -> Iterator[RenderableType]:
     """
     reach = 1.1 * max(abs(found.low), abs(found.high), found.margin) or 1.0
     table = _table(found.measure, "value", "interval")
-    table.add_column(f"-{reach:.3g} to {reach:.3g}", justify="center")
+    table.add_column(f"-{reach:.3g} to {reach:.3g}", justify="center", no_wrap=True)
     table.add_row("first", _number(found.values[0]), "", "")
     table.add_row("second", _number(found.values[1]), "", "")
     bar = interval_bar(found.low, found.difference, found.high, scale=(-reach, reach), width=31)
@@ -94,7 +105,7 @@ def show_curve(curve: LearningCurve, reach: RowsFor | None) -> Iterator[Renderab
     ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
     scale = (min(ends, default=0.0), max(ends, default=1.0))
     table = _table("rows", curve.measure.name, "interval")
-    table.add_column(f"{_number(scale[0])} to {_number(scale[1])}")
+    table.add_column(f"{_number(scale[0])} to {_number(scale[1])}", no_wrap=True)
     for size, found in zip(curve.sizes, curve.estimates, strict=True):
         bar = interval_bar(found.low, found.value, found.high, scale=scale, width=30)
         table.add_row(f"{size:,}", _number(found.value), _interval(found), bar)

@@ -4,9 +4,15 @@ import ast
 import importlib
 from typing import Any
 
+import numpy as np
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["read_model"]
+__all__ = ["Encoded", "read_model"]
 
 
 def read_model(text: str, X: Any) -> Any:
@@ -27,8 +33,8 @@ def read_model(text: str, X: Any) -> Any:
     >>> X = pyarrow.table({"wind": [1.0, 2.0]})
     >>> read_model("TreeClassifier(min_samples_leaf=5)", X).min_samples_leaf
     5
-    >>> type(read_model("sklearn.naive_bayes.GaussianNB", X)).__name__
-    'Pipeline'
+    >>> read_model("sklearn.naive_bayes.GaussianNB", X)
+    GaussianNB()
     """
     name, options = _parse(text)
     module, _, short = name.rpartition(".")
@@ -72,30 +78,37 @@ def _dotted(node: ast.expr) -> str:
 def _with_numbers(model: Any, X: Any) -> Any:
     """Put text columns as one column a value before a classifier that takes numbers only."""
     import pyarrow.types as kinds
-    from sklearn.compose import make_column_transformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
     def is_number(kind: Any) -> bool:
         return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind))
 
     numbers = [i for i, field in enumerate(X.schema) if is_number(field.type)]
     words = [i for i in range(X.num_columns) if i not in numbers]
-    return make_pipeline(
-        FunctionTransformer(_as_objects),
-        make_column_transformer(
-            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), words),
-            (SimpleImputer(keep_empty_features=True), numbers),
-        ),
-        model,
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), words),
+        (SimpleImputer(keep_empty_features=True), numbers),
     )
+    return Encoded(
+        [("rows", FunctionTransformer(_as_objects)), ("columns", columns), ("model", model)]
+    )
+
+
+class Encoded(Pipeline):  # type: ignore[misc]
+    """A classifier behind its encoding; shown as the classifier alone.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> Encoded([("model", GaussianNB())])
+    GaussianNB()
+    """
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return repr(self.steps[-1][1])
 
 
 def _as_objects(table: Any) -> Any:
     """Return an Arrow table as rows of objects; None where a value is missing."""
-    import numpy as np
-
     rows = np.empty((table.num_rows, table.num_columns), dtype=object)
     for i, column in enumerate(table.columns):
         rows[:, i] = column.to_pylist()

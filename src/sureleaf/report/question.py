@@ -15,7 +15,7 @@ __all__ = ["Question", "read_question"]
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A table split into what is known and what is asked.
+    r"""A table split into what is known and what is asked.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Question:
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "play.csv"
-    >>> _ = path.write_text("sky,wind,play\\nsun,1,no\\nrain,2,yes\\nfog,3,\\n")
+    >>> _ = path.write_text("sky,wind,play\nsun,1,no\nrain,2,yes\nfog,3,\n")
     >>> asked = read_question(path, "play")
     >>> asked.y.tolist(), asked.X.column_names, asked.n_left_out
     (['no', 'yes'], ['sky', 'wind'], 1)
@@ -46,13 +46,13 @@ class Question:
 def read_question(
     path: Path, target: str, *, group: str | None = None, weight: str | None = None
 ) -> Question:
-    """Read a file and take out the column to predict, the groups and the weights.
+    r"""Read a file and take out the column to predict, the groups and the weights.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "play.csv"
-    >>> _ = path.write_text("sky,day,play\\nsun,1,no\\nrain,1,yes\\n")
+    >>> _ = path.write_text("sky,day,play\nsun,1,no\nrain,1,yes\n")
     >>> read_question(path, "play", group="day").groups.tolist()
     [1, 1]
     """
