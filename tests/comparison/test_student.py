@@ -94,6 +94,12 @@ def test_the_five_by_two_interval_ends_where_the_test_stops_rejecting() -> None:
         assert five_by_two_f(pairs - end).p_value == pytest.approx(0.05)
 
 
+def test_repeats_that_differ_more_than_their_folds_keep_an_interval() -> None:
+    pairs = np.array([[0.5, 0.501], [-0.5, -0.501], [0.4, 0.401], [-0.4, -0.401], [0.3, 0.3]])
+    test = five_by_two_f(pairs)
+    assert test.low < test.difference < test.high
+
+
 def test_five_by_two_wants_five_repeats_of_two_folds() -> None:
     with pytest.raises(InvalidArgumentError, match=r"shape \(5, 2\)"):
         five_by_two_f(np.zeros(10))

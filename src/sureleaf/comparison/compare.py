@@ -89,7 +89,7 @@ def compare(
     found = _common_measure(a, b, measure)
     question, test = _test(a, b, found, level, method, independent)
     test, n_rows = _never_empty(test, a, found), _n_rows(a, question)
-    values = _values(a, b, found, question)
+    values = (_value(a, found), _value(b, found))
     if detect is None:
         detect = 0.01 if np.isfinite([found.low, found.high]).all() else 0.01 * abs(values[1])
     target = margin if margin > 0 else width_that_finds(detect, level)
@@ -217,6 +217,5 @@ def _n_rows(a: Evaluation, question: str) -> int:
     return len(a.row) if question == "model" else len(a.truth)
 
 
-def _values(a: Evaluation, b: Evaluation, measure: Measure, question: str) -> tuple[float, float]:
-    first, second = (float(np.nanmean(judged.split_values(measure))) for judged in (a, b))
-    return first, second
+def _value(judged: Evaluation, measure: Measure) -> float:
+    return float(np.nanmean(judged.split_values(measure)))

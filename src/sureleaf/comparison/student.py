@@ -137,9 +137,10 @@ def five_by_two_f(differences: ArrayLike, *, level: float = 0.95) -> DifferenceT
     mean = float(pairs.mean())
     between = float(((pairs[:, 0] - pairs[:, 1]) ** 2).sum())  # 2 Σ s², as s² = (p1 - p2)²/2
     statistic = _ratio(float((pairs**2).sum()), between)
-    # Σ (p - δ)² = Σ (p - mean)² + 10 (mean - δ)²: solve the test for δ.
+    # Σ (p - δ)² = Σ (p - mean)² + 10 (mean - δ)²: solve the test for δ. Repeats that differ more
+    # than their folds do leave no solution; then one standard error, so that some width remains.
     room = between * float(fdtri(10, 5, level)) - float(((pairs - mean) ** 2).sum())
-    reach = math.sqrt(max(room, 0.0) / 10)
+    reach = math.sqrt(max(room, between) / 10)
     return DifferenceTest(
         difference=mean,
         low=mean - reach,

@@ -10,7 +10,7 @@ inside the margin is the two one-sided tests (TOST, Schuirmann 1987) at (1 - L)/
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from scipy.special import ndtri
@@ -22,7 +22,7 @@ __all__ = ["Comparison", "Verdict", "decide", "rows_until", "width_that_finds"]
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Which of two classifiers is better, by how much, and how sure that is.
 
@@ -72,16 +72,23 @@ class Comparison:
     method: str
     verdict: Verdict
     rows_needed: int | None
-    repeats_needed: int | None = field(repr=False)
-    measure: str = field(repr=False)
-    question: str = field(repr=False)
-    values: tuple[float, float] = field(repr=False)
-    n_rows: int = field(repr=False)
-    level: float = field(repr=False)
-    margin: float = field(repr=False)
-    detect: float = field(repr=False)
-    assumption: str = field(repr=False)
-    sentence: str = field(repr=False)
+    repeats_needed: int | None
+    measure: str
+    question: str
+    values: tuple[float, float]
+    n_rows: int
+    level: float
+    margin: float
+    detect: float
+    assumption: str
+    sentence: str
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.verdict}: {self.measure} {self.difference:+.4f} "
+            f"({self.low:+.4f} to {self.high:+.4f}), p = {self.p_value:.3g}, {self.method}, "
+            f"rows_needed={self.rows_needed})"
+        )
 
     def __str__(self) -> str:
         return self.sentence
