@@ -13,6 +13,7 @@ from sureleaf.evaluation.draw import INTERVAL, generator
 from sureleaf.evaluation.intervals import (
     Estimate,
     NestedFold,
+    bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
     clopper_pearson,
@@ -22,6 +23,7 @@ from sureleaf.evaluation.intervals import (
     out_of_bag_mean,
     wilson,
 )
+from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.scored import Scored
 
@@ -120,6 +122,13 @@ def _interval_of_rows(
     if measure.row_values is not None and not grouped:
         values = np.mean([measure.row_values(scored) for _, scored in repeats], axis=0)
         return bootstrap_mean(values, generator=random, level=level, sample_weight=first.weights)
+
+    if measure.of_counts and not grouped and first.weights is None and len(repeats) == 1:
+        counts = count_pairs(first.truth, first.prediction, first.n_classes)
+        of_counts = measure.of_counts
+        return bootstrap_counts(
+            lambda table: of_counts(table, first.positive), counts, generator=random, level=level
+        )
 
     def statistic(numbers: Integers) -> float:
         return float(np.mean([measure.value(scored.take(numbers)) for _, scored in repeats]))
@@ -231,8 +240,14 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
         losses[b, evaluation.row[cells]] = measure.row_values(evaluation.scored(cells))  # type: ignore[misc]
         counts[b] = np.bincount(trained[i], minlength=n)
     found = out_of_bag_mean(losses, counts, evaluation.weights)
-    half = float(ndtri(0.5 + level / 2)) * found.standard_error
-    name = f"leave-one-out bootstrap of {len(losses)}, this algorithm"
     if not math.isfinite(found.value):
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
+    error = found.standard_error
+    name = f"leave-one-out bootstrap of {len(losses)}, this algorithm"
+    if measure.counted:  # a rate: Wilson with as many rows as give the standard error
+        variance = found.value * (1 - found.value)
+        rows = min(variance / error**2, n) if error > 0 else n
+        low, high = wilson(min(found.value * rows, rows), rows, level=level)
+        return Estimate(found.value, low, high, level, name)
+    half = float(ndtri(0.5 + level / 2)) * error
     return Estimate(found.value, found.value - half, found.value + half, level, name)

@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals import bca_limits, bootstrap_interval, bootstrap_mean
+from sureleaf.evaluation.intervals import (
+    bca_limits,
+    bootstrap_counts,
+    bootstrap_interval,
+    bootstrap_mean,
+)
 
 VALUES = np.random.default_rng(5).exponential(size=80)
 
@@ -73,3 +78,20 @@ def test_one_row_or_one_group_cannot_be_resampled() -> None:
         bootstrap_interval(
             lambda rows: 0.0, 3, generator=np.random.default_rng(0), groups=["a", "a", "a"]
         )
+
+
+def test_drawing_cells_is_drawing_rows() -> None:
+    from sureleaf.evaluation.measures.rates import kappa_of
+
+    table = np.array([[30, 8, 2], [5, 20, 5], [1, 4, 25]])
+    cells = np.repeat(np.arange(9), table.ravel())
+
+    def of_rows(rows: np.ndarray) -> float:
+        return kappa_of(np.bincount(cells[rows], minlength=9).reshape(3, 3).astype(float))
+
+    rows = bootstrap_interval(of_rows, 100, generator=np.random.default_rng(0), n_resamples=2000)
+    counts = bootstrap_counts(kappa_of, table, generator=np.random.default_rng(1))
+    assert counts.value == pytest.approx(rows.value)
+    # limits of 2,000 draws: standard error near .12 / sqrt(2) of the figure's own, near .06
+    assert abs(counts.low - rows.low) < 5 * 0.06 * 0.12
+    assert abs(counts.high - rows.high) < 5 * 0.06 * 0.12

@@ -2,6 +2,7 @@
 
 from sureleaf.evaluation.intervals.bootstrap import (
     bca_limits,
+    bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "NestedMean",
     "OutOfBagMean",
     "bca_limits",
+    "bootstrap_counts",
     "bootstrap_interval",
     "bootstrap_mean",
     "clopper_pearson",
