@@ -19,6 +19,7 @@ from sureleaf.evaluation.intervals import (
     clopper_pearson,
     corrected_resampled,
     delong_interval,
+    delong_one_vs_rest,
     nested_cv,
     out_of_bag_mean,
     wilson,
@@ -110,7 +111,7 @@ def _interval_of_rows(
     grouped = evaluation.groups is not None
     if method in (None, "wilson", "clopper-pearson") and measure.counted and not grouped:
         return _rate_interval(measure, [scored for _, scored in repeats], level, method)
-    plain_auc = measure.name == "auc" and first.n_classes == 2 and first.weights is None
+    plain_auc = measure.name == "auc" and first.weights is None and _has_variance(first)
     if method in (None, "delong") and plain_auc and len(repeats) == 1 and not grouped:
         return _auc_interval(first, level)
     if method not in (None, "bca"):
@@ -158,11 +159,20 @@ def _rate_interval(
     return Estimate(rate, *interval, level, name)
 
 
+def _has_variance(rows: Scored) -> bool:
+    """Whether DeLong's variance exists: always for two classes (or its substitute)."""
+    counts = np.bincount(rows.truth, minlength=rows.n_classes)
+    return rows.n_classes == 2 or bool((counts != 1).all() and (counts > 0).sum() > 1)
+
+
 def _auc_interval(rows: Scored, level: float) -> Estimate:
+    table: Floats = rows.probabilities  # type: ignore[assignment]
+    if rows.n_classes > 2:
+        return delong_one_vs_rest(rows.truth, table, level=level)
     positive = rows.truth == rows.positive
     if positive.all() or not positive.any():
         return Estimate(math.nan, 0.0, 1.0, level, "undefined: the test rows are of one class")
-    return delong_interval(positive, rows.probabilities[:, rows.positive], level=level)  # type: ignore[index]
+    return delong_interval(positive, table[:, rows.positive], level=level)
 
 
 def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:

@@ -26,6 +26,7 @@ from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.named import Measure, find_measure
 from sureleaf.evaluation.predictions import Predictions
 from sureleaf.evaluation.scored import Scored
+from sureleaf.evaluation.shown import ShownAsText
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.summary import Summary
@@ -63,7 +64,7 @@ class SplitFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(ShownAsText):
     """A classifier judged by a design: every out-of-sample prediction, and what follows from them.
 
     Any measure can be computed later without refitting. Made by `sureleaf.evaluate`.
@@ -128,7 +129,7 @@ class Evaluation:
     @property
     def positive(self) -> Any:
         """The positive class."""
-        return self.classes[self.positive_code].item()
+        return self.classes.tolist()[self.positive_code]
 
     @property
     def failures(self) -> dict[int, str]:

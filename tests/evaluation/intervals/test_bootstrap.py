@@ -95,3 +95,13 @@ def test_drawing_cells_is_drawing_rows() -> None:
     # limits of 2,000 draws: standard error near .12 / sqrt(2) of the figure's own, near .06
     assert abs(counts.low - rows.low) < 5 * 0.06 * 0.12
     assert abs(counts.high - rows.high) < 5 * 0.06 * 0.12
+
+
+def test_many_rows_are_joined_into_blocks_that_vary_alike() -> None:
+    values = np.random.default_rng(2).exponential(size=60_001)
+    found = bootstrap_mean(values, generator=np.random.default_rng(3))
+    half = 1.959964 * values.std() / np.sqrt(len(values))
+    # each limit of 2,000 draws is uncertain by 5 %, of a half-width that is; four of them
+    assert found.value == pytest.approx(values.mean())
+    assert found.high - found.value == pytest.approx(half, rel=0.2)
+    assert found.value - found.low == pytest.approx(half, rel=0.2)

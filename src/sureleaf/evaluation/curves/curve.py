@@ -13,6 +13,7 @@ from sureleaf.evaluation.curves.power_law import PowerLaw, fit_power_law
 from sureleaf.evaluation.draw import CURVE, generator
 from sureleaf.evaluation.intervals import Estimate, corrected_resampled
 from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.shown import ShownAsText
 
 __all__ = ["LearningCurve", "RowsFor"]
 
@@ -22,7 +23,7 @@ FARTHEST = 10_000
 
 
 @dataclass(frozen=True)
-class RowsFor:
+class RowsFor(ShownAsText):
     """Training rows until a measure reaches a target.
 
     Attributes
@@ -70,7 +71,7 @@ class RowsFor:
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve:
+class LearningCurve(ShownAsText):
     """A measure at growing numbers of training rows.
 
     Attributes

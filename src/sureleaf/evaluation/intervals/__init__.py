@@ -10,6 +10,7 @@ from sureleaf.evaluation.intervals.corrected_t import MeanOverSplits, corrected_
 from sureleaf.evaluation.intervals.delong import (
     delong_covariance,
     delong_interval,
+    delong_one_vs_rest,
     newcombe_auc,
 )
 from sureleaf.evaluation.intervals.estimate import Estimate, Interval
@@ -32,6 +33,7 @@ __all__ = [
     "corrected_resampled",
     "delong_covariance",
     "delong_interval",
+    "delong_one_vs_rest",
     "nested_cv",
     "newcombe_auc",
     "out_of_bag_mean",

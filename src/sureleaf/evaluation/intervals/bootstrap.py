@@ -16,6 +16,9 @@ __all__ = ["bca_limits", "bootstrap_counts", "bootstrap_interval", "bootstrap_me
 Statistic = Callable[[Integers], float]
 """Row numbers, some of them repeated -> the figure of those rows."""
 
+N_BLOCKS = 20_000
+"""Units that are drawn for a mean; more rows than these are joined into blocks first."""
+
 N_JACKKNIFE = 200
 """Blocks that are left out in turn; one row each where there are fewer rows."""
 
@@ -185,15 +188,24 @@ def bootstrap_mean(
         finite = np.isfinite(values)
         low = float(np.average(values[finite], weights=weights[finite])) if finite.any() else mean
         return Estimate(mean, low, math.inf, level, "no interval above: a loss is infinite")
-    weighed = values * weights
+    sums, masses = _blocks(values * weights, weights, generator)
     replicates = np.empty(n_resamples)
     for b in range(n_resamples):
-        rows = generator.integers(n, size=n)
-        total = n if sample_weight is None else weights[rows].sum()
-        replicates[b] = weighed[rows].sum() / total if total > 0 else math.nan
+        drawn = generator.integers(len(sums), size=len(sums))
+        mass = masses[drawn].sum()
+        replicates[b] = sums[drawn].sum() / mass if mass > 0 else math.nan
     # The influence of a row on a weighted mean; leaving it out moves the mean by minus that.
     low, high = bca_limits(mean, replicates, weights * (mean - values), level=level)
     return Estimate(mean, low, high, level, "BCa bootstrap")
+
+
+def _blocks(sums: Floats, masses: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Join rows at random into at most N_BLOCKS: their means vary as those of the rows do."""
+    if len(sums) <= N_BLOCKS:
+        return sums, masses
+    order = generator.permutation(len(sums))
+    starts = np.linspace(0, len(sums), N_BLOCKS, endpoint=False).astype(np.int64)
+    return np.add.reduceat(sums[order], starts), np.add.reduceat(masses[order], starts)
 
 
 def bootstrap_counts(
