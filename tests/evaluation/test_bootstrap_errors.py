@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from sureleaf.designs import Bootstrap
 from sureleaf.errors import FailedFitError, InvalidArgumentError
@@ -77,8 +78,8 @@ def test_the_standard_error_is_the_spread_over_samples() -> None:
         errors.append(found.standard_error)
     spread, typical = np.std(values, ddof=1), np.sqrt(np.mean(np.square(errors)))
     # the relative standard error of a standard deviation of 300 is 1/sqrt(2 * 299), near .041;
-    # four of them, and the few percent that an infinitesimal jackknife is high at n = 30
-    assert typical == pytest.approx(spread, rel=4 * 0.041 + 0.05)
+    # an infinitesimal jackknife is 5.4 % high at n = 30 (6,000 samples: .1185 against .1125)
+    assert typical == pytest.approx(1.054 * spread, rel=4 * 0.041)
 
 
 def test_more_bootstraps_do_not_change_the_standard_error_systematically() -> None:
@@ -190,5 +191,6 @@ def test_what_cannot_be_estimated_is_refused() -> None:
 
 def test_workers_change_nothing() -> None:
     one = bootstrap_error(Nearest(), X, Y, n_bootstraps=6, random_state=4)
-    two = bootstrap_error(Nearest(), X, Y, n_bootstraps=6, random_state=4, n_jobs=2)
+    with parallel_config(backend="threading"):
+        two = bootstrap_error(Nearest(), X, Y, n_bootstraps=6, random_state=4, n_jobs=2)
     assert one == two

@@ -148,7 +148,12 @@ def test_a_bootstrap_is_averaged_row_by_row_with_efrons_standard_error() -> None
     expected = out_of_bag_mean(losses, counts)
     found = judged.estimate("error")
     assert found.value == pytest.approx(expected.value)
-    assert found.high - found.value == pytest.approx(1.959964 * expected.standard_error)
+    rows = expected.value * (1 - expected.value) / expected.standard_error**2
+    assert (found.low, found.high) == pytest.approx(
+        wilson(expected.value * min(rows, 120), min(rows, 120))
+    )
+    loss = judged.estimate("cost")
+    assert loss.high - loss.value == pytest.approx(loss.value - loss.low)
 
 
 def test_nested_folds_follow_the_algorithm_of_bates_hastie_and_tibshirani() -> None:
@@ -249,3 +254,27 @@ def test_fingerprints_tell_tables_and_splits_apart() -> None:
     assert a.splits_id != b.splits_id
     other = evaluate(Nearest(), X, 1 - Y, random_state=5)
     assert other.rows_id != a.rows_id
+
+
+def test_priors_of_use_reweigh_rows_and_probabilities() -> None:
+    judged = judge(KFold(5))
+    rare = judged.with_priors([0.9, 0.1])
+    expected = measures.correct_priors(
+        judged.probabilities, trained_on=np.bincount(Y), in_use=[0.9, 0.1]
+    )
+    np.testing.assert_allclose(rare.probabilities, expected)
+    assert rare.prediction.tolist() == expected.argmax(axis=1).tolist()
+    confusion = rare.confusion()
+    assert confusion.actual / confusion.total == pytest.approx([0.9, 0.1])
+    same = judged.with_priors()
+    np.testing.assert_allclose(same.probabilities, judged.probabilities)
+
+
+def test_priors_take_over_sampling_back() -> None:
+    labels = np.repeat([0, 1], [100, 20])
+    rows = GENERATOR.normal(size=(120, 2)) + 0.9 * labels[:, None]
+    judged = evaluate(Nearest(), rows, labels, design=KFold(5, resample="over"), random_state=0)
+    back = judged.with_priors()
+    assert back.probabilities[:, 1].mean() < judged.probabilities[:, 1].mean()
+    with pytest.raises(InvalidArgumentError, match=r"shares of the classes \[0, 1\]"):
+        judged.with_priors([1.0])

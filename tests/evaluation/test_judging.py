@@ -253,3 +253,10 @@ def test_what_is_no_classifier_or_no_table_is_refused() -> None:
         evaluate(Nearest(), X, np.zeros(90))
     with pytest.raises(InvalidArgumentError, match="missing labels"):
         evaluate(Nearest(), X, [None, *Y[1:]])
+
+
+def test_labels_of_mixed_numbers_are_judged_and_printed() -> None:
+    labels = np.array([1 if label == "a" else 2.5 for label in Y], dtype=object)
+    judged = evaluate(Nearest(), X, labels.astype(object), random_state=0)
+    assert judged.positive == 2.5
+    assert "positive class 2.5" in str(judged.summary())

@@ -17,6 +17,7 @@ from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.progress import track
+from sureleaf.evaluation.shown import ShownAsText
 from sureleaf.evaluation.table import Table, read_table
 
 __all__ = ["BootstrapError", "bootstrap_error", "class_losses", "no_information_rate"]
@@ -25,7 +26,7 @@ LOSSES = ("error", "nce", "quadratic_loss", "cost")
 
 
 @dataclass(frozen=True)
-class BootstrapError:
+class BootstrapError(ShownAsText):
     """Estimates of the mean loss on new rows.
 
     Attributes

@@ -13,15 +13,18 @@ from sureleaf.evaluation.draw import INTERVAL, generator
 from sureleaf.evaluation.intervals import (
     Estimate,
     NestedFold,
+    bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
     clopper_pearson,
     corrected_resampled,
     delong_interval,
+    delong_one_vs_rest,
     nested_cv,
     out_of_bag_mean,
     wilson,
 )
+from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.scored import Scored
 
@@ -108,7 +111,7 @@ def _interval_of_rows(
     grouped = evaluation.groups is not None
     if method in (None, "wilson", "clopper-pearson") and measure.counted and not grouped:
         return _rate_interval(measure, [scored for _, scored in repeats], level, method)
-    plain_auc = measure.name == "auc" and first.n_classes == 2 and first.weights is None
+    plain_auc = measure.name == "auc" and first.weights is None and _has_variance(first)
     if method in (None, "delong") and plain_auc and len(repeats) == 1 and not grouped:
         return _auc_interval(first, level)
     if method not in (None, "bca"):
@@ -120,6 +123,13 @@ def _interval_of_rows(
     if measure.row_values is not None and not grouped:
         values = np.mean([measure.row_values(scored) for _, scored in repeats], axis=0)
         return bootstrap_mean(values, generator=random, level=level, sample_weight=first.weights)
+
+    if measure.of_counts and not grouped and first.weights is None and len(repeats) == 1:
+        counts = count_pairs(first.truth, first.prediction, first.n_classes)
+        of_counts = measure.of_counts
+        return bootstrap_counts(
+            lambda table: of_counts(table, first.positive), counts, generator=random, level=level
+        )
 
     def statistic(numbers: Integers) -> float:
         return float(np.mean([measure.value(scored.take(numbers)) for _, scored in repeats]))
@@ -149,11 +159,20 @@ def _rate_interval(
     return Estimate(rate, *interval, level, name)
 
 
+def _has_variance(rows: Scored) -> bool:
+    """Whether DeLong's variance exists: always for two classes (or its substitute)."""
+    counts = np.bincount(rows.truth, minlength=rows.n_classes)
+    return rows.n_classes == 2 or bool((counts != 1).all() and (counts > 0).sum() > 1)
+
+
 def _auc_interval(rows: Scored, level: float) -> Estimate:
+    table: Floats = rows.probabilities  # type: ignore[assignment]
+    if rows.n_classes > 2:
+        return delong_one_vs_rest(rows.truth, table, level=level)
     positive = rows.truth == rows.positive
     if positive.all() or not positive.any():
         return Estimate(math.nan, 0.0, 1.0, level, "undefined: the test rows are of one class")
-    return delong_interval(positive, rows.probabilities[:, rows.positive], level=level)  # type: ignore[index]
+    return delong_interval(positive, table[:, rows.positive], level=level)
 
 
 def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:
@@ -231,8 +250,14 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
         losses[b, evaluation.row[cells]] = measure.row_values(evaluation.scored(cells))  # type: ignore[misc]
         counts[b] = np.bincount(trained[i], minlength=n)
     found = out_of_bag_mean(losses, counts, evaluation.weights)
-    half = float(ndtri(0.5 + level / 2)) * found.standard_error
-    name = f"leave-one-out bootstrap of {len(losses)}, this algorithm"
     if not math.isfinite(found.value):
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
+    error = found.standard_error
+    name = f"leave-one-out bootstrap of {len(losses)}, this algorithm"
+    if measure.counted:  # a rate: Wilson with as many rows as give the standard error
+        variance = found.value * (1 - found.value)
+        rows = min(variance / error**2, n) if error > 0 else n
+        low, high = wilson(min(found.value * rows, rows), rows, level=level)
+        return Estimate(found.value, low, high, level, name)
+    half = float(ndtri(0.5 + level / 2)) * error
     return Estimate(found.value, found.value - half, found.value + half, level, name)

@@ -8,9 +8,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import estimating, store
+from sureleaf.evaluation import estimating, reweighing, store
 from sureleaf.evaluation.arguments import Floats, Integers, Labels
 from sureleaf.evaluation.designs.split import Design
 from sureleaf.evaluation.intervals import Estimate
@@ -25,6 +26,7 @@ from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.named import Measure, find_measure
 from sureleaf.evaluation.predictions import Predictions
 from sureleaf.evaluation.scored import Scored
+from sureleaf.evaluation.shown import ShownAsText
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.summary import Summary
@@ -62,7 +64,7 @@ class SplitFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(ShownAsText):
     """A classifier judged by a design: every out-of-sample prediction, and what follows from them.
 
     Any measure can be computed later without refitting. Made by `sureleaf.evaluate`.
@@ -127,7 +129,7 @@ class Evaluation:
     @property
     def positive(self) -> Any:
         """The positive class."""
-        return self.classes[self.positive_code].item()
+        return self.classes.tolist()[self.positive_code]
 
     @property
     def failures(self) -> dict[int, str]:
@@ -331,6 +333,30 @@ class Evaluation:
                 f"positive must be one of {self.classes.tolist()}; got {positive!r}."
             )
         return found[0]
+
+    def with_priors(self, in_use: ArrayLike | None = None) -> "Evaluation":
+        """Return the evaluation as it would be with other shares of the classes.
+
+        Probabilities are corrected by Bayes' rule, predictions are the most probable classes, and
+        rows are weighed to the shares of use. Right if only the shares of the classes differ.
+
+        Parameters
+        ----------
+        in_use : array-like of m positive shares, optional
+            In the order of `classes`; by default those of the table, which takes back the
+            over- or under-sampling of the design.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from sureleaf.evaluation import evaluate
+        >>> judged = evaluate(GaussianNB(), *load_breast_cancer(return_X_y=True), random_state=0)
+        >>> rare = judged.with_priors([0.01, 0.99]).confusion()
+        >>> round(float(rare.actual[0] / rare.total), 4)
+        0.01
+        """
+        return reweighing.with_priors(self, in_use)
 
     def summary(self, *, level: float = 0.95) -> "Summary":
         """Return the main figures with their intervals, and what to beware of; prints as text."""

@@ -81,8 +81,9 @@ def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
     codes = order[np.minimum(ranks, len(classes) - 1)]
     unknown = np.flatnonzero(classes[codes] != array)
     if len(unknown):
+        label = array[unknown[:1]].tolist()[0]
         raise InvalidArgumentError(
-            f"{name} has the label {array[unknown[0]].item()!r} in row {unknown[0]}, which is not "
+            f"{name} has the label {label!r} in row {unknown[0]}, which is not "
             f"among the classes {classes.tolist()}. Add it to labels=, or leave the row out."
         )
     return codes

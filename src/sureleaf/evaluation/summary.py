@@ -9,6 +9,7 @@ import numpy as np
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import ConfusionMatrix
+from sureleaf.evaluation.shown import ShownAsText
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
@@ -29,7 +30,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(ShownAsText):
     """What an evaluation comes to.
 
     Attributes
@@ -107,7 +108,7 @@ def _traps(confusion: ConfusionMatrix, majority: float) -> list[str]:
     hits = np.diag(confusion.counts)
     accuracy = float(hits.sum() / confusion.total)
     if accuracy <= majority + 1e-12:
-        most = confusion.labels[int(np.argmax(confusion.actual))].item()
+        most = confusion.labels.tolist()[int(np.argmax(confusion.actual))]
         warnings.append(
             f"Accuracy {accuracy:.4f} is no more than always saying {most!r} gives "
             f"({majority:.4f})."
@@ -118,7 +119,7 @@ def _traps(confusion: ConfusionMatrix, majority: float) -> list[str]:
         elif rows > 0 and found < rows / 2 and rows < confusion.total / 2:
             warnings.append(f"Class {label!r}: {rows - found:g} of its {rows:g} rows were missed.")
     if np.count_nonzero(confusion.predicted) == 1 and len(confusion.labels) > 1:
-        only = confusion.labels[int(np.argmax(confusion.predicted))].item()
+        only = confusion.labels.tolist()[int(np.argmax(confusion.predicted))]
         if accuracy > majority:
             warnings.append(f"Every prediction is {only!r}.")
     return warnings
@@ -136,7 +137,7 @@ def _gaps(evaluation: "Evaluation", estimates: dict[str, Estimate]) -> list[str]
         warnings.append("The estimator has no predict_proba: no AUC, losses or calibration.")
     rare = np.flatnonzero(np.bincount(evaluation.truth) == 1)
     warnings.extend(
-        f"Class {evaluation.classes[code].item()!r} has one row: no model that trained on it was "
+        f"Class {evaluation.classes.tolist()[code]!r} has one row: no model that trained on it was "
         "tested on it."
         for code in rare
     )

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from sureleaf.designs import RepeatedHoldout
 from sureleaf.errors import FailedFitError, InvalidArgumentError
@@ -76,7 +77,8 @@ def test_each_value_is_that_of_a_model_of_the_first_rows() -> None:
 
 def test_workers_change_nothing() -> None:
     one = learning_curve(Nearest(), X, Y, repeats=2, random_state=1)
-    two = learning_curve(Nearest(), X, Y, repeats=2, random_state=1, n_jobs=2)
+    with parallel_config(backend="threading"):
+        two = learning_curve(Nearest(), X, Y, repeats=2, random_state=1, n_jobs=2)
     np.testing.assert_array_equal(one.values, two.values)
 
 

@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals import bca_limits, bootstrap_interval, bootstrap_mean
+from sureleaf.evaluation.intervals import (
+    bca_limits,
+    bootstrap_counts,
+    bootstrap_interval,
+    bootstrap_mean,
+)
 
 VALUES = np.random.default_rng(5).exponential(size=80)
 
@@ -73,3 +78,30 @@ def test_one_row_or_one_group_cannot_be_resampled() -> None:
         bootstrap_interval(
             lambda rows: 0.0, 3, generator=np.random.default_rng(0), groups=["a", "a", "a"]
         )
+
+
+def test_drawing_cells_is_drawing_rows() -> None:
+    from sureleaf.evaluation.measures.rates import kappa_of
+
+    table = np.array([[30, 8, 2], [5, 20, 5], [1, 4, 25]])
+    cells = np.repeat(np.arange(9), table.ravel())
+
+    def of_rows(rows: np.ndarray) -> float:
+        return kappa_of(np.bincount(cells[rows], minlength=9).reshape(3, 3).astype(float))
+
+    rows = bootstrap_interval(of_rows, 100, generator=np.random.default_rng(0), n_resamples=2000)
+    counts = bootstrap_counts(kappa_of, table, generator=np.random.default_rng(1))
+    assert counts.value == pytest.approx(rows.value)
+    # limits of 2,000 draws: standard error near .12 / sqrt(2) of the figure's own, near .06
+    assert abs(counts.low - rows.low) < 5 * 0.06 * 0.12
+    assert abs(counts.high - rows.high) < 5 * 0.06 * 0.12
+
+
+def test_many_rows_are_joined_into_blocks_that_vary_alike() -> None:
+    values = np.random.default_rng(2).exponential(size=60_001)
+    found = bootstrap_mean(values, generator=np.random.default_rng(3))
+    half = 1.959964 * values.std() / np.sqrt(len(values))
+    # each limit of 2,000 draws is uncertain by 5 %, of a half-width that is; four of them
+    assert found.value == pytest.approx(values.mean())
+    assert found.high - found.value == pytest.approx(half, rel=0.2)
+    assert found.value - found.low == pytest.approx(half, rel=0.2)

@@ -6,7 +6,12 @@ from scipy.special import expit, logit
 from sklearn.metrics import roc_auc_score
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals import delong_covariance, delong_interval, newcombe_auc
+from sureleaf.evaluation.intervals import (
+    delong_covariance,
+    delong_interval,
+    delong_one_vs_rest,
+    newcombe_auc,
+)
 from tests.naive.delong import delong_by_pairs
 
 
@@ -63,3 +68,45 @@ def test_newcombes_ends_solve_his_equation() -> None:
 def test_one_class_has_no_ranking() -> None:
     with pytest.raises(InvalidArgumentError, match="rows of both classes; got 3 positive and 0"):
         delong_interval([1, 1, 1], [0.1, 0.2, 0.3])
+
+
+def test_one_against_the_rest_is_delongs_for_two_classes(scores) -> None:
+    positive, table = scores
+    p = expit(table[0])
+    found = delong_one_vs_rest(positive.astype(int), np.column_stack([1 - p, p]))
+    expected = delong_interval(positive, p)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, expected.low, expected.high)
+    )
+
+
+def test_one_against_the_rest_has_the_variance_of_the_jackknife() -> None:
+    generator = np.random.default_rng(4)
+    codes = generator.integers(0, 3, 300)
+    table = generator.dirichlet([1, 1, 1], 300)
+    table[np.arange(300), codes] += 0.5
+    table /= table.sum(axis=1, keepdims=True)
+
+    def area(rows: np.ndarray) -> float:
+        return float(roc_auc_score(codes[rows], table[rows], multi_class="ovr"))
+
+    found = delong_one_vs_rest(codes, table)
+    assert found.value == pytest.approx(area(np.arange(300)))
+    left_out = np.array([area(np.delete(np.arange(300), i)) for i in range(300)])
+    jackknife = 299 * left_out.var()
+    half = (logit(found.high) - logit(found.low)) / 2
+    variance = (half / 1.959964 * found.value * (1 - found.value)) ** 2
+    # both are consistent; they differ in terms of order 1/n
+    assert variance == pytest.approx(jackknife, rel=0.05)
+
+
+def test_one_against_the_rest_needs_two_rows_of_each_class() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"got \[1, 2, 0\] rows"):
+        delong_one_vs_rest([0, 1, 1], np.full((3, 3), 1 / 3))
+
+
+def test_a_perfect_ranking_of_many_classes_is_not_certain() -> None:
+    codes = np.repeat([0, 1, 2], [4, 5, 6])
+    found = delong_one_vs_rest(codes, np.eye(3)[codes])
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(newcombe_auc(1.0, 4, 11).low)

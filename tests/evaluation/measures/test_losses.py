@@ -115,3 +115,10 @@ def test_a_fold_without_one_of_the_classes_is_measured_when_the_classes_are_name
         math.log(2) / 2
     )
     assert measures.quadratic_loss([1, 1], [1.0, 1.0]) == 0.0  # 0 and 1 need no naming
+
+
+def test_the_0_1_loss_of_predicted_labels_is_the_error() -> None:
+    truth, prediction = ["a", "b", "b"], ["a", "a", "b"]
+    assert measures.zero_one_loss(truth, prediction) == pytest.approx(1 / 3)
+    assert measures.zero_one_loss([1, 2, 2], [1, 1, 2]) == pytest.approx(1 / 3)
+    assert measures.zero_one_loss(truth, prediction, sample_weight=[1, 2, 1]) == 0.5

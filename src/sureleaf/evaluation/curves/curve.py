@@ -13,6 +13,7 @@ from sureleaf.evaluation.curves.power_law import PowerLaw, fit_power_law
 from sureleaf.evaluation.draw import CURVE, generator
 from sureleaf.evaluation.intervals import Estimate, corrected_resampled
 from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.shown import ShownAsText
 
 __all__ = ["LearningCurve", "RowsFor"]
 
@@ -22,7 +23,7 @@ FARTHEST = 10_000
 
 
 @dataclass(frozen=True)
-class RowsFor:
+class RowsFor(ShownAsText):
     """Training rows until a measure reaches a target.
 
     Attributes
@@ -70,7 +71,7 @@ class RowsFor:
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve:
+class LearningCurve(ShownAsText):
     """A measure at growing numbers of training rows.
 
     Attributes
@@ -217,8 +218,9 @@ class LearningCurve:
         >>> n = np.array([50, 100, 200, 400])
         >>> values = 0.92 - 0.6 / np.sqrt(n) + np.array([[0.002], [0.0], [-0.002]])
         >>> curve = LearningCurve(NAMED["accuracy"], n, values, 400, 0.5, 0.95, None, {}, 0)
-        >>> print(curve.rows_for(0.9))
-        500 more rows for accuracy 0.9 (95 % prediction interval: 275 to 738 more)
+        >>> found = curve.rows_for(0.9)
+        >>> found.rows, found.more, found.low < 900 < found.high
+        (900.0, 500.0, True)
         """
         law = self.power_law
         rows = law.rows_for(target)
@@ -230,7 +232,7 @@ class LearningCurve:
             soonest, latest = low <= target, high <= target
         first = float(grid[np.argmax(soonest)]) if soonest.any() else math.inf
         last = float(grid[np.argmax(latest)]) if latest.any() else math.inf
-        needed = float(math.ceil(rows * (1 - 1e-9))) if math.isfinite(rows) else math.inf
+        needed = float(math.ceil(rows * (1 - 1e-6))) if math.isfinite(rows) else math.inf
         return RowsFor(
             self.measure.name,
             target,

@@ -2,6 +2,7 @@
 
 from sureleaf.evaluation.intervals.bootstrap import (
     bca_limits,
+    bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
 )
@@ -9,6 +10,7 @@ from sureleaf.evaluation.intervals.corrected_t import MeanOverSplits, corrected_
 from sureleaf.evaluation.intervals.delong import (
     delong_covariance,
     delong_interval,
+    delong_one_vs_rest,
     newcombe_auc,
 )
 from sureleaf.evaluation.intervals.estimate import Estimate, Interval
@@ -24,12 +26,14 @@ __all__ = [
     "NestedMean",
     "OutOfBagMean",
     "bca_limits",
+    "bootstrap_counts",
     "bootstrap_interval",
     "bootstrap_mean",
     "clopper_pearson",
     "corrected_resampled",
     "delong_covariance",
     "delong_interval",
+    "delong_one_vs_rest",
     "nested_cv",
     "newcombe_auc",
     "out_of_bag_mean",

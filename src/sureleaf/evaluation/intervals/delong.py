@@ -12,7 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import Floats, check_level
 from sureleaf.evaluation.intervals.estimate import Estimate, Interval
 
-__all__ = ["delong_covariance", "delong_interval", "newcombe_auc"]
+__all__ = ["delong_covariance", "delong_interval", "delong_one_vs_rest", "newcombe_auc"]
 
 
 def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[Floats, Floats]:
@@ -100,13 +100,71 @@ def delong_interval(positive: ArrayLike, scores: ArrayLike, *, level: float = 0.
         areas, covariance = delong_covariance(is_positive, row)
         area, variance = float(areas[0]), float(covariance[0, 0])
         if variance > 0 and 0 < area < 1:
-            half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance) / (area * (1 - area))
-            low, high = expit(logit(area) - half), expit(logit(area) + half)
-            return Estimate(area, float(low), float(high), level, "DeLong, logit scale")
+            interval = _logit_interval(area, variance, level)
+            return Estimate(area, *interval, level, "DeLong, logit scale")
     ranks = rankdata(row)[is_positive].sum() - n_positive * (n_positive + 1) / 2
     area = float(ranks / (n_positive * n_negative))
     low, high = newcombe_auc(area, n_positive, n_negative, level=level)
     return Estimate(area, low, high, level, "Newcombe's score interval")
+
+
+def delong_one_vs_rest(classes: ArrayLike, scores: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Mean area under the ROC curves of each class against the rest, with DeLong's interval.
+
+    Every row has one influence on the mean of the areas: where it is of the class, and, for every
+    other class, where it is of the rest. Within the rows of each class these are independent, and
+    for two classes the variance is DeLong's.
+
+    Parameters
+    ----------
+    classes : array-like of class codes, shape (n,)
+    scores : array-like of shape (n, m)
+        A score for each class; a class without rows is left out of the mean.
+    level : float
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> scores = [[0.6, 0.3, 0.1], [0.3, 0.4, 0.3], [0.2, 0.5, 0.3], [0.3, 0.2, 0.5],
+    ...           [0.4, 0.4, 0.2], [0.1, 0.6, 0.3]]
+    >>> found = delong_one_vs_rest([0, 0, 1, 2, 2, 1], scores)
+    >>> round(found.value, 4), found.method
+    (0.8125, 'DeLong, one against the rest, logit scale')
+    """
+    codes, table = np.asarray(classes), np.asarray(scores, dtype=np.float64)
+    counts = np.bincount(codes, minlength=table.shape[1])
+    present = np.flatnonzero(counts)
+    if len(present) < 2 or counts[present].min() < 2:
+        raise InvalidArgumentError(
+            "The areas of one class against the rest need two rows of each class that occurs to "
+            f"have a variance; got {counts.tolist()} rows."
+        )
+    influence, areas = np.zeros(len(codes)), []
+    for code in present:
+        own = codes == code
+        n_own, n_rest = int(counts[code]), len(codes) - int(counts[code])
+        ranks = rankdata(table[:, code])
+        ahead = (ranks[own] - rankdata(table[own, code])) / n_rest
+        behind = 1 - (ranks[~own] - rankdata(table[~own, code])) / n_own
+        influence[own] += ahead / n_own / len(present)
+        influence[~own] += behind / n_rest / len(present)
+        areas.append(float(ahead.mean()))
+    variance = sum(float(counts[k] * influence[codes == k].var(ddof=1)) for k in present)
+    area = float(np.mean(areas))
+    if variance > 0 and 0 < area < 1:
+        interval = _logit_interval(area, variance, check_level(level))
+        return Estimate(area, *interval, level, "DeLong, one against the rest, logit scale")
+    fewest = int(counts[present].min())  # as unsure as the class with the fewest rows
+    interval = newcombe_auc(area, fewest, len(codes) - fewest, level=level)
+    return Estimate(area, *interval, level, "Newcombe's score interval of the smallest class")
+
+
+def _logit_interval(area: float, variance: float, level: float) -> Interval:
+    half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance) / (area * (1 - area))
+    return Interval(float(expit(logit(area) - half)), float(expit(logit(area) + half)))
 
 
 def newcombe_auc(area: float, n_positive: int, n_negative: int, *, level: float = 0.95) -> Interval:

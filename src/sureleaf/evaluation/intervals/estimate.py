@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sureleaf.evaluation.shown import ShownAsText
+
 __all__ = ["Estimate", "Interval"]
 
 
@@ -20,7 +22,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(ShownAsText):
     """A figure, the interval it lies in at a level of confidence, and how that was found.
 
     Attributes

@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 
 from sureleaf.evaluation.arguments import Floats, Integers, Labels, check_weights
 from sureleaf.evaluation.labels import class_codes, find_classes, read_pair
+from sureleaf.evaluation.shown import ShownAsText
 
 __all__ = ["ConfusionMatrix", "confusion_matrix", "count_pairs"]
 
 
 @dataclass(frozen=True, eq=False)
-class ConfusionMatrix:
+class ConfusionMatrix(ShownAsText):
     """Rows by actual class, columns by predicted class, with margins (Xu, Table 1).
 
     Attributes

@@ -17,7 +17,12 @@ from sureleaf.evaluation.arguments import (
     check_weights,
     read_labels,
 )
-from sureleaf.evaluation.labels import class_codes, find_classes, positive_class
+from sureleaf.evaluation.labels import (
+    class_codes,
+    find_classes,
+    positive_class,
+    read_pair,
+)
 
 __all__ = [
     "CrossEntropyParts",
@@ -144,7 +149,7 @@ def zero_one_loss(
     Parameters
     ----------
     truth, probabilities, labels, sample_weight
-        As for `nce`.
+        As for `nce`. Predicted labels in place of probabilities are compared with the truth.
     threshold : float, optional
         A row is positive if its probability is at least this (Xu, (25)); by default .5 for two
         classes, and the most probable class (the first on ties) for more.
@@ -162,6 +167,12 @@ def zero_one_loss(
     >>> zero_one_loss([0, 1, 1], [0.4, 0.3, 0.9], threshold=0.2)
     0.3333333333333333
     """
+    said = np.asarray(probabilities)
+    if said.ndim == 1 and said.dtype.kind != "f":
+        actual, said = read_pair(truth, said)
+        return _mean(
+            np.asarray(actual != said, dtype=np.float64), check_weights(sample_weight, len(said))
+        )
     codes, table, classes = read_scored(truth, probabilities, labels)
     if threshold is None and len(classes) != 2 and positive is None:
         wrong = table.argmax(axis=1) != codes

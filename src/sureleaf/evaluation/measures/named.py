@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation.arguments import Floats
 from sureleaf.evaluation.measures import calibration, losses, ranking, rates
+from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.evaluation.scored import Scored
 
@@ -32,6 +32,8 @@ class Measure:
         `Scored` rows -> one number a row whose weighted mean is the figure.
     counted : callable, optional
         `Scored` rows -> which rows are counted among which, for a rate.
+    of_counts : callable, optional
+        Confusion matrix and code of the positive class -> the figure, if it follows from them.
     needs_probabilities, greater_is_better : bool
     low, high : float
         The range of the measure.
@@ -54,6 +56,7 @@ class Measure:
     greater_is_better: bool = True
     low: float = -np.inf
     high: float = np.inf
+    of_counts: Callable[[Floats, int], float] | None = None
 
 
 def _mean(row_values: Callable[[Scored], Floats]) -> Callable[[Scored], float]:
@@ -90,15 +93,12 @@ def _loss(
     return Measure(name, _mean(row_values), row_values, None, probabilities, False, 0.0, high)
 
 
-def _of_labels(name: str, *, positive: bool = False) -> Measure:
-    function = getattr(rates, name)
-
+def _of_table(name: str, of_counts: Callable[[Floats, int], float], low: float = 0.0) -> Measure:
     def value(rows: Scored) -> float:
-        options: dict[str, Any] = {"positive": rows.positive} if positive else {}
-        return float(function(rows.truth, rows.prediction, sample_weight=rows.weights, **options))
+        counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
+        return of_counts(counts.astype(np.float64), rows.positive)
 
-    low = -1.0 if name in ("kappa", "matthews") else 0.0
-    return Measure(name, value, low=low, high=1.0)
+    return Measure(name, value, of_counts=of_counts, low=low, high=1.0)
 
 
 def _table(rows: Scored) -> Floats:
@@ -177,10 +177,10 @@ NAMED: dict[str, Measure] = {
         _rate("specificity", lambda rows: (~_says(rows), ~_is(rows))),
         _rate("false_positive_rate", lambda rows: (_says(rows), ~_is(rows)), greater=False),
         _rate("false_negative_rate", lambda rows: (~_says(rows), _is(rows)), greater=False),
-        _of_labels("f_measure", positive=True),
-        _of_labels("balanced_accuracy"),
-        _of_labels("kappa"),
-        _of_labels("matthews"),
+        _of_table("f_measure", rates.f_measure_of),
+        _of_table("balanced_accuracy", lambda counts, _: rates.balanced_accuracy_of(counts)),
+        _of_table("kappa", lambda counts, _: rates.kappa_of(counts), low=-1.0),
+        _of_table("matthews", lambda counts, _: rates.matthews_of(counts), low=-1.0),
         _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows)), np.inf),
         _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
         _loss("zero_one_loss", _wrong_side, 1.0),

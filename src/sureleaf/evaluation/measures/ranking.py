@@ -167,7 +167,7 @@ def auc(
 def _area(is_positive: NDArray[np.bool_], scores: Floats, weights: Floats | None) -> float:
     if is_positive.all() or not is_positive.any():
         return math.nan
-    if weights is not None and not 0 < weights @ is_positive < weights.sum():
+    if weights is not None and not 0 < weights.sum(where=is_positive) < weights.sum():
         return math.nan
     return float(roc_auc_score(is_positive, scores, sample_weight=weights))
 

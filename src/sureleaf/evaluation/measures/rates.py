@@ -16,24 +16,30 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.arguments import check_weights
+from sureleaf.evaluation.arguments import Floats, Integers, check_weights
 from sureleaf.evaluation.labels import find_classes, positive_class, read_pair
 from sureleaf.evaluation.measures.confusion import confusion_matrix
 
 __all__ = [
     "accuracy",
     "balanced_accuracy",
+    "balanced_accuracy_of",
     "error",
     "f_measure",
+    "f_measure_of",
     "false_negative_rate",
     "false_positive_rate",
     "kappa",
+    "kappa_of",
     "matthews",
+    "matthews_of",
     "precision",
     "recall",
     "specificity",
     "weighted_accuracy",
 ]
+
+Counts = Floats | Integers
 
 
 class _Table(NamedTuple):
@@ -255,8 +261,19 @@ def f_measure(
     if not 0 < beta < math.inf:
         raise InvalidArgumentError(f"beta must be above 0; got {beta}.")
     table = _two_by_two(truth, prediction, positive, sample_weight)
-    hits = (1 + beta**2) * table.true_positive
-    return _ratio(hits, hits + beta**2 * table.false_negative + table.false_positive)
+    return _f(table.true_positive, table.false_negative, table.false_positive, beta)
+
+
+def f_measure_of(counts: Counts, positive: int) -> float:
+    """F measure of one class (its code) from a confusion matrix."""
+    hits = float(counts[positive, positive])
+    actual, predicted = float(counts[positive].sum()), float(counts[:, positive].sum())
+    return _f(hits, actual - hits, predicted - hits, 1.0)
+
+
+def _f(hits: float, missed: float, alarms: float, beta: float) -> float:
+    weighed = (1 + beta**2) * hits
+    return _ratio(weighed, weighed + beta**2 * missed + alarms)
 
 
 def weighted_accuracy(
@@ -316,8 +333,14 @@ def balanced_accuracy(
     0.5
     """
     matrix = confusion_matrix(truth, prediction, sample_weight=sample_weight)
-    occurs = matrix.actual > 0
-    return float(np.mean(np.diag(matrix.counts)[occurs] / matrix.actual[occurs]))
+    return balanced_accuracy_of(matrix.counts)
+
+
+def balanced_accuracy_of(counts: Counts) -> float:
+    """Mean recall from a confusion matrix."""
+    actual = counts.sum(axis=1)
+    occurs = actual > 0
+    return float(np.mean(np.diag(counts)[occurs] / actual[occurs]))
 
 
 def kappa(
@@ -332,10 +355,14 @@ def kappa(
     >>> kappa([0, 0, 1, 1], [0, 0, 1, 0])
     0.5
     """
-    matrix = confusion_matrix(truth, prediction, sample_weight=sample_weight)
-    chance = float(matrix.actual @ matrix.predicted) / matrix.total**2
-    hits = float(np.trace(matrix.counts)) / matrix.total
-    return _ratio(hits - chance, 1 - chance)
+    return kappa_of(confusion_matrix(truth, prediction, sample_weight=sample_weight).counts)
+
+
+def kappa_of(counts: Counts) -> float:
+    """Cohen's kappa from a confusion matrix."""
+    share = counts / counts.sum()
+    chance = float(share.sum(axis=1) @ share.sum(axis=0))
+    return _ratio(float(np.trace(share)) - chance, 1 - chance)
 
 
 def matthews(
@@ -350,8 +377,12 @@ def matthews(
     >>> matthews([0, 0, 1, 1], [0, 0, 1, 0])
     0.5773502691896258
     """
-    matrix = confusion_matrix(truth, prediction, sample_weight=sample_weight)
-    share = matrix.counts / matrix.total
+    return matthews_of(confusion_matrix(truth, prediction, sample_weight=sample_weight).counts)
+
+
+def matthews_of(counts: Counts) -> float:
+    """Matthews' coefficient from a confusion matrix."""
+    share = counts / counts.sum()
     actual, predicted = share.sum(axis=1), share.sum(axis=0)
     covariance = float(np.trace(share) - actual @ predicted)
     spread = float(1 - actual @ actual) * float(1 - predicted @ predicted)
