@@ -76,8 +76,9 @@ struct Table {
   std::vector<nb::object> owners;
 };
 
-Table make_table(const nb::typed<nb::list, nb::ndarray<nb::numpy, nb::ndim<1>>>& arrays, const std::vector<std::int32_t>& n_categories,
-                 const std::vector<bool>& ordered, std::size_t n_rows) {
+Table make_table(const nb::typed<nb::list, nb::object>& arrays,
+                 const std::vector<std::int32_t>& n_categories, const std::vector<bool>& ordered,
+                 std::size_t n_rows) {
   if (arrays.size() != n_categories.size() || n_categories.size() != ordered.size())
     throw std::invalid_argument("columns, n_categories and ordered differ in length");
   Table table;
@@ -204,16 +205,24 @@ void bind_tree(nb::module_& module) {
   constexpr auto owned = nb::rv_policy::move;  // each array is a copy with its own memory
   nb::class_<Tree>(module, "Tree", "A finished tree as flat arrays, nodes in preorder.")
       .def_prop_ro("n_classes", [](const Tree& tree) { return tree.n_classes; })
-      .def_prop_ro("feature", [](const Tree& tree) { return give(tree.feature); }, owned)
-      .def_prop_ro("threshold", [](const Tree& tree) { return give(tree.threshold); }, owned)
-      .def_prop_ro("child_offset", [](const Tree& tree) { return give(tree.child_offset); }, owned)
-      .def_prop_ro("children", [](const Tree& tree) { return give(tree.children); }, owned)
-      .def_prop_ro("branch_share", [](const Tree& tree) { return give(tree.branch_share); }, owned)
-      .def_prop_ro("category_offset", [](const Tree& tree) { return give(tree.category_offset); }, owned)
-      .def_prop_ro("category_branch", [](const Tree& tree) { return give(tree.category_branch); }, owned)
-      .def_prop_ro("class_weights", [](const Tree& tree) {
-        return give(tree.class_weights, {tree.size(), tree.n_classes});
-      }, owned);
+      .def_prop_ro(
+          "feature", [](const Tree& tree) { return give(tree.feature); }, owned)
+      .def_prop_ro(
+          "threshold", [](const Tree& tree) { return give(tree.threshold); }, owned)
+      .def_prop_ro(
+          "child_offset", [](const Tree& tree) { return give(tree.child_offset); }, owned)
+      .def_prop_ro(
+          "children", [](const Tree& tree) { return give(tree.children); }, owned)
+      .def_prop_ro(
+          "branch_share", [](const Tree& tree) { return give(tree.branch_share); }, owned)
+      .def_prop_ro(
+          "category_offset", [](const Tree& tree) { return give(tree.category_offset); }, owned)
+      .def_prop_ro(
+          "category_branch", [](const Tree& tree) { return give(tree.category_branch); }, owned)
+      .def_prop_ro(
+          "class_weights",
+          [](const Tree& tree) { return give(tree.class_weights, {tree.size(), tree.n_classes}); },
+          owned);
   module.def("make_tree", &make_tree, "feature"_a, "threshold"_a, "child_offset"_a, "children"_a,
              "branch_share"_a, "category_offset"_a, "category_branch"_a, "class_weights"_a,
              "n_columns"_a, "A tree from its arrays; ValueError if they do not make one.");

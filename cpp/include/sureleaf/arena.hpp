@@ -19,8 +19,8 @@ struct TooManyNodes : std::runtime_error {
 
 struct GrownNode {
   std::int32_t feature = -1;
-  std::int32_t task = -1;  // grown further in an arena of its own
-  double low = 0, high = 0;  // the neighbours of the cut
+  std::int32_t task = -1;             // grown further in an arena of its own
+  double low = 0, high = 0;           // the neighbours of the cut
   bool threshold_is_settled = false;  // then it is `low`
   std::size_t first_child = 0, n_children = 0;
   std::size_t first_share = 0;

@@ -16,8 +16,8 @@
 #include "sureleaf/presort.hpp"
 #include "sureleaf/split.hpp"
 #include "sureleaf/subset.hpp"
-#include "sureleaf/threshold.hpp"
 #include "sureleaf/threads.hpp"
+#include "sureleaf/threshold.hpp"
 #include "sureleaf/tree.hpp"
 
 namespace sureleaf {
@@ -70,12 +70,14 @@ struct CodedRow {
 template <class Entry>
 struct Workspace {
   explicit Workspace(std::size_t n_classes)
-      : count_sides(n_classes), weight_sides(n_classes), known_counts(n_classes),
+      : count_sides(n_classes),
+        weight_sides(n_classes),
+        known_counts(n_classes),
         known_weights(n_classes) {}
 
   std::vector<Entry> scratch;
-  std::vector<std::uint64_t> goes_right;   // a bit a row
-  std::vector<std::uint32_t> branch_of;    // a row's branch, where bits do not do
+  std::vector<std::uint64_t> goes_right;  // a bit a row
+  std::vector<std::uint32_t> branch_of;   // a row's branch, where bits do not do
   Sides<std::int64_t> count_sides;
   Sides<double> weight_sides;
   std::vector<std::int64_t> known_counts, count_cells;
@@ -87,23 +89,31 @@ struct Workspace {
 
   template <class Weight>
   auto& sides() {
-    if constexpr (std::is_same_v<Weight, double>) return weight_sides;
-    else return count_sides;
+    if constexpr (std::is_same_v<Weight, double>)
+      return weight_sides;
+    else
+      return count_sides;
   }
   template <class Weight>
   auto& known() {
-    if constexpr (std::is_same_v<Weight, double>) return known_weights;
-    else return known_counts;
+    if constexpr (std::is_same_v<Weight, double>)
+      return known_weights;
+    else
+      return known_counts;
   }
   template <class Weight>
   auto& cells() {
-    if constexpr (std::is_same_v<Weight, double>) return weight_cells;
-    else return count_cells;
+    if constexpr (std::is_same_v<Weight, double>)
+      return weight_cells;
+    else
+      return count_cells;
   }
   template <class Weight>
   auto& coded() {
-    if constexpr (std::is_same_v<Weight, double>) return coded_weights;
-    else return coded_counts;
+    if constexpr (std::is_same_v<Weight, double>)
+      return coded_weights;
+    else
+      return coded_counts;
   }
 };
 
@@ -117,8 +127,10 @@ struct Totals {
 
   template <class Weight>
   std::span<const Weight> of() const {
-    if constexpr (std::is_same_v<Weight, double>) return weights;
-    else return counts;
+    if constexpr (std::is_same_v<Weight, double>)
+      return weights;
+    else
+      return counts;
   }
 };
 
@@ -129,9 +141,15 @@ class Grower {
  public:
   Grower(const Presorted& data, std::span<const std::int32_t> labels, std::size_t n_classes,
          RowWeights weights, const GrowthRules& rules, std::size_t n_threads, Patience& patience)
-      : data_(data), labels_(labels), n_classes_(n_classes), weights_(weights), rules_(rules),
-        n_threads_(std::max<std::size_t>(1, n_threads)), patience_(patience),
-        packing_(data.table.n_rows, n_classes), logs_(make_logs()) {
+      : data_(data),
+        labels_(labels),
+        n_classes_(n_classes),
+        weights_(weights),
+        rules_(rules),
+        n_threads_(std::max<std::size_t>(1, n_threads)),
+        patience_(patience),
+        packing_(data.table.n_rows, n_classes),
+        logs_(make_logs()) {
     for (std::size_t t = 0; t < n_threads_; ++t) workspaces_.emplace_back(n_classes);
   }
 
@@ -379,12 +397,13 @@ class Grower {
         return !gap || column.value(a) + c45_gap < column.value(b);
       };
       if (weights_.are_unit())
-        found = scan_list(list, packing_, meter, [](std::size_t) { return std::int64_t{1}; }, apart,
-                          best, candidate.cut);
+        found = scan_list(
+            list, packing_, meter, [](std::size_t) { return std::int64_t{1}; }, apart, best,
+            candidate.cut);
       else
-        found = scan_list(list, packing_, meter,
-                          [&](std::size_t row) { return weights_.count(row); }, apart, best,
-                          candidate.cut);
+        found = scan_list(
+            list, packing_, meter, [&](std::size_t row) { return weights_.count(row); }, apart,
+            best, candidate.cut);
       best.finish(rules_, known_weight, totals.weight, candidate);
     }
     if (found) {
@@ -410,8 +429,8 @@ class Grower {
     for (const SideRow& side : work.side) {
       const double value = column.value(side.row);
       if (!std::isnan(value))
-        values.push_back({value, side.weight, static_cast<std::uint32_t>(labels_[side.row]),
-                          false});
+        values.push_back(
+            {value, side.weight, static_cast<std::uint32_t>(labels_[side.row]), false});
     }
     auto below = [](const WeighedValue& a, const WeighedValue& b) { return a.value < b.value; };
     std::stable_sort(values.begin() + middle, values.end(), below);
@@ -447,8 +466,8 @@ class Grower {
     Candidate candidate;
     if (n_codes(j) < 2) return candidate;
     const bool is_counted = !totals.flag_counts.empty() && data_.columns[j].flag >= 0;
-    const CodeTable<Weight> table = is_counted ? tabulate_flag<Weight>(j, totals, space)
-                                               : tabulate<Weight>(j, work, space);
+    const CodeTable<Weight> table =
+        is_counted ? tabulate_flag<Weight>(j, totals, space) : tabulate<Weight>(j, work, space);
     if (table.n_lines < 2) return candidate;
     auto& known = space.template known<Weight>();
     std::fill(known.begin(), known.end(), Weight{0});
@@ -622,8 +641,7 @@ class Grower {
 
   std::size_t choose_by_ratio(const std::vector<Candidate>& candidates) const {
     bool all_many = true;
-    for (std::size_t j = 0; j < candidates.size(); ++j)
-      all_many = all_many && has_many_values(j);
+    for (std::size_t j = 0; j < candidates.size(); ++j) all_many = all_many && has_many_values(j);
     double sum = 0, n_valid = 0;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       if (!candidates[j].valid || (!all_many && has_many_values(j))) continue;
@@ -648,8 +666,8 @@ class Grower {
     std::size_t n = 0;
     std::size_t first_child = 0;
     std::vector<double> known_weight;
-    std::vector<std::size_t> n_rows;        // of the lists, a branch each
-    std::vector<Entry> lost_rows;           // rows of the lists without a value
+    std::vector<std::size_t> n_rows;         // of the lists, a branch each
+    std::vector<Entry> lost_rows;            // rows of the lists without a value
     std::vector<std::vector<SideRow>> side;  // a branch each
   };
 
@@ -788,8 +806,7 @@ class Grower {
   }
 
   std::span<const Entry> source_list(std::size_t j, const Work& work) const {
-    const std::vector<Entry>& list =
-        data_.columns[j].is_ordered_list() ? lists_[j] : lists_.back();
+    const std::vector<Entry>& list = data_.columns[j].is_ordered_list() ? lists_[j] : lists_.back();
     return {list.data() + work.begin, work.n};
   }
 
@@ -920,8 +937,8 @@ class Grower {
 
   // Divides the node's stretch of list c among the branches, keeping the order.
   void divide_list(std::size_t c, std::size_t split_column, const Work& work,
-                   const Branches& branches, const Workspace<Entry>& marks,
-                   Workspace<Entry>& space, std::vector<std::vector<std::size_t>>& known) {
+                   const Branches& branches, const Workspace<Entry>& marks, Workspace<Entry>& space,
+                   std::vector<std::vector<std::size_t>>& known) {
     std::vector<Entry>& list = lists_[c];
     if (list.empty()) return;
     std::vector<std::size_t>* known_here = nullptr;
@@ -987,8 +1004,8 @@ class Grower {
       if (entry & Pack::increase) ++step;
       const std::uint32_t b = branch_of[packing_.row(entry)];
       if (b == lost) continue;
-      space.scratch[next[b]++] = (entry & ~Pack::increase) |
-                                 (last_step[b] != step ? Pack::increase : Entry{0});
+      space.scratch[next[b]++] =
+          (entry & ~Pack::increase) | (last_step[b] != step ? Pack::increase : Entry{0});
       last_step[b] = step;
     }
     if (known && n_with_value == n) *known = differences(next, start);

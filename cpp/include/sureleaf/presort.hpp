@@ -47,7 +47,7 @@ struct Presorted {
   std::vector<PresortedColumn> columns;
   // The flags of a row side by side, so that all of them are counted by a few vector additions.
   std::vector<std::uint8_t> flags;
-  std::size_t n_flags = 0;      // a row, the padding included
+  std::size_t n_flags = 0;  // a row, the padding included
   static constexpr std::size_t flag_padding = 16;
 
   const std::uint8_t* flags_of(std::size_t row) const { return flags.data() + row * n_flags; }
@@ -245,9 +245,9 @@ inline void gather_flags(Presorted& presorted, std::size_t n_threads, Patience& 
   std::vector<std::size_t> flagged;
   for (std::size_t j = 0; j < presorted.columns.size(); ++j) {
     const PresortedColumn& column = presorted.columns[j];
-    const auto highest = column.small_codes.empty()
-                             ? small_missing
-                             : *std::max_element(column.small_codes.begin(), column.small_codes.end());
+    const auto highest = column.small_codes.empty() ? small_missing
+                                                    : *std::max_element(column.small_codes.begin(),
+                                                                        column.small_codes.end());
     if (highest == 1) flagged.push_back(j);
   }
   if (flagged.empty()) return;

@@ -34,7 +34,8 @@ inline Tree cut_at(const Tree& tree, std::span<const std::uint8_t> becomes_leaf)
     number[node] = next++;
     kept.push_back(node);
     if (becomes_leaf[node]) continue;
-    for (const std::int32_t child : tree.branches(node)) number[static_cast<std::size_t>(child)] = 0;
+    for (const std::int32_t child : tree.branches(node))
+      number[static_cast<std::size_t>(child)] = 0;
   }
   Tree result;
   result.n_classes = tree.n_classes;
@@ -210,8 +211,8 @@ class PessimisticPruner {
       }
       if (frame.next < draft.children.size()) {
         const std::size_t b = frame.next++;
-        frames.push_back({static_cast<std::size_t>(draft.children[b]), std::move(frame.parts[b]),
-                          {}, 0});
+        frames.push_back(
+            {static_cast<std::size_t>(draft.children[b]), std::move(frame.parts[b]), {}, 0});
         continue;
       }
       frame.parts.clear();
@@ -347,8 +348,7 @@ class PessimisticPruner {
       tree.children.resize(tree.children.size() + draft.children.size());
       tree.branch_share.insert(tree.branch_share.end(), draft.shares.begin(), draft.shares.end());
       const auto categories = tree_.category_branches(draft.source);
-      tree.category_branch.insert(tree.category_branch.end(), categories.begin(),
-                                  categories.end());
+      tree.category_branch.insert(tree.category_branch.end(), categories.begin(), categories.end());
       for (std::size_t b = draft.children.size(); b-- > 0;)
         pending.emplace_back(static_cast<std::size_t>(draft.children[b]),
                              tree.child_offset.back() + static_cast<std::int64_t>(b));
@@ -369,9 +369,8 @@ class PessimisticPruner {
 }  // namespace detail
 
 inline Tree prune_pessimistic(const Tree& tree, const Columns& table,
-                              std::span<const std::int32_t> labels,
-                              std::span<const double> weights, const PessimisticErrors& estimate,
-                              Patience& patience) {
+                              std::span<const std::int32_t> labels, std::span<const double> weights,
+                              const PessimisticErrors& estimate, Patience& patience) {
   detail::Rows rows;
   rows.reserve(table.n_rows);
   for (std::size_t row = 0; row < table.n_rows; ++row) {

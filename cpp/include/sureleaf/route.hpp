@@ -52,8 +52,8 @@ class Walk {
       while (!tree_.is_leaf(step.node)) {
         const std::int32_t branch = branch_of(tree_, step.node, table_, row);
         if (branch >= 0) {
-          step.node = static_cast<std::size_t>(
-              tree_.branches(step.node)[static_cast<std::size_t>(branch)]);
+          step.node =
+              static_cast<std::size_t>(tree_.branches(step.node)[static_cast<std::size_t>(branch)]);
           continue;
         }
         step.guessed = true;
@@ -196,27 +196,29 @@ inline void predict(const Tree& tree, const Columns& table, std::span<const doub
                     Patience& patience) {
   const FastWalk fast(tree, table);
   constexpr std::size_t block = 4096;
-  run_jobs((table.n_rows + block - 1) / block, n_threads, patience, [&](std::size_t i, std::size_t) {
-    Walk walk(tree, table, unseen);
-    const std::size_t end = std::min(table.n_rows, (i + 1) * block);
-    for (std::size_t first = i * block; first < end; first += FastWalk::width) {
-      const std::size_t n = std::min(FastWalk::width, end - first);
-      std::int32_t leaves[FastWalk::width];
-      fast(first, n, leaves);
-      for (std::size_t r = 0; r < n; ++r) {
-        double* line = out + (first + r) * n_values;
-        if (leaves[r] >= 0) {
-          const double* from = values.data() + static_cast<std::size_t>(leaves[r]) * n_values;
-          std::copy(from, from + n_values, line);
-          continue;
+  run_jobs(
+      (table.n_rows + block - 1) / block, n_threads, patience, [&](std::size_t i, std::size_t) {
+        Walk walk(tree, table, unseen);
+        const std::size_t end = std::min(table.n_rows, (i + 1) * block);
+        for (std::size_t first = i * block; first < end; first += FastWalk::width) {
+          const std::size_t n = std::min(FastWalk::width, end - first);
+          std::int32_t leaves[FastWalk::width];
+          fast(first, n, leaves);
+          for (std::size_t r = 0; r < n; ++r) {
+            double* line = out + (first + r) * n_values;
+            if (leaves[r] >= 0) {
+              const double* from = values.data() + static_cast<std::size_t>(leaves[r]) * n_values;
+              std::copy(from, from + n_values, line);
+              continue;
+            }
+            std::fill(line, line + n_values, 0.0);
+            walk(first + r, [&](std::size_t node, double share, bool) {
+              for (std::size_t k = 0; k < n_values; ++k)
+                line[k] += share * values[node * n_values + k];
+            });
+          }
         }
-        std::fill(line, line + n_values, 0.0);
-        walk(first + r, [&](std::size_t node, double share, bool) {
-          for (std::size_t k = 0; k < n_values; ++k) line[k] += share * values[node * n_values + k];
-        });
-      }
-    }
-  });
+      });
 }
 
 }  // namespace sureleaf

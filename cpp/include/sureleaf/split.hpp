@@ -161,8 +161,8 @@ bool scan_list_gini(std::span<const Entry> list, const Packing<Entry>& packing,
     const Entry entry = list[static_cast<std::size_t>(i)];
     if ((entry & Packing<Entry>::increase) && i >= first && i <= n - first) {
       const auto n_left = static_cast<double>(i), n_right = static_cast<double>(n - i);
-      const double top = static_cast<double>(left_squares) * n_right +
-                         static_cast<double>(right_squares) * n_left;
+      const double top =
+          static_cast<double>(left_squares) * n_right + static_cast<double>(right_squares) * n_left;
       const double bottom = n_left * n_right;
       if (top * best_bottom > best_top * bottom) {
         best_top = top;

@@ -21,7 +21,9 @@ class SubsetSearch {
  public:
   template <class Weight>
   SubsetSearch(const CodeTable<Weight>& table, std::size_t n_categories, const GrowthRules& rules)
-      : n_categories_(n_categories), n_classes_(table.n_classes), entropy_(rules.uses_entropy()),
+      : n_categories_(n_categories),
+        n_classes_(table.n_classes),
+        entropy_(rules.uses_entropy()),
         min_side_(rules.min_samples_leaf - c45_slack) {
     totals_.assign(n_classes_, 0.0);
     for (std::size_t line = 0; line < table.n_lines; ++line) {
@@ -92,8 +94,7 @@ class SubsetSearch {
           spread[a * n_classes_ + b] += w * difference[a] * difference[b];
     }
     std::vector<double> direction(n_classes_), next(n_classes_);
-    for (std::size_t k = 0; k < n_classes_; ++k)
-      direction[k] = 1.0 / static_cast<double>(k + 1);
+    for (std::size_t k = 0; k < n_classes_; ++k) direction[k] = 1.0 / static_cast<double>(k + 1);
     for (int step = 0; step < 64; ++step) {
       double norm = 0;
       for (std::size_t a = 0; a < n_classes_; ++a) {

@@ -67,14 +67,15 @@ class Thresholds {
       double& best = settled[static_cast<std::size_t>(at - middles.begin())];
       best = std::max(best, value);
     }
-    for (std::size_t i = 1; i < settled.size(); ++i) settled[i] = std::max(settled[i], settled[i - 1]);
+    for (std::size_t i = 1; i < settled.size(); ++i)
+      settled[i] = std::max(settled[i], settled[i - 1]);
   }
 
   double of(const GrownNode& node) const {
     if (node.threshold_is_settled) return node.low;
     const auto j = static_cast<std::size_t>(node.feature);
-    const auto at = std::lower_bound(midpoints_[j].begin(), midpoints_[j].end(),
-                                     midpoint(node.low, node.high));
+    const auto at =
+        std::lower_bound(midpoints_[j].begin(), midpoints_[j].end(), midpoint(node.low, node.high));
     const double value = settled_[j][static_cast<std::size_t>(at - midpoints_[j].begin())];
     return value < node.high ? std::max(value, node.low) : node.low;
   }

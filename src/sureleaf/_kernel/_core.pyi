@@ -26,7 +26,7 @@ class Table:
     @property
     def n_rows(self) -> int: ...
 
-def make_table(columns: list[Annotated[NDArray, dict(shape=(None,))]], n_categories: Sequence[int], ordered: Sequence[bool], n_rows: int) -> Table:
+def make_table(columns: list[object], n_categories: Sequence[int], ordered: Sequence[bool], n_rows: int) -> Table:
     """float64 columns where n_categories is -1, int32 codes elsewhere."""
 
 class SortedTable:
