@@ -221,6 +221,7 @@ def test_other_rows_are_refused_unless_independent() -> None:
     expected = compare_rates(rates[0], 100, rates[1], len(b.row), pooled=True)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert found.method.startswith("z, pooled")
+    assert found.n_rows == 100 + len(b.row)
     assert compare(a, b, independent=True, method="z").method == "z, unpooled"
 
 

@@ -88,7 +88,8 @@ def compare(
         )
     found = _common_measure(a, b, measure)
     question, test = _test(a, b, found, level, method, independent)
-    test, n_rows = _never_empty(test, a, found), _n_rows(a, question)
+    test = _never_empty(test, a, found)
+    n_rows = sum(_n_rows(judged, question) for judged in ((a, b) if independent else (a,)))
     values = (_value(a, found), _value(b, found))
     if detect is None:
         detect = 0.01 if np.isfinite([found.low, found.high]).all() else 0.01 * abs(values[1])
@@ -212,9 +213,9 @@ def _never_empty(test: DifferenceTest, a: Evaluation, measure: Measure) -> Diffe
     return replace(test, low=-bound, high=bound, method=method)
 
 
-def _n_rows(a: Evaluation, question: str) -> int:
+def _n_rows(judged: Evaluation, question: str) -> int:
     """Rows of the test set for models, of the table for algorithms."""
-    return len(a.row) if question == "model" else len(a.truth)
+    return len(judged.row) if question == "model" else len(judged.truth)
 
 
 def _value(judged: Evaluation, measure: Measure) -> float:

@@ -49,7 +49,7 @@ class Comparison:
     values : tuple of float
         The measure of the first and of the second.
     n_rows : int
-        Rows judged on.
+        Rows judged on: test rows for models, all rows for algorithms, of both if independent.
     level, margin, detect : float
         As asked for.
     assumption : str
