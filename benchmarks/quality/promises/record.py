@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["LEVEL", "Promise", "about", "at_least", "at_most", "markdown", "share_error"]
+__all__ = ["LEVEL", "Promise", "about", "at_least", "at_most", "markdown", "share_error", "shown"]
 
 LEVEL = 0.95
 
@@ -25,6 +25,11 @@ class Promise:
     low: float
     high: float
     note: str = ""
+
+    @property
+    def is_promise(self) -> bool:
+        """False for a figure that is only shown, such as a power nobody planned for."""
+        return self.low > 0 or self.high < 1
 
     @property
     def kept(self) -> bool:
@@ -49,6 +54,11 @@ def about(
 ) -> Promise:
     """Nominal, or within the stated deviation from it."""
     return Promise(what, setting, nominal, found, error, *(within or (nominal, nominal)), note)
+
+
+def shown(what: str, setting: str, found: float, error: float) -> Promise:
+    """A figure to read and compare, for which nothing is promised."""
+    return Promise(what, setting, math.nan, found, error, 0.0, 1.0)
 
 
 def at_least(what: str, setting: str, nominal: float, found: float, error: float = 0.0) -> Promise:
@@ -77,10 +87,12 @@ def _table(what: str, rows: list[Promise]) -> str:
     ]
     for row in rows:
         error = "exact" if row.error == 0 else f"± {row.error:.4f}"
-        kept = "yes" if row.kept else "**no**"
-        promised = f"{row.low:.3g} to {row.high:.3g}" if row.low < row.high else f"{row.low:g}"
+        nominal, promised, kept = "–", "–", "–"
+        if row.is_promise:
+            nominal, kept = f"{row.nominal:.3g}", "yes" if row.kept else "**no**"
+            promised = f"{row.low:.3g} to {row.high:.3g}" if row.low < row.high else f"{row.low:g}"
         lines.append(
-            f"| {row.setting} | {row.nominal:.3g} | {row.found:.4f} {error} | {promised} "
+            f"| {row.setting} | {nominal} | {row.found:.4f} {error} | {promised} "
             f"| {kept} | {row.note} |"
         )
     return "\n".join(lines)
