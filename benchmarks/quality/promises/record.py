@@ -87,7 +87,7 @@ def _table(what: str, rows: list[Promise]) -> str:
     ]
     for row in rows:
         error = "exact" if row.error == 0 else f"± {row.error:.4f}"
-        nominal, promised, kept = "–", "–", "–"
+        nominal, promised, kept = "-", "-", "-"
         if row.is_promise:
             nominal, kept = f"{row.nominal:.3g}", "yes" if row.kept else "**no**"
             promised = f"{row.low:.3g} to {row.high:.3g}" if row.low < row.high else f"{row.low:g}"
