@@ -16,6 +16,7 @@ import numpy as np
 
 TOLERANCE = 1e-6  # two weights, gains or estimates closer than this are the same
 SMALLEST_GAP = 1e-5  # gain_ratio never cuts between values closer than this
+NOISE = 5e-7  # a threshold is raised to the largest value of its column that is this close
 TIE = 1e-10  # gini, entropy: decreases closer than this share of the node's impurity are the same
 
 
@@ -252,21 +253,22 @@ def c45_threshold(
     if best_row < 0:
         return None
     below, above = float(values[best_row]), float(values[best_row + 1])
-    threshold = largest_not_above((below + above) / 2, data.columns[feature])
     return Candidate(
-        Split(feature, 2, threshold),
+        Split(feature, 2, c45_cut(below, above, data.columns[feature])),
         best_gain - log2(is_candidate.sum()) / total,
         split_information(sides[best_row], total),
     )
 
 
-def largest_not_above(middle: float, column: np.ndarray) -> float:
-    """Rule 6, row by row: values closer than 1e-6 are the same, and the first one met stays."""
+def c45_cut(below: float, above: float, column: np.ndarray) -> float:
+    """Rule 6: what J48 prints, then never below the cut and not amidst values that differ by noise."""
+    middle = (below + above) / 2
     largest = -np.inf
     for value in column.tolist():
-        if greater(value, largest) and at_least(middle, value):
+        if greater(value, largest) and at_least(middle, value) and value < above:
             largest = value
-    return largest
+    largest = max(largest, below)
+    return max(v for v in column.tolist() if v <= largest or v - largest < NOISE)
 
 
 def c45_subset(

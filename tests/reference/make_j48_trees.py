@@ -48,7 +48,7 @@ def random_categories(random, labels, strength: float) -> list[str]:
 
 def random_numbers(random, labels, strength: float) -> list[str]:
     values = random.normal(size=len(labels)) + strength * labels
-    style = random.choice(["continuous", "rounded", "integers", "near ties", "skewed"])
+    style = random.choice(["continuous", "rounded", "integers", "near ties", "noise", "skewed"])
     if style == "rounded":
         return [f"{value:.1f}" for value in values]
     if style == "integers":
@@ -56,6 +56,9 @@ def random_numbers(random, labels, strength: float) -> list[str]:
     if style == "near ties":  # neighbours 0.2e-5 to 2e-5 apart
         steps = random.choice([2e-6, 5e-6, 1e-5], len(labels)) * random.integers(-2, 3, len(labels))
         return [f"{value:.6f}" for value in np.round(values, 1) + steps]
+    if style == "noise":  # closer than any tolerance, as computed columns are
+        noise = random.choice([1e-16, 1e-7], len(labels)) * random.integers(-2, 3, len(labels))
+        return [repr(value) for value in (np.round(values, 1) + noise).tolist()]
     if style == "skewed":
         return [f"{value:.3g}" for value in np.exp(3 * values)]
     return [f"{value:.4f}" for value in values]
