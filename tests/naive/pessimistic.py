@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from tests.naive.c45 import Node, Table, at_least, divide
+from tests.naive.tree import Node, Table, at_least, divide
 
 
 def added_errors(n: float, errors: float, confidence_factor: float) -> float:

@@ -1,4 +1,4 @@
-"""The first difference between two trees, in words, or None: our tree, the oracle's, J48's print."""
+"""The first difference between two trees in words: our tree, the oracle's, J48's print."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from tests.naive.c45 import Node
+from tests.naive.tree import Node
 from tests.reference.j48 import Named, PrintedTree
 
 
@@ -64,7 +64,9 @@ def first_difference(ours, expected, *, weight_tolerance: float = 1e-6) -> str |
             return f"node {number}: {'missing' if got is None else 'one too many'}"
         for name in ("depth", "feature", "branch_of"):
             if getattr(got, name) != getattr(wanted, name):
-                return f"node {number}: {name} {getattr(got, name)}, expected {getattr(wanted, name)}"
+                return (
+                    f"node {number}: {name} {getattr(got, name)}, expected {getattr(wanted, name)}"
+                )
         is_cut = wanted.feature >= 0 and not wanted.branch_of
         if is_cut and got.threshold != wanted.threshold:
             return f"node {number}: threshold {got.threshold!r}, expected {wanted.threshold!r}"
@@ -76,7 +78,7 @@ def first_difference(ours, expected, *, weight_tolerance: float = 1e-6) -> str |
 
 
 def first_difference_from_print(ours, printed: PrintedTree, named: Named) -> str | None:
-    """Between a Node or flat arrays and J48's print: structure, tests, leaves' labels and weights."""
+    """Between a Node or flat arrays and J48's print: tests, leaves' labels and weights."""
     lines = list(print_lines(steps(ours), named))
     for number, (got, line) in enumerate(zip_longest(lines, printed.lines)):
         if got is None or line is None:
@@ -111,7 +113,7 @@ def leaf_difference(counts, parent_counts, line, named: Named) -> str | None:
 
 
 def print_lines(nodes: list[Step], named: Named):
-    """What J48 prints: a line a branch, (depth, attribute, operator, value, counts, parent's counts)."""
+    """A line a branch, as J48: (depth, attribute, operator, value, counts, parent's counts)."""
     if len(nodes) == 1:
         yield -1, "", "", "", nodes[0].counts, nodes[0].counts
     path: list[tuple[Step, int]] = []  # ancestors and how many of their branches were printed

@@ -2,7 +2,7 @@
 
 Weka is used as a black box: `apt-get install weka`, then
 `python -m tests.reference.make_j48_trees /usr/share/java/weka.jar`.
-Every table is stored as its cells' text, so that nothing here depends on a random generator's version.
+Tables are stored as the text of their cells: no random generator is needed to read them.
 """
 
 from __future__ import annotations
