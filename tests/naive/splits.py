@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isfinite, log, log1p, log2
 from typing import Literal
@@ -34,11 +34,12 @@ class Rules:
 
 @dataclass(frozen=True)
 class Candidate:
-    """The best split of one column, its gain and its split information."""
+    """The best split of one column; of a numeric one, the values beside the cut."""
 
     split: Split
     gain: float
     split_information: float
+    cut: tuple[float, float] | None = None
 
 
 def c45_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) -> Split | None:
@@ -52,10 +53,13 @@ def c45_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) 
             candidate = c45_subset(data, feature, rows, weights, rules.min_samples_leaf)
         if candidate is not None:
             found.append(candidate)
-    return best_gain_ratio(data, found)
+    best = best_gain_ratio(data, found)
+    if best is None or best.cut is None:
+        return best and best.split
+    return replace(best.split, threshold=c45_cut(best.cut, data.columns[best.split.feature]))
 
 
-def best_gain_ratio(data: Table, found: list[Candidate]) -> Split | None:
+def best_gain_ratio(data: Table, found: list[Candidate]) -> Candidate | None:
     """Rule 5: the highest gain ratio of the gains that reach the average; the first on ties."""
     many = 0.3 * data.weights.sum()
     few_valued = [greater(many, count) for count in data.categories]
@@ -69,7 +73,7 @@ def best_gain_ratio(data: Table, found: list[Candidate]) -> Split | None:
             continue
         ratio = candidate.gain / candidate.split_information
         if greater(ratio, best_ratio):
-            best_ratio, best = ratio, candidate.split
+            best_ratio, best = ratio, candidate
     return best
 
 
@@ -88,7 +92,7 @@ def c45_multiway(
 def c45_threshold(
     data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, least: float
 ) -> Candidate | None:
-    """Rule 3, and rule 6 for the threshold."""
+    """Rule 3."""
     total = weights.sum()
     values, left = counts_up_to_each_row(data, feature, rows, weights)
     if len(values) == 0:
@@ -111,22 +115,21 @@ def c45_threshold(
     gain_after_choice = best_gain - log2(is_candidate.sum()) / total
     if not greater(gain_after_choice, 0.0):  # rule 4
         return None
-    return Candidate(
-        Split(feature, 2, c45_cut(below, above, data.columns[feature])),
-        gain_after_choice,
-        split_information(sides[best_row], total),
-    )
+    information = split_information(sides[best_row], total)
+    return Candidate(Split(feature, 2), gain_after_choice, information, (below, above))
 
 
-def c45_cut(below: float, above: float, column: np.ndarray) -> float:
+def c45_cut(cut: tuple[float, float], column: np.ndarray) -> float:
     """Rule 6: the value J48 prints, kept from falling among values that differ by noise."""
-    middle = (below + above) / 2
+    below, above = cut
     largest = -np.inf
-    for value in column.tolist():
-        if greater(value, largest) and at_least(middle, value) and value < above:
-            largest = value
-    largest = max(largest, below)
-    return max(v for v in column.tolist() if v <= largest or v - largest < NOISE)
+    with np.errstate(invalid="ignore"):  # of two infinities none is greater
+        left = column[at_least((below + above) / 2, column) & (column < above)]
+        while (higher := greater(left, largest)).any():
+            left = left[np.argmax(higher) :]  # go on from the next row with a greater value
+            largest = left[0]
+        largest = max(largest, below)
+        return float(column[(column == largest) | (column - largest < NOISE)].max())
 
 
 def c45_subset(
@@ -145,8 +148,11 @@ def c45_subset(
     if best is None:
         return None
     present = int((counts.sum(1) > 0).sum())
-    cost = (present - 1) + log1p(-(2.0 ** (1 - present))) / log(2)
-    return Candidate(best[0], best_gain - cost / total, split_information(best[1], total))
+    bits = (present - 1) + log1p(-(2.0 ** (1 - present))) / log(2)  # log2(2^(q - 1) - 1)
+    gain_after_choice = best_gain - bits / total
+    if not greater(gain_after_choice, 0.0):
+        return None
+    return Candidate(best[0], gain_after_choice, split_information(best[1], total))
 
 
 # Entropy and gini: the purest split, without C4.5's guards

@@ -137,3 +137,10 @@ def prints_as(number: float, text: str) -> bool:
     """Whether a threshold is the printed one of six decimals, or up to 1e-6 above it (rule 6)."""
     half_a_unit = 0.5000001e-6
     return -half_a_unit <= number - float(text) <= 1e-6 + half_a_unit
+
+
+def hits_between(probabilities: np.ndarray, labels: np.ndarray) -> tuple[int, int]:
+    """Fewest and most training hits, as rows whose best classes tie but for rounding may fall."""
+    best = probabilities > probabilities.max(1, keepdims=True) - 1e-9
+    label_is_best = best[np.arange(len(labels)), labels]
+    return int((label_is_best & (best.sum(1) == 1)).sum()), int(label_is_best.sum())

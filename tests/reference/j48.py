@@ -121,6 +121,6 @@ def load_random_trees() -> list[dict]:
 
 
 def random_named(stored: dict) -> Named:
-    cells = {column["name"]: column["cells"] for column in stored["columns"]}
+    cells = {column["name"]: column["cells"].split(",") for column in stored["columns"]}
     numeric = {column["name"] for column in stored["columns"] if column["kind"] == "numeric"}
-    return named_table(cells, numeric, stored["labels"])
+    return named_table(cells, numeric, stored["labels"].split(","))
