@@ -124,7 +124,7 @@ def c45_cut(cut: tuple[float, float], column: np.ndarray) -> float:
     below, above = cut
     largest = -np.inf
     with np.errstate(invalid="ignore"):  # of two infinities none is greater
-        left = column[at_least((below + above) / 2, column) & (column < above)]
+        left = column[at_least(midpoint(below, above), column) & (column < above)]
         while (higher := greater(left, largest)).any():
             left = left[np.argmax(higher) :]  # go on from the next row with a greater value
             largest = left[0]
@@ -181,13 +181,19 @@ def purest_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rule
 
 
 def every_threshold(data: Table, feature: int, rows: np.ndarray, weights: np.ndarray):
-    """Cuts at a + (b - a) / 2 of distinct values, or at a where that rounds out of [a, b)."""
+    """Cuts at the midpoints of distinct values."""
     values, left = counts_up_to_each_row(data, feature, rows, weights)
     for row in np.flatnonzero(values[:-1] < values[1:]):
-        below, above = float(values[row]), float(values[row + 1])
-        middle = below + (above - below) / 2
-        threshold = middle if isfinite(middle) and below <= middle < above else below
+        threshold = midpoint(float(values[row]), float(values[row + 1]))
         yield Split(feature, 2, threshold), np.array([left[row], left[-1] - left[row]])
+
+
+def midpoint(below: float, above: float) -> float:
+    """In [below, above): the lower value where floating point has nothing between."""
+    middle = (below + above) / 2
+    if not isfinite(middle):  # the sum is beyond the numbers, or there is an infinity
+        middle = below / 2 + above / 2
+    return middle if below <= middle < above else below
 
 
 # What the criteria share: counts, impurities, gains
