@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["plan"]
@@ -53,7 +54,6 @@ def plan(
 
     - sureleaf plan --p-max 0.6:0.9 --bias 0.01
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.report import plan_text
     from sureleaf.report.plan import make_plan
 
