@@ -104,7 +104,9 @@ def test_orders_23_and_24_hold_for_the_levels(given_counts) -> None:
 def test_fact_2_the_mle_overestimates(n: int, p: Fraction) -> None:
     estimates = levels.estimate_p_max(np.arange(n + 1), n, method="mle")
     exact = [Fraction(max(y, n - y), n) for y in range(n + 1)]
-    assert all(abs(Fraction(each) - truth) < 2e-16 for each, truth in zip(estimates, exact, strict=True))
+    assert all(
+        abs(Fraction(each) - truth) < 2e-16 for each, truth in zip(estimates, exact, strict=True)
+    )
     expected = sum(naive.binomial(y, n, p) * exact[y] for y in range(n + 1))
     assert expected > max(p, 1 - p)
 
@@ -147,7 +149,7 @@ def test_a_method_is_added_by_naming_a_function(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y": 5, "n": 4}, r"y must be at most n; got 5\.0"),
+        ({"y": 5, "n": 4}, r"y must be at most n, the rows of both classes; got 5\.0"),
         ({"y": -1, "n": 4}, r"y must be a finite count of rows, 0 or more; got -1\.0"),
         ({"y": 1, "n": -4}, "n must be a finite count"),
         ({"y": 1, "n": float("inf")}, "n must be a finite count"),
