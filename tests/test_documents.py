@@ -24,9 +24,9 @@ def test_the_python_examples_of_the_readme_run() -> None:
 
 
 def test_the_commands_of_the_readme_print_what_it_says() -> None:
-    sessions = re.findall(r"```console\n\$ sureleaf (.*?)\n(.*?)```", README, flags=re.DOTALL)
-    assert sessions
-    for command, printed in sessions:
+    examples = re.findall(r"```console\n\$ sureleaf (.*?)\n(.*?)```", README, flags=re.DOTALL)
+    assert examples
+    for command, printed in examples:
         assert sureleaf(*shlex.split(command)).stdout == printed
 
 

@@ -121,7 +121,7 @@ struct Workspace {
 struct Totals {
   std::vector<std::int64_t> counts;
   std::vector<double> weights;
-  double weight = 0;
+  double weight = 0, impurity = 0;  // the impurity is times the weight
   bool whole = false;
   std::vector<std::int64_t> flag_counts;  // rows with each flag set, a line a class
 
@@ -179,8 +179,9 @@ class Grower {
   LogTable make_logs() const {
     double total = 0;
     for (std::size_t row = 0; row < data_.table.n_rows; ++row) total += weights_.weight(row);
-    const auto largest = static_cast<std::size_t>(total) + 1;
+    // Fractional weights have no table, and their sum may be beyond any whole number.
     const bool stored = rules_.uses_entropy() && weights_.are_whole();
+    const std::size_t largest = stored ? static_cast<std::size_t>(total) + 1 : 1;
     return LogTable(largest, stored ? std::min(largest + 1, std::size_t{1} << 23) : 1);
   }
 
@@ -190,12 +191,16 @@ class Grower {
   void make_lists(TakeOrder&& take_order) {
     const std::size_t p = data_.table.size();
     lists_.resize(p + 1);
+    first_rows_.resize(p);
     has_gaps_.assign(p, 0);
     root_known_.assign(p, 0);
     const bool all_rows = weights_.are_unit();
     run_jobs(p, n_threads_, patience_, [&](std::size_t j, std::size_t) {
       const PresortedColumn& column = data_.columns[j];
-      if (!column.is_ordered_list()) return;
+      if (!column.is_ordered_list()) {
+        if (needs_gap(j)) first_rows_[j] = first_rows_of_codes(j);
+        return;
+      }
       lists_[j] = pack_list(take_order(j), column.n_known, all_rows, root_known_[j]);
     });
     bool any_codes = false;
@@ -305,7 +310,7 @@ class Grower {
         candidates[j] = best_cut(j, work, totals, workspaces_[thread]);
       });
     }
-    const std::size_t chosen = choose(candidates);
+    const std::size_t chosen = choose(candidates, totals);
     if (chosen == candidates.size()) return;
     make_split(work, chosen, candidates[chosen], arena, space, n_threads, pending);
   }
@@ -316,9 +321,8 @@ class Grower {
       total += w;
       largest = std::max(largest, w);
     }
-    return depth >= rules_.max_depth || total < 2 * rules_.min_samples_leaf - c45_slack ||
-           total - largest <= (weights_are_whole_ ? 0.0 : c45_slack * c45_slack) * total ||
-           total - largest < (rules_.is_c45() ? c45_slack : 0.0);
+    return depth >= rules_.max_depth || 2 * rules_.min_samples_leaf - total > c45_slack ||
+           total - largest < c45_slack;
   }
 
   Totals make_totals(const Work& work, Arena& arena) const {
@@ -326,6 +330,7 @@ class Grower {
     const std::span<const double> weights = arena.weights(work.node);
     totals.weights.assign(weights.begin(), weights.end());
     totals.weight = std::accumulate(weights.begin(), weights.end(), 0.0);
+    totals.impurity = group_impurity<double>(weights, rules_.uses_entropy());
     totals.whole = work.side.empty() && weights_.are_whole();
     if (totals.whole)
       for (const double w : weights) totals.counts.push_back(static_cast<std::int64_t>(w));
@@ -378,7 +383,7 @@ class Grower {
     const auto known_weight =
         static_cast<double>(std::accumulate(known.begin(), known.end(), std::int64_t{0}));
     Candidate candidate;
-    BestCut best(rules_, known_weight, totals.weight, n_classes_);
+    BestCut best(rules_, known_weight, totals.weight, totals.impurity, n_classes_);
     bool found = false;
     if (std::is_same_v<Meter, CountGini> && weights_.are_unit()) {
       double gain = 0;
@@ -441,7 +446,7 @@ class Grower {
     const double known_weight =
         std::accumulate(space.known_weights.begin(), space.known_weights.end(), 0.0);
     Candidate candidate;
-    BestCut best(rules_, known_weight, totals.weight, n_classes_);
+    BestCut best(rules_, known_weight, totals.weight, totals.impurity, n_classes_);
     Meter meter(space.known_weights, space.weight_sides, logs_);
     const double gap = rules_.is_c45() ? c45_gap : 0.0;
     std::size_t n_listed = 0;
@@ -482,7 +487,7 @@ class Grower {
     }
     double known_weight = 0;
     for (const Weight w : known) known_weight += static_cast<double>(w);
-    BestCut best(rules_, known_weight, totals.weight, n_classes_);
+    BestCut best(rules_, known_weight, totals.weight, totals.impurity, n_classes_);
     Meter meter(known, space.template sides<Weight>(), logs_);
     scan_codes<Weight>(table, meter, data_.columns[j], needs_gap(j), best, candidate);
     best.finish(rules_, known_weight, totals.weight, candidate);
@@ -618,16 +623,17 @@ class Grower {
 
   // ---- the best column --------------------------------------------------------------------
 
-  std::size_t choose(const std::vector<Candidate>& candidates) const {
-    return rules_.is_c45() ? choose_by_ratio(candidates) : choose_by_gain(candidates);
+  std::size_t choose(const std::vector<Candidate>& candidates, const Totals& totals) const {
+    return rules_.is_c45() ? choose_by_ratio(candidates) : choose_by_gain(candidates, totals);
   }
 
-  std::size_t choose_by_gain(const std::vector<Candidate>& candidates) const {
+  std::size_t choose_by_gain(const std::vector<Candidate>& candidates, const Totals& totals) const {
+    const double tie = tie_share * totals.impurity / totals.weight;
     std::size_t chosen = candidates.size();
     double best = 0;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       if (!candidates[j].valid) continue;
-      if (chosen < candidates.size() && !(candidates[j].gain > best + 1e-10)) continue;
+      if (chosen < candidates.size() && !(candidates[j].gain - best > tie)) continue;
       chosen = j;
       best = candidates[j].gain;
     }
@@ -636,7 +642,7 @@ class Grower {
 
   bool has_many_values(std::size_t j) const {
     return !data_.table[j].has_thresholds() &&
-           data_.table[j].n_categories >= c45_many_values_share * total_weight_;
+           !(c45_many_values_share * total_weight_ - data_.table[j].n_categories > c45_slack);
   }
 
   std::size_t choose_by_ratio(const std::vector<Candidate>& candidates) const {
@@ -648,12 +654,13 @@ class Grower {
       sum += candidates[j].gain;
       n_valid += 1;
     }
-    const double least = n_valid > 0 ? sum / n_valid - c45_average_gain_slack : 0.0;
     std::size_t chosen = candidates.size();
+    if (n_valid == 0) return chosen;
+    const double least = sum / n_valid - c45_average_gain_slack;
     double best = 0;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       if (!candidates[j].valid || candidates[j].gain < least) continue;
-      if (!(candidates[j].ratio() > best + c45_slack)) continue;
+      if (!(candidates[j].ratio() - best > c45_slack)) continue;
       chosen = j;
       best = candidates[j].ratio();
     }
@@ -671,59 +678,55 @@ class Grower {
     std::vector<std::vector<SideRow>> side;  // a branch each
   };
 
-  // Where values are too close for C4.5 to tell apart, its threshold can fall below the cut's own
-  // lower neighbour, and rows that were left of the cut go right.
-  void settle_threshold(const Work& work, std::size_t j, Candidate& candidate) const {
+  // Where values are too close for C4.5 to tell apart, its threshold depends on the order of rows.
+  // It is kept from falling below the cut and from parting values that differ by noise.
+  void settle_threshold(std::size_t j, Candidate& candidate) const {
     const double middle = midpoint(candidate.low, candidate.high);
-    std::vector<PlacedValue> nearby = values_near(j, middle);
-    const double threshold = nearby.empty() ? candidate.low : threshold_in_row_order(nearby);
-    if (data_.columns[j].is_ordered_list()) {
-      const std::span<const Entry> list = source_list(j, work);
-      auto above = [&](std::size_t i) {
-        return data_.table[j].value(packing_.row(list[i])) > threshold;
-      };
-      std::size_t cut = candidate.cut;
-      while (cut > 0 && above(cut - 1)) --cut;
-      if (cut == 0) return;
-      candidate.cut = cut;
-    } else {
-      const std::vector<double>& values = data_.columns[j].values;
-      std::size_t cut = candidate.cut;
-      while (cut > 0 && values[cut] > threshold) --cut;
-      if (values[cut] > threshold) return;
-      candidate.cut = cut;
-    }
-    candidate.low = threshold;
+    double threshold = candidate.low;
+    std::vector<PlacedValue> nearby;
+    walk_down(j, middle + c45_slack, [&](std::uint32_t row, double value) {
+      if (!(value - middle < c45_slack)) return true;
+      return add_nearby(nearby, row, value);
+    });
+    if (!nearby.empty()) threshold = std::max(threshold, threshold_in_row_order(nearby));
+    double highest = threshold;
+    walk_down(j, threshold + c45_noise, [&](std::uint32_t, double value) {
+      if (value > threshold && !(value - threshold < c45_noise)) return true;
+      highest = std::max(highest, value);
+      return false;
+    });
+    candidate.low = highest;
     candidate.threshold_is_settled = true;
   }
 
-  // Of the whole training set: the values not above the middle, down to the first clear gap.
-  std::vector<PlacedValue> values_near(std::size_t j, double middle) const {
+  // Calls visit(first row, value) for the different values of the whole training set up to
+  // `from`, the largest first, until it says false.
+  template <class Visit>
+  void walk_down(std::size_t j, double from, Visit&& visit) const {
     const PresortedColumn& column = data_.columns[j];
-    const Column& source = data_.table[j];
-    std::vector<PlacedValue> nearby;
-    // Adds a value unless it is above the middle; false when a clear gap has been reached.
-    auto take = [&](std::uint32_t row, double value) {
-      if (!takes_part(row) || !(value - middle < c45_slack)) return true;
-      if (!nearby.empty() && nearby.back().value - value > c45_slack) return false;
-      nearby.push_back({row, value});
-      return nearby.size() < max_nearby;
-    };
     if (!column.is_ordered_list()) {
-      std::vector<std::uint32_t> first_row = first_rows_of_codes(j);
+      const std::vector<std::uint32_t>& first_row = first_rows_[j];
       for (std::size_t code = column.values.size(); code-- > 0;)
-        if (first_row[code] != lost && !take(first_row[code], column.values[code])) break;
-      return nearby;
+        if (first_row[code] != lost && column.values[code] <= from &&
+            !visit(first_row[code], column.values[code]))
+          return;
+      return;
     }
-    const auto known_end = column.order.begin() + static_cast<std::ptrdiff_t>(column.n_known);
-    auto at = std::partition_point(column.order.begin(), known_end, [&](std::uint32_t item) {
-      return source.value(item & ~increase_bit) - middle < c45_slack;
-    });
-    while (at != column.order.begin()) {
-      const std::uint32_t row = *--at & ~increase_bit;
-      if (!take(row, source.value(row))) break;
+    const auto value_of = [&](std::uint32_t item) {
+      return data_.table[j].value(item & ~increase_bit);
+    };
+    const auto begin = column.order.begin();
+    auto end = std::partition_point(begin, begin + static_cast<std::ptrdiff_t>(column.n_known),
+                                    [&](std::uint32_t item) { return value_of(item) <= from; });
+    while (end != begin) {
+      const double value = value_of(*(end - 1));
+      const auto first = std::partition_point(
+          begin, end, [&](std::uint32_t item) { return value_of(item) < value; });
+      const auto present = std::find_if(
+          first, end, [&](std::uint32_t item) { return takes_part(item & ~increase_bit); });
+      if (present != end && !visit(*present & ~increase_bit, value)) return;
+      end = first;
     }
-    return nearby;
   }
 
   std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {
@@ -737,7 +740,7 @@ class Grower {
 
   void make_split(Work& work, std::size_t j, Candidate& candidate, Arena& arena,
                   Workspace<Entry>& space, std::size_t n_threads, std::vector<Work>& pending) {
-    if (needs_gap(j)) settle_threshold(work, j, candidate);
+    if (needs_gap(j)) settle_threshold(j, candidate);
     Branches branches;
     branches.n = candidate.groups.empty() && !data_.table[j].has_thresholds() ? n_codes(j) : 2;
     branches.first_child = arena.add_nodes(branches.n);
@@ -911,6 +914,7 @@ class Grower {
     }
     node.first_category = arena.category_branch.size();
     node.n_categories = n_codes(j);
+    if (node.first_category + node.n_categories > max_category_entries) throw TooManyNodes();
     for (std::size_t code = 0; code < n_codes(j); ++code)
       arena.category_branch.push_back(candidate.groups.empty() ? static_cast<std::int32_t>(code)
                                                                : candidate.groups[code]);
@@ -1045,8 +1049,8 @@ class Grower {
   Patience& patience_;
   Packing<Entry> packing_;
   LogTable logs_;
-  bool weights_are_whole_ = weights_.are_whole();
   std::vector<std::vector<Entry>> lists_;  // a column each; the last: rows in their own order
+  std::vector<std::vector<std::uint32_t>> first_rows_;  // of codes whose values are close
   std::vector<char> has_gaps_;
   std::vector<std::size_t> gap_columns_, root_known_;
   std::size_t n_root_ = 0, n_taking_part_ = 0;

@@ -1,12 +1,13 @@
 """The frame that every command shares: one error line, exit code 2, no traceback."""
 
-import os
 import sys
+from typing import NoReturn
 
 import typer
 
 import sureleaf
 from sureleaf.cli import compare, curve, evaluate, plan, reproduce
+from sureleaf.cli.output import finish
 
 __all__ = ["application", "main"]
 
@@ -77,15 +78,15 @@ def main(arguments: list[str] | None = None) -> None:
     """
     try:
         code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
-        sys.stdout.flush()
+        finish()
     except ArgumentProblem as problem:
         _stop(_told(problem))
     except (typer.Abort, KeyboardInterrupt):
         _stop("interrupted", code=INTERRUPTED)
-    except BrokenPipeError:
-        _leave_quietly()
-    except (sureleaf.SureleafError, OSError) as problem:
+    except sureleaf.SureleafError as problem:
         _stop(str(problem))
+    except OSError as problem:
+        _stop(f"{problem.filename or 'output'}: {problem.strerror or problem}")
     except MemoryError as problem:
         _stop(f"not enough memory: {problem}")
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
@@ -101,14 +102,8 @@ def _told(problem: Exception) -> str:
     return str(getattr(problem, "format_message", problem.__str__)())
 
 
-def _stop(message: str, *, code: int = 2) -> None:
+def _stop(message: str, *, code: int = 2) -> NoReturn:
     line = " ".join(message.split())
     if line:  # a bare "sureleaf" has shown its help and has nothing to add
         typer.echo(f"sureleaf: {line}", err=True)
     sys.exit(code)
-
-
-def _leave_quietly() -> None:
-    """End as if all had been read: whoever closed the pipe, say ``head``, has what it wanted."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)

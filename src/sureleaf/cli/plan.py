@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["plan"]
@@ -85,7 +86,6 @@ def plan(
 
     - sureleaf plan --difference 0.02 --rate 0.1 --discordance 0.06
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.report import plan_text
     from sureleaf.report.plan import make_plan
 

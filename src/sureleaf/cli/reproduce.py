@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from sureleaf.cli.output import show, show_json
+
 __all__ = ["reproduce"]
 
 
@@ -41,7 +43,6 @@ def reproduce(
 
     - sureleaf reproduce zhang2024 --json
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.report import reproduce as room
     from sureleaf.report.reproduce import text
 

@@ -28,7 +28,14 @@ _MICROSECONDS: Final = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
 def temporal_of(arrow_type: Any) -> str | None:
-    """Which of the five kinds of date or time an Arrow type is, None if none."""
+    """Which of the five kinds of date or time an Arrow type is, None if none.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> temporal_of(pyarrow.date32())
+    'date'
+    """
     from pyarrow import types
 
     if types.is_date(arrow_type):
