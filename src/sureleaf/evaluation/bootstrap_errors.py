@@ -277,8 +277,11 @@ def _plain(losses: Floats, counts: Integers, scale: Floats) -> tuple[float, floa
     value = float(by_bootstrap.mean())
     if not math.isfinite(value):
         return value, math.nan
-    direct = scale * (losses.mean(axis=0) - value) / n
-    influence = direct + by_bootstrap @ (counts - counts.mean(axis=0)) / n_bootstraps
+    influence = (
+        scale * (losses.mean(axis=0) - value) / n
+        + by_bootstrap @ (counts - counts.mean(axis=0)) / n_bootstraps
+    )
     noise = n * float(((by_bootstrap - value) ** 2).sum()) / n_bootstraps**2
-    variance = max(float(influence @ influence) - noise, float(direct @ direct))
+    once = scale**2 * ((losses - value) ** 2).mean(axis=0)
+    variance = max(float(influence @ influence) - noise, float(once.sum()) / n**2)
     return value, math.sqrt(variance)
