@@ -16,11 +16,12 @@ from sureleaf.evaluation.fitting import check_estimator, fitted, predict_codes
 from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.evaluation.no_information import class_losses, no_information_rate
 from sureleaf.evaluation.progress import track
 from sureleaf.evaluation.shown import ShownAsText
 from sureleaf.evaluation.table import Table, read_table
 
-__all__ = ["BootstrapError", "bootstrap_error", "class_losses", "no_information_rate"]
+__all__ = ["BootstrapError", "bootstrap_error"]
 
 LOSSES = ("error", "nce", "quadratic_loss", "cost")
 
@@ -92,52 +93,6 @@ class BootstrapError(ShownAsText):
             lines.append(f"  ! {self.rows_without_term} rows are in every bootstrap")
         lines += [f"  ! bootstrap {b} failed: {why}" for b, why in self.failures.items()]
         return "\n".join(lines)
-
-
-def class_losses(
-    prediction: Integers, probabilities: Floats | None, loss: str, n_classes: int, cost: Any = None
-) -> Floats:
-    """Loss of each prediction if the truth were class k, for every k: shape (n, m)."""
-    if loss == "error":
-        return np.asarray(prediction[:, None] != np.arange(n_classes), dtype=np.float64)
-    if loss == "cost":
-        if cost.ndim == 3:
-            return np.asarray(cost[np.arange(len(prediction)), :, prediction])
-        return np.asarray(cost[:, prediction].T)
-    if probabilities is None:
-        raise InvalidArgumentError(
-            f"loss={loss!r} needs probabilities, and the estimator has no predict_proba. "
-            "Use loss='error' or 'cost'."
-        )
-    if loss == "nce":
-        with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(probabilities))
-    squares = (probabilities**2).sum(axis=1, keepdims=True)
-    return np.asarray(1 - 2 * probabilities + squares)
-
-
-def no_information_rate(
-    truth: Integers, losses_by_class: Floats, weights: Floats | None = None
-) -> float:
-    """Mean loss over all n^2 pairs of a truth and a prediction, in O(n m).
-
-    Parameters
-    ----------
-    truth : ndarray of class codes
-    losses_by_class : ndarray of shape (n, m)
-        Of `class_losses`.
-    weights : ndarray, optional
-
-    Examples
-    --------
-    >>> truth, prediction = np.array([0, 0, 1]), np.array([0, 1, 1])
-    >>> round(no_information_rate(truth, class_losses(prediction, None, "error", 2)), 4)
-    0.5556
-    """
-    w = np.full(len(truth), 1 / len(truth)) if weights is None else weights / weights.sum()
-    shares = np.bincount(truth, w, minlength=losses_by_class.shape[1])
-    used = shares > 0  # a class that never occurs costs nothing, even an infinite loss
-    return float(shares[used] @ (w @ losses_by_class[:, used]))
 
 
 def bootstrap_error(
@@ -322,8 +277,11 @@ def _plain(losses: Floats, counts: Integers, scale: Floats) -> tuple[float, floa
     value = float(by_bootstrap.mean())
     if not math.isfinite(value):
         return value, math.nan
-    direct = scale * (losses.mean(axis=0) - value) / n
-    influence = direct + by_bootstrap @ (counts - counts.mean(axis=0)) / n_bootstraps
+    influence = (
+        scale * (losses.mean(axis=0) - value) / n
+        + by_bootstrap @ (counts - counts.mean(axis=0)) / n_bootstraps
+    )
     noise = n * float(((by_bootstrap - value) ** 2).sum()) / n_bootstraps**2
-    variance = max(float(influence @ influence) - noise, float(direct @ direct))
+    once = scale**2 * ((losses - value) ** 2).mean(axis=0)
+    variance = max(float(influence @ influence) - noise, float(once.sum()) / n**2)
     return value, math.sqrt(variance)

@@ -32,15 +32,15 @@ class RowsFor(ShownAsText):
     target : float
     rows, low, high : float
         Training rows in all, and their prediction interval; infinite where out of reach.
-    more : float
-        Rows beyond those there are.
+    available : int
+        Training rows there are.
     level : float
     limit : float
         What the measure comes to with rows without end.
 
     Examples
     --------
-    >>> print(RowsFor("accuracy", 0.9, 2000, 1500, 3400, 1400, 0.95, 0.93))
+    >>> print(RowsFor("accuracy", 0.9, 2000, 1500, 3400, 600, 0.95, 0.93))
     1,400 more rows for accuracy 0.9 (95 % prediction interval: 900 to 2,800 more)
     """
 
@@ -49,24 +49,31 @@ class RowsFor(ShownAsText):
     rows: float
     low: float
     high: float
-    more: float
+    available: int
     level: float
     limit: float
 
+    @property
+    def more(self) -> float:
+        """Rows beyond those there are; not positive if the target is reached."""
+        return self.rows - self.available
+
     def __str__(self) -> str:
-        here = self.rows - self.more
         what = f"{self.measure} {self.target:g}"
         level = f"{100 * self.level:g} % prediction interval"
         if not math.isfinite(self.rows):
-            best = f"{self.low - here:,.0f} more" if math.isfinite(self.low) else "never"
+            best = f"with {self.low:,.0f} rows" if math.isfinite(self.low) else "never"
             return (
                 f"{what} is out of reach: the curve levels off at {self.limit:.4g} "
                 f"({level}: at the earliest {best})"
             )
-        high = f"{self.high - here:,.0f} more" if math.isfinite(self.high) else "never"
-        low = f"{max(self.low - here, 0):,.0f}"
         if self.more <= 0:
-            return f"{what} is reached with {self.rows:,.0f} rows ({level}: {low} to {high})"
+            high = f"{self.high:,.0f}" if math.isfinite(self.high) else "never"
+            return (
+                f"{what} is reached with {self.rows:,.0f} rows ({level}: {self.low:,.0f} to {high})"
+            )
+        low = f"{max(self.low - self.available, 0):,.0f}"
+        high = f"{self.high - self.available:,.0f} more" if math.isfinite(self.high) else "never"
         return f"{self.more:,.0f} more rows for {what} ({level}: {low} to {high})"
 
 
@@ -239,7 +246,7 @@ class LearningCurve(ShownAsText):
             needed,
             min(first, needed),
             max(last, needed),
-            needed - self.n_rows,
+            self.n_rows,
             self.level,
             law.limit,
         )

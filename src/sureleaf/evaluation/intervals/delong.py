@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtri
-from scipy.stats import rankdata
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import Floats, check_level
@@ -42,6 +40,8 @@ def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[Floats, F
     >>> float(areas[0]), float(covariance[0, 0])
     (0.75, 0.125)
     """
+    from scipy.stats import rankdata  # a second to import, which other intervals need not wait for
+
     is_positive = np.asarray(positive, dtype=bool)
     table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     n_positive = int(is_positive.sum())
@@ -86,6 +86,8 @@ def delong_interval(positive: ArrayLike, scores: ArrayLike, *, level: float = 0.
     >>> print(delong_interval([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.8]))
     1.0000 (95 % interval 0.3856 to 1.0000; Newcombe's score interval)
     """
+    from scipy.stats import rankdata
+
     check_level(level)
     is_positive = np.asarray(positive, dtype=bool)
     row = np.asarray(scores, dtype=np.float64)
@@ -134,6 +136,8 @@ def delong_one_vs_rest(classes: ArrayLike, scores: ArrayLike, *, level: float = 
     >>> round(found.value, 4), found.method
     (0.8125, 'DeLong, one against the rest, logit scale')
     """
+    from scipy.stats import rankdata
+
     codes, table = np.asarray(classes), np.asarray(scores, dtype=np.float64)
     counts = np.bincount(codes, minlength=table.shape[1])
     present = np.flatnonzero(counts)
@@ -184,6 +188,8 @@ def newcombe_auc(area: float, n_positive: int, n_negative: int, *, level: float 
     >>> round(low, 4), high
     (0.8987, 1.0)
     """
+    from scipy.optimize import brentq
+
     z = float(ndtri(0.5 + check_level(level) / 2))
     spread = (n_positive + n_negative) / 2 - 1
 

@@ -44,8 +44,9 @@ def out_of_bag_mean(
 
     The standard error is that of Efron and Tibshirani (their (38): the influence of a row is
     ``(2 + 1/(n-1)) (E_i - E) / n + sum_b (N_ib - mean N_i) q_b``), less the share of it that is
-    noise of a finite number of bootstraps (``n sum_b (q_b - mean q)^2``), and at least that of a
-    mean of independent rows.
+    noise of a finite number of bootstraps (``n sum_b (q_b - mean q)^2``). What is left is right on
+    average but unsteady where there are fewer bootstraps than rows, so that it is taken to be at
+    least the standard error of as many independent rows scored once.
 
     Parameters
     ----------
@@ -96,5 +97,6 @@ def out_of_bag_mean(
     influence = direct + (scale * row_means[used] - value) * (1 + 1 / (n - 1))
     influence = influence / n + shares @ centred
     noise = n * float(((shares - shares.mean()) ** 2).sum())
-    variance = max(float(influence @ influence) - noise, float(direct @ direct) / n**2)
+    once = scale**2 * ((own - value) ** 2 * out[:, used]).sum(axis=0) / n_terms[used]
+    variance = max(float(influence @ influence) - noise, float(once.sum()) / n**2)
     return OutOfBagMean(value, math.sqrt(variance), row_means, missing)

@@ -1,5 +1,6 @@
 """Measures: plain functions of truth and predictions or probabilities."""
 
+from sureleaf.evaluation.measures.agreement import balanced_accuracy, kappa, matthews
 from sureleaf.evaluation.measures.calibration import (
     CalibrationCurve,
     LossDecomposition,
@@ -27,13 +28,10 @@ from sureleaf.evaluation.measures.priors import correct_priors, prior_weights
 from sureleaf.evaluation.measures.ranking import Roc, auc, average_precision, roc
 from sureleaf.evaluation.measures.rates import (
     accuracy,
-    balanced_accuracy,
     error,
     f_measure,
     false_negative_rate,
     false_positive_rate,
-    kappa,
-    matthews,
     precision,
     recall,
     specificity,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation.arguments import Floats
-from sureleaf.evaluation.measures import calibration, losses, ranking, rates
+from sureleaf.evaluation.measures import agreement, calibration, losses, ranking, rates
 from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.evaluation.scored import Scored
@@ -178,9 +178,9 @@ NAMED: dict[str, Measure] = {
         _rate("false_positive_rate", lambda rows: (_says(rows), ~_is(rows)), greater=False),
         _rate("false_negative_rate", lambda rows: (~_says(rows), _is(rows)), greater=False),
         _of_table("f_measure", rates.f_measure_of),
-        _of_table("balanced_accuracy", lambda counts, _: rates.balanced_accuracy_of(counts)),
-        _of_table("kappa", lambda counts, _: rates.kappa_of(counts), low=-1.0),
-        _of_table("matthews", lambda counts, _: rates.matthews_of(counts), low=-1.0),
+        _of_table("balanced_accuracy", lambda counts, _: agreement.balanced_accuracy_of(counts)),
+        _of_table("kappa", lambda counts, _: agreement.kappa_of(counts), low=-1.0),
+        _of_table("matthews", lambda counts, _: agreement.matthews_of(counts), low=-1.0),
         _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows)), np.inf),
         _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
         _loss("zero_one_loss", _wrong_side, 1.0),

@@ -2,9 +2,7 @@
 
 Every rate is a ratio of cells of one confusion matrix. scikit-learn's versions give the same
 numbers (the tests compare them) but warn or return NaN where a class never occurs; here such a
-rate is defined: **a rate of no rows is 0**, kappa and Matthews' coefficient of constant labels
-are 0 (no agreement beyond chance), and the balanced accuracy is the mean over the classes that
-occur.
+rate is defined: **a rate of no rows is 0**.
 """
 
 import math
@@ -21,25 +19,22 @@ from sureleaf.evaluation.labels import find_classes, positive_class, read_pair
 from sureleaf.evaluation.measures.confusion import confusion_matrix
 
 __all__ = [
+    "Counts",
     "accuracy",
-    "balanced_accuracy",
-    "balanced_accuracy_of",
     "error",
     "f_measure",
     "f_measure_of",
     "false_negative_rate",
     "false_positive_rate",
-    "kappa",
-    "kappa_of",
-    "matthews",
-    "matthews_of",
     "precision",
+    "ratio",
     "recall",
     "specificity",
     "weighted_accuracy",
 ]
 
 Counts = Floats | Integers
+"""A confusion matrix, of rows or of their weights."""
 
 
 class _Table(NamedTuple):
@@ -80,7 +75,8 @@ def _positive_label(positive: object, actual: Any, predicted: Any) -> object:
     return classes[positive_class(None, classes)]
 
 
-def _ratio(part: float, whole: float) -> float:
+def ratio(part: float, whole: float) -> float:
+    """Part of a whole; 0 of nothing."""
     return part / whole if whole > 0 else 0.0
 
 
@@ -148,7 +144,7 @@ def precision(
     0.5
     """
     table = _two_by_two(truth, prediction, positive, sample_weight)
-    return _ratio(table.true_positive, table.true_positive + table.false_positive)
+    return ratio(table.true_positive, table.true_positive + table.false_positive)
 
 
 def recall(
@@ -168,7 +164,7 @@ def recall(
     0.3333333333333333
     """
     table = _two_by_two(truth, prediction, positive, sample_weight)
-    return _ratio(table.true_positive, table.true_positive + table.false_negative)
+    return ratio(table.true_positive, table.true_positive + table.false_negative)
 
 
 def specificity(
@@ -188,7 +184,7 @@ def specificity(
     0.6666666666666666
     """
     table = _two_by_two(truth, prediction, positive, sample_weight)
-    return _ratio(table.true_negative, table.true_negative + table.false_positive)
+    return ratio(table.true_negative, table.true_negative + table.false_positive)
 
 
 def false_positive_rate(
@@ -208,7 +204,7 @@ def false_positive_rate(
     0.3333333333333333
     """
     table = _two_by_two(truth, prediction, positive, sample_weight)
-    return _ratio(table.false_positive, table.true_negative + table.false_positive)
+    return ratio(table.false_positive, table.true_negative + table.false_positive)
 
 
 def false_negative_rate(
@@ -228,7 +224,7 @@ def false_negative_rate(
     0.6666666666666666
     """
     table = _two_by_two(truth, prediction, positive, sample_weight)
-    return _ratio(table.false_negative, table.true_positive + table.false_negative)
+    return ratio(table.false_negative, table.true_positive + table.false_negative)
 
 
 def f_measure(
@@ -273,7 +269,7 @@ def f_measure_of(counts: Counts, positive: int) -> float:
 
 def _f(hits: float, missed: float, alarms: float, beta: float) -> float:
     weighed = (1 + beta**2) * hits
-    return _ratio(weighed, weighed + beta**2 * missed + alarms)
+    return ratio(weighed, weighed + beta**2 * missed + alarms)
 
 
 def weighted_accuracy(
@@ -311,7 +307,7 @@ def weighted_accuracy(
         raise InvalidArgumentError(f"weights must be at least 0; got {cells.tolist()}.")
     if cells.shape == (4,):
         table = np.array(_two_by_two(truth, prediction, positive, sample_weight))
-        return _ratio(float(cells[[0, 3]] @ table[[0, 3]]), float(cells @ table))
+        return ratio(float(cells[[0, 3]] @ table[[0, 3]]), float(cells @ table))
     matrix = confusion_matrix(truth, prediction, labels=labels, sample_weight=sample_weight)
     if cells.shape != matrix.counts.shape:
         raise InvalidArgumentError(
@@ -319,71 +315,4 @@ def weighted_accuracy(
             f"classes {matrix.labels.tolist()}; got shape {cells.shape}."
         )
     weighed = cells * matrix.counts
-    return _ratio(float(np.trace(weighed)), float(weighed.sum()))
-
-
-def balanced_accuracy(
-    truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
-    """Mean of the classes' recalls, over the classes that occur.
-
-    Examples
-    --------
-    >>> balanced_accuracy([0] * 9 + [1], [0] * 10)
-    0.5
-    """
-    matrix = confusion_matrix(truth, prediction, sample_weight=sample_weight)
-    return balanced_accuracy_of(matrix.counts)
-
-
-def balanced_accuracy_of(counts: Counts) -> float:
-    """Mean recall from a confusion matrix."""
-    actual = counts.sum(axis=1)
-    occurs = actual > 0
-    return float(np.mean(np.diag(counts)[occurs] / actual[occurs]))
-
-
-def kappa(
-    truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
-    """Agreement beyond that of chance (Cohen): (accuracy - chance) / (1 - chance).
-
-    0 where chance alone agrees always.
-
-    Examples
-    --------
-    >>> kappa([0, 0, 1, 1], [0, 0, 1, 0])
-    0.5
-    """
-    return kappa_of(confusion_matrix(truth, prediction, sample_weight=sample_weight).counts)
-
-
-def kappa_of(counts: Counts) -> float:
-    """Cohen's kappa from a confusion matrix."""
-    share = counts / counts.sum()
-    chance = float(share.sum(axis=1) @ share.sum(axis=0))
-    return _ratio(float(np.trace(share)) - chance, 1 - chance)
-
-
-def matthews(
-    truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
-    """Correlation of truth and prediction (Matthews; Gorodkin's for more than two classes).
-
-    0 where truth or prediction is constant.
-
-    Examples
-    --------
-    >>> matthews([0, 0, 1, 1], [0, 0, 1, 0])
-    0.5773502691896258
-    """
-    return matthews_of(confusion_matrix(truth, prediction, sample_weight=sample_weight).counts)
-
-
-def matthews_of(counts: Counts) -> float:
-    """Matthews' coefficient from a confusion matrix."""
-    share = counts / counts.sum()
-    actual, predicted = share.sum(axis=1), share.sum(axis=0)
-    covariance = float(np.trace(share) - actual @ predicted)
-    spread = float(1 - actual @ actual) * float(1 - predicted @ predicted)
-    return _ratio(covariance, math.sqrt(max(spread, 0.0)))
+    return ratio(float(np.trace(weighed)), float(weighed.sum()))
