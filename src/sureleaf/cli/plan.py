@@ -1,12 +1,14 @@
 """``sureleaf plan``: how many rows a node needs, and how many test rows a question."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import RenderableType
 
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["plan"]
 

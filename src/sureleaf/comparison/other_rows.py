@@ -25,6 +25,21 @@ def compare_independent(
     Rates of single hold-outs by the pooled z with its score interval (``method="z_pooled"``) or by
     the lecture's unpooled z (``method="z"``); all else by z from the intervals of both
     evaluations (``method="z_intervals"``).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import Holdout, evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> a, b = (
+    ...     evaluate(model, X, y, design=Holdout(), random_state=0)
+    ...     for model in (GaussianNB(), DummyClassifier())
+    ... )
+    >>> compare_independent(a, b, NAMED["accuracy"], 0.95, None).method
+    'z, pooled, with score interval'
     """
     plain = all(
         judged.design.kind == "holdout" and judged.weights is None and judged.groups is None

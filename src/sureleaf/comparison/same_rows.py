@@ -26,6 +26,21 @@ def compare_models(
 
     Rates of the same rows by McNemar, AUC of two classes by DeLong, means over rows by t, all
     else (and rows with weights or in groups) by the paired bootstrap.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import Holdout, evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> a, b = (
+    ...     evaluate(model, X, y, design=Holdout(), random_state=0)
+    ...     for model in (GaussianNB(), DummyClassifier())
+    ... )
+    >>> compare_models(a, b, NAMED["accuracy"], 0.95, None).method
+    "McNemar, mid-p; Tango's interval"
     """
     cells = [judged.cells_of(judged.main_splits[0]) for judged in (a, b)]
     first, second = a.scored(cells[0]), b.scored(cells[1])
@@ -102,7 +117,12 @@ def _rows_t(first: Scored, second: Scored, measure: Measure, level: float) -> Di
 
 
 def finite_losses(values: Floats, name: str) -> None:
-    """Refuse infinite losses: no test can weigh them."""
+    """Refuse infinite losses: no test can weigh them.
+
+    Examples
+    --------
+    >>> finite_losses(np.array([0.1, 0.2]), "nce")
+    """
     if not np.isfinite(values).all():
         raise InvalidArgumentError(
             f"{name} is infinite: a class that occurred was given probability 0. Smooth the "

@@ -23,6 +23,21 @@ def compare_algorithms(
 
     The corrected resampled t unless asked otherwise: ``method="paired_t"`` is the lecture's,
     ``method="5x2cv_f"`` Alpaydın's for ``KFold(2, repeats=5)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import KFold, evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> a, b = (
+    ...     evaluate(model, X, y, design=KFold(5), random_state=0)
+    ...     for model in (GaussianNB(), DummyClassifier())
+    ... )
+    >>> compare_algorithms(a, b, NAMED["accuracy"], 0.95, None).method
+    'corrected resampled t over 5 splits'
     """
     five_by_two = isinstance(a.design, KFold) and (a.design.n_splits, a.design.repeats) == (2, 5)
     open_to = ["corrected_t", "paired_t", *(["5x2cv_f"] if five_by_two else [])]
@@ -68,6 +83,23 @@ def repeats_until(test: DifferenceTest, judged: Evaluation, half_width: float) -
 
     More repeats take away the chance of the partition, not that of the rows: the variance falls
     towards s² n_test/n_train, never below.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import KFold, evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> a, b = (
+    ...     evaluate(model, X, y, design=KFold(5), random_state=0)
+    ...     for model in (GaussianNB(), DummyClassifier())
+    ... )
+    >>> test = compare_algorithms(a, b, NAMED["accuracy"], 0.95, None)
+    >>> half_width = (test.high - test.low) / 2
+    >>> repeats_until(test, a, 0.8 * half_width), repeats_until(test, a, 0.1 * half_width)
+    (2, None)
     """
     design = judged.design
     if not test.method.startswith("corrected") or not hasattr(design, "repeats"):
