@@ -31,7 +31,15 @@ SUM_TOLERANCE = 1e-3
 
 
 def check_level(level: float) -> float:
-    """Return a level of confidence as a float, strictly between 0 and 1."""
+    """Return a level of confidence as a float, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> check_level(95)
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: level must be between 0 and 1; got 95. Did you mean 0.95?
+    """
     if not 0 < level < 1:
         hint = f" Did you mean {level / 100:g}?" if 1 < level < 100 else ""
         raise InvalidArgumentError(f"level must be between 0 and 1; got {level!r}.{hint}")
@@ -39,7 +47,13 @@ def check_level(level: float) -> float:
 
 
 def check_count(name: str, value: object, *, least: int = 1) -> int:
-    """Return a whole number of at least `least`."""
+    """Return a whole number of at least `least`.
+
+    Examples
+    --------
+    >>> check_count("repeats", 3)
+    3
+    """
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -52,7 +66,13 @@ def check_count(name: str, value: object, *, least: int = 1) -> int:
 
 
 def check_share(name: str, value: float) -> float:
-    """Return a share strictly between 0 and 1."""
+    """Return a share strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> check_share("test", 0.25)
+    0.25
+    """
     if not 0 < value < 1:
         hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
         raise InvalidArgumentError(f"{name} must be between 0 and 1; got {value!r}.{hint}")
@@ -60,7 +80,13 @@ def check_share(name: str, value: float) -> float:
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
-    """Return one of the words that are allowed."""
+    """Return one of the words that are allowed.
+
+    Examples
+    --------
+    >>> check_choice("average", "macro", ("macro", "weighted"))
+    'macro'
+    """
     if value not in choices:
         allowed = ", ".join(repr(choice) for choice in choices)
         raise InvalidArgumentError(f"{name} must be one of {allowed}; got {value!r}.")
@@ -68,7 +94,13 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
 
 
 def check_same_length(**arrays: NDArray[Any] | None) -> int:
-    """Return the number of rows that all the arrays have."""
+    """Return the number of rows that all the arrays have.
+
+    Examples
+    --------
+    >>> check_same_length(truth=np.zeros(3), prediction=np.ones(3))
+    3
+    """
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
@@ -82,6 +114,11 @@ def read_labels(name: str, labels: ArrayLike) -> Labels:
     """Return labels as an array of one dimension, without missing ones.
 
     Object arrays of one kind of label become arrays of that kind, so that comparing them is quick.
+
+    Examples
+    --------
+    >>> read_labels("y", ["a", "b"]).tolist()
+    ['a', 'b']
     """
     array = np.asarray(labels)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -110,7 +147,13 @@ def _tidy_objects(name: str, array: Labels) -> Labels:
 
 
 def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
-    """Return the rows' weights: finite, not negative, not all zero; or None."""
+    """Return the rows' weights: finite, not negative, not all zero; or None.
+
+    Examples
+    --------
+    >>> check_weights([1, 2], 2).tolist()
+    [1.0, 2.0]
+    """
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -133,6 +176,11 @@ def check_probabilities(probabilities: ArrayLike, n_classes: int) -> Floats:
     """Return probabilities as rows by classes, each row a distribution.
 
     One column is read as the probability of the second of two classes.
+
+    Examples
+    --------
+    >>> check_probabilities([0.25], 2).tolist()
+    [[0.75, 0.25]]
     """
     array = np.asarray(probabilities, dtype=np.float64)
     if array.ndim == 1 and n_classes == 2:

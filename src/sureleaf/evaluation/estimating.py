@@ -40,7 +40,18 @@ OF_MODELS = ("holdout", "folds", "leave one out", "nested")
 def estimate(
     evaluation: "Evaluation", measure: Measure, *, level: float, of: str | None, method: str | None
 ) -> Estimate:
-    """Return the measure with the interval that the design and the question call for."""
+    """Return the measure with the interval that the design and the question call for.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> estimate(judged, NAMED["accuracy"], level=0.95, of="model", method=None).method
+    'Wilson, the 10 models fitted, on average'
+    """
     check_level(level)
     kind = evaluation.design.kind
     if of is None:

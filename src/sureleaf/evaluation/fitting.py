@@ -30,6 +30,12 @@ class Outcome:
         Columns in the order of all classes; a class the model never saw has probability 0.
     failure : str or None
         The error that ended the split, if one did.
+
+    Examples
+    --------
+    >>> split = Split(np.array([0]), np.array([1]), repeat=0, fold=0)
+    >>> Outcome(split, np.empty(0, int), None, "ValueError: no").failure
+    'ValueError: no'
     """
 
     split: Split
@@ -39,7 +45,16 @@ class Outcome:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Refuse what is not a classifier, before hours of fitting."""
+    """Refuse what is not a classifier, before hours of fitting.
+
+    Examples
+    --------
+    >>> check_estimator("tree")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidTypeError: estimator must be a scikit-learn classifier, an object with
+    fit and predict; got str.
+    """
     if isinstance(estimator, type) or not (
         hasattr(estimator, "fit") and hasattr(estimator, "predict")
     ):
@@ -55,6 +70,15 @@ def fitted(estimator: Any, table: Table, train: Integers, seed: int, *key: int) 
 
     Every random_state left at None gets a seed of its own key, so that the order of the fits and
     the number of workers change nothing.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sureleaf.evaluation.table import read_table
+    >>> table = read_table([[1], [2], [3]], ["a", "b", "b"])
+    >>> model = fitted(DecisionTreeClassifier(), table, np.arange(3), 0)
+    >>> model.random_state is None, model.predict([[3]]).tolist()
+    (False, ['b'])
     """
     copy = clone(estimator, safe=False)
     if hasattr(copy, "get_params"):
@@ -78,6 +102,15 @@ def predict_codes(
     """Return the model's predictions of the rows as codes, and its probabilities if it has any.
 
     What is not asked for (labels, probabilities) is not computed.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sureleaf.evaluation.table import read_table
+    >>> table = read_table([[1], [2], [3]], ["a", "b", "b"])
+    >>> model = fitted(DecisionTreeClassifier(), table, np.arange(3), 0)
+    >>> predict_codes(model, table, np.array([0, 2]), probabilities=False)
+    (array([0, 1]), None)
     """
     own = take_rows(table.X, rows)
     prediction = np.empty(0, dtype=np.int64)
@@ -107,7 +140,18 @@ def _one(estimator: Any, table: Table, split: Split, number: int, seed: int) -> 
 def fit_splits(
     estimator: Any, table: Table, design: Design, *, seed: int, n_jobs: int | None
 ) -> Iterator[Outcome]:
-    """Yield the outcome of each split, in order, from as many workers as wanted."""
+    """Yield the outcome of each split, in order, from as many workers as wanted.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sureleaf.designs import KFold
+    >>> from sureleaf.evaluation.table import read_table
+    >>> table = read_table([[1], [2], [3], [4]], ["a", "a", "b", "a"])
+    >>> outcomes = fit_splits(DummyClassifier(), table, KFold(2), seed=0, n_jobs=None)
+    >>> [outcome.prediction.tolist() for outcome in outcomes]
+    [[0, 0], [0, 0]]
+    """
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
     yield from Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_one)(estimator, table, split, number, seed) for number, split in enumerate(splits)

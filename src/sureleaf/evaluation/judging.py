@@ -143,7 +143,14 @@ def _refuse_if_all_failed(outcomes: list[Outcome], estimator: Any) -> None:
 
 
 def describe(estimator: Any) -> str:
-    """Return the estimator as one line of text."""
+    """Return the estimator as one line of text.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> describe(GaussianNB())
+    'GaussianNB()'
+    """
     text = type(estimator).__name__
     with contextlib.suppress(Exception):  # a repr that fails must not end an evaluation
         text = " ".join(repr(estimator).split())

@@ -21,7 +21,13 @@ SMALL_RANGE = 1 << 16
 
 
 def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[Labels, Labels]:
-    """Return true and predicted labels as arrays of the same length and kind of label."""
+    """Return true and predicted labels as arrays of the same length and kind of label.
+
+    Examples
+    --------
+    >>> [labels.tolist() for labels in read_pair(["a", "b"], ["a", "a"])]
+    [['a', 'b'], ['a', 'a']]
+    """
     actual, predicted = read_labels("truth", truth), read_labels("prediction", prediction)
     check_same_length(truth=actual, prediction=predicted)
     if len(actual) == 0:
@@ -39,7 +45,13 @@ def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[Labels, Labels]:
 
 
 def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: Labels) -> Labels:
-    """Return the classes: those named by `labels` in that order, else those seen, sorted."""
+    """Return the classes: those named by `labels` in that order, else those seen, sorted.
+
+    Examples
+    --------
+    >>> find_classes(None, np.array([3, 1]), np.array([2, 3])).tolist()
+    [1, 2, 3]
+    """
     if labels is not None:
         classes = read_labels("labels", labels)
         if len(np.unique(classes)) != len(classes):
@@ -65,7 +77,13 @@ def _distinct(array: Labels) -> Labels:
 
 
 def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
-    """Return for each label its position among the classes; an unknown one is an error."""
+    """Return for each label its position among the classes; an unknown one is an error.
+
+    Examples
+    --------
+    >>> class_codes("y", np.array(["b", "a"]), np.array(["a", "b"])).tolist()
+    [1, 0]
+    """
     if array.dtype.kind in "iub" and classes.dtype.kind in "iub" and len(classes) and len(array):
         low, high = int(classes.min()), int(classes.max())
         span = high - low + 1
@@ -90,7 +108,13 @@ def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
 
 
 def positive_class(positive: object, classes: Labels) -> int:
-    """Return the code of the positive class; None is the second of two classes."""
+    """Return the code of the positive class; None is the second of two classes.
+
+    Examples
+    --------
+    >>> positive_class(None, np.array(["no", "yes"]))
+    1
+    """
     if positive is None:
         if len(classes) == 2:
             return 1

@@ -13,7 +13,13 @@ __all__ = ["class_losses", "no_information_rate"]
 def class_losses(
     prediction: Integers, probabilities: Floats | None, loss: str, n_classes: int, cost: Any = None
 ) -> Floats:
-    """Loss of each prediction if the truth were class k, for every k: shape (n, m)."""
+    """Loss of each prediction if the truth were class k, for every k: shape (n, m).
+
+    Examples
+    --------
+    >>> class_losses(np.array([0, 1]), None, "error", 2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
     if loss == "error":
         return np.asarray(prediction[:, None] != np.arange(n_classes), dtype=np.float64)
     if loss == "cost":

@@ -9,7 +9,13 @@ Item = TypeVar("Item")
 
 
 def track(items: Iterable[Item], *, total: int, what: str, shown: bool) -> Iterator[Item]:
-    """Yield the items, drawing a progress bar if that is wanted."""
+    """Yield the items, drawing a progress bar if that is wanted.
+
+    Examples
+    --------
+    >>> list(track(range(3), total=3, what="Counting", shown=False))
+    [0, 1, 2]
+    """
     if not shown:
         yield from items
         return

@@ -16,7 +16,17 @@ __all__ = ["with_priors"]
 
 
 def with_priors(evaluation: "Evaluation", in_use: ArrayLike | None) -> "Evaluation":
-    """Return the evaluation with probabilities, predictions and weights for other class shares."""
+    """Return the evaluation with probabilities, predictions and weights for other class shares.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> with_priors(judged, [0.5, 0.25, 0.25]).confusion().actual.tolist()
+    [75.0, 37.5, 37.5]
+    """
     if evaluation.probabilities is None:
         raise InvalidArgumentError(
             f"Priors are corrected in probabilities, and {evaluation.estimator} has no "

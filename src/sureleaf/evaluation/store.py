@@ -97,7 +97,15 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> "Evaluation":
-    """Read an evaluation that `save` wrote; a file that is not one is named in the error."""
+    """Read an evaluation that `save` wrote; a file that is not one is named in the error.
+
+    Examples
+    --------
+    >>> load("nowhere.npz")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: nowhere.npz does not exist.
+    """
     from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 
     header, arrays = _read(Path(path))

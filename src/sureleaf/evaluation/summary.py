@@ -72,7 +72,17 @@ class Summary(ShownAsText):
 
 
 def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
-    """Return the summary of an evaluation."""
+    """Return the summary of an evaluation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> list(summarise(judged, level=0.95).estimates)
+    ['accuracy', 'balanced_accuracy', 'auc', 'nce', 'quadratic_loss']
+    """
     estimates, warnings = {}, []
     two = len(evaluation.classes) == 2
     for name in FIGURES:

@@ -17,7 +17,13 @@ __all__ = ["Table", "read_table", "take_rows"]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows and what is known of them; labels and groups as codes too."""
+    """Rows and what is known of them; labels and groups as codes too.
+
+    Examples
+    --------
+    >>> read_table([[1], [2]], ["a", "b"]).classes.tolist()
+    ['a', 'b']
+    """
 
     X: Any
     y: Labels
@@ -39,7 +45,14 @@ def read_table(
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Table:
-    """Check what is to be judged, and code labels and groups."""
+    """Check what is to be judged, and code labels and groups.
+
+    Examples
+    --------
+    >>> table = read_table([[1], [2], [3]], ["no", "yes", "no"])
+    >>> len(table), table.codes.tolist(), table.positive
+    (3, [0, 1, 0], 1)
+    """
     labels = read_labels("y", y)
     if not hasattr(X, "shape") and not hasattr(X, "__array__"):
         X = np.asarray(X)
@@ -68,7 +81,13 @@ def read_table(
 
 
 def take_rows(X: Any, rows: Integers) -> Any:
-    """Return some rows of an array, sparse matrix or any data frame, as the same kind."""
+    """Return some rows of an array, sparse matrix or any data frame, as the same kind.
+
+    Examples
+    --------
+    >>> take_rows(np.array([[1], [2], [3]]), np.array([2, 0])).tolist()
+    [[3], [1]]
+    """
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return X[rows]
     frame = nw.from_native(X, eager_only=True, pass_through=True)

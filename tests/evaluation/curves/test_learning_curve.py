@@ -1,5 +1,6 @@
 """Learning curves: sizes, nested samples, stop rules, intervals, rows for a target."""
 
+import json
 import math
 
 import numpy as np
@@ -73,6 +74,9 @@ def test_each_value_is_that_of_a_model_of_the_first_rows() -> None:
     found = corrected_resampled(curve.values[:, 1], test_to_train=0.5)
     assert curve.estimates[1].low == pytest.approx(max(found.low, 0))
     assert "\n       110  0." in str(curve)
+    plain = json.loads(json.dumps(curve.to_dict()))
+    assert [point["rows"] for point in plain["points"]] == [20, 110, 200]
+    assert plain["points"][1]["low"] == curve.estimates[1].low
 
 
 def test_workers_change_nothing() -> None:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn import metrics
 
 from sureleaf import measures
@@ -182,3 +184,27 @@ def test_labels_of_any_type_are_coded_alike() -> None:
         assert measures.kappa(to[[0, 0, 1, 2]], to[[0, 1, 1, 2]]) == pytest.approx(expected)
     truth = np.array(["x", "x", "y", "z"], dtype=object)
     assert measures.kappa(truth, ["x", "y", "y", "z"]) == pytest.approx(expected)
+
+
+PAIRS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=12)
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_the_rates_keep_their_identities_whatever_the_rows(pairs) -> None:
+    truth, prediction = np.array(pairs).T
+    m = {name: getattr(measures, name)(truth, prediction) for name in RATES}
+    assert m["error"] == pytest.approx(1 - m["accuracy"])
+    if (truth == 0).any():
+        assert m["false_positive_rate"] == pytest.approx(1 - m["specificity"])
+    if (truth == 1).any():
+        assert m["false_negative_rate"] == pytest.approx(1 - m["recall"])
+    both = m["precision"] + m["recall"]
+    harmonic = 2 * m["precision"] * m["recall"] / both if both else 0.0
+    assert m["f_measure"] == pytest.approx(harmonic)
+    for name, value in m.items():
+        assert -1 <= value <= 1, name
+    assert m["kappa"] <= 1
+    if len(set(truth)) == 2:
+        expected = (m["recall"] + m["specificity"]) / 2
+        assert m["balanced_accuracy"] == pytest.approx(expected)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -250,6 +251,24 @@ class LearningCurve(ShownAsText):
             self.level,
             law.limit,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curve as plain data, for JSON."""
+        return {
+            "measure": self.measure.name,
+            "level": self.level,
+            "rows": self.n_rows,
+            "points": [
+                {"rows": int(size), "value": e.value, "low": e.low, "high": e.high}
+                for size, e in zip(self.sizes, self.estimates, strict=True)
+            ],
+            "stopped": self.stopped,
+            "failures": [
+                {"repeat": repeat, "rows": size, "error": why}
+                for (repeat, size), why in self.failures.items()
+            ],
+            "seed": self.seed,
+        }
 
     def __str__(self) -> str:
         lines = [f"{self.measure.name} by training rows ({100 * self.level:g} % intervals)"]

@@ -31,6 +31,12 @@ def nested_order(train: Integers, classes: Integers, seed: int, repeat: int) -> 
     """Return training rows in an order whose every beginning has the classes' shares.
 
     A sample is the first rows of it, so that each sample holds the smaller ones.
+
+    Examples
+    --------
+    >>> order = nested_order(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), seed=0, repeat=0)
+    >>> int((order[:3] > 3).sum())  # a third of every sample is of the second class
+    1
     """
     order = train[shuffled(len(train), seed, PARTITION, repeat, 1)]
     own = classes[order]

@@ -14,6 +14,12 @@ def balance(train: Integers, classes: Integers, how: str, seed: int, number: int
     ``"over"`` keeps every row and draws more of the rarer classes with replacement up to the
     largest; ``"under"`` keeps as many rows of each class as the smallest has; ``"none"`` changes
     nothing.
+
+    Examples
+    --------
+    >>> classes = np.array([0, 0, 0, 1])
+    >>> balance(np.arange(4), classes, "over", seed=0, number=0).tolist()
+    [0, 1, 2, 3, 3, 3]
     """
     if how == "none":
         return train

@@ -14,6 +14,12 @@ def deal_folds(
     """Fold of each row: sizes differ by at most one, and so do those of each class if stratified.
 
     Rows are shuffled, sorted by class, and dealt out like cards.
+
+    Examples
+    --------
+    >>> folds = deal_folds(np.array([0, 0, 1, 1]), 2, stratified=True, seed=0, repeat=0)
+    >>> sorted(folds[:2].tolist()), sorted(folds[2:].tolist())
+    ([0, 1], [0, 1])
     """
     order = shuffled(len(classes), seed, PARTITION, repeat)
     if stratified:
@@ -29,6 +35,12 @@ def pick_test(
     """0 for training rows and 1 for test rows; at least one of each.
 
     Stratified: each class gives its share, fractions going to the largest remainders.
+
+    Examples
+    --------
+    >>> part = pick_test(np.array([0, 0, 1, 1]), 0.5, stratified=True, seed=0, repeat=0)
+    >>> int(part[:2].sum()), int(part[2:].sum())
+    (1, 1)
     """
     n = len(classes)
     size = min(max(round(test * n), 1), n - 1)
@@ -54,6 +66,14 @@ def deal_groups(
 
     Groups are taken at random, larger ones first, each to the part where it leaves the least
     squared distance to the wanted counts; there is no exact solution in reasonable time.
+
+    Examples
+    --------
+    >>> groups = np.array([0, 0, 1, 1])
+    >>> part = deal_groups(
+    ...     np.zeros(4, int), groups, np.array([0.5, 0.5]), stratified=False, seed=0, repeat=0)
+    >>> bool(part[0] == part[1] != part[2] == part[3])
+    True
     """
     columns = classes if stratified else np.zeros_like(classes)
     n_groups, n_columns = int(groups.max()) + 1, int(columns.max()) + 1

@@ -91,7 +91,16 @@ class Design:
 
 
 def check_units(n_units: int, least: int, groups: object, why: str) -> None:
-    """Refuse a table that is too small for the design."""
+    """Refuse a table that is too small for the design.
+
+    Examples
+    --------
+    >>> check_units(3, 5, None, "A partition into 5 folds")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: A partition into 5 folds needs at least 5 rows; got 3.
+    Use fewer folds or more rows.
+    """
     if n_units < least:
         unit = "rows" if groups is None else "groups"
         raise InvalidArgumentError(

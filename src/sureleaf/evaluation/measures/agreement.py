@@ -38,7 +38,13 @@ def balanced_accuracy(
 
 
 def balanced_accuracy_of(counts: Counts) -> float:
-    """Mean recall from a confusion matrix."""
+    """Mean recall from a confusion matrix.
+
+    Examples
+    --------
+    >>> balanced_accuracy_of(np.array([[8, 2], [0, 4]]))
+    0.9
+    """
     actual = counts.sum(axis=1)
     occurs = actual > 0
     return float(np.mean(np.diag(counts)[occurs] / actual[occurs]))
@@ -60,7 +66,13 @@ def kappa(
 
 
 def kappa_of(counts: Counts) -> float:
-    """Cohen's kappa from a confusion matrix."""
+    """Cohen's kappa from a confusion matrix.
+
+    Examples
+    --------
+    >>> kappa_of(np.array([[2, 0], [1, 1]]))
+    0.5
+    """
     share = counts / counts.sum()
     chance = float(share.sum(axis=1) @ share.sum(axis=0))
     return ratio(float(np.trace(share)) - chance, 1 - chance)
@@ -82,7 +94,13 @@ def matthews(
 
 
 def matthews_of(counts: Counts) -> float:
-    """Matthews' coefficient from a confusion matrix."""
+    """Matthews' coefficient from a confusion matrix.
+
+    Examples
+    --------
+    >>> round(matthews_of(np.array([[2, 0], [1, 1]])), 4)
+    0.5774
+    """
     share = counts / counts.sum()
     actual, predicted = share.sum(axis=1), share.sum(axis=0)
     covariance = float(np.trace(share) - actual @ predicted)

@@ -105,6 +105,12 @@ def confusion_matrix(
 def count_pairs(
     truth: Integers, prediction: Integers, n_classes: int, weights: Floats | None = None
 ) -> Floats | Integers:
-    """Confusion matrix of codes."""
+    """Confusion matrix of codes.
+
+    Examples
+    --------
+    >>> count_pairs(np.array([0, 1, 1]), np.array([0, 0, 1]), 2).tolist()
+    [[1, 0], [1, 1]]
+    """
     cells = np.bincount(truth * n_classes + prediction, weights, minlength=n_classes**2)
     return np.asarray(cells.reshape(n_classes, n_classes))

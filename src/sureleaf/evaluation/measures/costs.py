@@ -22,7 +22,13 @@ __all__ = ["check_cost", "cost", "cost_from_accuracy", "cost_threshold", "decide
 
 
 def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> Floats:
-    """Return a cost matrix (m, m), with an abstain column (m, m + 1), or one of them a row."""
+    """Return a cost matrix (m, m), with an abstain column (m, m + 1), or one of them a row.
+
+    Examples
+    --------
+    >>> check_cost([[0, 1], [5, 0]], 2).shape
+    (2, 2)
+    """
     matrix = np.asarray(cost, dtype=np.float64)
     per_row = matrix.ndim == 3
     shape = matrix.shape[1:] if per_row else matrix.shape
@@ -44,7 +50,13 @@ def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> Fl
 
 
 def row_costs(truth: Integers, prediction: Integers, cost: Floats) -> Floats:
-    """Cost of each row from codes; the code after the last class is abstaining."""
+    """Cost of each row from codes; the code after the last class is abstaining.
+
+    Examples
+    --------
+    >>> row_costs(np.array([0, 1]), np.array([1, 0]), np.array([[0.0, 1.0], [5.0, 0.0]])).tolist()
+    [1.0, 5.0]
+    """
     if cost.ndim == 3:
         return np.asarray(cost[np.arange(len(truth)), truth, prediction])
     return np.asarray(cost[truth, prediction])

@@ -40,7 +40,14 @@ __all__ = [
 def read_scored(
     truth: ArrayLike, probabilities: ArrayLike, labels: Sequence[Any] | None
 ) -> tuple[Integers, Floats, Labels]:
-    """Return the truth as codes, the probabilities and the classes of their columns."""
+    """Return the truth as codes, the probabilities and the classes of their columns.
+
+    Examples
+    --------
+    >>> codes, table, classes = read_scored(["no", "yes"], [0.1, 0.8], None)
+    >>> codes.tolist(), table.shape, classes.tolist()
+    ([0, 1], (2, 2), ['no', 'yes'])
+    """
     actual = read_labels("truth", truth)
     raw = np.asarray(probabilities)
     check_same_length(truth=actual, probabilities=raw)
@@ -61,14 +68,26 @@ def read_scored(
 
 
 def log_losses(truth: Integers, probabilities: Floats) -> Floats:
-    """Negative log of the probability of each row's class, in nats; infinite where that is 0."""
+    """Negative log of the probability of each row's class, in nats; infinite where that is 0.
+
+    Examples
+    --------
+    >>> log_losses(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])).round(4).tolist()
+    [0.0, 0.6931]
+    """
     with np.errstate(divide="ignore"):
         logs: Floats = np.log(probabilities[np.arange(len(truth)), truth])
-    return np.negative(logs, out=logs)
+    return np.subtract(0.0, logs, out=logs)  # and not minus: -log 1 is 0, never -0
 
 
 def quadratic_losses(truth: Integers, probabilities: Floats) -> Floats:
-    """Quadratic loss of each row, 1 - 2 p_true + sum_j p_j^2, from 0 to 2."""
+    """Quadratic loss of each row, 1 - 2 p_true + sum_j p_j^2, from 0 to 2.
+
+    Examples
+    --------
+    >>> quadratic_losses(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    [0.0, 0.5]
+    """
     squares = np.einsum("ij,ij->i", probabilities, probabilities)
     squares -= 2 * probabilities[np.arange(len(truth)), truth]
     squares += 1

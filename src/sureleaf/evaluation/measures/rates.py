@@ -76,7 +76,13 @@ def _positive_label(positive: object, actual: Any, predicted: Any) -> object:
 
 
 def ratio(part: float, whole: float) -> float:
-    """Part of a whole; 0 of nothing."""
+    """Part of a whole; 0 of nothing.
+
+    Examples
+    --------
+    >>> ratio(1, 4), ratio(0, 0)
+    (0.25, 0.0)
+    """
     return part / whole if whole > 0 else 0.0
 
 
@@ -261,7 +267,13 @@ def f_measure(
 
 
 def f_measure_of(counts: Counts, positive: int) -> float:
-    """F measure of one class (its code) from a confusion matrix."""
+    """F measure of one class (its code) from a confusion matrix.
+
+    Examples
+    --------
+    >>> f_measure_of(np.array([[8, 2], [2, 2]]), positive=1)
+    0.5
+    """
     hits = float(counts[positive, positive])
     actual, predicted = float(counts[positive].sum()), float(counts[:, positive].sum())
     return _f(hits, actual - hits, predicted - hits, 1.0)
