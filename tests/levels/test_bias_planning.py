@@ -10,28 +10,29 @@ from sureleaf.levels.estimates import METHODS
 
 def by_trying(p_range: tuple[float, float], bound: float, method: str, of: str, upto: int) -> int:
     """Check every n up to a limit on a grid of p, evenly spaced and fine."""
-    p = np.unique(np.linspace(*p_range, 61))
+    p = np.unique(np.linspace(*p_range, 41))
     n = np.arange(1, upto + 1)
     worst = np.abs(exact_bias(n[:, np.newaxis], p, method=method, of=of)).max(axis=1)
+    assert (worst[upto * 3 // 4 :] < bound).all()
     return int(n[worst > bound].max(initial=0)) + 1
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("of", ["p_max", "confidence", "utility"])
 @pytest.mark.parametrize(
-    ("p_range", "bound"), [((0.6, 0.9), 0.02), ((0.7, 0.7), 0.01), ((0.65, 1.0), 0.013)]
+    ("p_range", "bound"), [((0.64, 0.9), 0.02), ((0.7, 0.7), 0.01), ((0.65, 1.0), 0.013)]
 )
 def test_the_answer_is_that_of_trying_every_n(
     p_range: tuple[float, float], bound: float, of: str, method: str
 ) -> None:
     found = sample_size_for_bias(p_range, bias=bound, method=method, of=of)
-    assert found == by_trying(p_range, bound, method, of, upto=400)
+    assert found == by_trying(p_range, bound, method, of, upto=180)
 
 
 @pytest.mark.parametrize("method", ["entropic", "blend", "posterior"])
 def test_the_answer_is_that_of_trying_every_n_down_to_even_odds(method: str) -> None:
     found = sample_size_for_bias((0.5, 1.0), bias=0.02, method=method)
-    assert found == by_trying((0.5, 1.0), 0.02, method, "p_max", upto=500)
+    assert found == by_trying((0.5, 1.0), 0.02, method, "p_max", upto=330)
 
 
 @pytest.mark.parametrize(("a", "bound"), [(0.5, 0.01), (0.51, 0.005), (0.6, 0.02)])
@@ -75,7 +76,8 @@ def test_utility_is_no_steeper_than_the_horizon_supposes(n: int) -> None:
 def test_a_bias_that_does_not_vanish_is_refused() -> None:
     with pytest.raises(UnreachableLevelError, match="exceeded at 100000 rows"):
         sample_size_for_bias((0.5, 0.9), of="confidence")
-    assert sample_size_for_bias((0.5, 0.9), bias=0.3, of="confidence") == 4
+    found = sample_size_for_bias((0.5, 0.9), bias=0.3, of="confidence")
+    assert found == by_trying((0.5, 0.9), 0.3, "blend", "confidence", upto=100)
 
 
 def test_a_bound_that_every_node_keeps_needs_one_row() -> None:
