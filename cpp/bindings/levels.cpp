@@ -29,7 +29,7 @@ template <typename Formula, typename... Inputs>
 Output elementwise(Formula formula, const Input& first, const Inputs&... rest) {
   if (!(same_shape(first, rest) && ...)) throw nb::value_error("arrays must have one shape");
   const std::size_t size = first.size();
-  auto values = std::make_unique<double[]>(size);
+  auto values = std::make_unique_for_overwrite<double[]>(size);
   {
     nb::gil_scoped_release unlocked;
     for (std::size_t i = 0; i < size; ++i) values[i] = formula(first.data()[i], rest.data()[i]...);

@@ -94,6 +94,9 @@ inline double tie_term(double k, double p, double decay) {
 // (5). Between whole numbers of rows the value is interpolated linearly: n rows are
 // floor(n) + 1 rows with chance n - floor(n), else floor(n). Infinity is the limit.
 inline double confidence(double n, double p) {
+  const double s = 2 * p - 1;
+  // most nodes of many rows: a - 1/4 >= n/2 - 3/4 and -log(1 - s^2) >= s^2, see the expansion
+  if ((0.5 * n - 0.75) * s * s > 40) return 1.0;
   if (std::isnan(n) || std::isnan(p)) return detail::kNaN;
   const double decay = detail::decay_of(p);
   const double whole = std::floor(n);
@@ -155,7 +158,7 @@ inline double expected_confidence(double n, double share, double p, double decay
 }
 
 inline double empty_chance(double n, double share) {
-  return n == 0 ? 1.0 : std::exp(n * std::log1p(-share));
+  return n == 0 || share == 0 ? 1.0 : std::exp(n * std::log1p(-share));
 }
 
 }  // namespace detail
@@ -181,6 +184,7 @@ inline double entropic_estimate(double y, double n) {
   const double d = 2 * y - n;
   if (d * d <= n) return 0.5;
   if (d >= n) return 1.0;
+  if (d * d > 20 * n) return y / n;  // 1 - T(d / n) < 2 exp(-2 d^2 / n) < 1e-17
   const double highest = d / n;
   const auto tanh_at = [d](double s) {
     const double e = std::expm1(-d * std::log1p(2 * s / (1 - s)));

@@ -84,7 +84,9 @@ def within(
     """
     array = numbers(name, value)
     good = allowed(array)
-    if array.ndim <= core and not good.all():
+    if good.all():
+        return array
+    if array.ndim <= core:
         number = float(array[~good].flat[0])
         raise InvalidArgumentError(f"{name} must be {expected}; got {number!r}.{advice(number)}")
     array[~good] = np.nan
@@ -198,8 +200,11 @@ def require_pairs(
     >>> require_pairs("y", y, y <= n, "at most n", scalars=False)
     array([ 2., nan])
     """
-    if scalars and not good.all():
-        raise InvalidArgumentError(f"{name} must be {expected}; got {float(values.flat[0])!r}.")
+    if good.all():
+        return values
+    if scalars:
+        bad = float(values[~good].flat[0])
+        raise InvalidArgumentError(f"{name} must be {expected}; got {bad!r}.")
     return np.where(good, values, np.nan)
 
 

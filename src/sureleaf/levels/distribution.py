@@ -85,8 +85,9 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
     def cdf(self, y: ArrayLike) -> Numbers:
         """Return P(max(Y, n - Y) <= y) = P(n - y <= Y <= y)."""
         value, n, p = self._against(y)
+        value = np.floor(value)
         with np.errstate(invalid="ignore"):
-            top = np.clip(np.floor(value), np.ceil(n / 2), np.maximum(n - 1, 0))
+            top = np.clip(value, np.ceil(n / 2), np.maximum(n - 1, 0))
             rest = np.maximum(n - top, 1)  # differs from n - top for n = 0 only
             inside = betainc(rest, top + 1, 1 - p) - betainc(top + 1, rest, 1 - p)
         unknown = np.isnan(value + n + p)

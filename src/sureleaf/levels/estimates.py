@@ -110,9 +110,12 @@ def estimate_p_max(
         weight=chance("weight", 0.5 if weight is None else weight),
     )
     scalars = np.ndim(y) == 0 and np.ndim(n) == 0
-    counts = require_pairs("y", counts, ~(counts > n_rows), "at most n", scalars=scalars)
+    counts = require_pairs(
+        "y", counts, ~(counts > n_rows), "at most n, the rows of both classes", scalars=scalars
+    )
+    y_max = np.maximum(counts, n_rows - counts)
     empty = (n_rows == 0) & (counts == 0)
-    y_max = np.where(empty, 0.5, np.maximum(counts, n_rows - counts))
-    n_some = np.where(empty, 1.0, n_rows)  # spares every method the 0 / 0
-    found = METHODS[method](y_max, n_some) if weight is None else blend(y_max, n_some, weights)
-    return as_given(np.where(empty, 0.5, found))
+    if empty.any():  # as half a row of each class, which spares every method the 0 / 0
+        y_max, n_rows = np.where(empty, 0.5, y_max), np.where(empty, 1.0, n_rows)
+    found = METHODS[method](y_max, n_rows) if weight is None else blend(y_max, n_rows, weights)
+    return as_given(np.where(empty, 0.5, found) if empty.any() else found)

@@ -113,7 +113,9 @@ def _counted(y: ArrayLike, n: ArrayLike, shares: ArrayLike) -> tuple[FloatArray,
             f"{np.shape(y)}, {np.shape(n)} and {np.shape(shares)}. Give them equal lengths."
         )
     single = counts.ndim == 1
-    counts = require_pairs("y", counts, ~(counts > n_rows), "at most n", scalars=single)
+    counts = require_pairs(
+        "y", counts, ~(counts > n_rows), "at most n, the rows of both classes", scalars=single
+    )
     return counts, n_rows, parts
 
 

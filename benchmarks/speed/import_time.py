@@ -1,0 +1,17 @@
+"""How long ``import sureleaf`` takes in a new interpreter, beyond starting the interpreter."""
+
+import subprocess
+import sys
+
+from benchmarks.speed.clock import limit, seconds
+
+
+def _start(code: str) -> float:
+    return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), repeats=5)
+
+
+def run() -> None:
+    bare = _start("pass")
+    limit("import sureleaf", _start("import sureleaf") - bare, 0.3)
+    print(f"{'import sureleaf.levels':40} {_start('import sureleaf.levels') - bare:9.4f} s")
+    print(f"{'(import numpy)':40} {_start('import numpy') - bare:9.4f} s")
