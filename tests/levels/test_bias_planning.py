@@ -19,9 +19,7 @@ def by_trying(p_range: tuple[float, float], bound: float, method: str, of: str, 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("of", ["p_max", "confidence", "utility"])
-@pytest.mark.parametrize(
-    ("p_range", "bound"), [((0.64, 0.9), 0.02), ((0.7, 0.7), 0.01), ((0.65, 1.0), 0.013)]
-)
+@pytest.mark.parametrize(("p_range", "bound"), [((0.7, 0.7), 0.01), ((0.65, 1.0), 0.013)])
 def test_the_answer_is_that_of_trying_every_n(
     p_range: tuple[float, float], bound: float, of: str, method: str
 ) -> None:
@@ -33,6 +31,12 @@ def test_the_answer_is_that_of_trying_every_n(
 def test_the_answer_is_that_of_trying_every_n_down_to_even_odds(method: str) -> None:
     found = sample_size_for_bias((0.5, 1.0), bias=0.02, method=method)
     assert found == by_trying((0.5, 1.0), 0.02, method, "p_max", upto=330)
+
+
+def test_a_wave_that_just_exceeds_the_bound_is_found() -> None:
+    """At n = 21 the bias is back at 0.02019, after smaller ones from n = 5 on."""
+    found = sample_size_for_bias((0.672, 0.681), bias=0.02015, method="posterior", of="utility")
+    assert found == by_trying((0.672, 0.681), 0.02015, "posterior", "utility", upto=100) == 22
 
 
 @pytest.mark.parametrize(("a", "bound"), [(0.5, 0.01), (0.51, 0.005), (0.6, 0.02)])
