@@ -21,39 +21,17 @@
 #include <utility>
 #include <vector>
 
+#include "sureleaf/binomial.hpp"
+
 namespace sureleaf::classes {
 
 inline constexpr double log_negligible = 42.0;
 inline constexpr double negligible = 1e-18;
 
-// log(k!) less the leading terms of Stirling's formula.
-inline double stirling_remainder(double k) {
-  if (k < 16.0)
-    return std::lgamma(k + 1.0) - (k + 0.5) * std::log(k) + k -
-           0.5 * std::log(2.0 * std::numbers::pi);
-  const double square = 1.0 / (k * k);
-  return (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square / 1680))) / k;
-}
-
-// k log(k / mean) + mean - k, without the cancellation near k = mean (Loader 2000).
-inline double poisson_deviance(double k, double mean) {
-  const double gap = k - mean;
-  if (std::abs(gap) >= 0.1 * (k + mean)) return k * std::log(k / mean) - gap;
-  const double ratio = gap / (k + mean);
-  double sum = gap * ratio;
-  double power = 2.0 * k * ratio;
-  for (int odd = 3; odd < 100; odd += 2) {
-    power *= ratio * ratio;
-    const double next = sum + power / odd;
-    if (next == sum) break;
-    sum = next;
-  }
-  return sum;
-}
-
+// P(X = k) of a Poisson count, for whole k.
 inline double poisson(double k, double mean) {
   if (k == 0.0) return std::exp(-mean);
-  return std::exp(-stirling_remainder(k) - poisson_deviance(k, mean)) /
+  return std::exp(-detail::stirling_error(k) - detail::deviance(k, mean)) /
          std::sqrt(2.0 * std::numbers::pi * k);
 }
 

@@ -5,15 +5,18 @@ smallest n with worst(n') <= bound for every n' >= n. The bias is not monotone i
 sign, and odd and even n differ), so:
 
 - a horizon, derived in `_horizon`, from which on the bound holds for every n' and p;
-- below it, exact sums at probes 10 % apart, an odd and an even n each, down to the last
-  violation (as a function of (2p - 1) sqrt(n), the bias has no features narrower than that);
-- above that, exact sums at every n' of the following 8 sqrt(n) rows, and again until a whole
-  stretch is free of violations: the difference between neighbours is of the order 1 / sqrt(n),
-  relative to the bias, which falls by more than that over such a stretch.
+- below it, exact sums at every n up to 200, and above at probes 5 % apart, an odd and an even n
+  each, down to the last violation. As a function of (2p - 1) sqrt(n) the bias is a smooth curve
+  with waves about 2 wide: one that exceeds the bound between two probes does so by less than a
+  thousandth of it;
+- above that, exact sums at every n' of the following 4 sqrt(n) rows, near the p of the violation,
+  and again until a whole stretch is free of violations: the difference between neighbours is
+  of the order 1 / sqrt(n), relative to the bias, which falls by more over such a stretch.
 
 The largest bias over p is taken on a grid that holds a and b: steps of a quarter of the standard
-deviation of the observed frequency over eight of them from a, where the bias is, with a parabola
-through the highest point and its neighbours, and eight steps on to b.
+deviation of the observed frequency over eight of them from a, where the bias is, then sixteenths
+around the highest of these (which finds a peak to about a thousandth of its height), and eight
+steps on to b.
 """
 
 from collections.abc import Iterator
@@ -30,7 +33,7 @@ from sureleaf.levels.ranges import range_of
 __all__ = ["sample_size_for_bias"]
 
 _FINE, _COARSE = 33, 9
-_PROBE_RATIO = 1.1
+_EVERY_N, _PROBE_RATIO = 200, 1.05
 
 
 def sample_size_for_bias(
@@ -73,22 +76,19 @@ def sample_size_for_bias(
     bound = float(within("bias", bias, lambda bias: bias > 0, "above 0"))
     horizon = _horizon(a, bound, of)
 
-    def violated(n: int) -> bool:
-        return _worst(n, a, b, method, of) > bound
-
-    last = next(filter(violated, _probes(horizon)), 0)
+    task = (a, b, method, of)
+    peaks = ((n, *_worst(n, *task)) for n in _probes(horizon))
+    last, _, place = next((peak for peak in peaks if peak[1] > bound), (0, 0.0, 0))
     if last == horizon:
         raise UnreachableLevelError(
             f"bias must be larger for the {of} over p_max from {a!r} to {b!r}; got {bound!r}, "
             f"which is exceeded at {last} rows. Raise the bound, or the lower end of the range."
         )
-    free = 0
     n = last
-    while free < 8 * np.sqrt(last):
+    while n < last + 4 * np.sqrt(last):
         n += 1
-        free += 1
-        if violated(n):
-            last, free = n, 0
+        if _worst(n, *task, around=place)[0] > bound:
+            last, place = n, _worst(n, *task)[1]
     return last + 1
 
 
@@ -99,7 +99,7 @@ def _horizon(a: float, bound: float, of: str) -> int:
 
     - p_max: the mle's bias is at most 0.4 / sqrt(n), none is further up, and none further down
       than t can be below the mle: 1 / (2 sqrt(n)).
-    - utility: its slope in p_max is below 1.2, so 1.2 / sqrt(n).
+    - utility: its slope in p_max is at most sqrt(2) from n = 3 on, so sqrt(2) / sqrt(n).
     - confidence: with z = (2 a - 1) sqrt(n), Hoeffding's inequality bounds the chance of the
       wrong majority, both at p_max and at an estimate that is not less than half way up, by
       exp(-z^2 / 8), and that of a smaller estimate by exp(-(z / 2 - 1)^2 / 2); together they are
@@ -111,30 +111,43 @@ def _horizon(a: float, bound: float, of: str) -> int:
             return 100_000
         z = 2 * (1 + np.sqrt(2 * np.log(max(2 / bound, 1.0))))
         return int(np.ceil((z / (2 * a - 1)) ** 2))
-    slope = 0.5 if of == "p_max" else 1.2
-    return int(np.ceil((slope / bound) ** 2))
+    reach = 0.5 if of == "p_max" else np.sqrt(2)
+    return max(3, int(np.ceil((reach / bound) ** 2)))
 
 
 def _probes(horizon: int) -> Iterator[int]:
     """Yield numbers of rows from the horizon down, an odd and an even one each step."""
     n = horizon
-    while n >= 1:
+    while n > _EVERY_N:
         yield n
-        if n > 1:
-            yield n - 1
+        yield n - 1
         n = min(n - 2, int(n / _PROBE_RATIO))
+    yield from range(min(horizon, _EVERY_N), 0, -1)
 
 
-def _worst(n: int, a: float, b: float, method: str, of: str) -> float:
-    """Return the largest absolute bias at n rows over the range."""
+def _worst(
+    n: int, a: float, b: float, method: str, of: str, around: int | None = None
+) -> tuple[float, int | None]:
+    """Return the largest absolute bias at n rows, and its place on the grid from a, if there.
+
+    ``around`` limits the search to a place of that grid, which moves with n, and its neighbours.
+    """
     low, high = np.arcsin(np.sqrt([a, b]))  # here the standard deviation is 1 / (2 sqrt(n))
     turn = min(low + 4 / np.sqrt(n), high)
-    near = np.clip(np.sin(np.linspace(low, turn, _FINE)) ** 2, a, b)
-    worst = _peak(np.abs(_biases_nearby(n, near if turn > low else near[:1], method, of)))
-    if turn < high:
+    step = (turn - low) / (_FINE - 1)
+
+    def at(angles: FloatArray) -> FloatArray:
+        p = np.clip(np.sin(np.unique(np.clip(angles, low, turn))) ** 2, a, b)
+        return np.abs(_biases_nearby(n, p, method, of))
+
+    place = int(at(low + step * np.arange(_FINE)).argmax()) if around is None else around
+    worst = float(at(low + step * (place + np.linspace(-2, 2, 17))).max())
+    if around is None and turn < high:
         far = np.clip(np.sin(np.linspace(turn, high, _COARSE)) ** 2, a, b)
-        worst = max(worst, float(np.abs(exact_bias(n, far, method=method, of=of)).max()))
-    return worst
+        beyond = float(np.abs(exact_bias(n, far, method=method, of=of)).max())
+        if beyond > worst:
+            return beyond, None
+    return worst, place
 
 
 def _biases_nearby(n: int, p: FloatArray, method: str, of: str) -> FloatArray:
@@ -145,13 +158,3 @@ def _biases_nearby(n: int, p: FloatArray, method: str, of: str) -> FloatArray:
     at, truth = np.broadcast_arrays(counts, p[:, np.newaxis])
     chances = chance_of_larger_count(at, np.full(at.shape, float(n)), truth)
     return np.asarray(chances @ found - quantity(of)(n, p))
-
-
-def _peak(values: FloatArray) -> float:
-    """Return the largest value, of the parabola through it and its neighbours if it has two."""
-    top = int(values.argmax())
-    if top in (0, values.size - 1):
-        return float(values[top])
-    before, here, after = values[top - 1 : top + 2]
-    bend = 2 * here - before - after
-    return float(here + ((after - before) ** 2 / (8 * bend) if bend > 0 else 0.0))

@@ -22,9 +22,9 @@ from sureleaf.levels.node import confidence
 __all__ = ["EXACT_ROWS", "win_probabilities"]
 
 EXACT_ROWS = 100_000
-"""Up to so many rows, and 2000 rows a class, the probabilities are exact."""
+"""Up to so many rows, or 500 rows a class if there are more than 200, the sums are exact."""
 
-_ROWS_PER_CLASS = 2_000
+_ROWS_PER_CLASS = 500
 _LOG_NEGLIGIBLE = 42.0
 
 

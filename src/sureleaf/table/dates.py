@@ -92,6 +92,11 @@ def to_temporal(
     """Numbers of one kind as those of another; None where that would be a guess.
 
     Dates and zoneless timestamps are points of the same line; nothing else mixes.
+
+    Examples
+    --------
+    >>> to_temporal(np.array([1.0]), "date", "timestamp").tolist()
+    [86400000000.0]
     """
     if given == wanted:
         return numbers
