@@ -17,11 +17,12 @@ from sureleaf.errors import (
 
 if TYPE_CHECKING:
     from sureleaf import levels
-    from sureleaf.estimators import TreeClassifier
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BaggedTreesClassifier",
     "InvalidArgumentError",
     "InvalidTypeError",
     "MissingPackageError",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 _HOME_OF = {
+    "BaggedTreesClassifier": "sureleaf.estimators",
     "TreeClassifier": "sureleaf.estimators",
     "levels": "sureleaf.levels",
 }
