@@ -337,8 +337,9 @@ void bind_tree(nb::module_& module) {
       },
       "tree"_a, "table"_a, "values"_a, "stop_at_unseen"_a, "n_threads"_a,
       "Mixtures of the nodes' values, a line a row.");
-  module.def("predict_bags", &predict_bags, "trees"_a, "values"_a, "is_asked"_a.none(), "table"_a,
-             "in_detail"_a, "stop_at_unseen"_a, "n_threads"_a,
-             "Sums over trees of the mixtures of their nodes' values, a line a row; in detail also "
-             "of their squares and of the trees' votes; their guessed shares and the number of trees.");
+  module.def(
+      "predict_bags", &predict_bags, "trees"_a, "values"_a, "is_asked"_a.none(), "table"_a,
+      "in_detail"_a, "stop_at_unseen"_a, "n_threads"_a,
+      "Sums over trees of the mixtures of their nodes' values, a line a row; in detail also "
+      "of their squares and of the trees' votes; their guessed shares and the number of trees.");
 }
