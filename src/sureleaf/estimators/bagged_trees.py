@@ -94,6 +94,9 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     True
     """
 
+    _rows: TrainingRows | None
+    _out_of_bag: BagSums | None
+
     def __init__(
         self,
         *,
@@ -136,7 +139,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         rows, self.schema_, self.classes_ = self._template._read(X, y, sample_weight)
         self._note_features()
         self.trees_ = self._grow(rows, recipe)
-        self._rows: TrainingRows | None = rows
+        self._rows = rows
         self._set_probabilities()
         self._calibrate()
         return self
@@ -435,7 +438,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return other
 
     def _forget(self) -> None:
-        self._out_of_bag: BagSums | None = None
+        self._out_of_bag = None
 
     def forget_rows(self) -> Self:
         """Drop the training rows that the model holds for what it says out of bag.

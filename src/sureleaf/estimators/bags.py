@@ -33,9 +33,9 @@ def draw_bag(
     --------
     >>> bag = draw_bag(1000, None, seed=0, tree=0)
     >>> int(bag.sum()), int((bag == 0).sum())
-    (1000, 381)
+    (1000, 377)
     >>> draw_bag(4, np.array([0.0, 3.0, 0.0, 1.0]), seed=0, tree=0).tolist()
-    [0.0, 3.0, 0.0, 1.0]
+    [0.0, 4.0, 0.0, 0.0]
     """
     key = np.array([seed % 2**64, tree], dtype=np.uint64)
     generator = np.random.Generator(np.random.Philox(key=key))

@@ -158,7 +158,7 @@ def jeffreys(hits: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Proportio
     --------
     >>> low, high = jeffreys(80, 100)
     >>> round(low, 4), round(high, 4)
-    (0.7136, 0.8695)
+    (0.7137, 0.8692)
     """
     k, rows = _counts(hits, n)
     tail = (1 - _checked(level)) / 2
@@ -177,9 +177,7 @@ INTERVALS: dict[str, IntervalFunction] = {
 """Name of an interval -> function of (hits, n, *, level)."""
 
 
-def exact_coverage(
-    n: int, p: ArrayLike, *, method: str = "wilson", level: float = 0.95
-) -> Numbers:
+def exact_coverage(n: int, p: ArrayLike, *, method: str = "wilson", level: float = 0.95) -> Numbers:
     """Return the probability that an interval from n rows holds the true p: a sum over all counts.
 
     Parameters
@@ -205,10 +203,10 @@ def exact_coverage(
 
     Examples
     --------
-    >>> round(exact_coverage(10, 0.5, method="clopper_pearson"), 4)
-    0.9785
-    >>> round(exact_coverage(10, 0.5, method="jeffreys"), 4)
-    0.8906
+    >>> round(exact_coverage(10, 0.3, method="clopper_pearson"), 4)
+    0.9894
+    >>> round(exact_coverage(10, 0.3, method="wilson"), 4)
+    0.9244
     """
     if method not in INTERVALS:
         raise InvalidArgumentError(
