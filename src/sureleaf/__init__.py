@@ -17,8 +17,25 @@ from sureleaf.errors import (
 )
 
 if TYPE_CHECKING:
-    from sureleaf import designs, levels, measures
-    from sureleaf.estimators import TreeClassifier
+    from sureleaf import comparison, designs, levels, measures
+    from sureleaf.comparison import (
+        Comparison,
+        auc_difference,
+        bayesian_signed_rank,
+        bootstrap_difference,
+        compare,
+        compare_many,
+        compare_rates,
+        five_by_two_f,
+        holm,
+        mcnemar,
+        one_sample_t,
+        paired_t,
+        rate_interval,
+        rows_for_width,
+        rows_to_detect,
+    )
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
     from sureleaf.evaluation import (
         Arithmetic,
         BootstrapError,
@@ -39,7 +56,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Arithmetic",
+    "BaggedTreesClassifier",
     "BootstrapError",
+    "Comparison",
     "Estimate",
     "Evaluation",
     "FailedFitError",
@@ -56,18 +75,53 @@ __all__ = [
     "UnreachableLevelError",
     "UnseenCategoryWarning",
     "__version__",
+    "auc_difference",
+    "bayesian_signed_rank",
+    "bootstrap_difference",
     "bootstrap_error",
+    "compare",
+    "compare_many",
+    "compare_rates",
+    "comparison",
     "decide",
     "designs",
     "evaluate",
+    "five_by_two_f",
+    "holm",
     "learning_curve",
     "levels",
+    "mcnemar",
     "measures",
+    "one_sample_t",
+    "paired_t",
+    "rate_interval",
+    "rows_for_width",
+    "rows_to_detect",
 ]
 
 _LAZY = {
-    "sureleaf": ("designs", "levels", "measures"),
-    "sureleaf.estimators": ("TreeClassifier",),
+    "sureleaf": ("comparison", "designs", "levels", "measures"),
+    "sureleaf.comparison": (
+        "Comparison",
+        "auc_difference",
+        "bayesian_signed_rank",
+        "bootstrap_difference",
+        "compare",
+        "compare_many",
+        "compare_rates",
+        "five_by_two_f",
+        "holm",
+        "mcnemar",
+        "one_sample_t",
+        "paired_t",
+        "rate_interval",
+        "rows_for_width",
+        "rows_to_detect",
+    ),
+    "sureleaf.estimators": (
+        "BaggedTreesClassifier",
+        "TreeClassifier",
+    ),
     "sureleaf.evaluation": (
         "Arithmetic",
         "BootstrapError",

@@ -33,6 +33,9 @@ struct RowWeights {
   double weight(std::size_t row) const {
     return fractional.empty() ? static_cast<double>(count(row)) : fractional[row];
   }
+  std::size_t largest_count() const {
+    return whole.empty() ? 1 : *std::max_element(whole.begin(), whole.end());
+  }
 };
 
 namespace detail {
@@ -148,7 +151,7 @@ class Grower {
         rules_(rules),
         n_threads_(std::max<std::size_t>(1, n_threads)),
         patience_(patience),
-        packing_(data.table.n_rows, n_classes),
+        packing_(data.table.n_rows, n_classes, weights.largest_count()),
         logs_(make_logs()) {
     for (std::size_t t = 0; t < n_threads_; ++t) workspaces_.emplace_back(n_classes);
   }
@@ -216,7 +219,7 @@ class Grower {
     if (!any_codes && p > 0) return;
     std::vector<Entry>& rows = lists_[p];
     for (std::size_t row = 0; row < data_.table.n_rows; ++row)
-      if (takes_part(row)) rows.push_back(packing_.pack(row, label(row), false));
+      if (takes_part(row)) rows.push_back(pack(row, false));
     n_root_ = rows.size();
   }
 
@@ -237,15 +240,36 @@ class Grower {
       increased = increased || (item & increase_bit);
       if (i == n_known) known_kept = kept;
       if (!all_rows && !takes_part(row)) continue;
-      list[kept++] = packing_.pack(row, label(row), increased);
+      list[kept++] = pack(row, increased);
       increased = false;
     }
     if (n_known == list.size()) known_kept = kept;
     list.resize(kept);
+    if (!all_rows) list.shrink_to_fit();  // a bootstrap leaves out every third row
     return list;
   }
 
   std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels_[row]); }
+
+  Entry pack(std::size_t row, bool increases) const {
+    const std::int64_t count = weights_.are_whole() ? weights_.count(row) : 1;
+    return packing_.pack(row, label(row), static_cast<std::size_t>(count), increases);
+  }
+
+  std::int64_t count_of(Entry entry) const {
+    return packing_.holds_counts() ? packing_.count(entry) : weights_.count(packing_.row(entry));
+  }
+
+  // Hands over a function from entry to whole weight, for loops in which a branch would be felt.
+  template <class Use>
+  void with_counts(Use&& use) const {
+    if (weights_.are_unit())
+      use([](Entry) { return std::int64_t{1}; });
+    else if (packing_.holds_counts())
+      use([this](Entry entry) { return packing_.count(entry); });
+    else
+      use([this](Entry entry) { return weights_.count(packing_.row(entry)); });
+  }
 
   Work make_root(Arena& arena) {
     arena.add_nodes(1);
@@ -299,7 +323,7 @@ class Grower {
              std::vector<Work>& pending) {
     if (is_leaf(arena.weights(work.node), work.depth)) return;
     Totals totals = make_totals(work, arena);
-    if (totals.whole && weights_.are_unit() && data_.n_flags > 0)
+    if (totals.whole && data_.n_flags > 0 && largest_count_ <= 255)
       count_flags(work, n_threads, totals.flag_counts);
     std::vector<Candidate> candidates(data_.table.size());
     if (n_threads == 1) {
@@ -376,8 +400,9 @@ class Grower {
     std::span<const std::int64_t> known = totals.counts;
     if (list.size() < work.n) {
       std::fill(space.known_counts.begin(), space.known_counts.end(), 0);
-      for (const Entry entry : list)
-        space.known_counts[packing_.cls(entry)] += weights_.count(packing_.row(entry));
+      with_counts([&](auto&& count) {
+        for (const Entry entry : list) space.known_counts[packing_.cls(entry)] += count(entry);
+      });
       known = space.known_counts;
     }
     const auto known_weight =
@@ -385,13 +410,9 @@ class Grower {
     Candidate candidate;
     BestCut best(rules_, known_weight, totals.weight, totals.impurity, n_classes_);
     bool found = false;
-    if (std::is_same_v<Meter, CountGini> && weights_.are_unit()) {
+    if constexpr (std::is_same_v<Meter, CountGini>) {
       double gain = 0;
-      const double least = rules_.min_samples_leaf - c45_slack;
-      found = n_classes_ == 2
-                  ? scan_list_gini_two(list, packing_, known[1], least, candidate.cut, gain)
-                  : scan_list_gini(list, packing_, known, least, space.count_sides, candidate.cut,
-                                   gain);
+      found = best_gini_cut(list, known, space, candidate.cut, gain);
       candidate.valid = found;
       candidate.gain = gain / totals.weight;
     } else {
@@ -401,14 +422,9 @@ class Grower {
       auto apart = [&](std::size_t a, std::size_t b) {
         return !gap || column.value(a) + c45_gap < column.value(b);
       };
-      if (weights_.are_unit())
-        found = scan_list(
-            list, packing_, meter, [](std::size_t) { return std::int64_t{1}; }, apart, best,
-            candidate.cut);
-      else
-        found = scan_list(
-            list, packing_, meter, [&](std::size_t row) { return weights_.count(row); }, apart,
-            best, candidate.cut);
+      with_counts([&](auto&& count) {
+        found = scan_list(list, packing_, meter, count, apart, best, candidate.cut);
+      });
       best.finish(rules_, known_weight, totals.weight, candidate);
     }
     if (found) {
@@ -416,6 +432,23 @@ class Grower {
       candidate.high = data_.table[j].value(packing_.row(list[candidate.cut]));
     }
     return candidate;
+  }
+
+  bool best_gini_cut(std::span<const Entry> list, std::span<const std::int64_t> known,
+                     Workspace<Entry>& space, std::size_t& cut, double& gain) const {
+    const double least = rules_.min_samples_leaf - c45_slack;
+    if (weights_.are_unit())
+      return n_classes_ == 2
+                 ? scan_list_gini_two(list, packing_, known[1], least, cut, gain)
+                 : scan_list_gini(list, packing_, known, least, space.count_sides, cut, gain);
+    bool found = false;
+    with_counts([&](auto&& count) {
+      found = n_classes_ == 2 ? scan_counted_gini_two(list, packing_, known[0] + known[1], known[1],
+                                                      least, count, cut, gain)
+                              : scan_counted_gini(list, packing_, known, least, count,
+                                                  space.count_sides, cut, gain);
+    });
+    return found;
   }
 
   // Fractional weights: the list and the node's own rows merged by value.
@@ -511,7 +544,7 @@ class Grower {
         if constexpr (std::is_same_v<Weight, double>)
           visit(code, packing_.cls(entry), weights_.weight(row));
         else
-          visit(code, packing_.cls(entry), weights_.count(row));
+          visit(code, packing_.cls(entry), count_of(entry));
       }
       if constexpr (std::is_same_v<Weight, double>)
         for (const SideRow& side : work.side) {
@@ -582,16 +615,25 @@ class Grower {
       std::vector<std::int64_t>& sum = sums[part];
       sum.assign(n_classes_ * n_flags, 0);
       std::vector<std::uint8_t> bytes(n_classes_ * n_flags, 0);
+      const std::size_t n_at_once = 255 / largest_count_;
       const Entry* rows = lists_.back().data() + work.begin;
       std::size_t at = part * work.n / n_parts;
       const std::size_t end = (part + 1) * work.n / n_parts;
       while (at < end) {
-        const std::size_t stop = std::min(end, at + 255);
+        const std::size_t stop = std::min(end, at + n_at_once);
         for (; at < stop; ++at) {
           const std::uint8_t* flags = data_.flags_of(packing_.row(rows[at]));
           std::uint8_t* to = bytes.data() + packing_.cls(rows[at]) * n_flags;
+          if (largest_count_ == 1) {
+            for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
+              for (std::size_t b = 0; b < Presorted::flag_padding; ++b) to[f + b] += flags[f + b];
+            continue;
+          }
+          // A flag is 0 or 1, so minus it is a mask: there is no product of bytes to be had.
+          const auto count = static_cast<std::uint8_t>(count_of(rows[at]));
           for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
-            for (std::size_t b = 0; b < Presorted::flag_padding; ++b) to[f + b] += flags[f + b];
+            for (std::size_t b = 0; b < Presorted::flag_padding; ++b)
+              to[f + b] += static_cast<std::uint8_t>(count & -flags[f + b]);
         }
         for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += bytes[i];
         std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
@@ -776,7 +818,8 @@ class Grower {
   void send_rows(Work& work, std::size_t j, const Candidate& candidate, Arena& arena,
                  Workspace<Entry>& space, Branches& branches) {
     auto count = [&](Entry entry, std::size_t branch) {
-      const double w = weights_.weight(packing_.row(entry));
+      const double w = weights_are_whole_ ? static_cast<double>(count_of(entry))
+                                          : weights_.weight(packing_.row(entry));
       arena.weights(branches.first_child + branch)[packing_.cls(entry)] += w;
       branches.known_weight[branch] += w;
       ++branches.n_rows[branch];
@@ -1049,6 +1092,7 @@ class Grower {
   Patience& patience_;
   Packing<Entry> packing_;
   LogTable logs_;
+  std::size_t largest_count_ = weights_.largest_count();
   std::vector<std::vector<Entry>> lists_;  // a column each; the last: rows in their own order
   std::vector<std::vector<std::uint32_t>> first_rows_;  // of codes whose values are close
   std::vector<char> has_gaps_;

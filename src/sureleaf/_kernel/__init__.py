@@ -18,6 +18,7 @@ from sureleaf._kernel._core import (
     make_tree,  # a tree from arrays, checked
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
     predict,  # (tree, table, values, ...): mixtures of node values, a line a row
+    predict_bags,  # (trees, values, is_asked, table, ...): sums of what trees say, a line a row
     presort,  # (table, n_threads): the order of every column
     prune_pessimistic,  # C4.5's subtree replacement and raising
     route,  # (tree, table, stop_at_unseen): the nodes and shares of rows
@@ -42,6 +43,7 @@ __all__ = [
     "make_tree",
     "node_confidence",
     "predict",
+    "predict_bags",
     "presort",
     "prune_pessimistic",
     "route",

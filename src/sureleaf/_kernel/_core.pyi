@@ -93,3 +93,8 @@ def count_nodes(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32]
 
 def predict(tree: Tree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
     """Mixtures of the nodes' values, a line a row."""
+
+def predict_bags(trees: Sequence[Tree], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], is_asked: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, table: Table, in_detail: bool, stop_at_unseen: bool, n_threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Sums over trees of the mixtures of their nodes' values, a line a row; in detail also of their squares and of the trees' votes; their guessed shares and the number of trees.
+    """
