@@ -1,4 +1,4 @@
-"""The kernel grows the oracle's tree: random small tables with holes, weights, ties and near-ties."""
+"""The kernel grows the oracle's tree of random tables with holes, weights, ties and near-ties."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""TreeClassifier is C4.5: J48's printed trees and probabilities, from tables read as a user would."""
+"""TreeClassifier is C4.5: J48's printed trees and probabilities, of tables as a user has them."""
 
 import csv
 
