@@ -123,7 +123,7 @@ def c45_cut(cut: tuple[float, float], column: np.ndarray) -> float:
     """Rule 6: the value J48 prints, kept from falling among values that differ by noise."""
     below, above = cut
     largest = -np.inf
-    with np.errstate(invalid="ignore"):  # of two infinities none is greater
+    with np.errstate(invalid="ignore", over="ignore"):  # of two infinities none is greater
         left = column[at_least(midpoint(below, above), column) & (column < above)]
         while (higher := greater(left, largest)).any():
             left = left[np.argmax(higher) :]  # go on from the next row with a greater value

@@ -137,7 +137,7 @@ struct Totals {
   }
 };
 
-inline constexpr std::uint32_t lost = 0xFFFFFFFFu;
+inline constexpr std::uint32_t no_code = 0xFFFFFFFFu;
 
 template <class Entry>
 class Grower {
@@ -540,7 +540,7 @@ class Grower {
       for (const Entry entry : rows) {
         const std::size_t row = packing_.row(entry);
         const std::uint32_t code = code_of(row);
-        if (code == lost) continue;
+        if (code == no_code) continue;
         if constexpr (std::is_same_v<Weight, double>)
           visit(code, packing_.cls(entry), weights_.weight(row));
         else
@@ -549,13 +549,13 @@ class Grower {
       if constexpr (std::is_same_v<Weight, double>)
         for (const SideRow& side : work.side) {
           const std::uint32_t code = code_of(side.row);
-          if (code != lost) visit(code, label(side.row), side.weight);
+          if (code != no_code) visit(code, label(side.row), side.weight);
         }
     };
     with_codes(j, each);
   }
 
-  // Hands over a function from row to code (`lost` where there is none).
+  // Hands over a function from row to code (`no_code` where there is none).
   template <class Use>
   void with_codes(std::size_t j, Use&& use) const {
     const PresortedColumn& column = data_.columns[j];
@@ -563,13 +563,13 @@ class Grower {
       const Column& source = data_.table[j];
       use([&source](std::size_t row) -> std::uint32_t {
         const std::int32_t code = source.code(row);
-        return code < 0 ? lost : static_cast<std::uint32_t>(code);
+        return code < 0 ? no_code : static_cast<std::uint32_t>(code);
       });
     } else {
       const auto [codes, step] = data_.small_codes_of(j);
       use([codes = codes, step = step](std::size_t row) -> std::uint32_t {
         const std::uint8_t code = codes[row * step];
-        return code == small_missing ? lost : code;
+        return code == small_missing ? no_code : code;
       });
     }
   }
@@ -749,7 +749,7 @@ class Grower {
     if (!column.is_ordered_list()) {
       const std::vector<std::uint32_t>& first_row = first_rows_[j];
       for (std::size_t code = column.values.size(); code-- > 0;)
-        if (first_row[code] != lost && column.values[code] <= from &&
+        if (first_row[code] != no_code && column.values[code] <= from &&
             !visit(first_row[code], column.values[code]))
           return;
       return;
@@ -772,7 +772,7 @@ class Grower {
   }
 
   std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {
-    std::vector<std::uint32_t> first_row(data_.columns[j].values.size(), lost);
+    std::vector<std::uint32_t> first_row(data_.columns[j].values.size(), no_code);
     const auto [codes, step] = data_.small_codes_of(j);
     for (std::size_t row = data_.table.n_rows; row-- > 0;)
       if (codes[row * step] != small_missing && takes_part(row))
@@ -818,7 +818,7 @@ class Grower {
   void send_rows(Work& work, std::size_t j, const Candidate& candidate, Arena& arena,
                  Workspace<Entry>& space, Branches& branches) {
     auto count = [&](Entry entry, std::size_t branch) {
-      const double w = weights_are_whole_ ? static_cast<double>(count_of(entry))
+      const double w = weights_.are_whole() ? static_cast<double>(count_of(entry))
                                           : weights_.weight(packing_.row(entry));
       arena.weights(branches.first_child + branch)[packing_.cls(entry)] += w;
       branches.known_weight[branch] += w;
@@ -840,7 +840,7 @@ class Grower {
       with_codes(j, [&](auto&& code_of) {
         for (const Entry entry : listed) {
           const std::uint32_t code = code_of(packing_.row(entry));
-          if (code == lost)
+          if (code == no_code)
             branches.lost_rows.push_back(entry);
           else
             count(entry, branch_of_code(code));
@@ -866,7 +866,7 @@ class Grower {
     }
     prepare_branches(space);
     for (std::size_t i = 0; i < listed.size(); ++i)
-      space.branch_of[packing_.row(listed[i])] = i < cut ? 0 : i < known ? 1 : lost;
+      space.branch_of[packing_.row(listed[i])] = i < cut ? 0 : i < known ? 1 : no_code;
   }
 
   template <class CodeOf, class BranchOf>
@@ -884,7 +884,7 @@ class Grower {
     for (const Entry entry : listed) {
       const std::size_t row = packing_.row(entry);
       const std::uint32_t code = code_of(row);
-      space.branch_of[row] = code == lost ? lost : branch_of_code(code);
+      space.branch_of[row] = code == no_code ? no_code : branch_of_code(code);
     }
   }
 
@@ -907,14 +907,14 @@ class Grower {
     const Column& column = data_.table[j];
     std::vector<SideRow> everywhere;
     for (const SideRow& side : work.side) {
-      std::size_t branch = lost;
+      std::size_t branch = no_code;
       if (column.has_thresholds()) {
         const double value = column.value(side.row);
         if (!std::isnan(value)) branch = value > candidate.low;
       } else if (const std::int32_t code = column.code(side.row); code >= 0) {
         branch = branch_of_code(static_cast<std::uint32_t>(code));
       }
-      if (branch == lost) {
+      if (branch == no_code) {
         everywhere.push_back(side);
         continue;
       }
@@ -1050,7 +1050,7 @@ class Grower {
       const Entry entry = stretch[i];
       if (entry & Pack::increase) ++step;
       const std::uint32_t b = branch_of[packing_.row(entry)];
-      if (b == lost) continue;
+      if (b == no_code) continue;
       space.scratch[next[b]++] =
           (entry & ~Pack::increase) | (last_step[b] != step ? Pack::increase : Entry{0});
       last_step[b] = step;
