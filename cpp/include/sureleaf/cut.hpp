@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -32,47 +33,103 @@ class CutFinder {
     return best_cut_by<WeightMeter<false>>(j, work, totals, space);
   }
 
-  // Counts all flags of the node's rows by class. Bytes are added up, a vector of them at a time,
-  // and moved to wide sums before they can overflow.
-  void count_flags(const Work& work, std::size_t n_threads,
-                   std::vector<std::int64_t>& counts) const {
-    const std::size_t n_flags = growth_.data.n_flags;
-    const std::size_t n_parts = work.n < 50'000 ? 1 : n_threads;
-    std::vector<std::vector<std::int64_t>> sums(n_parts);
-    run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
-      std::vector<std::int64_t>& sum = sums[part];
-      sum.assign(growth_.n_classes * n_flags, 0);
-      std::vector<std::uint8_t> bytes(growth_.n_classes * n_flags, 0);
-      const std::size_t n_at_once = 255 / growth_.largest_count;
-      const Entry* rows = growth_.lists.back().data() + work.begin;
-      std::size_t at = part * work.n / n_parts;
-      const std::size_t end = (part + 1) * work.n / n_parts;
-      while (at < end) {
-        const std::size_t stop = std::min(end, at + n_at_once);
-        for (; at < stop; ++at) {
-          const std::uint8_t* flags = growth_.data.flags_of(growth_.packing.row(rows[at]));
-          std::uint8_t* to = bytes.data() + growth_.packing.cls(rows[at]) * n_flags;
-          if (growth_.largest_count == 1) {
-            for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
-              for (std::size_t b = 0; b < Presorted::flag_padding; ++b) to[f + b] += flags[f + b];
-            continue;
-          }
-          // A flag is 0 or 1, so minus it is a mask: there is no product of bytes to be had.
-          const auto count = static_cast<std::uint8_t>(growth_.count_of(rows[at]));
-          for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
-            for (std::size_t b = 0; b < Presorted::flag_padding; ++b)
-              to[f + b] += static_cast<std::uint8_t>(count & -flags[f + b]);
-        }
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += bytes[i];
-        std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
-      }
-    });
-    counts = std::move(sums[0]);
-    for (std::size_t part = 1; part < n_parts; ++part)
-      for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += sums[part][i];
+  // Counts what is cheaper to count for many columns together.
+  void count_together(const Work& work, std::size_t n_threads, Totals& totals) const {
+    const Presorted& data = growth_.data;
+    totals.flags_are_counted = totals.whole && data.n_flags > 0 && growth_.largest_count <= 255;
+    if (totals.flags_are_counted) count_flags(work, n_threads, totals);
+    // Clearing and scanning lines must not cost more than the rows do.
+    const std::size_t n_rows = work.n + work.side.size();
+    totals.codes_are_counted =
+        4 * n_rows * data.small_columns.size() >= growth_.n_lines && !data.small_columns.empty();
+    if (!totals.codes_are_counted) return;
+    if (totals.whole)
+      count_codes<std::int64_t>(work, n_threads, totals.code_counts);
+    else
+      count_codes<double>(work, n_threads, totals.code_weights);
   }
 
  private:
+  // Tabulates all small columns, a row's codes at a time; threads share out the columns, so that
+  // sums do not depend on their number.
+  template <class Weight>
+  void count_codes(const Work& work, std::size_t n_threads, std::vector<Weight>& cells) const {
+    const Presorted& data = growth_.data;
+    const std::size_t n_columns = data.small_columns.size(), n_classes = growth_.n_classes;
+    cells.assign(growth_.n_lines * n_classes, Weight{0});
+    auto count = [&](std::size_t first, std::size_t last) {
+      const std::size_t* first_line = growth_.first_line.data();
+      auto add = [&](std::size_t row, std::size_t k, Weight w) {
+        const std::uint8_t* codes = data.small_codes.data() + row * n_columns;
+        for (std::size_t c = first; c < last; ++c)
+          if (codes[c] != small_missing) cells[(first_line[c] + codes[c]) * n_classes + k] += w;
+      };
+      const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
+      if constexpr (std::is_same_v<Weight, double>) {
+        for (const Entry entry : rows) {
+          const std::size_t row = growth_.packing.row(entry);
+          add(row, growth_.packing.cls(entry), growth_.weights.weight(row));
+        }
+        for (const SideRow& side : work.side) add(side.row, growth_.label(side.row), side.weight);
+      } else {
+        growth_.with_counts([&](auto&& weigh) {
+          for (const Entry entry : rows)
+            add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
+        });
+      }
+    };
+    const std::size_t n_parts = work.n < 20'000 ? 1 : std::min(n_threads, n_columns);
+    if (n_parts <= 1) return count(0, n_columns);
+    run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
+      count(part * n_columns / n_parts, (part + 1) * n_columns / n_parts);
+    });
+  }
+
+  // Counts all flags of the node's rows by class. Bytes are added up, a vector of them at a time,
+  // and moved to wide sums before they can overflow.
+  void count_flags(const Work& work, std::size_t n_threads, Totals& totals) const {
+    const std::size_t n_cells = growth_.n_classes * growth_.data.n_flags;
+    totals.flag_counts.assign(n_cells, 0);
+    const std::size_t n_parts = work.n < 50'000 ? 1 : n_threads;
+    if (n_parts == 1) {
+      totals.flag_bytes.assign(n_cells, 0);
+      return add_flags(work.begin, work.begin + work.n, totals.flag_bytes, totals.flag_counts);
+    }
+    std::vector<std::vector<std::int64_t>> sums(n_parts, std::vector<std::int64_t>(n_cells, 0));
+    run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
+      std::vector<std::uint8_t> bytes(n_cells, 0);
+      add_flags(work.begin + part * work.n / n_parts, work.begin + (part + 1) * work.n / n_parts,
+                bytes, sums[part]);
+    });
+    for (const std::vector<std::int64_t>& sum : sums)
+      for (std::size_t i = 0; i < n_cells; ++i) totals.flag_counts[i] += sum[i];
+  }
+
+  void add_flags(std::size_t at, std::size_t end, std::vector<std::uint8_t>& bytes,
+                 std::vector<std::int64_t>& sum) const {
+    const std::size_t n_flags = growth_.data.n_flags;
+    const std::size_t n_at_once = 255 / growth_.largest_count;
+    const Entry* rows = growth_.lists.back().data();
+    while (at < end) {
+      const std::size_t stop = std::min(end, at + n_at_once);
+      for (; at < stop; ++at) {
+        const std::uint8_t* flags = growth_.data.flags_of(growth_.packing.row(rows[at]));
+        std::uint8_t* to = bytes.data() + growth_.packing.cls(rows[at]) * n_flags;
+        const auto count = static_cast<std::uint8_t>(growth_.count_of(rows[at]));
+        if (growth_.largest_count == 1) {
+          for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
+            for (std::size_t b = 0; b < Presorted::flag_padding; ++b) to[f + b] += flags[f + b];
+        } else {
+          for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
+            for (std::size_t b = 0; b < Presorted::flag_padding; ++b)
+              to[f + b] = static_cast<std::uint8_t>(to[f + b] + flags[f + b] * count);
+        }
+      }
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += bytes[i];
+      std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
+    }
+  }
+
   template <class Meter>
   Candidate best_cut_by(std::size_t j, const Work& work, const Totals& totals,
                         Workspace<Entry>& space) const {
@@ -148,47 +205,56 @@ class CutFinder {
     return found;
   }
 
-  // Fractional weights: the list and the node's own rows merged by value.
+  // Fractional weights: the list and the node's own rows, merged by value on the way.
   template <class Meter>
   Candidate best_value_cut(std::size_t j, const Work& work, const Totals& totals,
                            Workspace<Entry>& space) const {
     const Column& column = growth_.data.table[j];
-    std::vector<WeighedValue>& values = space.values;
-    values.clear();
-    for (const Entry entry :
-         std::span(growth_.lists[j].data() + work.begin, growth_.n_known(j, work))) {
-      const std::size_t row = growth_.packing.row(entry);
-      values.push_back({column.value(row), growth_.weights.weight(row),
-                        static_cast<std::uint32_t>(growth_.packing.cls(entry)), true});
-    }
-    const auto middle = static_cast<std::ptrdiff_t>(values.size());
-    for (const SideRow& side : work.side) {
-      const double value = column.value(side.row);
-      if (!std::isnan(value))
-        values.push_back(
-            {value, side.weight, static_cast<std::uint32_t>(growth_.labels[side.row]), false});
-    }
-    auto below = [](const WeighedValue& a, const WeighedValue& b) { return a.value < b.value; };
-    std::stable_sort(values.begin() + middle, values.end(), below);
-    std::inplace_merge(values.begin(), values.begin() + middle, values.end(), below);
-
+    const std::span<const Entry> list(growth_.lists[j].data() + work.begin,
+                                      growth_.n_known(j, work));
+    std::vector<WeighedValue>& side = space.values;
+    side.clear();
     std::fill(space.known_weights.begin(), space.known_weights.end(), 0.0);
-    for (const WeighedValue& item : values) space.known_weights[item.cls] += item.weight;
+    for (const Entry entry : list)
+      space.known_weights[growth_.packing.cls(entry)] +=
+          growth_.weights.weight(growth_.packing.row(entry));
+    for (const SideRow& item : work.side) {
+      const double value = column.value(item.row);
+      if (std::isnan(value)) continue;
+      const auto k = static_cast<std::uint32_t>(growth_.label(item.row));
+      side.push_back({value, item.weight, k});
+      space.known_weights[k] += item.weight;
+    }
+    std::sort(side.begin(), side.end(),
+              [](const WeighedValue& a, const WeighedValue& b) { return a.value < b.value; });
     const double known_weight =
         std::accumulate(space.known_weights.begin(), space.known_weights.end(), 0.0);
     Candidate candidate;
     BestCut best(growth_.rules, known_weight, totals.weight, totals.impurity, growth_.n_classes);
     Meter meter(space.known_weights, space.weight_sides, growth_.logs);
     const double gap = growth_.rules.is_c45() ? c45_gap : 0.0;
-    std::size_t n_listed = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (i > 0 && values[i - 1].value + gap < values[i].value && best.offer(meter)) {
-        candidate.cut = n_listed;
-        candidate.low = values[i - 1].value;
-        candidate.high = values[i].value;
+    double before = std::numeric_limits<double>::quiet_NaN();  // compares as not below
+    std::size_t at = 0, at_side = 0;
+    while (at < list.size() || at_side < side.size()) {
+      const double listed = at < list.size() ? column.value(growth_.packing.row(list[at]))
+                                             : std::numeric_limits<double>::infinity();
+      const bool takes_list =
+          at < list.size() && (at_side == side.size() || listed <= side[at_side].value);
+      const double value = takes_list ? listed : side[at_side].value;
+      if (before + gap < value && best.offer(meter)) {
+        candidate.cut = at;
+        candidate.low = before;
+        candidate.high = value;
       }
-      meter.move(values[i].cls, values[i].weight);
-      n_listed += values[i].in_list;
+      if (takes_list) {
+        const std::size_t row = growth_.packing.row(list[at]);
+        meter.move(growth_.packing.cls(list[at]), growth_.weights.weight(row));
+        ++at;
+      } else {
+        meter.move(side[at_side].cls, side[at_side].weight);
+        ++at_side;
+      }
+      before = value;
     }
     best.finish(growth_.rules, known_weight, totals.weight, candidate);
     return candidate;
@@ -201,14 +267,16 @@ class CutFinder {
     using Weight = typename Meter::Weight;
     Candidate candidate;
     if (growth_.n_codes(j) < 2) return candidate;
-    const bool is_counted = !totals.flag_counts.empty() && growth_.data.columns[j].flag >= 0;
-    const CodeTable<Weight> table =
-        is_counted ? tabulate_flag<Weight>(j, totals, space) : tabulate<Weight>(j, work, space);
+    const CodeTable<Weight> table = table_of<Weight>(j, work, totals, space);
     if (table.n_lines < 2) return candidate;
-    auto& known = space.template known<Weight>();
-    std::fill(known.begin(), known.end(), Weight{0});
-    for (std::size_t line = 0; line < table.n_lines; ++line)
-      for (std::size_t k = 0; k < growth_.n_classes; ++k) known[k] += table.weights(line)[k];
+    std::span<const Weight> known = totals.template of<Weight>();
+    if (growth_.data.columns[j].has_missing) {
+      auto& sums = space.template known<Weight>();
+      std::fill(sums.begin(), sums.end(), Weight{0});
+      for (std::size_t line = 0; line < table.n_lines; ++line)
+        for (std::size_t k = 0; k < growth_.n_classes; ++k) sums[k] += table.weights(line)[k];
+      known = sums;
+    }
     if (!growth_.data.table[j].has_thresholds()) {
       if (growth_.rules.subsets)
         split_subsets<Weight>(table, growth_.n_codes(j), totals.weight, growth_.rules, candidate);
@@ -277,6 +345,19 @@ class CutFinder {
       cells[cells.size() - growth_.n_classes + item.cls] += item.weight;
     }
     return {cells, space.line_codes, space.line_codes.size(), growth_.n_classes};
+  }
+
+  template <class Weight>
+  CodeTable<Weight> table_of(std::size_t j, const Work& work, const Totals& totals,
+                             Workspace<Entry>& space) const {
+    const PresortedColumn& column = growth_.data.columns[j];
+    if (column.flag >= 0 && totals.flags_are_counted)
+      return tabulate_flag<Weight>(j, totals, space);
+    if (column.small < 0 || !totals.codes_are_counted) return tabulate<Weight>(j, work, space);
+    const std::size_t n_classes = growth_.n_classes, n_codes = growth_.n_codes(j);
+    const std::size_t first = growth_.first_line[static_cast<std::size_t>(column.small)];
+    const std::span<const Weight> all = totals.template codes<Weight>();
+    return {all.subspan(first * n_classes, n_codes * n_classes), {}, n_codes, n_classes};
   }
 
   // The table of a flag; without lines if it is the same for all rows of the node.

@@ -235,6 +235,8 @@ class Divider {
     for (std::size_t b = 0; b < branches.n; ++b) {
       const double share = branches.known_weight[b] / known;
       if (!(share > 0)) continue;
+      if (!everywhere.empty())
+        branches.side[b].reserve(branches.side[b].size() + everywhere.size());
       for (const SideRow& side : everywhere) {
         branches.side[b].push_back({side.row, side.weight * share});
         arena.weights(branches.first_child + b)[growth_.label(side.row)] += side.weight * share;

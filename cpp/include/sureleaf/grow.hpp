@@ -88,10 +88,11 @@ class Grower {
   void split(Work& work, Arena& arena, Workspace<Entry>& space, std::size_t n_threads,
              std::vector<Work>& pending) {
     if (growth_.is_leaf(arena.weights(work.node), work.depth)) return;
-    Totals totals = make_totals(work, arena);
-    if (totals.whole && growth_.data.n_flags > 0 && growth_.largest_count <= 255)
-      cuts_.count_flags(work, n_threads, totals.flag_counts);
-    std::vector<Candidate> candidates(growth_.data.table.size());
+    Totals& totals = space.totals;
+    set_totals(work, arena, totals);
+    cuts_.count_together(work, n_threads, totals);
+    std::vector<Candidate>& candidates = space.candidates;
+    candidates.resize(growth_.data.table.size());
     if (n_threads == 1) {
       for (std::size_t j = 0; j < candidates.size(); ++j)
         candidates[j] = cuts_.best_cut(j, work, totals, space);
@@ -105,16 +106,15 @@ class Grower {
     divider_.make_split(work, chosen, candidates[chosen], arena, space, n_threads, pending);
   }
 
-  Totals make_totals(const Work& work, Arena& arena) const {
-    Totals totals;
+  void set_totals(const Work& work, Arena& arena, Totals& totals) const {
     const std::span<const double> weights = arena.weights(work.node);
     totals.weights.assign(weights.begin(), weights.end());
     totals.weight = std::accumulate(weights.begin(), weights.end(), 0.0);
     totals.impurity = group_impurity<double>(weights, growth_.rules.uses_entropy());
     totals.whole = work.side.empty() && growth_.weights.are_whole();
+    totals.counts.clear();
     if (totals.whole)
       for (const double w : weights) totals.counts.push_back(static_cast<std::int64_t>(w));
-    return totals;
   }
 
   // ---- the best column --------------------------------------------------------------------

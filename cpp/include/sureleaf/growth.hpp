@@ -81,6 +81,8 @@ class Growth {
   std::vector<std::size_t> gap_columns, root_known;
   std::size_t n_root = 0;
   double total_weight = 0;
+  std::vector<std::size_t> first_line;  // of each small column in a table of all their codes
+  std::size_t n_lines = 0;
 
   bool takes_part(std::size_t row) const { return weights.are_unit() || weights.weight(row) > 0; }
 
@@ -88,6 +90,10 @@ class Growth {
   void make_lists(TakeOrder&& take_order, std::size_t n_threads, Patience& patience) {
     const std::size_t p = data.table.size();
     lists.resize(p + 1);
+    for (const std::size_t j : data.small_columns) {
+      first_line.push_back(n_lines);
+      n_lines += n_codes(j);
+    }
     first_rows.resize(p);
     has_gaps.assign(p, 0);
     root_known.assign(p, 0);

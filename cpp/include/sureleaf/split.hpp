@@ -335,8 +335,10 @@ struct CodeTable {
     return cells.subspan(line * n_classes, n_classes);
   }
   Weight weight(std::size_t line) const {
+    const Weight* at = cells.data() + line * n_classes;
+    if (n_classes == 2) return at[0] + at[1];
     Weight sum = 0;
-    for (const Weight w : weights(line)) sum += w;
+    for (std::size_t k = 0; k < n_classes; ++k) sum += at[k];
     return sum;
   }
 };

@@ -17,7 +17,6 @@ struct WeighedValue {
   double value;
   double weight;
   std::uint32_t cls;
-  bool in_list;
 };
 
 template <class Weight>
@@ -25,6 +24,43 @@ struct CodedRow {
   std::uint32_t code;
   std::uint32_t cls;
   Weight weight;
+};
+
+// Class totals of the node at hand, as counts where they are whole, and what is counted for many
+// columns at once.
+struct Totals {
+  std::vector<std::int64_t> counts;
+  std::vector<double> weights;
+  double weight = 0, impurity = 0;  // the impurity is times the weight
+  bool whole = false;
+  bool flags_are_counted = false, codes_are_counted = false;
+  std::vector<std::int64_t> flag_counts;  // rows with each flag set, a line a class
+  std::vector<std::uint8_t> flag_bytes;
+  std::vector<std::int64_t> code_counts;  // class counts of all codes of all small columns
+  std::vector<double> code_weights;       // or weights
+
+  template <class Weight>
+  auto& codes() {
+    if constexpr (std::is_same_v<Weight, double>)
+      return code_weights;
+    else
+      return code_counts;
+  }
+  template <class Weight>
+  const auto& codes() const {
+    if constexpr (std::is_same_v<Weight, double>)
+      return code_weights;
+    else
+      return code_counts;
+  }
+
+  template <class Weight>
+  std::span<const Weight> of() const {
+    if constexpr (std::is_same_v<Weight, double>)
+      return weights;
+    else
+      return counts;
+  }
 };
 
 // What one thread writes while it works, allocated once.
@@ -47,6 +83,8 @@ struct Workspace {
   std::vector<CodedRow<std::int64_t>> coded_counts;
   std::vector<CodedRow<double>> coded_weights;
   std::vector<WeighedValue> values;
+  Totals totals;
+  std::vector<Candidate> candidates;
 
   template <class Weight>
   auto& sides() {
@@ -75,23 +113,6 @@ struct Workspace {
       return coded_weights;
     else
       return coded_counts;
-  }
-};
-
-// Class totals of the node at hand, as counts where they are whole.
-struct Totals {
-  std::vector<std::int64_t> counts;
-  std::vector<double> weights;
-  double weight = 0, impurity = 0;  // the impurity is times the weight
-  bool whole = false;
-  std::vector<std::int64_t> flag_counts;  // rows with each flag set, a line a class
-
-  template <class Weight>
-  std::span<const Weight> of() const {
-    if constexpr (std::is_same_v<Weight, double>)
-      return weights;
-    else
-      return counts;
   }
 };
 
