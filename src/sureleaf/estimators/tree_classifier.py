@@ -78,7 +78,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What sample weights mean: weight k is k rows, or rows stand for more or fewer others.
         Importances are scaled to a mean of 1 before growing.
     unseen : {"mixture", "stop", "error"}
-        What a category does that a node has not seen: down all branches, stop there, or raise.
+        What a row does at a test of a category that the node has not seen: go down all branches,
+        or stop there. "error": raise if the category is not of the training rows at all.
     n_jobs : int or None
         Threads; None and -1 are all cores. The tree does not depend on it.
     random_state : int, RandomState or None

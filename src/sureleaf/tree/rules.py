@@ -22,18 +22,18 @@ def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
     ['x0 <= 2', 'x0 > 2']
     """
     categories = tree.categories(node)
+    name = _word(column.name)
     if len(categories) == 0:
-        bound = column.render(float(tree.threshold[node]))
-        return [f"{column.name} <= {bound}", f"{column.name} > {bound}"]
-    tests = []
-    for branch in range(len(tree.branches(node))):
-        names = [str(column.categories[code]) for code in np.flatnonzero(categories == branch)]
-        tests.append(
-            f"{column.name} = {names[0]}"
-            if len(names) == 1
-            else f"{column.name} in {{{', '.join(names)}}}"
-        )
-    return tests
+        bound = _word(column.render(float(tree.threshold[node])))
+        return [f"{name} <= {bound}", f"{name} > {bound}"]
+    listed: list[list[str]] = [[] for _ in tree.branches(node)]
+    for code, branch in enumerate(categories.tolist()):
+        if branch >= 0:
+            listed[branch].append(_word(column.categories[code]))
+    return [
+        f"{name} = {words[0]}" if len(words) == 1 else f"{name} in {{{', '.join(words)}}}"
+        for words in listed
+    ]
 
 
 def leaf_rule(tree: Tree, leaf: int, schema: Schema) -> str:
@@ -108,14 +108,20 @@ def _leaf_text(
 ) -> str:
     predicted = int(probabilities.argmax())
     present = ", ".join(
-        f"{label} {_weight(count)}"
+        f"{_word(label)} {_weight(count)}"
         for label, count in zip(classes, counts, strict=True)
         if count > 0
     )
     total = float(counts.sum())
     rows = "row" if total == 1 else "rows"
     seen = f"{_weight(total)} {rows}: {present}" if present else "no rows"
-    return f"{classes[predicted]}   {100 * probabilities[predicted]:.1f} % ({seen})"
+    return f"{_word(classes[predicted])}   {100 * probabilities[predicted]:.1f} % ({seen})"
+
+
+def _word(name: object) -> str:
+    """Write a name so that it keeps to its line and its ends can be seen."""
+    text = str(name)
+    return text if text and text.isprintable() and text == text.strip() else repr(text)
 
 
 def _weight(value: float) -> str:

@@ -1,0 +1,214 @@
+"""Growing and asking full trees against scikit-learn, ydf and LightGBM, two threads each.
+
+Every library grows one tree as far as it goes: collapse and pruning off, one row a leaf is enough,
+levels from the training rows. Times are the shortest of some runs; ratios are to peers of the
+same run. `covtype_full` and `adult` are read from ../shared/data if they are there.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import make_classification
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.speed.clock import compare, limit, seconds
+from sureleaf import TreeClassifier
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+N_THREADS = 2
+FULL = {"min_samples_leaf": 1, "collapse": False, "pruning": None, "levels_from": "training"}
+
+
+def ours(**parameters: Any) -> TreeClassifier:
+    return TreeClassifier(**FULL, n_jobs=N_THREADS, **parameters)
+
+
+def run() -> None:
+    continuous()
+    covertype()
+    adult()
+    first_fit()
+
+
+# ---- the tables ------------------------------------------------------------------------------
+
+
+def make_table(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    X, y = make_classification(n_rows, 20, n_informative=10, random_state=0)
+    return X, y
+
+
+def continuous() -> None:
+    X, y = make_table(200_000)
+    peer = DecisionTreeClassifier(random_state=0)
+    growing = seconds(lambda: ours(criterion="gini").fit(X, y))
+    title = "full tree, 200,000 x 20, gini"
+    compare(title, growing, "scikit-learn", seconds(lambda: peer.fit(X, y), 1), 20)
+    for name, fit in (("ydf", ydf_tree), ("LightGBM, one tree", lightgbm_tree)):
+        took = fit(X, y)
+        if took is not None:
+            compare(title, growing, name, took, 5)
+    predict_ratio("predict_proba, 200,000 x 20", X, X, ours(criterion="gini").fit(X, y), peer)
+    doubled_X, doubled_y = make_table(400_000)
+    doubled = seconds(lambda: ours(criterion="gini").fit(doubled_X, doubled_y))
+    at_most("rows doubled, 400,000 x 20", doubled / growing, 2.3, "x the time")
+    memory("200,000 x 20", "X, y = tree.make_table(200_000)", 200_000 * 20)
+    bandwidth(X, y, growing)
+
+
+def covertype() -> None:
+    path = DATA / "covtype_full.parquet"
+    if not path.exists():
+        print(f"{'covtype_full':40} left out: {path.name} is not there")
+        return
+    X, y = covertype_table()
+    peer = DecisionTreeClassifier(random_state=0)
+    growing = seconds(lambda: ours(criterion="gini").fit(X, y))
+    took = seconds(lambda: peer.fit(X, y), 1)
+    compare("full tree, covtype_full, gini", growing, "scikit-learn", took, 8)
+    predict_ratio("predict_proba, covtype_full", X, X, ours(criterion="gini").fit(X, y), peer)
+    memory("covtype_full", "X, y = tree.covertype_table()", X.size)
+
+
+def covertype_table() -> tuple[np.ndarray, np.ndarray]:
+    target = json.loads((DATA / "covtype_full.schema.json").read_text())["target"]
+    frame = pd.read_parquet(DATA / "covtype_full.parquet")
+    y = frame.pop(target).to_numpy()
+    return np.ascontiguousarray(frame.to_numpy(dtype=np.float64)), y
+
+
+def adult() -> None:
+    """Ours reads text and holes as they are; the peer gets ordinal codes, made before."""
+    path = DATA / "adult.csv"
+    if not path.exists():
+        print(f"{'adult':40} left out: {path.name} is not there")
+        return
+    schema = json.loads((DATA / "adult.schema.json").read_text())
+    frame = pd.read_csv(path)
+    y = frame.pop(schema["target"]).to_numpy()
+    text = [name for name in frame if name not in schema["numeric"]]
+    frame = frame.astype(dict.fromkeys(text, "category"))
+    codes = frame.astype(dict.fromkeys(text, object))
+    codes[text] = OrdinalEncoder().fit_transform(codes[text])
+    codes = codes.to_numpy(dtype=np.float64)
+    peer = DecisionTreeClassifier(random_state=0)
+    took = seconds(lambda: peer.fit(codes, y))
+    for criterion in ("gain_ratio", "gini"):
+        growing = seconds(lambda criterion=criterion: ours(criterion=criterion).fit(frame, y))
+        compare(f"full tree, adult, {criterion}", growing, "scikit-learn on codes", took, 10)
+    predict_ratio("predict_proba, adult", frame, codes, ours().fit(frame, y), peer)
+
+
+def predict_ratio(title: str, X: Any, peer_X: Any, model: TreeClassifier, peer: Any) -> None:
+    took = seconds(lambda: peer.predict_proba(peer_X))
+    compare(title, seconds(lambda: model.predict_proba(X)), "scikit-learn", took, 2)
+
+
+# ---- peers that may not be installed ---------------------------------------------------------
+
+
+def ydf_tree(X: np.ndarray, y: np.ndarray) -> float | None:
+    try:
+        import ydf
+    except ImportError:
+        print(f"{'ydf':40} left out: pip install ydf")
+        return None
+    ydf.verbose(0)
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
+    learner = ydf.CartLearner(
+        label="y", max_depth=-1, min_examples=1, validation_ratio=0.0, num_threads=N_THREADS
+    )
+    return seconds(lambda: learner.train(columns), 1)
+
+
+def lightgbm_tree(X: np.ndarray, y: np.ndarray) -> float | None:
+    try:
+        import lightgbm
+    except ImportError:
+        print(f"{'LightGBM':40} left out: pip install lightgbm")
+        return None
+    model = lightgbm.LGBMClassifier(
+        n_estimators=1,
+        num_leaves=131_072,
+        min_child_samples=1,
+        min_child_weight=0,
+        n_jobs=N_THREADS,
+        verbose=-1,
+    )
+    return seconds(lambda: model.fit(X, y), 1)
+
+
+# ---- memory, bandwidth, first fit ------------------------------------------------------------
+
+PEAK = """
+import resource
+import numpy as np
+from benchmarks.speed import tree
+
+def high_water():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * {unit}
+
+{table}
+tree.ours(criterion="gini").fit(X[:1000], y[:1000])  # imports and buffers that are there anyway
+# The highest level may be one that making the table has reached; fill the process up to it.
+with open("/proc/self/statm") as file:
+    now = int(file.read().split()[1]) * resource.getpagesize()
+filling = np.ones(max(0, high_water() - now) // 8)
+before = high_water()
+model = tree.ours(criterion="gini").fit(X, y)
+print(high_water() - before)
+"""
+
+
+def memory(title: str, table: str, n_cells: int) -> None:
+    """Peak memory of a fit above what there was before it, a cell."""
+    if not Path("/proc/self/statm").exists():
+        print(f"{'peak memory, ' + title:40} left out: needs Linux's /proc")
+        return
+    code = PEAK.format(table=table, unit=1024)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    at_most(f"peak memory, {title}", int(done.stdout) / n_cells, 12, "bytes a cell")
+
+
+def bandwidth(X: np.ndarray, y: np.ndarray, growing: float) -> None:
+    """Share of the speed of a copy that the split search reaches.
+
+    A level of the tree reads each column's list (4 bytes a row) to search it, and reads and
+    writes it to divide it. The tree's mean depth, weighted by rows, says how many levels a row
+    passes; sorting is left out of the bytes but not of the time, so the share is a lower bound.
+    """
+    source = np.zeros(2**26)
+    target = np.ones_like(source)
+    copying = 2 * source.nbytes / seconds(lambda: np.copyto(target, source))
+    tree = ours(criterion="gini").fit(X, y).tree_
+    leaves = tree.leaf_ids
+    n = tree.class_counts[leaves].sum(axis=1)
+    levels = float((n * tree.node_depth[leaves]).sum() / n.sum())
+    touched = levels * X.size * 4 * 3
+    share = touched / growing / copying
+    print(
+        f"{'split search':40} {touched / growing / 1e9:6.1f} GB/s of {copying / 1e9:.1f} GB/s "
+        f"that a copy reaches: {100 * share:.0f} % ({levels:.1f} levels a row)"
+    )
+
+
+def first_fit() -> None:
+    code = (
+        "import numpy as np; from sureleaf import TreeClassifier; "
+        "X = np.random.default_rng(0).normal(size=(100, 4)); "
+        "TreeClassifier().fit(X, X[:, 0] > 0)"
+    )
+    bare = seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
+    whole = seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True))
+    limit("import and first fit, 100 rows", whole - bare, 1.0)
+
+
+def at_most(name: str, value: float, goal: float, unit: str) -> None:
+    verdict = "met" if value <= goal else "NOT MET"
+    print(f"{name:40} {value:9.2f} {unit}   (goal {goal:g}: {verdict})", flush=True)

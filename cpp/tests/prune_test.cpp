@@ -1,0 +1,217 @@
+// Making trees smaller: cutting, collapse, weakest links, and C4.5's pessimistic rule.
+#include "sureleaf/prune.hpp"
+
+#include "check.hpp"
+#include "small_table.hpp"
+#include "sureleaf/grow.hpp"
+
+using checks::close;
+using checks::mixed_table;
+using checks::SmallTable;
+using sureleaf::Patience;
+using sureleaf::Tree;
+
+namespace {
+
+constexpr double kQuarter = 0.25, kQuantile = 0.6744897501960817;  // of 1 - 0.25
+
+Tree grown(const SmallTable& table, double least = 2) {
+  Patience patience;
+  sureleaf::GrowthRules rules;
+  rules.criterion = sureleaf::Criterion::gini;
+  rules.min_samples_leaf = least;
+  sureleaf::Presorted sorted = sureleaf::presort(table.columns, 2, patience);
+  return sureleaf::grow(sorted, table.labels, table.n_classes, {}, rules, 2, false, patience);
+}
+
+std::size_t n_leaves(const Tree& tree) {
+  return static_cast<std::size_t>(std::count(tree.feature.begin(), tree.feature.end(), -1));
+}
+
+// a <= 1: [4 0]; a > 1: b <= 1: [1 1], b > 1: [0 4]
+Tree hand_made() {
+  Tree tree;
+  tree.n_classes = 2;
+  tree.feature = {0, -1, 1, -1, -1};
+  const double nan = std::nan("");
+  tree.threshold = {1, nan, 1, nan, nan};
+  tree.child_offset = {0, 2, 2, 4, 4, 4};
+  tree.children = {1, 2, 3, 4};
+  tree.branch_share = {0.4, 0.6, 1.0 / 3, 2.0 / 3};
+  tree.category_offset.assign(6, 0);
+  tree.class_weights = {5, 5, 4, 0, 1, 5, 1, 1, 0, 4};
+  return tree;
+}
+
+void cutting_keeps_what_is_above() {
+  const Tree tree = hand_made();
+  const Tree cut = sureleaf::cut_at(tree, std::vector<std::uint8_t>{0, 0, 1, 0, 0});
+  CHECK(cut.size() == 3);
+  CHECK((cut.class_weights == std::vector<double>{5, 5, 4, 0, 1, 5}));
+  CHECK(sureleaf::fault_in(cut, 3, 2) == nullptr);
+  CHECK(sureleaf::cut_at(tree, std::vector<std::uint8_t>{1, 0, 0, 0, 0}).size() == 1);
+  CHECK(sureleaf::cut_at(tree, std::vector<std::uint8_t>(5, 0)).size() == 5);
+}
+
+void collapse_cuts_what_saves_no_error() {
+  const std::vector<std::uint8_t> marks = sureleaf::collapse_marks(hand_made());
+  CHECK((marks == std::vector<std::uint8_t>{0, 0, 1, 0, 0}));
+}
+
+void weakest_links_by_hand() {
+  // cost: training errors; node 2 saves none, the root 4 with one leaf more
+  const std::vector<double> cost{5, 0, 1, 1, 0};
+  const std::vector<double> alphas = sureleaf::cost_complexity_alphas(hand_made(), cost);
+  CHECK(alphas[2] == 0);
+  CHECK(alphas[0] == 4);
+  CHECK(std::isinf(alphas[1]) && std::isinf(alphas[3]));
+}
+
+// Every step by looking at all links anew.
+std::vector<double> slow_alphas(const Tree& tree, const std::vector<double>& cost) {
+  std::vector<double> alpha(tree.size(), std::numeric_limits<double>::infinity());
+  std::vector<char> is_leaf(tree.size());
+  for (std::size_t node = 0; node < tree.size(); ++node) is_leaf[node] = tree.is_leaf(node);
+  double reached = -std::numeric_limits<double>::infinity();
+  while (!is_leaf[0]) {
+    std::vector<double> below = cost, leaves(tree.size(), 1);
+    double weakest = std::numeric_limits<double>::infinity();
+    std::size_t found = 0;
+    for (std::size_t node = tree.size(); node-- > 0;) {
+      if (is_leaf[node]) continue;
+      below[node] = leaves[node] = 0;
+      for (const std::int32_t child : tree.branches(node)) {
+        below[node] += below[static_cast<std::size_t>(child)];
+        leaves[node] += leaves[static_cast<std::size_t>(child)];
+      }
+    }
+    std::vector<char> reachable(tree.size(), 0);
+    reachable[0] = 1;
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      if (!reachable[node] || is_leaf[node]) continue;
+      for (const std::int32_t child : tree.branches(node))
+        reachable[static_cast<std::size_t>(child)] = 1;
+      const double g = (cost[node] - below[node]) / (leaves[node] - 1);
+      if (g < weakest) {
+        weakest = g;
+        found = node;
+      }
+    }
+    reached = std::max(reached, weakest);
+    std::vector<std::size_t> pending{found};
+    while (!pending.empty()) {
+      const std::size_t node = pending.back();
+      pending.pop_back();
+      if (is_leaf[node]) continue;
+      is_leaf[node] = 1;
+      alpha[node] = reached;
+      for (const std::int32_t child : tree.branches(node))
+        pending.push_back(static_cast<std::size_t>(child));
+    }
+  }
+  return alpha;
+}
+
+void weakest_links_are_those_of_a_slow_search() {
+  for (const std::uint32_t seed : {1, 2, 3}) {
+    const SmallTable table = mixed_table(250, 0.1, seed);
+    const Tree tree = grown(table);
+    std::vector<double> cost;
+    for (std::size_t node = 0; node < tree.size(); ++node)
+      cost.push_back(sureleaf::group_impurity<double>(tree.weights(node), false));
+    const std::vector<double> fast = sureleaf::cost_complexity_alphas(tree, cost);
+    const std::vector<double> slow = slow_alphas(tree, cost);
+    bool agree = true;
+    for (std::size_t node = 0; node < tree.size(); ++node)
+      agree = agree && (fast[node] == slow[node] || close(fast[node], slow[node], 1e-9));
+    CHECK(agree);
+  }
+}
+
+void pessimistic_errors_by_hand() {
+  const sureleaf::PessimisticErrors estimate(kQuarter, kQuantile);
+  const auto of = [&](double a, double b) { return estimate(std::vector<double>{a, b}); };
+  CHECK(of(0, 0) == 0);
+  CHECK(close(of(6, 0), 6 * (1 - std::pow(0.25, 1.0 / 6)), 1e-12));
+  CHECK(close(estimate(std::vector<double>{0.5, 0.5, 0.5}), 1.5, 1e-12));  // all rows, no more
+  const double none = 10 * (1 - std::pow(0.25, 0.1)), one = of(9, 1) - 1;
+  CHECK(close(of(9.5, 0.5), 0.5 + none + 0.5 * (one - none), 1e-12));
+  for (double errors = 0; errors <= 10; errors += 0.5)
+    CHECK(of(20 - errors, errors) > errors && of(20 - errors, errors) <= 20);
+}
+
+void noise_is_pruned_and_signal_is_kept() {
+  Patience patience;
+  SmallTable table;
+  std::mt19937 random(5);
+  std::vector<double> signal, noise;
+  for (int row = 0; row < 400; ++row) {
+    table.labels.push_back(row % 2);
+    signal.push_back(row % 2 + static_cast<double>(random() % 100) / 200);
+    noise.push_back(static_cast<double>(random()));
+  }
+  table.add(signal);
+  const sureleaf::PessimisticErrors estimate(kQuarter, kQuantile);
+  const Tree good = grown(table);
+  CHECK(n_leaves(sureleaf::prune_pessimistic(good, table.columns, table.labels, {}, estimate,
+                                             patience)) == 2);
+  SmallTable useless;
+  useless.labels = table.labels;
+  useless.add(noise);
+  const Tree bad = grown(useless, 20);
+  CHECK(n_leaves(bad) > 3);
+  CHECK(n_leaves(sureleaf::prune_pessimistic(bad, useless.columns, useless.labels, {}, estimate,
+                                             patience)) < n_leaves(bad));
+}
+
+void pruned_counts_are_those_of_rows_sent_through() {
+  Patience patience;
+  const sureleaf::PessimisticErrors estimate(kQuarter, kQuantile);
+  for (const double holes : {0.0, 0.2}) {
+    const SmallTable table = mixed_table(600, holes, 7);
+    const Tree pruned = sureleaf::prune_pessimistic(grown(table), table.columns, table.labels, {},
+                                                    estimate, patience);
+    CHECK(sureleaf::fault_in(pruned, pruned.size(), table.columns.size()) == nullptr);
+    const std::vector<double> counts =
+        sureleaf::count_nodes(pruned, table.columns, table.labels, {}, patience);
+    bool agree = true;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      agree = agree && close(counts[i], pruned.class_weights[i], 1e-9);
+    CHECK(agree);
+  }
+}
+
+void a_chain_of_nodes_is_pruned_without_a_stack() {
+  Patience patience;
+  SmallTable table;
+  std::vector<double> values;
+  for (int row = 0; row < 2000; ++row) {
+    values.push_back(row);
+    table.labels.push_back(row % 2);
+  }
+  table.add(values);
+  const Tree chain = grown(table, 1);
+  CHECK(chain.size() == 3999);
+  const sureleaf::PessimisticErrors estimate(kQuarter, kQuantile);
+  const Tree pruned =
+      sureleaf::prune_pessimistic(chain, table.columns, table.labels, {}, estimate, patience);
+  CHECK(pruned.size() < chain.size());
+  std::vector<double> cost;
+  for (std::size_t node = 0; node < chain.size(); ++node)
+    cost.push_back(sureleaf::training_errors(chain.weights(node)));
+  CHECK(sureleaf::cost_complexity_alphas(chain, cost)[0] > 0);
+}
+
+}  // namespace
+
+int main() {
+  cutting_keeps_what_is_above();
+  collapse_cuts_what_saves_no_error();
+  weakest_links_by_hand();
+  weakest_links_are_those_of_a_slow_search();
+  pessimistic_errors_by_hand();
+  noise_is_pruned_and_signal_is_kept();
+  pruned_counts_are_those_of_rows_sent_through();
+  a_chain_of_nodes_is_pruned_without_a_stack();
+  return checks::report();
+}

@@ -1,0 +1,126 @@
+// Rows find their leaves, and arrays that make no tree are refused.
+#include "sureleaf/route.hpp"
+
+#include <cstring>
+
+#include "check.hpp"
+#include "small_table.hpp"
+#include "sureleaf/grow.hpp"
+
+using checks::close;
+using checks::mixed_table;
+using checks::SmallTable;
+using sureleaf::Patience;
+using sureleaf::Tree;
+using sureleaf::Unseen;
+
+namespace {
+
+Tree grown(const SmallTable& table, bool subsets) {
+  Patience patience;
+  sureleaf::GrowthRules rules;
+  rules.criterion = sureleaf::Criterion::gini;
+  rules.subsets = subsets;
+  sureleaf::Presorted sorted = sureleaf::presort(table.columns, 2, patience);
+  return sureleaf::grow(sorted, table.labels, table.n_classes, {}, rules, 2, false, patience);
+}
+
+void predictions_are_the_mixtures_of_routes() {
+  Patience patience;
+  for (const std::size_t n_rows : {1, 7, 8, 9, 4095, 4096, 4097})
+    for (const double holes : {0.0, 0.1})
+      for (const bool subsets : {false, true}) {
+        const SmallTable train = mixed_table(600, holes, 1);
+        const SmallTable table = mixed_table(n_rows, holes, 2);
+        const Tree tree = grown(train, subsets);
+        std::vector<double> values;
+        for (std::size_t node = 0; node < tree.size(); ++node)
+          values.push_back(std::cos(static_cast<double>(node)));
+        for (const Unseen unseen : {Unseen::mixture, Unseen::stop}) {
+          const sureleaf::Routes routes = sureleaf::route(tree, table.columns, unseen, patience);
+          std::vector<double> out(n_rows);
+          sureleaf::predict(tree, table.columns, values, 1, unseen, 3, out.data(), patience);
+          bool agree = true;
+          for (std::size_t row = 0; row < n_rows; ++row) {
+            double mean = 0, share = 0;
+            for (auto i = routes.offset[row]; i < routes.offset[row + 1]; ++i) {
+              const auto at = static_cast<std::size_t>(i);
+              mean += routes.share[at] * values[static_cast<std::size_t>(routes.node[at])];
+              share += routes.share[at];
+            }
+            agree = agree && close(out[row], mean, 1e-12) && close(share, 1, 1e-12) &&
+                    routes.guessed_share[row] <= 1 + 1e-12;
+          }
+          CHECK(agree);
+        }
+      }
+}
+
+// One test of a category with three branches, the third without rows.
+Tree category_tree() {
+  Tree tree;
+  tree.n_classes = 2;
+  tree.feature = {0, -1, -1, -1};
+  tree.threshold.assign(4, std::nan(""));
+  tree.child_offset = {0, 3, 3, 3, 3};
+  tree.children = {1, 2, 3};
+  tree.branch_share = {0.75, 0.25, 0};
+  tree.category_offset = {0, 4, 4, 4, 4};
+  tree.category_branch = {0, 1, 2, -1};
+  tree.class_weights = {3, 1, 3, 0, 0, 1, 0, 0};
+  return tree;
+}
+
+void unseen_and_missing_rows_go_their_ways() {
+  Patience patience;
+  SmallTable table;
+  table.add({0, 1, 2, 3, sureleaf::missing_code, sureleaf::unseen_code, 99}, 4, false);
+  const Tree tree = category_tree();
+  CHECK(sureleaf::fault_in(tree, 4, 1) == nullptr);
+  const std::vector<double> values{10, 1, 2, 3};
+  std::vector<double> out(7);
+  sureleaf::predict(tree, table.columns, values, 1, Unseen::mixture, 1, out.data(), patience);
+  CHECK((out == std::vector<double>{1, 2, 3, 1.25, 1.25, 1.25, 1.25}));
+  sureleaf::predict(tree, table.columns, values, 1, Unseen::stop, 1, out.data(), patience);
+  CHECK((out == std::vector<double>{1, 2, 3, 10, 1.25, 10, 10}));
+}
+
+void arrays_that_make_no_tree_are_refused() {
+  const auto fault = [](auto&& change, std::size_t n_lines = 4, std::size_t n_columns = 1) {
+    Tree tree = category_tree();
+    change(tree);
+    return sureleaf::fault_in(tree, n_lines, n_columns) != nullptr;
+  };
+  CHECK(!fault([](Tree&) {}));
+  CHECK(fault([](Tree&) {}, 3));
+  CHECK(fault([](Tree&) {}, 4, 0));
+  CHECK(fault([](Tree& tree) { tree = Tree(); }));
+  CHECK(fault([](Tree& tree) { tree.n_classes = 0; }));
+  CHECK(fault([](Tree& tree) { tree.threshold.pop_back(); }));
+  CHECK(fault([](Tree& tree) { tree.child_offset[1] = 4; }));
+  CHECK(fault([](Tree& tree) { tree.child_offset[0] = 1; }));
+  CHECK(fault([](Tree& tree) { tree.child_offset.pop_back(); }));
+  CHECK(fault([](Tree& tree) { tree.branch_share.pop_back(); }));
+  CHECK(fault([](Tree& tree) { tree.category_offset[2] = 3; }));
+  CHECK(fault([](Tree& tree) { tree.children[1] = 0; }));  // a circle
+  CHECK(fault([](Tree& tree) { tree.children[1] = 1; }));  // two parents
+  CHECK(fault([](Tree& tree) { tree.children[2] = 4; }));  // no such node
+  CHECK(fault([](Tree& tree) { tree.children[0] = -1; }));
+  CHECK(fault([](Tree& tree) { tree.feature[1] = 0; }));  // a test without branches
+  CHECK(fault([](Tree& tree) { tree.feature[0] = 7; }));
+  CHECK(fault([](Tree& tree) { tree.category_branch[0] = 3; }));
+  CHECK(fault([](Tree& tree) { tree.category_branch[0] = -2; }));
+  CHECK(fault([](Tree& tree) {  // a threshold with three branches
+    tree.category_branch.clear();
+    tree.category_offset.assign(5, 0);
+  }));
+}
+
+}  // namespace
+
+int main() {
+  predictions_are_the_mixtures_of_routes();
+  unseen_and_missing_rows_go_their_ways();
+  arrays_that_make_no_tree_are_refused();
+  return checks::report();
+}

@@ -1,0 +1,226 @@
+// Growing: the same tree on any number of threads, whatever the entries, and stopping on the way.
+#include <stdexcept>
+#include <string>
+
+#include "check.hpp"
+#include "small_table.hpp"
+#include "sureleaf/grow.hpp"
+#include "sureleaf/route.hpp"
+
+using checks::close;
+using checks::mixed_table;
+using checks::SmallTable;
+using sureleaf::Criterion;
+using sureleaf::GrowthRules;
+using sureleaf::Patience;
+using sureleaf::RowWeights;
+using sureleaf::Tree;
+
+namespace {
+
+Tree grow(const SmallTable& table, const GrowthRules& rules, std::size_t n_threads = 1,
+          const RowWeights& weights = {}, bool use_up = false) {
+  Patience patience;
+  sureleaf::Presorted sorted = sureleaf::presort(table.columns, n_threads, patience);
+  return sureleaf::grow(sorted, table.labels, table.n_classes, weights, rules, n_threads, use_up,
+                        patience);
+}
+
+GrowthRules rules_of(Criterion criterion, bool subsets = false, double least = 2) {
+  GrowthRules rules;
+  rules.criterion = criterion;
+  rules.subsets = subsets;
+  rules.min_samples_leaf = least;
+  return rules;
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))) return false;
+  return true;
+}
+
+bool same_tree(const Tree& a, const Tree& b) {
+  return a.feature == b.feature && same_bits(a.threshold, b.threshold) &&
+         a.child_offset == b.child_offset && a.children == b.children &&
+         same_bits(a.branch_share, b.branch_share) && a.category_offset == b.category_offset &&
+         a.category_branch == b.category_branch && same_bits(a.class_weights, b.class_weights);
+}
+
+constexpr Criterion criteria[] = {Criterion::gain_ratio, Criterion::entropy, Criterion::gini};
+
+void threads_do_not_change_a_bit() {
+  for (const double holes : {0.0, 0.1})
+    for (const Criterion criterion : criteria)
+      for (const bool subsets : {false, true}) {
+        const SmallTable table = mixed_table(1500, holes, 1);
+        const GrowthRules rules = rules_of(criterion, subsets);
+        const Tree expected = grow(table, rules);
+        CHECK(expected.size() > 20);
+        CHECK(sureleaf::fault_in(expected, expected.size(), table.columns.size()) == nullptr);
+        for (const std::size_t n_threads : {2, 5})
+          for (const bool use_up : {false, true})
+            CHECK(same_tree(grow(table, rules, n_threads, {}, use_up), expected));
+      }
+}
+
+void weights_are_repeated_rows() {
+  const SmallTable table = mixed_table(500, 0.1, 2);
+  std::vector<std::uint32_t> counts;
+  std::vector<double> fractional;
+  SmallTable repeated;
+  repeated.n_classes = table.n_classes;
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < 500; ++row) {
+    counts.push_back(static_cast<std::uint32_t>(row % 4));
+    fractional.push_back(static_cast<double>(row % 4));
+    for (std::size_t copy = 0; copy < row % 4; ++copy) rows.push_back(row);
+  }
+  for (const std::size_t row : rows) repeated.labels.push_back(table.labels[row]);
+  for (const sureleaf::Column& column : table.columns.columns) {
+    std::vector<double> values;
+    std::vector<std::int32_t> codes;
+    for (const std::size_t row : rows) {
+      if (column.kind == sureleaf::Kind::numeric)
+        values.push_back(column.number(row));
+      else
+        codes.push_back(column.code(row));
+    }
+    if (column.kind == sureleaf::Kind::numeric)
+      repeated.add(std::move(values));
+    else
+      repeated.add(std::move(codes), column.n_categories, column.kind == sureleaf::Kind::ordered);
+  }
+  for (const Criterion criterion : criteria) {
+    const GrowthRules rules = rules_of(criterion, false, 5);
+    const Tree expected = grow(repeated, rules);
+    RowWeights whole, parts;
+    whole.whole = counts;
+    parts.fractional = fractional;
+    for (const RowWeights& weights : {whole, parts}) {
+      const Tree tree = grow(table, rules, 2, weights);
+      CHECK(tree.feature == expected.feature);
+      CHECK(same_bits(tree.threshold, expected.threshold));
+      bool counts_agree = tree.class_weights.size() == expected.class_weights.size();
+      for (std::size_t i = 0; counts_agree && i < tree.class_weights.size(); ++i)
+        counts_agree = close(tree.class_weights[i], expected.class_weights[i], 1e-9);
+      CHECK(counts_agree);
+    }
+  }
+}
+
+void counts_are_those_of_rows_sent_through() {
+  Patience patience;
+  for (const double holes : {0.0, 0.2}) {
+    const SmallTable table = mixed_table(800, holes, 3);
+    const Tree tree = grow(table, rules_of(Criterion::gini), 2);
+    const std::vector<double> counts =
+        sureleaf::count_nodes(tree, table.columns, table.labels, {}, patience);
+    bool agree = true;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      agree = agree && close(counts[i], tree.class_weights[i], 1e-9);
+    CHECK(agree);
+  }
+}
+
+// 2^20 rows of 4096 classes do not fit in entries of 32 bits.
+void wide_entries_give_the_same_tree() {
+  constexpr std::size_t n_rows = std::size_t{1} << 20;
+  CHECK(sureleaf::Packing<std::uint32_t>::fits(n_rows, 2048));
+  CHECK(!sureleaf::Packing<std::uint32_t>::fits(n_rows, 4096));
+  SmallTable table;
+  std::vector<double> values;
+  std::uint64_t state = 1;
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    values.push_back(static_cast<double>(state >> 40));
+    table.labels.push_back((state >> 40) % 1024 < 300 || values.back() > 9e6);
+  }
+  table.add(std::move(values));
+  GrowthRules rules = rules_of(Criterion::gini);
+  rules.max_depth = 2;
+  table.n_classes = 2;
+  const Tree narrow = grow(table, rules, 2);
+  table.n_classes = 4096;
+  const Tree wide = grow(table, rules, 2);
+  CHECK(narrow.size() > 3);
+  CHECK(narrow.feature == wide.feature);
+  CHECK(same_bits(narrow.threshold, wide.threshold));
+  for (std::size_t node = 0; node < narrow.size(); ++node)
+    for (std::size_t k = 0; k < 2; ++k) CHECK(narrow.weights(node)[k] == wide.weights(node)[k]);
+}
+
+void exclusive_or_is_split_without_gain() {
+  SmallTable table;
+  table.add({0, 0, 1, 1});
+  table.add({0, 1, 0, 1});
+  table.labels = {0, 1, 1, 0};
+  for (const Criterion criterion : {Criterion::entropy, Criterion::gini})
+    CHECK(grow(table, rules_of(criterion, false, 1)).size() == 7);
+  CHECK(grow(table, rules_of(Criterion::gain_ratio, false, 1)).size() == 1);
+}
+
+void hard_numbers_are_cut_in_order() {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double ends[] = {-inf, -1.7e308, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1.7e308, inf};
+  SmallTable table;
+  std::vector<double> values(std::begin(ends), std::end(ends));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    table.labels.push_back(static_cast<std::int32_t>(i % 2));
+  table.add(values);
+  const Tree tree = grow(table, rules_of(Criterion::gini, false, 1));
+  CHECK(tree.size() == 2 * values.size() - 1);
+  for (std::size_t node = 0; node < tree.size(); ++node)
+    CHECK(tree.is_leaf(node) == std::isnan(tree.threshold[node]));
+}
+
+void an_interrupt_stops_all_threads() {
+  const SmallTable table = mixed_table(4000, 0.1, 4);
+  for (const std::size_t n_threads : {1, 3}) {
+    Patience calm;
+    sureleaf::Presorted sorted = sureleaf::presort(table.columns, n_threads, calm);
+    const auto start = std::chrono::steady_clock::now();
+    Patience impatient([] { return true; });
+    bool stopped = false;
+    // Patience asks every 50 ms: until then trees are grown.
+    while (!stopped && std::chrono::steady_clock::now() - start < std::chrono::minutes(2)) {
+      try {
+        sureleaf::grow(sorted, table.labels, 3, {}, rules_of(Criterion::gini), n_threads, false,
+                       impatient);
+      } catch (const sureleaf::Interrupted&) {
+        stopped = true;
+      }
+    }
+    CHECK(stopped);
+  }
+}
+
+void the_first_failure_is_the_one_that_is_told() {
+  for (int round = 0; round < 50; ++round) {
+    Patience patience;
+    std::string told;
+    try {
+      sureleaf::run_jobs(64, 4, patience, [](std::size_t i, std::size_t) {
+        if (i == 5) throw std::runtime_error("job 5");
+      });
+    } catch (const std::exception& error) {
+      told = error.what();
+    }
+    CHECK(told == "job 5");
+  }
+}
+
+}  // namespace
+
+int main() {
+  threads_do_not_change_a_bit();
+  weights_are_repeated_rows();
+  counts_are_those_of_rows_sent_through();
+  wide_entries_give_the_same_tree();
+  exclusive_or_is_split_without_gain();
+  hard_numbers_are_cut_in_order();
+  an_interrupt_stops_all_threads();
+  the_first_failure_is_the_one_that_is_told();
+  return checks::report();
+}

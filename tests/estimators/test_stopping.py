@@ -1,0 +1,74 @@
+"""A long fit stops at Ctrl-C, one without memory ends in MemoryError; the model stays as it was."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
+
+# The rows alternate between the classes, so that a tree without limits is a chain and takes long.
+LONG_FIT = """
+import sys, time
+import numpy as np
+from sureleaf import TreeClassifier
+n_rows = 400_000
+X = np.arange(float(n_rows))[:, np.newaxis]
+y = np.arange(n_rows) % 2
+model = TreeClassifier(criterion="gini", min_samples_leaf=1, pruning=None, n_jobs={n_jobs})
+model.fit(X[:100], y[:100])
+print("ready", flush=True)
+try:
+    model.fit(X, y)
+    print("finished")
+except KeyboardInterrupt:
+    print("interrupted", model.tree_.n_leaves, model.fit(X[:200], y[:200]).tree_.n_leaves)
+"""
+
+SHORT_OF_MEMORY = """
+import resource
+import numpy as np
+from sureleaf import TreeClassifier
+X = np.random.default_rng(0).normal(size=(300_000, 10))
+y = (X[:, 0] + X[:, 1] > 0).astype(int)
+model = TreeClassifier(levels_from="training", n_jobs={n_jobs}).fit(X[:1000], y[:1000])
+rules = model.rules()
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {spare} * 2**20,) * 2)
+try:
+    model.fit(X, y)
+    print("finished")
+except MemoryError:
+    print("MemoryError", model.rules() == rules, model.fit(X[:500], y[:500]).tree_.n_leaves > 1)
+"""
+
+
+@needs_posix
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_stops_a_long_fit_and_leaves_the_model_as_it_was(n_jobs):
+    code = LONG_FIT.format(n_jobs=n_jobs)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)  # into the fit
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert said == "interrupted 100 200\n"
+    assert time.monotonic() - start < 10  # a second, were the machine ours alone
+
+
+@needs_posix
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux's /proc")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("spare", [1, 8])
+def test_a_fit_without_memory_ends_in_memory_error_and_leaves_the_model_as_it_was(spare, n_jobs):
+    code = SHORT_OF_MEMORY.format(spare=spare, n_jobs=n_jobs)
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (said.stdout, said.returncode) == ("MemoryError True True\n", 0), said.stderr

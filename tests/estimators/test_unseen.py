@@ -1,0 +1,92 @@
+"""Categories that were not there: down all branches, stop, or an error; always counted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sureleaf import InvalidArgumentError, TreeClassifier, UnseenCategoryWarning
+
+N = 40
+ORDER = ["s", "m", "l"]
+
+
+def towns() -> tuple[pd.DataFrame, np.ndarray]:
+    X = pd.DataFrame({"town": ["Oslo"] * 20 + ["Rome"] * 15 + ["Lima"] * 5, "x": np.arange(40.0)})
+    return X, np.array(["a"] * 20 + ["b"] * 15 + ["c"] * 5)
+
+
+def model_of(**parameters) -> TreeClassifier:
+    X, y = towns()
+    return TreeClassifier(leaf_estimate="frequency", **parameters).fit(X[["town"]], y)
+
+
+@pytest.mark.parametrize("split", ["multiway", "subset"])
+@pytest.mark.parametrize("unseen", ["mixture", "stop"])
+def test_an_unseen_category_at_the_root_has_the_shares_of_all_rows(unseen, split):
+    model = model_of(unseen=unseen, categorical_split=split, criterion="gini")
+    with pytest.warns(UnseenCategoryWarning, match=r"'town' \(2\)"):
+        probabilities = model.predict_proba(pd.DataFrame({"town": ["Bonn", "Oslo", "Paris"]}))
+    np.testing.assert_allclose(probabilities[[0, 2]], [[0.5, 0.375, 0.125]] * 2)
+    np.testing.assert_allclose(probabilities[1], [1, 0, 0])
+
+
+def test_a_row_that_stops_is_in_the_node_where_it_stopped():
+    X = pd.DataFrame({"town": ["Bonn"]})
+    with pytest.warns(UnseenCategoryWarning, match="stop where they are met"):
+        assert model_of(unseen="stop").apply(X).tolist() == [0]
+    with pytest.warns(UnseenCategoryWarning, match="go down all branches"):
+        shares = model_of(unseen="mixture").leaf_shares(X).toarray()
+    np.testing.assert_allclose(shares, [[0, 0.125, 0.5, 0.375]])
+
+
+def test_an_error_names_the_column_and_the_number_of_rows():
+    with pytest.raises(InvalidArgumentError, match=r"'town' \(1\).*unseen='mixture'"):
+        model_of(unseen="error").predict(pd.DataFrame({"town": ["Bonn", "Oslo"]}))
+    missing = pd.DataFrame({"town": pd.Series([None, "Oslo"], dtype=object)})
+    assert model_of(unseen="error").predict(missing).tolist() == ["a", "a"]  # missing is not unseen
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_missing_or_known_does_not_warn():
+    X = pd.DataFrame({"town": pd.Series([None, "Lima"], dtype=object)})
+    np.testing.assert_allclose(model_of().predict_proba(X)[0], [0.5, 0.375, 0.125])
+
+
+@pytest.mark.parametrize("unseen", ["mixture", "stop"])
+def test_an_unseen_value_of_an_ordered_column_follows_the_policy_too(unseen):
+    size = pd.Categorical(["s"] * 10 + ["m"] * 20 + ["l"] * 10, ORDER, ordered=True)
+    y = [0] * 10 + [1] * 20 + [0] * 10
+    model = TreeClassifier(unseen=unseen, leaf_estimate="frequency", criterion="gini")
+    model.fit(pd.DataFrame({"size": size}), y)
+    later = pd.DataFrame({"size": pd.Categorical(["xl", "m"], ["s", "m", "l", "xl"], ordered=True)})
+    with pytest.warns(UnseenCategoryWarning, match=r"'size' \(1\)"):
+        probabilities = model.predict_proba(later)
+    np.testing.assert_allclose(probabilities, [[0.5, 0.5], [0, 1]])
+    with pytest.warns(UnseenCategoryWarning):
+        path = model.decision_path(later).toarray()
+    assert (path[0] > 0).sum() == (1 if unseen == "stop" else model.tree_.n_nodes)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unseen", ["mixture", "stop", "error"])
+def test_a_known_category_that_a_grouping_has_not_seen_stops_or_goes_down_all_branches(unseen):
+    X = pd.DataFrame({"x": [0.0] * 30 + [1.0] * 20, "town": ["Oslo"] * 30 + ["Rome", "Lima"] * 10})
+    y = np.array(["a"] * 30 + ["b", "c"] * 10)
+    model = TreeClassifier(criterion="gini", categorical_split="subset", unseen=unseen).fit(X, y)
+    tree = model.tree_
+    assert tree.feature.tolist() == [0, -1, 1, -1, -1]
+    assert tree.categories(2).tolist() == [0, -1, 1]  # Lima, Oslo, Rome
+    ends = model.leaf_shares(pd.DataFrame({"x": [1.0], "town": ["Oslo"]})).toarray()[0]
+    np.testing.assert_allclose(ends, [0, 0, 1, 0, 0] if unseen == "stop" else [0, 0, 0, 0.5, 0.5])
+
+
+def test_counts_of_several_columns_are_in_one_warning():
+    X, y = towns()
+    X["other"] = np.where(np.arange(N) % 2, "u", "v")
+    model = TreeClassifier().fit(X, y)
+    later = X.assign(other="w").astype({"town": object})
+    later.loc[0, "town"] = "Bonn"
+    with pytest.warns(UnseenCategoryWarning) as caught:
+        model.predict(later)
+    assert len(caught) == 1
+    assert "'town' (1), 'other' (40)" in str(caught[0].message)

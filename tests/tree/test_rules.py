@@ -1,0 +1,113 @@
+"""Rules are text that a person can read, one line a branch, whatever the names are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sureleaf import TreeClassifier
+from sureleaf.tree.rules import leaf_rule
+
+ROWS = [
+    ["sunny", 30.0, True],
+    ["sunny", 21.0, False],
+    ["rain", 20.0, False],
+    ["rain", None, True],
+    ["fog", 12.0, False],
+    ["fog", 31.0, True],
+    ["sunny", 29.0, True],
+    ["rain", 11.0, None],
+]
+PLAY = ["no", "yes", "yes", "yes", "yes", "no", "no", "yes"]
+
+
+def test_a_leaf_tells_its_rows_counts_and_probability():
+    model = TreeClassifier(leaf_estimate="frequency").fit([row[:2] for row in ROWS], PLAY)
+    assert model.rules().splitlines() == [
+        "x1 <= 21: yes   100.0 % (4.57 rows: yes 4.57)",
+        "x1 > 21: no   87.5 % (3.43 rows: no 3, yes 0.43)",
+    ]
+
+
+def test_categories_have_a_branch_each_or_are_listed():
+    X = pd.DataFrame({"sky": [row[0] for row in ROWS] * 4})
+    y = ["yes" if sky == "rain" else "no" for sky in X["sky"]]
+    multiway = TreeClassifier(leaf_estimate="laplace").fit(X, y)
+    assert multiway.rules().splitlines() == [
+        "sky = fog: no   90.0 % (8 rows: no 8)",
+        "sky = rain: yes   92.9 % (12 rows: yes 12)",
+        "sky = sunny: no   92.9 % (12 rows: no 12)",
+    ]
+    subset = TreeClassifier(criterion="gini", categorical_split="subset").fit(X, y)
+    assert subset.rules().splitlines() == [
+        "sky in {fog, sunny}: no   95.5 % (20 rows: no 20)",
+        "sky = rain: yes   92.9 % (12 rows: yes 12)",
+    ]
+
+
+def test_one_leaf_is_all_rows_and_one_row_is_no_rows():
+    only = TreeClassifier(leaf_estimate="frequency").fit([[1.0], [2.0]], ["a", "a"])
+    assert only.rules() == "all rows: a   100.0 % (2 rows: a 2)"
+    assert leaf_rule(only.tree_, 0, only.schema_) == "all rows"
+    one = TreeClassifier(criterion="gini", min_samples_leaf=1).fit([[1.0], [2.0]], ["a", "b"])
+    assert "(1 row: a 1)" in one.rules()
+
+
+def test_empty_leaves_say_so_and_predict_like_their_parent():
+    X = pd.DataFrame({"a": [0.0] * 21 + [1.0] * 12, "b": list("uvw" * 7) + list("vw" * 6)})
+    y = [0] * 21 + [1, 0] * 6
+    model = TreeClassifier(pruning=None, leaf_estimate="frequency").fit(X, y)
+    assert model.rules().splitlines() == [
+        "a <= 0: 0   100.0 % (21 rows: 0 21)",
+        "a > 0",
+        "|   b = u: 0   50.0 % (no rows)",
+        "|   b = v: 1   100.0 % (6 rows: 1 6)",
+        "|   b = w: 0   100.0 % (6 rows: 0 6)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("criterion", "day"), [("gain_ratio", "2024-02-29T00:00:00"), ("gini", "2024-02-29T12:00:00")]
+)
+def test_dates_and_ordered_categories_read_as_themselves(criterion, day):
+    days = pd.to_datetime(["2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"] * 5)
+    sizes = pd.Categorical(["s", "m", "l", "xl"] * 5, ["s", "m", "l", "xl"], ordered=True)
+    for column, bound in ((days, day), (sizes, "m")):
+        X = pd.DataFrame({"x": column})
+        model = TreeClassifier(criterion=criterion).fit(X, [0, 0, 1, 1] * 5)
+        tests = [leaf_rule(model.tree_, int(leaf), model.schema_) for leaf in (1, 2)]
+        assert tests == [f"x <= {bound}", f"x > {bound}"]
+
+
+HOSTILE = ["a\nb", "", " ", "x <= 3", "|   y", "{", "\x1b[31m", "ß", "日本", "<b>", "tab\t", "'"]
+
+
+@pytest.mark.parametrize("split", ["multiway", "subset"])
+def test_hostile_names_keep_to_their_lines(split):
+    random = np.random.default_rng(0)
+    codes = random.integers(0, len(HOSTILE), 400)
+    column = np.array(HOSTILE, dtype=object)[codes]
+    labels = np.array(["yes\nno", "", "x: y"], dtype=object)[codes % 3]
+    X = pd.DataFrame({"bad\nname": column, " ": codes * 1.0})
+    model = TreeClassifier(criterion="gini", categorical_split=split, collapse=False)
+    model.fit(X[["bad\nname"]], labels)
+    text = model.rules()
+    lines = text.splitlines()
+    assert len(lines) == model.tree_.n_nodes - 1
+    assert all(line.isprintable() for line in lines)
+    assert all(repr("bad\nname") in line for line in lines)
+    for name in HOSTILE:
+        assert (
+            name if name.isprintable() and name == name.strip() and name else repr(name)
+        ) in text
+    assert model.score(X[["bad\nname"]], labels) == 1.0
+
+
+def test_the_rules_of_all_leaves_part_the_rows():
+    random = np.random.default_rng(1)
+    X = pd.DataFrame({"a": random.normal(size=200), "b": random.integers(0, 5, 200) * 1.0})
+    y = (X["a"] * X["b"] > 1).to_numpy()
+    model = TreeClassifier(criterion="gini", min_samples_leaf=5).fit(X, y)
+    leaf_of = model.apply(X)
+    for leaf in model.tree_.leaf_ids:
+        rule = leaf_rule(model.tree_, int(leaf), model.schema_)
+        np.testing.assert_array_equal(X.eval(rule).to_numpy(), leaf_of == leaf)
