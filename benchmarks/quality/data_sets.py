@@ -35,7 +35,7 @@ class DataSet:
 
 def load(name: str) -> DataSet:
     schema = json.loads((FOLDER / f"{name}.schema.json").read_text())
-    kinds = {column: str for column in schema["categorical"]}
+    kinds = dict.fromkeys(schema["categorical"], str)
     frame = pd.read_csv(FOLDER / f"{name}.csv", dtype=kinds)
     return DataSet(name, frame.drop(columns=schema["target"]), frame[schema["target"]].to_numpy())
 

@@ -17,7 +17,7 @@ from sureleaf.errors import (
 
 if TYPE_CHECKING:
     from sureleaf import levels
-    from sureleaf.estimators import TreeClassifier
+    from sureleaf.estimators import TreeClassifier, rank_columns
 
 __version__ = "0.1.0"
 
@@ -31,11 +31,13 @@ __all__ = [
     "UnseenCategoryWarning",
     "__version__",
     "levels",
+    "rank_columns",
 ]
 
 _HOME_OF = {
     "TreeClassifier": "sureleaf.estimators",
     "levels": "sureleaf.levels",
+    "rank_columns": "sureleaf.estimators",
 }
 """Lazy public name -> module it lives in; a module that is the name itself is a room."""
 

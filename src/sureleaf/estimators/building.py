@@ -83,6 +83,9 @@ def build_settled(
 
 
 _TINY = float(np.finfo(float).tiny)
+_SPREADS = {"cost_complexity": 1.0, "utility": 0.5}
+"""Standard errors of the least error that a smaller tree may add. CART's is one; errors of nested
+trees on the same rows rise and fall together, so half of it tells them apart, too."""
 
 
 def _alphas(recipe: Recipe) -> NodeAlphas | None:
@@ -119,11 +122,11 @@ def _one_standard_error(
     groups: NDArray[Any] | None,
     node_alphas: NodeAlphas,
 ) -> float:
-    """Find the largest penalty whose cross-validated error is within a standard error of the least.
+    """Find the largest penalty whose cross-validated error is near the least.
 
     As in CART: the candidates are the geometric means of neighbouring penalties of the whole
     tree's path, each fold's tree is cut by them, and the errors of all rows together give the
-    rate and its binomial standard error.
+    rate and its binomial standard error, one of which (half of one for utility) is near.
     """
     found = np.maximum(node_alphas(tree)[~tree.is_leaf], 0.0)
     alphas = np.unique(np.concatenate(([0.0], found)))
@@ -146,7 +149,7 @@ def _one_standard_error(
     rates = errors / tested
     spread = np.sqrt(rates * (1.0 - rates) / tested)
     best = int(rates.argmin())
-    within = np.flatnonzero(rates <= rates[best] + spread[best])
+    within = np.flatnonzero(rates <= rates[best] + _SPREADS[recipe.pruning or ""] * spread[best])
     return float(candidates[within[-1]])
 
 

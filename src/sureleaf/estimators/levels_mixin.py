@@ -293,7 +293,10 @@ class LevelsMixin:
     def _state(self) -> NodeLevels:
         counts, n = self.tree_.class_counts, self._node_rows()
         if self.levels_from != "cross_fit":
-            return levels_of_counts(counts, n, self._probabilities)
+            # The blend is the paper's; of rows that did not grow the tree, the posterior estimate
+            # misses less, for it does not trust leaves of one or two rows.
+            method = "blend" if self.levels_from == "training" else "posterior"
+            return levels_of_counts(counts, n, self._probabilities, method=method)
         if self._rows is None:
             raise InvalidArgumentError(
                 "levels must be computed while the model holds its rows, and they were not before "

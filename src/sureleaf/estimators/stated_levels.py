@@ -104,11 +104,13 @@ class NodeLevels:
         return _without(self.others, self.predicted)
 
 
-def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArray) -> NodeLevels:
+def levels_of_counts(
+    counts: FloatArray, n: FloatArray, probabilities: FloatArray, *, method: str = "blend"
+) -> NodeLevels:
     """State what the theory says of these counts: rows in fixed nodes.
 
-    With two classes p_max is the blend (20) of the counts; with more, the share of the
-    predicted class with one row of each added.
+    With two classes p_max is estimated from the counts, by default by the blend (20); with
+    more, it is the share of the predicted class with one row of each added.
 
     Parameters
     ----------
@@ -118,6 +120,8 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
         Rows, or effective rows, of each node.
     probabilities : ndarray of shape (n_nodes, n_classes)
         By which the node predicts.
+    method : str
+        Of `sureleaf.levels.estimate_p_max`.
 
     Returns
     -------
@@ -140,7 +144,8 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
     loses = (y < n / 2) if n_classes == 2 else counts.max(axis=1) > hits
     measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
     if n_classes == 2:
-        p = np.where(loses, 0.5, np.asarray(estimate_p_max(np.where(loses, n - y, y), n)))
+        y_max = np.where(loses, n - y, y)
+        p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n, method=method)))
         tie = np.full(len(n), 0.5)
     else:
         largest = _without(others, predicted).max(axis=1)

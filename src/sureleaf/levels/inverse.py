@@ -88,16 +88,16 @@ def winner_of_utility(n: FloatArray, utility: FloatArray, others: FloatArray) ->
     low, high = largest / (1 + largest), np.ones(len(n))
     tie = low.copy()
     guess = np.clip(utility, low, high)
-    # Steps of slope one find nodes of many rows at once; halving is for the rest.
+    # Steps of slope one find nodes of many rows at once; halving, in turns, is for the rest.
     active = np.arange(len(n))
-    for _ in range(_HALVINGS):
+    for turn in range(2 * _HALVINGS):
         missed = utility[active] - _utility(n[active], guess[active], others[active])
         active, missed = active[np.abs(missed) > _NEAR], missed[np.abs(missed) > _NEAR]
         below = missed > 0
         low[active] = np.where(below, guess[active], low[active])
         high[active] = np.where(below, high[active], guess[active])
         step = guess[active] + missed
-        inside = (step > low[active]) & (step < high[active]) & (np.abs(missed) < 0.01)
+        inside = (step > low[active]) & (step < high[active]) & (turn % 2 == 0)
         guess[active] = np.where(inside, step, (low[active] + high[active]) / 2)
         active = active[high[active] - low[active] > _NEAR]
         if not len(active):
