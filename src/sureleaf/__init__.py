@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         rows_for_width,
         rows_to_detect,
     )
-    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier, rank_columns
     from sureleaf.evaluation import (
         Arithmetic,
         BootstrapError,
@@ -94,6 +94,7 @@ __all__ = [
     "measures",
     "one_sample_t",
     "paired_t",
+    "rank_columns",
     "rate_interval",
     "rows_for_width",
     "rows_to_detect",
@@ -121,6 +122,7 @@ _LAZY = {
     "sureleaf.estimators": (
         "BaggedTreesClassifier",
         "TreeClassifier",
+        "rank_columns",
     ),
     "sureleaf.evaluation": (
         "Arithmetic",

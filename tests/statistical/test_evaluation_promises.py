@@ -7,11 +7,11 @@ integral over training sets, and hundreds of its bootstraps are one array.
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from tests.evaluation.estimators import Nearest
 
 from sureleaf import measures
 from sureleaf.designs import Bootstrap, Holdout, KFold
 from sureleaf.evaluation import bootstrap_error, evaluate
+from tests.evaluation.estimators import Nearest
 
 
 def true_error(n_train: int, distance: float) -> float:

@@ -66,7 +66,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
     if sample_weight is None:
         return None
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(
             f"sample_weight must hold numbers, one a row; got what is none ({error})."
