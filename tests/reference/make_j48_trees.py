@@ -1,7 +1,7 @@
 """Print J48's trees of small random tables with Weka, into j48_random_trees.json beside this file.
 
 Weka is used as a black box: `apt-get install weka`, then
-`python -m tests.reference.make_j48_trees /usr/share/java/weka.jar`.
+`python -m tests.reference.make_j48_trees path/to/weka.jar`.
 Tables are stored as the text of their cells: no random generator is needed to read them.
 """
 
@@ -20,8 +20,6 @@ import numpy as np
 OUT = Path(__file__).with_name("j48_random_trees.json")
 N_TABLES = 60
 N_WITH_PROBABILITIES = 12
-KINDS = {"pruned": [], "unpruned": ["-U"]}
-PROBABILITIES = {"pruned": [], "unpruned-laplace": ["-U", "-A"]}
 
 
 def random_table(seed: int) -> dict:
@@ -39,8 +37,14 @@ def random_table(seed: int) -> dict:
         kind = "categorical" if make is random_categories else "numeric"
         cells = ["" if hole else cell for cell, hole in zip(cells, holes, strict=True)]
         columns.append({"name": f"a{number}", "kind": kind, "cells": ",".join(cells)})
+    chosen = {"confidence_factor": 0.25, "min_samples_leaf": 2}  # the defaults, for two of three
+    if seed % 3 == 2:
+        chosen = {
+            "confidence_factor": float(random.choice([0.1, 0.4])),
+            "min_samples_leaf": int(random.choice([1, 3, 8])),
+        }
     names = ",".join(f"c{label}" for label in labels)
-    return {"seed": seed, "columns": columns, "labels": names}
+    return {"seed": seed, **chosen, "columns": columns, "labels": names}
 
 
 def random_categories(random, labels, strength: float) -> list[str]:
@@ -108,11 +112,19 @@ def print_probabilities(jar: str, table: dict, options: list[str]) -> list[str]:
 
 
 def with_trees(jar: str, table: dict) -> dict:
-    trees = {kind: print_tree(jar, table, options) for kind, options in KINDS.items()}
+    least = ["-M", str(table["min_samples_leaf"])]
+    pruned = ["-C", str(table["confidence_factor"]), *least]
+    unpruned = ["-U", *least]
+    trees = {
+        "pruned": print_tree(jar, table, pruned),
+        "unpruned": print_tree(jar, table, unpruned),
+    }
     if table["seed"] >= N_WITH_PROBABILITIES:
         return table | {"trees": trees}
-    wanted = PROBABILITIES.items()
-    probabilities = {kind: print_probabilities(jar, table, options) for kind, options in wanted}
+    probabilities = {
+        "pruned": print_probabilities(jar, table, pruned),
+        "unpruned-laplace": print_probabilities(jar, table, [*unpruned, "-A"]),
+    }
     return table | {"trees": trees, "probabilities": probabilities}
 
 

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.naive.c45 import Node, Rules, fit, predict_proba, table
 from tests.naive.pessimistic import prune
-from tests.naive.splits import entropy, gain, gini
+from tests.naive.splits import c45_cut, entropy, gain, gini
 from tests.reference.compare import first_difference, first_difference_from_print, hits_between
 from tests.reference.j48 import (
     DATA_SETS,
@@ -35,18 +35,25 @@ def assert_is_printed(tree: Node, printed: PrintedTree, named: Named) -> None:
     assert fewest <= printed.training_hits <= most
 
 
-def assert_has_probabilities(named: Named, kind: str, expected: np.ndarray) -> None:
-    tree = fit(named.data, Rules(pruning=PRUNING[kind]))
+def assert_has_probabilities(tree: Node, named: Named, kind: str, expected: np.ndarray) -> None:
     ours = predict_proba(tree, named.data, laplace="laplace" in kind)
     # half a unit of the third decimal, and the last bit of the number itself
     np.testing.assert_allclose(ours, expected, rtol=0, atol=0.0005 + 1e-12)
+
+
+def rules_of(stored: dict, kind: str) -> Rules:
+    return Rules(
+        pruning=PRUNING[kind],
+        confidence_factor=stored["confidence_factor"],
+        min_samples_leaf=stored["min_samples_leaf"],
+    )
 
 
 @pytest.mark.parametrize("kind", ["pruned", "unpruned"])
 @pytest.mark.parametrize("number", range(len(RANDOM)))
 def test_the_oracle_grows_j48s_tree_of_random_tables(number, kind):
     named = random_named(RANDOM[number])
-    tree = fit(named.data, Rules(pruning=PRUNING[kind]))
+    tree = fit(named.data, rules_of(RANDOM[number], kind))
     assert_is_printed(tree, parse(RANDOM[number]["trees"][kind], named.columns), named)
 
 
@@ -56,7 +63,8 @@ def test_the_oracle_has_j48s_probabilities_of_random_tables(kind):
     assert len(stored) == 12
     for one in stored:
         expected = np.array([row.split(",") for row in one["probabilities"][kind]], float)
-        assert_has_probabilities(random_named(one), kind, expected)
+        named = random_named(one)
+        assert_has_probabilities(fit(named.data, rules_of(one, kind)), named, kind, expected)
 
 
 @needs_shared
@@ -79,7 +87,8 @@ def test_the_oracle_has_j48s_probabilities_of_real_tables(file):
     header, *rows = csv.reader((FIXTURES / file).read_text().splitlines())
     named = load_table(name)
     assert tuple(header) == named.labels
-    assert_has_probabilities(named, kind, np.array(rows, float))
+    tree = fit(named.data, Rules(pruning=PRUNING[kind]))
+    assert_has_probabilities(tree, named, kind, np.array(rows, float))
 
 
 def random_rows(random, n_rows: int):
@@ -158,3 +167,31 @@ def test_thresholds_stay_below_the_upper_neighbour_at_the_ends_of_the_numbers():
         rules = Rules("gini", min_samples_leaf=1, pruning=None)
         tree = fit(table([[low, high]], [0], [0, 1], 2), rules)
         assert low <= tree.split.threshold < high
+
+
+def test_a_leaf_without_rows_predicts_as_its_parent_does():
+    """Probabilities printed by J48 (Weka 3.6.14) for a row that falls into an empty leaf."""
+    rows = [(0, 0, 0)] * 7 + [(0, 1, 1)] * 4 + [(1, 2, 2)] * 6 + [(1, 0, 2)] * 3 + [(1, 1, 2)] * 3
+    a, b, labels = zip(*rows, strict=True)
+    tree = fit(table([a, b], [2, 3], labels, 3))
+    unseen = table([[0, -1, 0], [2, 2, -1]], [2, 3], [0, 0, 0], 3)
+    plain = [[0.636, 0.364, 0], [0.304, 0.174, 0.522], [0.636, 0.364, 0]]
+    laplace = [[0.571, 0.357, 0.071], [0.308, 0.206, 0.486], [0.561, 0.323, 0.116]]
+    np.testing.assert_allclose(predict_proba(tree, unseen), plain, atol=0.0005)
+    np.testing.assert_allclose(predict_proba(tree, unseen, laplace=True), laplace, atol=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "threshold"),
+    [
+        ([0.4, 0.4000008], 0.4),
+        ([0.4000008, 0.4], 0.4000008),
+        ([0.4, 0.4000008, 0.4000016], 0.4000016),
+        ([0.4000008, 0.4000016, 0.4], 0.4000008),
+        ([0.5000008], 0.5000008),
+        ([0.5000012], 0.0),
+    ],
+)
+def test_of_values_within_1e_6_the_first_row_gives_j48s_threshold(elsewhere, threshold):
+    """As J48 (Weka 3.6.14) printed them, for a cut between 0 and 1."""
+    assert c45_cut((0.0, 1.0), np.array([0.0, 1.0, *elsewhere])) == threshold
