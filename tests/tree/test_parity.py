@@ -41,13 +41,18 @@ def frame_of(named: Named) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(columns), np.array(named.labels, dtype=object)[named.data.labels]
 
 
-def fitted(named: Named, kind: str) -> tuple[TreeClassifier, pd.DataFrame, np.ndarray]:
+def options_of(stored: dict) -> dict[str, float]:
+    """What a random table's trees were printed with: J48's -C and -M."""
+    return {name: stored[name] for name in ("confidence_factor", "min_samples_leaf")}
+
+
+def fitted(named: Named, kind: str, **options) -> tuple[TreeClassifier, pd.DataFrame, np.ndarray]:
     X, y = frame_of(named)
-    return TreeClassifier(**PARAMETERS[kind]).fit(X, y), X, y
+    return TreeClassifier(**PARAMETERS[kind], **options).fit(X, y), X, y
 
 
-def assert_is_printed(named: Named, kind: str, printed: PrintedTree) -> None:
-    model, X, y = fitted(named, kind)
+def assert_is_printed(named: Named, kind: str, printed: PrintedTree, **options) -> None:
+    model, X, y = fitted(named, kind, **options)
     tree = model.tree_
     assert tuple(model.classes_) == named.labels
     assert first_difference_from_print(tree, printed, named) is None
@@ -58,8 +63,8 @@ def assert_is_printed(named: Named, kind: str, printed: PrintedTree) -> None:
     assert fewest <= printed.training_hits <= most
 
 
-def assert_has_probabilities(named: Named, kind: str, expected: np.ndarray) -> None:
-    model, X, _ = fitted(named, kind)
+def assert_has_probabilities(named: Named, kind: str, expected: np.ndarray, **options) -> None:
+    model, X, _ = fitted(named, kind, **options)
     # half a unit of the third decimal, and the last bit of the number itself
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=0, atol=0.0005 + 1e-12)
 
@@ -67,8 +72,10 @@ def assert_has_probabilities(named: Named, kind: str, expected: np.ndarray) -> N
 @pytest.mark.parametrize("kind", ["pruned", "unpruned"])
 @pytest.mark.parametrize("number", range(len(RANDOM)))
 def test_the_tree_of_a_random_table_is_the_one_j48_prints(number, kind):
-    named = random_named(RANDOM[number])
-    assert_is_printed(named, kind, parse(RANDOM[number]["trees"][kind], named.columns))
+    stored = RANDOM[number]
+    named = random_named(stored)
+    printed = parse(stored["trees"][kind], named.columns)
+    assert_is_printed(named, kind, printed, **options_of(stored))
 
 
 @pytest.mark.parametrize("kind", ["pruned", "unpruned-laplace"])
@@ -77,7 +84,7 @@ def test_the_probabilities_of_random_tables_are_those_of_j48(kind):
     assert stored
     for one in stored:
         expected = np.array([row.split(",") for row in one["probabilities"][kind]], float)
-        assert_has_probabilities(random_named(one), kind, expected)
+        assert_has_probabilities(random_named(one), kind, expected, **options_of(one))
 
 
 @needs_shared
