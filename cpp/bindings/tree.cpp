@@ -6,13 +6,16 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "parts.hpp"
+#include "sureleaf/bags.hpp"
 #include "sureleaf/grow.hpp"
 #include "sureleaf/prune.hpp"
 #include "sureleaf/route.hpp"
@@ -175,6 +178,37 @@ Tree make_tree(const Input<std::int32_t>& feature, const Input<double>& threshol
   return tree;
 }
 
+using Sums =
+    std::tuple<Output<double>, Output<double>, Output<double>, Output<double>, Output<double>>;
+
+// `is_asked` has a line a tree: a flag a row.
+Sums predict_bags(const std::vector<const Tree*>& trees, const std::vector<Input2<double>>& values,
+                  const std::optional<Input2<std::uint8_t>>& is_asked, const Table& table,
+                  bool in_detail, bool stop_at_unseen, std::size_t n_threads) {
+  const std::size_t n_rows = table.columns.n_rows;
+  if (trees.empty() || trees.size() != values.size())
+    throw std::invalid_argument("one array of values a tree is needed");
+  if (is_asked && (is_asked->shape(0) != trees.size() || is_asked->shape(1) != n_rows))
+    throw std::invalid_argument("one flag a tree and row is needed");
+  const std::size_t n_values = values[0].shape(1);
+  std::vector<sureleaf::BaggedTree> bags;
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    if (values[t].shape(0) != trees[t]->size() || values[t].shape(1) != n_values)
+      throw std::invalid_argument("one line of values a node is needed");
+    bags.push_back({*trees[t], {values[t].data(), values[t].size()}, {}});
+    if (is_asked) bags.back().is_asked = {is_asked->data() + t * n_rows, n_rows};
+  }
+  sureleaf::BagSums sums = run([&](Patience& patience) {
+    return sureleaf::predict_bags(bags, table.columns, n_values, in_detail,
+                                  unseen_of(stop_at_unseen), n_threads, patience);
+  });
+  const std::size_t n_detailed = in_detail ? n_rows : 0;
+  return {give(std::move(sums.values), {n_rows, n_values}),
+          give(std::move(sums.squares), {n_detailed, n_values}),
+          give(std::move(sums.votes), {n_detailed, n_values}), give(std::move(sums.guessed)),
+          give(std::move(sums.n_trees))};
+}
+
 }  // namespace
 
 void bind_tree(nb::module_& module) {
@@ -295,14 +329,25 @@ void bind_tree(nb::module_& module) {
         if (values.shape(0) != tree.size())
           throw std::invalid_argument("one line of values a node is needed");
         const std::size_t n_values = values.shape(1);
-        std::vector<double> out(table.columns.n_rows * n_values);
+        // Mixtures are added up, so cells start at zero; calloc leaves the clearing to the system.
+        std::unique_ptr<double, decltype(&std::free)> out(
+            static_cast<double*>(std::calloc(table.columns.n_rows * n_values + 1, sizeof(double))),
+            &std::free);
+        if (!out) throw std::bad_alloc();
         run([&](Patience& patience) {
           sureleaf::predict(tree, table.columns, {values.data(), values.size()}, n_values,
-                            unseen_of(stop_at_unseen), n_threads, out.data(), patience);
+                            unseen_of(stop_at_unseen), n_threads, out.get(), patience);
           return true;
         });
-        return give(std::move(out), {table.columns.n_rows, n_values});
+        double* data = out.release();
+        nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+        return Output<double>(data, {table.columns.n_rows, n_values}, owner);
       },
       "tree"_a, "table"_a, "values"_a, "stop_at_unseen"_a, "n_threads"_a,
       "Mixtures of the nodes' values, a line a row.");
+  module.def(
+      "predict_bags", &predict_bags, "trees"_a, "values"_a, "is_asked"_a.none(), "table"_a,
+      "in_detail"_a, "stop_at_unseen"_a, "n_threads"_a,
+      "Sums over trees of the mixtures of their nodes' values, a line a row; in detail also "
+      "of their squares and of the trees' votes; their guessed shares and the number of trees.");
 }

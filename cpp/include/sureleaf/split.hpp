@@ -40,7 +40,8 @@ struct GrowthRules {
   }
 };
 
-// A list entry: a row, its class, and whether its value is above its predecessor's.
+// A list entry: a row, its class, and whether its value is above its predecessor's; where there is
+// room, also how often the row counts (a bootstrap's rows count a few times each).
 template <class Entry>
 struct Packing {
   static constexpr unsigned top = sizeof(Entry) * 8 - 1;
@@ -49,22 +50,33 @@ struct Packing {
   unsigned row_bits = 0;
   Entry row_mask = 0;
   Entry class_mask = 0;
+  unsigned count_shift = 0;
+  Entry count_mask = 0;  // 0: no room, or every row counts once
 
-  Packing(std::size_t n_rows, std::size_t n_classes) {
+  Packing(std::size_t n_rows, std::size_t n_classes, std::size_t largest_count = 1) {
     row_bits = static_cast<unsigned>(std::bit_width(n_rows - 1));
     row_mask = (Entry{1} << row_bits) - 1;
     class_mask = (Entry{1} << std::bit_width(n_classes - 1)) - 1;
+    count_shift = row_bits + static_cast<unsigned>(std::bit_width(n_classes - 1));
+    const auto count_bits = static_cast<unsigned>(std::bit_width(largest_count));
+    if (largest_count > 1 && count_shift + count_bits <= top)
+      count_mask = (Entry{1} << count_bits) - 1;
   }
   static bool fits(std::size_t n_rows, std::size_t n_classes) {
     return static_cast<unsigned>(std::bit_width(n_rows - 1) + std::bit_width(n_classes - 1)) <= top;
   }
-  Entry pack(std::size_t row, std::size_t k, bool increases) const {
+  Entry pack(std::size_t row, std::size_t k, std::size_t count, bool increases) const {
     return static_cast<Entry>(row) | (static_cast<Entry>(k) << row_bits) |
+           (count_mask ? static_cast<Entry>(count) << count_shift : Entry{0}) |
            (increases ? increase : Entry{0});
   }
   std::size_t row(Entry entry) const { return static_cast<std::size_t>(entry & row_mask); }
   std::size_t cls(Entry entry) const {
     return static_cast<std::size_t>((entry >> row_bits) & class_mask);
+  }
+  bool holds_counts() const { return count_mask != 0; }
+  std::int64_t count(Entry entry) const {
+    return static_cast<std::int64_t>((entry >> count_shift) & count_mask);
   }
 };
 
@@ -128,7 +140,7 @@ class BestCut {
   bool found_ = false;
 };
 
-// Scans the known part of a node's list. `weigh(row)` is the weight of a row; `apart(a, b)` says
+// Scans the known part of a node's list. `weigh(entry)` is the weight of a row; `apart(a, b)` says
 // whether C4.5 sees the values of two rows as different.
 template <class Entry, class Meter, class Weigh, class Apart>
 bool scan_list(std::span<const Entry> list, const Packing<Entry>& packing, Meter meter,
@@ -141,7 +153,7 @@ bool scan_list(std::span<const Entry> list, const Packing<Entry>& packing, Meter
       cut = i;
       found = true;
     }
-    meter.move(packing.cls(entry), weigh(packing.row(entry)));
+    meter.move(packing.cls(entry), weigh(entry));
   }
   return found;
 }
@@ -213,6 +225,104 @@ bool scan_list_gini_two(std::span<const Entry> list, const Packing<Entry>& packi
   return true;
 }
 
+// The same two scans for rows that count several times: `count(entry)` says how often.
+template <class Entry, class Count>
+bool scan_counted_gini(std::span<const Entry> list, const Packing<Entry>& packing,
+                       std::span<const std::int64_t> totals, double min_side, Count&& count,
+                       Sides<std::int64_t>& sides, std::size_t& cut, double& gain) {
+  const auto first = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(min_side)));
+  sides.start(totals);
+  std::int64_t* left = sides.left.data();
+  std::int64_t* right = sides.right.data();
+  std::int64_t n = 0, n_left = 0, left_squares = 0, right_squares = 0;
+  for (const std::int64_t total : totals) {
+    n += total;
+    right_squares += total * total;
+  }
+  const double before = static_cast<double>(right_squares) / static_cast<double>(n);
+  double best_top = -1.0, best_bottom = 1.0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Entry entry = list[i];
+    if ((entry & Packing<Entry>::increase) && n_left >= first && n_left <= n - first) {
+      const auto l = static_cast<double>(n_left), r = static_cast<double>(n - n_left);
+      const double top =
+          static_cast<double>(left_squares) * r + static_cast<double>(right_squares) * l;
+      if (top * best_bottom > best_top * (l * r)) {
+        best_top = top;
+        best_bottom = l * r;
+        cut = i;
+      }
+    }
+    const std::size_t k = packing.cls(entry);
+    const std::int64_t c = count(entry);
+    left_squares += c * (2 * left[k] + c);
+    right_squares -= c * (2 * right[k] - c);
+    left[k] += c;
+    right[k] -= c;
+    n_left += c;
+  }
+  if (best_top < 0) return false;
+  gain = best_top / best_bottom - before;
+  return true;
+}
+
+// Two classes: D changes by a step that depends on the class and the count alone, and is looked up
+// where both are packed. All numbers are whole and below 2^53, so that doubles hold them exactly.
+template <class Entry, class Count>
+bool scan_counted_gini_two(std::span<const Entry> list, const Packing<Entry>& packing,
+                           std::int64_t n_rows, std::int64_t n_second, double min_side,
+                           Count&& count, std::size_t& cut, double& gain) {
+  struct Step {
+    double left, d;
+  };
+  constexpr std::size_t max_packed = 64;
+  const auto n = static_cast<double>(n_rows), first = std::max(1.0, std::ceil(min_side));
+  auto make_step = [&](std::int64_t cls, std::int64_t c) -> Step {
+    return {static_cast<double>(c), static_cast<double>(c * (cls * n_rows - n_second))};
+  };
+  double best_top = -1.0, best_bottom = 1.0;
+  auto scan = [&](auto&& step_of) {
+    std::size_t i = 0, end = list.size();
+    double left = 0, d = 0;
+    for (double right = 0; end > 0 && right < first; --end) right += step_of(list[end - 1]).left;
+    for (; i <= end && i < list.size() && left < first; ++i) {
+      left += step_of(list[i]).left;
+      d += step_of(list[i]).d;
+    }
+    for (; i <= end && i < list.size(); ++i) {
+      const Entry entry = list[i];
+      if (entry & Packing<Entry>::increase) {
+        const double top = d * d, bottom = left * (n - left);
+        if (top * best_bottom > best_top * bottom) {
+          best_top = top;
+          best_bottom = bottom;
+          cut = i;
+        }
+      }
+      const Step& step = step_of(entry);
+      left += step.left;
+      d += step.d;
+    }
+  };
+  const std::size_t largest = static_cast<std::size_t>(packing.count_mask);
+  if (packing.holds_counts() && 2 * largest + 1 < max_packed) {
+    Step steps[max_packed];
+    for (std::size_t c = 0; c <= largest; ++c)
+      for (std::size_t k = 0; k < 2; ++k)
+        steps[2 * c + k] = make_step(static_cast<std::int64_t>(k), static_cast<std::int64_t>(c));
+    const unsigned shift = packing.row_bits;
+    const Entry mask = 2 * packing.count_mask + 1;
+    scan([&, shift, mask](Entry entry) -> const Step& { return steps[(entry >> shift) & mask]; });
+  } else {
+    scan([&](Entry entry) {
+      return make_step(static_cast<std::int64_t>(packing.cls(entry)), count(entry));
+    });
+  }
+  if (best_top < 0) return false;
+  gain = 2.0 * best_top / (n * best_bottom);
+  return true;
+}
+
 // Class weights by code, one line a code; where only few codes occur, only their lines.
 template <class Weight>
 struct CodeTable {
@@ -225,8 +335,10 @@ struct CodeTable {
     return cells.subspan(line * n_classes, n_classes);
   }
   Weight weight(std::size_t line) const {
+    const Weight* at = cells.data() + line * n_classes;
+    if (n_classes == 2) return at[0] + at[1];
     Weight sum = 0;
-    for (const Weight w : weights(line)) sum += w;
+    for (std::size_t k = 0; k < n_classes; ++k) sum += at[k];
     return sum;
   }
 };

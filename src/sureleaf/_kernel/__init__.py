@@ -5,6 +5,7 @@ Those of levels take float64 arrays of one shape and return a new one; NaN in, N
 
 from sureleaf._kernel._core import (
     SortedTable,  # a table with the order of its columns found
+    class_wins,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
     collapse_marks,  # (tree): where C4.5 cuts before pruning
     confidence,  # (n, p_max): (5), interpolated between whole n
     cost_complexity_alphas,  # (tree, cost): the penalty a leaf at which nodes are cut
@@ -17,6 +18,7 @@ from sureleaf._kernel._core import (
     make_tree,  # a tree from arrays, checked
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
     predict,  # (tree, table, values, ...): mixtures of node values, a line a row
+    predict_bags,  # (trees, values, is_asked, table, ...): sums of what trees say, a line a row
     presort,  # (table, n_threads): the order of every column
     prune_pessimistic,  # C4.5's subtree replacement and raising
     route,  # (tree, table, stop_at_unseen): the nodes and shares of rows
@@ -28,6 +30,7 @@ __all__ = [
     "KernelTable",
     "KernelTree",
     "SortedTable",
+    "class_wins",
     "collapse_marks",
     "confidence",
     "cost_complexity_alphas",
@@ -40,6 +43,7 @@ __all__ = [
     "make_tree",
     "node_confidence",
     "predict",
+    "predict_bags",
     "presort",
     "prune_pessimistic",
     "route",

@@ -7,6 +7,11 @@ import numpy
 from numpy.typing import NDArray
 
 
+def class_wins(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], wins: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws.
+    """
+
 def confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
 
 def node_confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], empty_is_coin: bool) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
@@ -88,3 +93,8 @@ def count_nodes(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32]
 
 def predict(tree: Tree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
     """Mixtures of the nodes' values, a line a row."""
+
+def predict_bags(trees: Sequence[Tree], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], is_asked: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, table: Table, in_detail: bool, stop_at_unseen: bool, n_threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Sums over trees of the mixtures of their nodes' values, a line a row; in detail also of their squares and of the trees' votes; their guessed shares and the number of trees.
+    """

@@ -1,5 +1,16 @@
-"""What the leaves hold: class counts that can be added."""
+"""What the leaves hold: class counts that can be added, and hits on rows they have not seen."""
 
+from sureleaf.counts.cross_fitted import CrossFit, NodeHits, cross_fit, node_hits
+from sureleaf.counts.honest import recount, split_rows
 from sureleaf.counts.leaf_counts import LeafCounts, count_leaves
 
-__all__ = ["LeafCounts", "count_leaves"]
+__all__ = [
+    "CrossFit",
+    "LeafCounts",
+    "NodeHits",
+    "count_leaves",
+    "cross_fit",
+    "node_hits",
+    "recount",
+    "split_rows",
+]

@@ -1,5 +1,7 @@
 """Thin scikit-learn classes that wire the rooms below together."""
 
+from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
+from sureleaf.estimators.column_ranking import rank_columns
 from sureleaf.estimators.tree_classifier import TreeClassifier
 
-__all__ = ["TreeClassifier"]
+__all__ = ["BaggedTreesClassifier", "TreeClassifier", "rank_columns"]

@@ -1,5 +1,6 @@
 """From rows to a pruned tree: grow, collapse, prune, and choosing how much to prune."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,6 @@ from sureleaf.tree import (
     TrainingRows,
     Tree,
     collapse,
-    cost_complexity_path,
     count_nodes,
     cut,
     grow,
@@ -23,13 +23,26 @@ from sureleaf.tree import (
     prune_to_size,
 )
 from sureleaf.tree.pruning import cost_complexity_alphas
+from sureleaf.tree.utility_pruning import utility_alphas
 
-__all__ = ["Recipe", "build", "prune_again"]
+__all__ = ["Recipe", "build", "build_settled", "prune_again"]
+
+NodeAlphas = Callable[[Tree], NDArray[np.float64]]
+"""From a tree to the penalty a leaf at which each inner node is cut."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides the tree, besides the rows."""
+    """Everything that decides the tree, besides the rows.
+
+    Examples
+    --------
+    >>> c45 = Recipe(
+    ...     GrowthRules(), collapse=True, pruning="pessimistic", confidence_factor=0.25,
+    ...     ccp_alpha=0.0, cv=10, seed=0, n_threads=1, keep_order=False)
+    >>> c45.rules.criterion
+    'gain_ratio'
+    """
 
     rules: GrowthRules
     collapse: bool
@@ -40,22 +53,76 @@ class Recipe:
     seed: int
     n_threads: int
     keep_order: bool
+    utility_gain: float | None = None
+    """For pruning by utility: what a leaf must add; None to choose it by cross-validation."""
 
 
 def build(rows: TrainingRows, recipe: Recipe, *, groups: NDArray[Any] | None = None) -> Tree:
-    """Grow and prune a tree."""
+    """Grow and prune a tree.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    >>> recipe = Recipe(GrowthRules(), True, None, 0.25, 0.0, 10, 0, 1, False)
+    >>> build(rows, recipe)
+    Tree of 3 nodes, 2 leaves, depth 1
+    """
+    return build_settled(rows, recipe, groups=groups)[0]
+
+
+def build_settled(
+    rows: TrainingRows, recipe: Recipe, *, groups: NDArray[Any] | None = None
+) -> tuple[Tree, Recipe]:
+    """Grow and prune a tree, and give the recipe with what was chosen by cross-validation.
+
+    Trees of folds are built by the settled recipe, so that each costs one tree.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    >>> recipe = Recipe(GrowthRules(), True, None, 0.25, 0.0, 10, 0, 1, False)
+    >>> build_settled(rows, recipe)[1] == recipe
+    True
+    """
     if recipe.pruning == "reduced_error":
-        return _build_by_reduced_error(rows, recipe, groups)
-    chooses_alpha = recipe.pruning == "cost_complexity" and recipe.ccp_alpha == 0
-    tree = _grow(rows, replace(recipe, keep_order=recipe.keep_order or chooses_alpha))
+        return _build_by_reduced_error(rows, recipe, groups), recipe
+    alphas = _alphas(recipe)
+    chosen = recipe.utility_gain if recipe.pruning == "utility" else recipe.ccp_alpha or None
+    chooses = alphas is not None and chosen is None
+    tree = _grow(rows, replace(recipe, keep_order=recipe.keep_order or chooses))
     if recipe.pruning == "pessimistic":
-        return prune_pessimistic(tree, rows, confidence_factor=recipe.confidence_factor)
-    if recipe.pruning == "cost_complexity":
-        alpha = _one_standard_error(tree, rows, recipe, groups) if chooses_alpha else None
-        return prune_cost_complexity(
-            tree, recipe.rules.criterion, recipe.ccp_alpha if alpha is None else alpha
+        return prune_pessimistic(tree, rows, confidence_factor=recipe.confidence_factor), recipe
+    if alphas is None:
+        return tree, recipe
+    if chosen is None:
+        # A choice of 0 must not read as "choose" again; no penalty lies between 0 and tiny.
+        chosen = max(_one_standard_error(tree, rows, recipe, groups, alphas), _TINY)
+        by_utility = recipe.pruning == "utility"
+        recipe = (
+            replace(recipe, utility_gain=chosen)
+            if by_utility
+            else replace(recipe, ccp_alpha=chosen)
         )
-    return tree
+    return cut(tree, alphas(tree) <= chosen), recipe
+
+
+_TINY = float(np.finfo(float).tiny)
+_SPREADS = {"cost_complexity": 1.0, "utility": 0.5}
+"""Standard errors of the least error that a smaller tree may add. CART's is one; errors of nested
+trees on the same rows rise and fall together, so half of it tells them apart, too."""
+
+
+def _alphas(recipe: Recipe) -> NodeAlphas | None:
+    """Find the weakest-link penalties that a rule goes by, if it is one of that kind."""
+    if recipe.pruning == "cost_complexity":
+        return lambda tree: cost_complexity_alphas(tree, recipe.rules.criterion)
+    if recipe.pruning == "utility":
+        return utility_alphas
+    return None
 
 
 def _grow(rows: TrainingRows, recipe: Recipe) -> Tree:
@@ -77,16 +144,20 @@ def _build_by_reduced_error(
 
 
 def _one_standard_error(
-    tree: Tree, rows: TrainingRows, recipe: Recipe, groups: NDArray[Any] | None
+    tree: Tree,
+    rows: TrainingRows,
+    recipe: Recipe,
+    groups: NDArray[Any] | None,
+    node_alphas: NodeAlphas,
 ) -> float:
-    """Find the largest penalty whose cross-validated error is within a standard error of the least.
+    """Find the largest penalty whose cross-validated error is near the least.
 
     As in CART: the candidates are the geometric means of neighbouring penalties of the whole
     tree's path, each fold's tree is cut by them, and the errors of all rows together give the
-    rate and its binomial standard error.
+    rate and its binomial standard error, one of which (half of one for utility) is near.
     """
-    criterion = recipe.rules.criterion
-    alphas = cost_complexity_path(tree, criterion).alphas
+    found = np.maximum(node_alphas(tree)[~tree.is_leaf], 0.0)
+    alphas = np.unique(np.concatenate(([0.0], found)))
     candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
     fold_of = fold_numbers(rows, recipe.cv, seed=recipe.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
@@ -99,25 +170,28 @@ def _one_standard_error(
         if not train.total_weight:
             continue
         grown = _grow(train, recipe)
-        errors += _errors_along(grown, test, criterion, candidates)
+        errors += _errors_along(grown, test, node_alphas(grown), candidates)
         tested += float(weights[is_test].sum())
     if tested == 0:
         return 0.0
     rates = errors / tested
     spread = np.sqrt(rates * (1.0 - rates) / tested)
     best = int(rates.argmin())
-    within = np.flatnonzero(rates <= rates[best] + spread[best])
+    within = np.flatnonzero(rates <= rates[best] + _SPREADS[recipe.pruning or ""] * spread[best])
     return float(candidates[within[-1]])
 
 
 def _errors_along(
-    tree: Tree, test: TrainingRows, criterion: str, candidates: NDArray[np.float64]
+    tree: Tree,
+    test: TrainingRows,
+    node_alphas: NDArray[np.float64],
+    candidates: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Errors on test rows of the tree cut at each penalty, by one count of all its nodes."""
     counts = count_nodes(tree, test)
     predicted = tree.counts_or_parent.argmax(axis=1)
     errors = counts.sum(axis=1) - counts[np.arange(tree.n_nodes), predicted]
-    alphas = np.maximum(cost_complexity_alphas(tree, criterion), 0.0)
+    alphas = np.maximum(node_alphas, 0.0)
     begins = np.searchsorted(candidates, np.where(tree.is_leaf, 0.0, alphas))
     ends = np.full(tree.n_nodes, len(candidates))
     ends[1:] = np.searchsorted(candidates, alphas[tree.parent[1:]])
@@ -139,7 +213,15 @@ def prune_again(
     criterion: str,
     confidence_factor: float,
 ) -> Tree:
-    """Cut a finished tree by exactly one of the ways."""
+    """Cut a finished tree by exactly one of the ways.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model.prune(nodes=[0]).tree_
+    Tree of 1 node, 1 leaf, depth 0
+    """
     ways = [way for way in (rule, nodes, n_leaves) if way is not None]
     if len(ways) != 1:
         raise InvalidArgumentError(

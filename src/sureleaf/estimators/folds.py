@@ -46,9 +46,9 @@ def fold_numbers(
 
 
 def hold_out(
-    rows: TrainingRows, *, seed: int, groups: NDArray[Any] | None = None
+    rows: TrainingRows, *, seed: int, groups: NDArray[Any] | None = None, n_parts: int = 3
 ) -> NDArray[np.bool_]:
-    """Hold out about a third of the rows, the classes spread evenly and groups kept together.
+    """Hold out one part of the rows, the classes spread evenly and groups kept together.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def hold_out(
     >>> int(hold_out(rows, seed=0).sum())
     2
     """
-    is_held_out: NDArray[np.bool_] = _spread(rows.labels, 3, seed, groups) == 0
+    is_held_out: NDArray[np.bool_] = _spread(rows.labels, n_parts, seed, groups) == 0
     return is_held_out
 
 

@@ -19,7 +19,12 @@ _LARGEST_WEIGHT: Final = 1e150
 
 
 def check_choice(name: str, value: object, choices: Collection[object]) -> None:
-    """Raise unless the value is one of the choices."""
+    """Raise unless the value is one of the choices.
+
+    Examples
+    --------
+    >>> check_choice("unseen", "stop", ("mixture", "stop", "error"))
+    """
     if isinstance(value, list | dict | np.ndarray) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise InvalidArgumentError(f"{name} must be one of {listed}; got {value!r}.")
@@ -34,7 +39,12 @@ def check_number(
     whole: bool = False,
     open_low: bool = False,
 ) -> None:
-    """Raise unless the value is a number within the bounds."""
+    """Raise unless the value is a number within the bounds.
+
+    Examples
+    --------
+    >>> check_number("max_depth", 3, low=0, whole=True)
+    """
     kind = Integral if whole else Real
     is_number = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
     within = is_number and low <= value <= high and not (open_low and value == low)  # type: ignore[operator]
@@ -46,11 +56,17 @@ def check_number(
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Bring sample weights into one form: None where all are 1."""
+    """Bring sample weights into one form: None where all are 1.
+
+    Examples
+    --------
+    >>> check_weights([1, 1], 2) is None
+    True
+    """
     if sample_weight is None:
         return None
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(
             f"sample_weight must hold numbers, one a row; got what is none ({error})."
@@ -82,7 +98,13 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
 
 
 def thread_count(n_jobs: Any) -> int:
-    """Threads for n_jobs: None and -1 are all cores there are, unless joblib allows fewer."""
+    """Threads for n_jobs: None and -1 are all cores there are, unless joblib allows fewer.
+
+    Examples
+    --------
+    >>> thread_count(1)
+    1
+    """
     if n_jobs is not None:
         is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
         if not is_whole or n_jobs == 0:
@@ -95,7 +117,13 @@ def thread_count(n_jobs: Any) -> int:
 
 
 def draw_seed(random_state: Any) -> int:
-    """Draw a seed for the counter-based generators below; the same number for the same state."""
+    """Draw a seed for the counter-based generators; the same number for the same state.
+
+    Examples
+    --------
+    >>> draw_seed(7)
+    7
+    """
     if isinstance(random_state, int | np.integer) and 0 <= random_state < 2**128:
         return int(random_state)
     try:

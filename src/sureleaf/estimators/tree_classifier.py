@@ -11,9 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from sureleaf.counts import LeafCounts, count_leaves
+from sureleaf.counts import LeafCounts, count_leaves, recount, split_rows
+from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
-from sureleaf.estimators.building import Recipe, build, prune_again
+from sureleaf.estimators.building import Recipe, build_settled, prune_again
+from sureleaf.estimators.folds import hold_out
+from sureleaf.estimators.levels_mixin import LevelsMixin
 from sureleaf.estimators.parameters import (
     check_choice,
     check_number,
@@ -39,8 +42,10 @@ from sureleaf.tree.pruning import CostComplexityPath
 
 __all__ = ["TreeClassifier"]
 
+PRUNINGS = (None, "pessimistic", "cost_complexity", "reduced_error", "utility")
 
-class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+
+class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A decision tree; with the defaults, the tree that C4.5 grows.
 
     Parameters
@@ -59,9 +64,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         more); with entropy and gini each side of a cut.
     collapse : bool
         Cut subtrees that make no fewer training errors than their root would, before pruning.
-    pruning : {"pessimistic", "cost_complexity", "reduced_error"} or None
+    pruning : {"pessimistic", "cost_complexity", "reduced_error", "utility"} or None
         C4.5's; the smallest tree within one standard error of the best by cross-validation (or
-        that of `ccp_alpha`); or by the errors on a third of the rows, which is held out.
+        that of `ccp_alpha`); by the errors on a third of the rows, which is held out; or by the
+        utility that a split adds at the sample size at hand, with its least gain chosen by
+        cross-validation.
     confidence_factor : float
         For pessimistic pruning, in (0, 0.5]; less prunes more.
     ccp_alpha : float
@@ -71,7 +78,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How a leaf's counts become probabilities: "frequency", "laplace", or an object called
         with the tree and its counts. "auto" is "laplace".
     levels_from : {"training", "honest", "cross_fit"}
-        Which rows the levels of confidence and utility come from.
+        Which rows the levels of confidence and utility come from: those that grew the tree;
+        half of the rows, which then do not grow it and give counts and predictions, too; or all
+        rows, by predictions of trees that had not seen them.
     cv : int, splitter or iterable
         The folds of cross-fitting and of cost-complexity pruning.
     weights : {"counts", "importance"}
@@ -178,24 +187,40 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         recipe = self._recipe()
         rows, schema, classes = self._read(X, y, sample_weight)
         groups = None if groups is None else column_or_1d(groups).copy()
-        tree = build(rows, recipe, groups=groups)
-        leaf_counts = _count(tree, rows)
+        growing, counted = self._parts(rows, recipe, groups)
+        tree, settled = build_settled(growing, recipe, groups=groups)
+        if counted is not growing:
+            tree = recount(tree, counted)
+        leaf_counts = _count(tree, counted)
         probabilities = find_estimate(self.leaf_estimate)(tree, tree.class_counts)
         # Only now, so that a fit that fails leaves the model as it was.
         self.schema_, self.classes_, self.tree_ = schema, classes, tree
         self.leaf_counts_, self._probabilities = leaf_counts, probabilities
-        self._groups = groups
-        self._rows = rows if self.levels_from != "training" else None
+        self._groups, self._settled = groups, settled
+        self._rows = rows if self.levels_from == "cross_fit" else None
         self._note_features()
         return self
+
+    def _parts(
+        self, rows: TrainingRows, recipe: Recipe, groups: NDArray[Any] | None
+    ) -> tuple[TrainingRows, TrainingRows]:
+        """Rows that grow the tree and rows that are counted; the same unless it is honest."""
+        if self.levels_from != "honest":
+            return rows, rows
+        is_counted = hold_out(rows, seed=recipe.seed, groups=groups, n_parts=2)
+        growing, counted = split_rows(rows, is_counted)
+        if not growing.total_weight or not counted.total_weight:
+            raise InvalidArgumentError(
+                "levels_from='honest' needs two rows (or groups) of positive weight, one to grow "
+                "the tree and one to count; got 1 sample. Give more, or use levels_from='training'."
+            )
+        return growing, counted
 
     def _recipe(self) -> Recipe:
         """Check the parameters and put together what building a tree needs of them."""
         check_choice("criterion", self.criterion, ("gain_ratio", "entropy", "gini"))
         check_choice("categorical_split", self.categorical_split, ("multiway", "subset"))
-        check_choice(
-            "pruning", self.pruning, (None, "pessimistic", "cost_complexity", "reduced_error")
-        )
+        check_choice("pruning", self.pruning, PRUNINGS)
         check_choice("levels_from", self.levels_from, ("training", "honest", "cross_fit"))
         check_choice("weights", self.weights, ("counts", "importance"))
         check_choice("unseen", self.unseen, ("mixture", "stop", "error"))
@@ -217,7 +242,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             cv=self.cv,
             seed=draw_seed(self.random_state),
             n_threads=thread_count(self.n_jobs),
-            keep_order=self.levels_from != "training",
+            keep_order=self.levels_from == "cross_fit",
         )
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Any, Any]:
@@ -225,7 +250,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(X, categorical_features=self.categorical_features, estimator=name)
         labels, classes = encode_labels(y, estimator=name)
         rows = self._match(table, labels, len(classes), sample_weight)
-        if self.levels_from != "training":
+        if self.levels_from == "cross_fit":
             rows = rows.owned()  # levels come later, and the caller may change X until then
         return rows, table.schema, classes
 
@@ -253,6 +278,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _set_probabilities(self) -> None:
         estimate = find_estimate(self.leaf_estimate)
         self._probabilities = estimate(self.tree_, self.tree_.class_counts)
+        self._stated = self._held_out = None
 
     # ---- prediction -------------------------------------------------------------------------
 
@@ -306,7 +332,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows,)
         """
         probabilities = self.predict_proba(X)
-        predicted: NDArray[Any] = self.classes_[_first_largest(probabilities)]
+        predicted: NDArray[Any] = self.classes_[first_largest(probabilities)]
         return predicted
 
     def _route(self, X: Any) -> Routes:
@@ -414,7 +440,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         find_estimate(leaf_estimate)
         other = copy.copy(self)
         other.leaf_estimate = leaf_estimate
+        other._rows, other._groups = self._rows, self._groups  # which a copy leaves behind
         other._set_probabilities()
+        if other._rows is None and _same_predictions(self, other):
+            other._stated = self._stated
         return other
 
     def prune(
@@ -508,18 +537,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return count_nodes(self.tree_, self._read_again(X, y, sample_weight))
 
-    def forget_rows(self) -> Self:
-        """Drop the training rows that the model holds for its levels.
-
-        Returns
-        -------
-        TreeClassifier
-            Itself.
-        """
-        check_is_fitted(self)
-        self._rows = None
-        return self
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -530,7 +547,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _count(tree: Tree, rows: TrainingRows) -> LeafCounts:
     """Count the rows that the tree's own counts are of."""
-    if rows.weights is None and not _has_holes(rows.table, np.unique(tree.feature)):
+    if rows.weights is None:
         return _own_counts(tree)
     return count_leaves(tree, rows)
 
@@ -540,17 +557,5 @@ def _own_counts(tree: Tree) -> LeafCounts:
     return LeafCounts(tree.leaf_ids, counts, counts.sum(axis=1))
 
 
-def _has_holes(table: EncodedTable, places: NDArray[np.int32]) -> bool:
-    """Whether a value is missing in one of these columns, so that rows are in several leaves."""
-    columns = (table.columns[place] for place in places if place >= 0)
-    return any(
-        bool((column < 0).any() if column.dtype == np.int32 else np.isnan(column).any())
-        for column in columns
-    )
-
-
-def _first_largest(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Find the first class whose probability is the largest, but for rounding of the mixture."""
-    largest = probabilities.max(axis=1, keepdims=True)
-    first: NDArray[np.intp] = (probabilities >= largest - 1e-12).argmax(axis=1)
-    return first
+def _same_predictions(one: TreeClassifier, other: TreeClassifier) -> bool:
+    return np.array_equal(first_largest(one._probabilities), first_largest(other._probabilities))

@@ -1,11 +1,26 @@
 """From the counts of a leaf to class probabilities, one small object an estimate."""
 
 from sureleaf.probability.estimates import (
-    ESTIMATES,
+    Blend,
     Frequency,
+    Jeffreys,
     Laplace,
     LeafEstimate,
-    find_estimate,
+    MEstimate,
 )
+from sureleaf.probability.naming import BAGGED_AUTO, ESTIMATES, find_estimate
+from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
-__all__ = ["ESTIMATES", "Frequency", "Laplace", "LeafEstimate", "find_estimate"]
+__all__ = [
+    "BAGGED_AUTO",
+    "ESTIMATES",
+    "Averaging",
+    "Blend",
+    "Frequency",
+    "Jeffreys",
+    "Laplace",
+    "LeafEstimate",
+    "MEstimate",
+    "Shrinkage",
+    "find_estimate",
+]

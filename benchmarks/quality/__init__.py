@@ -1,0 +1,1 @@
+"""What the answers are worth: promises kept, and figures beside those of peers."""

@@ -1,0 +1,113 @@
+"""Results with a column an attribute, that print as a table and turn into data frames."""
+
+from dataclasses import fields
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import MissingPackageError
+
+__all__ = ["ColumnTable"]
+
+_SHOWN = 40
+
+
+class ColumnTable:
+    """Base of frozen dataclasses whose array fields are columns, all of one length.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, eq=False, repr=False)
+    ... class Sizes(ColumnTable):
+    ...     name: NDArray[np.str_]
+    ...     n: NDArray[np.float64]
+    >>> Sizes(np.array(["a", "b"]), np.array([1.0, np.nan]))
+    name  n
+    a     1
+    b     -
+    """
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Columns by name."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+
+    def notes(self) -> list[str]:
+        """Lines below the table."""
+        return []
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns().values())))
+
+    def _plain(self) -> dict[str, list[Any]]:
+        return {name: value.tolist() for name, value in self.columns().items()}
+
+    def to_pandas(self) -> Any:
+        """As a pandas data frame; a column of several numbers holds lists."""
+        return _library("pandas").DataFrame(self._plain())
+
+    def to_polars(self) -> Any:
+        """As a polars data frame; what is not a number is null."""
+        plain = {
+            name: [None if value != value else value for value in values]
+            for name, values in self._plain().items()
+        }
+        return _library("polars").DataFrame(plain, strict=False)
+
+    def _cells(self) -> list[list[str]]:
+        columns = self.columns()
+        lines = [list(columns)]
+        lines += [
+            [_cell(value[i]) for value in columns.values()] for i in range(len(self))[:_SHOWN]
+        ]
+        return lines
+
+    def _more(self) -> list[str]:
+        hidden = len(self) - _SHOWN
+        return ([f"... {hidden} more"] if hidden > 0 else []) + self.notes()
+
+    def __repr__(self) -> str:
+        lines = self._cells()
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        padded = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*padded, *self._more()])
+
+    def _repr_html_(self) -> str:
+        head, *body = self._cells()
+        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in body
+        )
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._more())
+        return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def _library(name: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{name} is needed for this and is not installed. Install it: pip install {name}"
+        ) from error
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return "/".join(_cell(item) for item in value)
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else ""
+    if isinstance(value, float | np.floating):
+        if np.isnan(value):
+            return "-"
+        return (
+            f"{value:.0f}" if value == round(value) and abs(float(value)) < 1e15 else f"{value:.3f}"
+        )
+    return str(value)

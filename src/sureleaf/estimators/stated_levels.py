@@ -1,0 +1,247 @@
+"""What each node of a tree states about itself: probability, confidence, utility, intervals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainccinv, betaincinv
+
+from sureleaf.counts import NodeHits
+from sureleaf.counts.cross_fitted import first_largest
+from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
+from sureleaf.levels.inverse import winner_of_utility
+
+__all__ = ["NodeLevels", "levels_of_counts", "levels_of_hits"]
+
+FloatArray = NDArray[np.float64]
+
+_MOST_ROWS = 2**20
+"""Beyond so many rows a level of K classes counts as out of reach."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeLevels:
+    """Levels of every node, leaves and inner nodes, for the class that it predicts.
+
+    Parameters
+    ----------
+    predicted : ndarray of int, shape (n_nodes,)
+        Class that the node predicts.
+    n : ndarray of float64, shape (n_nodes,)
+        Rows that its levels are computed for: its weight, or its effective rows.
+    probability : ndarray of float64, shape (n_nodes,)
+        Probability of the predicted class: p_max of the theory.
+    confidence, utility : ndarray of float64, shape (n_nodes,)
+        (5) and (6) for it; the K-class forms for more classes.
+    others : ndarray of float64, shape (n_nodes, n_classes)
+        How the classes that are not predicted share what is left; 0 for the predicted one.
+    successes, trials : ndarray of float64, shape (n_nodes,)
+        What the intervals come from.
+    from_counts : bool
+        Whether those are counts of rows, or a hit rate and the rows it is known by.
+    below : ndarray of bool, shape (n_nodes,)
+        Nodes that are right less often than a tie between classes would be.
+    """
+
+    predicted: NDArray[np.intp]
+    n: FloatArray
+    probability: FloatArray
+    confidence: FloatArray
+    utility: FloatArray
+    others: FloatArray
+    successes: FloatArray
+    trials: FloatArray
+    from_counts: bool
+    below: NDArray[np.bool_]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.others.shape[1])
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Bounds of the probability of the predicted class.
+
+        From counts, the bounds of Clopper and Pearson; from hits, the quantiles of a beta
+        distribution for the utility, and the probabilities that have these utilities.
+        """
+        tail = (1.0 - level) / 2
+        y, misses = self.successes, self.trials - self.successes
+        if self.n_classes == 1:
+            return np.ones(len(y)), np.ones(len(y))
+        if self.from_counts:
+            low = np.where(y > 0, betaincinv(np.maximum(y, 1e-9), misses + 1.0, tail), 0.0)
+            high = np.where(misses > 0, betainccinv(y + 1.0, np.maximum(misses, 1e-9), tail), 1.0)
+        else:
+            low = winner_of_utility(self.n, betaincinv(y, misses, tail), self._weights())[0]
+            high = winner_of_utility(self.n, betainccinv(y, misses, tail), self._weights())[0]
+        return np.minimum(low, self.probability), np.maximum(high, self.probability)
+
+    def rows_needed(
+        self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
+    ) -> FloatArray:
+        """Total rows with which these nodes reach the levels; NaN where no number does."""
+        if confidence is None and utility is None:
+            return np.zeros(len(nodes))
+        p = self.probability[nodes]
+        if self.n_classes == 1:
+            return np.zeros(len(nodes))
+        if self.n_classes == 2:
+            return np.asarray(sample_size(p, confidence=confidence, utility=utility), dtype=float)
+        return _class_sample_size(self.vectors()[nodes], confidence or 0.0, utility or 0.0)
+
+    def vectors(self) -> FloatArray:
+        """Probabilities of all classes of every node."""
+        return self.spread(self.probability, 1.0 - self.probability)
+
+    def spread(self, predicted: FloatArray, rest: FloatArray) -> FloatArray:
+        """One value for the predicted class of each node, the rest shared by the others."""
+        values = self.others * rest[:, np.newaxis]
+        values[np.arange(len(values)), self.predicted] = predicted
+        return values
+
+    def _weights(self) -> FloatArray:
+        return _without(self.others, self.predicted)
+
+
+def levels_of_counts(
+    counts: FloatArray, n: FloatArray, probabilities: FloatArray, *, method: str = "blend"
+) -> NodeLevels:
+    """State what the theory says of these counts: rows in fixed nodes.
+
+    With two classes p_max is estimated from the counts, by default by the blend (20); with
+    more, it is the share of the predicted class with one row of each added.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_nodes, n_classes)
+        Class counts.
+    n : ndarray of shape (n_nodes,)
+        Rows, or effective rows, of each node.
+    probabilities : ndarray of shape (n_nodes, n_classes)
+        By which the node predicts.
+    method : str
+        Of `sureleaf.levels.estimate_p_max`.
+
+    Returns
+    -------
+    NodeLevels
+
+    Examples
+    --------
+    >>> stated = levels_of_counts(np.array([[2.0, 5]]), np.array([7.0]), np.array([[0.3, 0.7]]))
+    >>> stated.probability.round(4), stated.confidence.round(4), stated.utility.round(4)
+    (array([0.7007]), array([0.8748]), array([0.6504]))
+    """
+    predicted, others = _prediction(counts, probabilities)
+    n_classes = counts.shape[1]
+    total = counts.sum(axis=1)
+    hits = counts[np.arange(len(counts)), predicted]
+    y = np.minimum(np.divide(hits, total, out=np.zeros(len(total)), where=total > 0) * n, n)
+    if n_classes == 1:
+        return _certain(predicted, n, others)
+    smooth = (y + 1.0) / (n + n_classes)
+    loses = (y < n / 2) if n_classes == 2 else counts.max(axis=1) > hits
+    measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
+    if n_classes == 2:
+        y_max = np.where(loses, n - y, y)
+        p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n, method=method)))
+        tie = np.full(len(n), 0.5)
+    else:
+        largest = _without(others, predicted).max(axis=1)
+        tie = largest / (1.0 + largest)
+        p = np.where(loses, tie, np.maximum(smooth, tie))
+    vectors = _vectors(p, others, predicted)
+    sure = np.asarray(class_confidence(n, vectors))
+    useful = np.where(loses, measured, np.asarray(class_utility(n, vectors)))
+    return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0))
+
+
+def levels_of_hits(
+    counts: FloatArray, n: FloatArray, probabilities: FloatArray, hits: NodeHits
+) -> NodeLevels:
+    """State the hit rates as utilities, with the probability and confidence that go with them.
+
+    Parameters
+    ----------
+    counts, n, probabilities
+        As for `levels_of_counts`; the counts say how other classes share what is left.
+    hits : NodeHits
+        Hit rates of the nodes.
+
+    Returns
+    -------
+    NodeLevels
+
+    Examples
+    --------
+    >>> hits = NodeHits(np.array([0.6, 0.4]), np.array([9.0, 9.0]))
+    >>> counts = np.array([[2.0, 5], [3.0, 4]])
+    >>> stated = levels_of_hits(counts, np.array([7.0, 7.0]), counts / 7, hits)
+    >>> stated.probability.round(3), stated.confidence.round(3), stated.below
+    (array([0.659, 0.5  ]), array([0.815, 0.5  ]), array([False,  True]))
+    """
+    predicted, others = _prediction(counts, probabilities)
+    if counts.shape[1] == 1:
+        return _certain(predicted, n, others)
+    p, sure = winner_of_utility(n, hits.rates, _without(others, predicted))
+    reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
+    below = (hits.rates < reached - 1e-6) & (n > 0)
+    successes = np.clip(hits.rates * hits.strengths, 1e-9, None)
+    trials = successes + np.clip((1.0 - hits.rates) * hits.strengths, 1e-9, None)
+    return NodeLevels(predicted, n, p, sure, hits.rates, others, successes, trials, False, below)
+
+
+def _prediction(
+    counts: FloatArray, probabilities: FloatArray
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Class that each node predicts, and the shares of the others by smoothed counts."""
+    predicted = first_largest(probabilities)
+    others = counts + 1.0
+    others[np.arange(len(counts)), predicted] = 0.0
+    total = others.sum(axis=1, keepdims=True)
+    return predicted, np.divide(others, total, out=others, where=total > 0)
+
+
+def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:
+    """One class only: there is nothing to be wrong about."""
+    one, none = np.ones(len(n)), np.zeros(len(n), dtype=bool)
+    return NodeLevels(predicted, n, one, one, one, others, n, n, True, none)
+
+
+def _without(values: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
+    """Drop the predicted class of each line."""
+    kept = np.ones(values.shape, dtype=bool)
+    kept[np.arange(len(values)), predicted] = False
+    return values[kept].reshape(len(values), values.shape[1] - 1)
+
+
+def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
+    vectors = others * (1.0 - p)[:, np.newaxis]
+    vectors[np.arange(len(p)), predicted] = p
+    return vectors
+
+
+def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:
+    """Smallest number of rows, by doubling and halving; NaN beyond `_MOST_ROWS`."""
+
+    def reached(n: FloatArray, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+        found = vectors[places]
+        enough: NDArray[np.bool_] = (np.asarray(class_confidence(n, found)) >= sure) & (
+            np.asarray(class_utility(n, found)) >= useful
+        )
+        return enough
+
+    low, high = np.zeros(len(vectors)), np.ones(len(vectors))
+    open_ = np.arange(len(vectors))
+    while len(open_) and high[open_[0]] <= _MOST_ROWS:
+        open_ = open_[~reached(high[open_], open_)]
+        low[open_], high[open_] = high[open_], 2 * high[open_]
+    found = np.setdiff1d(np.arange(len(vectors)), open_)
+    while len(active := found[high[found] - low[found] > 1]):
+        middle = np.floor((low[active] + high[active]) / 2)
+        there = reached(middle, active)
+        high[active] = np.where(there, middle, high[active])
+        low[active] = np.where(there, low[active], middle)
+    high[open_] = np.nan
+    return high

@@ -1,0 +1,365 @@
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sureleaf import TreeClassifier, levels
+from sureleaf.errors import InvalidArgumentError
+
+
+def noisy(n=300, seed=0, n_classes=2):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)})
+    X["kind"] = np.array(["u", "v", "w"])[rng.integers(0, 3, n)]
+    score = X["a"] + rng.normal(size=n)
+    y = np.digitize(score, np.linspace(-1, 1, n_classes + 1)[1:-1])
+    return X, np.array(["no", "yes", "maybe", "never"])[y]
+
+
+SOURCES = ("training", "honest", "cross_fit")
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = noisy()
+    return TreeClassifier(random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("pruning", ["pessimistic", None, "utility"])
+def test_leaves_agree_with_the_theory(n_classes, source, pruning):
+    X, y = noisy(n_classes=n_classes)
+    model = TreeClassifier(levels_from=source, pruning=pruning, random_state=0).fit(X, y)
+    table = model.leaves()
+    plain = ~np.isnan(table.rows_needed) & (table.n > 0)
+    if n_classes == 2:
+        sure = levels.confidence(table.n[plain], table.probability[plain])
+        useful = levels.utility(table.n[plain], table.probability[plain])
+        np.testing.assert_allclose(table.confidence[plain], sure, atol=1e-9)
+        np.testing.assert_allclose(table.utility[plain], useful, atol=1e-9)
+    for column in ("probability", "low", "high", "confidence", "utility"):
+        values = getattr(table, column)
+        assert ((values >= 0) & (values <= 1)).all(), column
+    assert (table.low <= table.probability).all()
+    assert (table.probability <= table.high).all()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_levels_are_the_share_weighted_sums_over_the_leaves(source):
+    X, y = noisy()
+    model = TreeClassifier(levels_from=source, random_state=0).fit(X, y)
+    table, found = model.leaves(), model.levels()
+    shares = table.n / table.n.sum()
+    assert found.confidence == pytest.approx(shares @ table.confidence)
+    assert found.utility == pytest.approx(shares @ table.utility)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_row_has_the_levels_of_its_leaf(source):
+    X, y = noisy()
+    model = TreeClassifier(levels_from=source, random_state=0).fit(X, y)
+    table, rows = model.leaves(), model.predict_levels(X)
+    place = np.searchsorted(table.leaf, rows.leaf)
+    for column in ("confidence", "utility", "low", "high"):
+        np.testing.assert_allclose(getattr(rows, column), getattr(table, column)[place], atol=1e-12)
+    np.testing.assert_array_equal(rows.prediction, model.predict(X))
+    np.testing.assert_array_equal(rows.prediction, table.prediction[place])
+    assert not rows.imputed_share.any()
+
+
+def test_a_row_with_a_missing_value_is_the_mixture_of_its_leaves(model):
+    X, _ = noisy(n=4, seed=9)
+    X.loc[0, "a"] = np.nan
+    rows, table = model.predict_levels(X), model.leaves()
+    shares = model.leaf_shares(X).toarray()[0, table.leaf]
+    agrees = table.prediction == rows.prediction[0]
+    expected = shares @ np.where(agrees, table.utility, 1 - table.utility)
+    assert rows.utility[0] == pytest.approx(expected)
+    expected = shares @ np.where(agrees, table.confidence, 1 - table.confidence)
+    assert rows.confidence[0] == pytest.approx(expected)
+    assert rows.imputed_share[0] > 0
+    assert rows.imputed_share[1:].tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("unseen", ["mixture", "stop"])
+def test_a_row_with_an_unseen_value_has_levels(unseen):
+    rng = np.random.default_rng(0)
+    kinds = rng.choice(["u", "v", "w"], 200)
+    y = (kinds == "u") ^ (rng.random(200) < 0.2)
+    model = TreeClassifier(unseen=unseen, random_state=0).fit([[kind] for kind in kinds], y)
+    with pytest.warns(UserWarning, match="not there in training"):
+        rows = model.predict_levels([["new"]])
+    assert rows.imputed_share[0] == 1
+    assert 0 <= rows.utility[0] <= 1
+
+
+def test_abstains_exactly_where_confidence_is_too_low(model):
+    X, _ = noisy(seed=3)
+    sure = model.predict_levels(X).confidence
+    bound = float(np.median(sure))
+    found = model.predict_or_abstain(X, min_confidence=bound, abstain="?")
+    np.testing.assert_array_equal(found == "?", sure < bound)
+    np.testing.assert_array_equal(found[sure >= bound], model.predict(X)[sure >= bound])
+    assert model.predict_or_abstain(X, min_confidence=1.0)[sure < 1].tolist().count("no") == 0
+
+
+def test_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeypatch):
+    from sureleaf.estimators import building
+
+    grown = []
+    real = building.grow
+    monkeypatch.setattr(building, "grow", lambda *a, **k: grown.append(1) or real(*a, **k))
+    X, y = noisy()
+    for pruning, of_fit in (("pessimistic", 1), ("cost_complexity", 11), ("utility", 11)):
+        grown.clear()
+        model = TreeClassifier(pruning=pruning, random_state=0).fit(X, y)
+        assert len(grown) == of_fit
+        model.levels()
+        assert len(grown) == of_fit + 12
+        model.leaves(), model.predict_levels(X)
+        assert len(grown) == of_fit + 12
+
+
+def test_levels_do_not_change_with_what_becomes_of_the_callers_table():
+    X, y = noisy()
+    numbers = X[["a", "b"]].to_numpy().copy()
+    weights = np.ones(len(y))
+    model = TreeClassifier(random_state=0).fit(numbers, y, sample_weight=weights)
+    other = TreeClassifier(random_state=0).fit(numbers.copy(), y)
+    numbers[:] = 0
+    weights[:] = 0
+    assert model.levels() == other.levels()
+
+
+def test_a_pickled_model_says_that_its_levels_were_not_computed(model):
+    X, y = noisy()
+    fresh = TreeClassifier(random_state=0).fit(X, y)
+    again = pickle.loads(pickle.dumps(fresh))
+    np.testing.assert_array_equal(again.predict(X), fresh.predict(X))
+    with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
+        again.leaves()
+    with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
+        copy.deepcopy(fresh).forget_rows().predict_levels(X)
+    kept = pickle.loads(pickle.dumps(model))
+    model.levels()
+    kept = pickle.loads(pickle.dumps(model))
+    assert kept.levels() == model.levels()
+
+
+@pytest.mark.parametrize("source", ["training", "honest"])
+def test_levels_from_counts_need_no_rows(source):
+    X, y = noisy()
+    model = TreeClassifier(levels_from=source, random_state=0).fit(X, y)
+    assert pickle.loads(pickle.dumps(model)).forget_rows().levels() == model.levels()
+
+
+def test_a_tree_pruned_by_hand_has_training_levels_and_says_so(model):
+    X, _ = noisy()
+    small = model.prune(n_leaves=2)
+    assert small.leaves().levels_from == "training"
+    assert "shaped the tree" in repr(small.leaves())
+    assert len(small.predict_levels(X)) == len(X)
+    assert "had not seen" in repr(model.leaves())
+
+
+def test_another_leaf_estimate_gets_its_own_levels():
+    X, y = noisy()
+    model = TreeClassifier(pruning=None, random_state=0).fit(X, y)
+    model.levels()
+
+    class Upside:
+        def __call__(self, tree, counts):
+            shares = (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
+            return shares[:, ::-1]
+
+    turned = model.with_leaf_estimate(Upside())
+    assert turned.levels().utility < 0.5 < model.levels().utility
+    table = turned.leaves()
+    bad = table.utility < 0.5
+    assert bad.any()
+    assert (table.confidence[bad] == 0.5).all()
+    assert (table.probability[bad] == 0.5).all()
+    assert table.flagged[bad].all()
+    same = model.with_leaf_estimate("frequency")
+    assert same.levels().utility == pytest.approx(model.levels().utility)
+    assert same.forget_rows().with_leaf_estimate("laplace").levels() == same.levels()
+
+
+def test_honest_counts_are_of_rows_that_did_not_grow_the_tree():
+    X, y = noisy()
+    model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y)
+    assert model.leaf_counts_.n.sum() == pytest.approx(150)
+    np.testing.assert_allclose(model.leaves().counts, model.leaf_counts_.counts)
+    leaves, counts = model.tree_.leaf_ids, model.leaf_counts_.counts
+    np.testing.assert_allclose(model.tree_.class_counts[leaves], counts)
+
+
+def test_honest_parts_keep_groups_together():
+    X, y = noisy()
+    groups = np.arange(300) // 30
+    model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y, groups=groups)
+    assert model.leaf_counts_.n.sum() % 30 == 0
+
+
+def test_groups_stay_together_in_cross_fitting():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(30), 10)
+    y = np.repeat(rng.integers(0, 2, 30), 10)  # the class is the group's, the column names it
+    X = group[:, None] + rng.normal(scale=0.01, size=(300, 1))
+    settings = {"criterion": "gini", "pruning": None, "random_state": 0}
+    alone = TreeClassifier(**settings).fit(X, y).levels().utility
+    together = TreeClassifier(**settings).fit(X, y, groups=group).levels().utility
+    assert alone > 0.95
+    assert together < 0.8
+
+
+def test_importance_weights_count_effective_rows():
+    X, y = noisy()
+    weights = np.random.default_rng(0).gamma(0.3, size=300)
+    settings = {"max_depth": 1, "random_state": 0, "levels_from": "training"}
+    counted = TreeClassifier(weights="importance", **settings).fit(X, y, sample_weight=weights)
+    n = counted.leaf_counts_.n_effective
+    table = counted.leaves()
+    assert (n < table.n).all()
+    np.testing.assert_allclose(table.confidence, levels.confidence(n, table.probability))
+    equal = TreeClassifier(weights="importance", **settings).fit(X, y, np.full(300, 7.0))
+    assert equal.levels() == TreeClassifier(**settings).fit(X, y).levels()
+
+
+def test_rows_needed_reach_the_wanted_levels(model):
+    table = model.leaves(confidence=0.99, utility=0.6)
+    known = ~np.isnan(table.rows_needed)
+    needed, p = table.rows_needed[known], table.probability[known]
+    assert (levels.confidence(needed, p) >= 0.99 - 1e-12).all()
+    assert (levels.utility(needed, p) >= 0.6 - 1e-12).all()
+    assert (table.probability[~known] <= 0.6).all()
+
+
+def test_rows_needed_reach_the_wanted_levels_of_three_classes():
+    X, y = noisy(n_classes=3)
+    model = TreeClassifier(random_state=0).fit(X, y)
+    table = model.leaves(confidence=0.9)
+    stated = model._levels()
+    vectors = stated.vectors()[table.leaf]
+    known = ~np.isnan(table.rows_needed)
+    found = levels.class_confidence(table.rows_needed[known], vectors[known])
+    assert (found >= 0.9).all()
+
+
+def test_weak_leaves_are_flagged_with_a_remedy_and_fragmentation_is_told():
+    X, y = noisy(n=120)
+    model = TreeClassifier(criterion="gini", pruning=None, collapse=False, random_state=0)
+    table = model.fit(X, y).leaves()
+    assert table.flagged.any()
+    assert all(table.repair[table.flagged])
+    assert not any(table.repair[~table.flagged])
+    assert any("collect" in told or "merge" in told for told in table.repair)
+    assert table.fragmentation > 0.5
+    assert "Data fragmentation" in repr(table)
+
+
+def test_tables_become_data_frames_and_html(model):
+    X, _ = noisy(n=5)
+    for table in (model.leaves(), model.predict_levels(X), model.levels_by("kind")):
+        frame, other = table.to_pandas(), table.to_polars()
+        assert list(frame.columns) == list(table.columns()) == other.columns
+        assert len(frame) == len(table) == len(other)
+        assert table._repr_html_().startswith("<table>")
+    assert model.leaves(utility=0.999).to_polars()["rows_needed"].null_count() > 0
+    assert model.levels().to_polars().columns == ["confidence", "utility"]
+    assert "utility" in str(model.levels())
+
+
+def test_levels_by_subgroup_are_the_cross_fitted_hits_of_its_rows(model):
+    X, _ = noisy()
+    table = model.levels_by("kind")
+    assert table.value.tolist() == ["u", "v", "w"]
+    assert table.n.tolist() == [(X["kind"] == kind).sum() for kind in "uvw"]
+    overall = table.n @ table.utility / table.n.sum()
+    assert overall == pytest.approx(model._held_out.accuracy)
+    assert ((table.low < table.utility) & (table.utility < table.high)).all()
+    numbers = model.levels_by(0)
+    assert len(numbers) == 4
+    assert numbers.n.sum() == 300
+
+
+def test_levels_by_subgroup_of_unseen_rows_are_their_hits(model):
+    X, y = noisy(seed=5)
+    hit = model.predict(X) == y
+    table = model.levels_by("kind", X, y)
+    assert table.utility[0] == pytest.approx(hit[X["kind"] == "u"].mean())
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda m, X: m.leaves(level=95), "level must be"),
+        (lambda m, X: m.leaves(confidence=95), "confidence must be"),
+        (lambda m, X: m.predict_or_abstain(X, min_confidence=2), "min_confidence must be"),
+        (lambda m, X: m.levels_by("nothing"), "column must be one of"),
+    ],
+)
+def test_what_cannot_be_used_is_named(model, ask, told):
+    with pytest.raises(InvalidArgumentError, match=told):
+        ask(model, noisy()[0])
+
+
+def test_levels_by_without_rows_says_what_to_give():
+    X, y = noisy()
+    model = TreeClassifier(levels_from="training").fit(X, y)
+    with pytest.raises(InvalidArgumentError, match="Give X and y"):
+        model.levels_by("kind")
+
+
+BAD = {
+    "one class": ([[1.0], [2.0], [3.0]], ["a"] * 3, None),
+    "one row": ([[1.0]], ["a"], None),
+    "two rows": ([[1.0], [2.0]], ["a", "b"], None),
+    "three rows": ([[1.0], [2.0], [3.0]], ["a", "b", "b"], None),
+    "all rows the same": ([[1.0]] * 8, ["a", "b"] * 4, None),
+    "a class of one row": ([[float(i)] for i in range(20)], ["a"] * 19 + ["b"], None),
+    "three classes, one of one row": ([[float(i)] for i in range(9)], list("aaaabbbbc"), None),
+    "zero weights": ([[float(i)] for i in range(8)], ["a"] * 4 + ["b"] * 4, [1, 0] * 4),
+    "a class without weight": ([[1.0], [2.0], [3.0]], ["a", "a", "b"], [1, 1, 0]),
+    "tiny weights": ([[float(i)] for i in range(8)], ["a"] * 4 + ["b"] * 4, [1e-6] * 8),
+    "missing values": ([[1.0], [None], [3.0], [None]], ["a", "b", "b", "a"], None),
+    "all missing": ([[None]] * 6, ["a", "b"] * 3, None),
+    "empty leaves": ([[k, float(i)] for i, k in enumerate("uvwuvwuvwx")], list("abcabcabca"), None),
+}
+
+
+@pytest.mark.parametrize("weights", ["counts", "importance"])
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", BAD)
+def test_poor_data_have_levels_without_nan_or_warning(name, source, weights):
+    X, y, sample_weight = BAD[name]
+    if source == "honest" and name == "one row":
+        with pytest.raises(InvalidArgumentError, match="1 sample"):
+            TreeClassifier(levels_from=source).fit(X, y)
+        return
+    for settings in ({}, {"criterion": "gini", "pruning": None, "min_samples_leaf": 1}):
+        model = TreeClassifier(levels_from=source, weights=weights, random_state=0, **settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(X, y, sample_weight=sample_weight)
+            table, rows = model.leaves(utility=0.7), model.predict_levels(X)
+            repr(table), model.levels()
+        for part in (table, rows):
+            for column in ("confidence", "utility", "low", "high"):
+                values = getattr(part, column)
+                assert ((values >= 0) & (values <= 1 + 1e-12)).all(), (name, column)
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, atol=1e-12)
+
+
+def test_one_group_measures_nothing_and_all_is_flagged():
+    X, y = noisy()
+    model = TreeClassifier(random_state=0).fit(X, y, groups=np.zeros(300))
+    table = model.leaves()
+    assert (table.utility == 0.5).all()
+    assert table.flagged.all()
+    with pytest.raises(InvalidArgumentError, match="honest"):
+        TreeClassifier(levels_from="honest").fit(X, y, groups=np.zeros(300))

@@ -1,0 +1,76 @@
+"""Cross-fitted hits, row by row and fold by fold, and the hit rates of leaves."""
+
+import numpy as np
+from scipy.optimize import brentq
+
+from sureleaf.tree import Tree, route
+
+
+def odds(p: float) -> float:
+    return float(np.log(p / (1 - p)))
+
+
+def chance(x: float) -> float:
+    return float(1 / (1 + np.exp(-x)))
+
+
+def shrunk(tree: Tree, node: int, label: int, strength: float) -> float:
+    """The share of a class, with so many rows of the parent's share added; from the root down."""
+    counts = tree.class_counts[node]
+    if node == 0:
+        return (counts[label] + 1 / len(counts)) / (counts.sum() + 1)
+    above = shrunk(tree, int(tree.parent[node]), label, strength)
+    return (counts[label] + strength * above) / (counts.sum() + strength)
+
+
+def looks(tree: Tree, node: int, label: int) -> list[float]:
+    return [
+        odds(min(max(shrunk(tree, node, label, strength), 1e-4), 1 - 1e-4))
+        for strength in (1.0, 30.0)
+    ]
+
+
+def leaf_of(tree: Tree, table, row: int) -> int:
+    """Of a table without missing values."""
+    node = 0
+    while not tree.is_leaf[node]:
+        value = table.columns[tree.feature[node]][row]
+        categories = tree.categories(node)
+        if len(categories):
+            node = int(tree.branches(node)[categories[int(value)]])
+        else:
+            node = int(tree.branches(node)[0 if value <= tree.threshold[node] else 1])
+    return node
+
+
+def hits_and_looks(rows, fold_of, build, predictions):
+    """For each row: was it predicted right by the tree without its fold, by which leaf."""
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    found = {}
+    for row in range(len(rows.labels)):
+        if fold_of[row] < 0 or weights[row] == 0:
+            continue
+        tree = build(rows.with_weights(np.where(fold_of == fold_of[row], 0.0, weights)))
+        leaf = leaf_of(tree, rows.table, row)
+        label = int(np.argmax(predictions(tree)[leaf]))
+        found[row] = (float(label == rows.labels[row]), looks(tree, leaf, label), leaf)
+    return found
+
+
+def leaf_rates(tree, rows, predicted, found, curve, target):
+    """Rates of the leaves: the curve's with the leaf's own hits, shifted to the target."""
+    leaf_of_row = route(tree, rows.table).heaviest()
+    rates, sizes = {}, {}
+    for leaf in tree.leaf_ids.tolist():
+        own = [hit for row, (hit, _, _) in found.items() if leaf_of_row[row] == leaf]
+        base = curve(np.array([looks(tree, leaf, int(predicted[leaf]))]))[0]
+        rates[leaf] = (sum(own) + 30 * base) / (len(own) + 30)
+        sizes[leaf] = tree.class_counts[leaf].sum()
+    total = sum(sizes.values())
+
+    def miss(shift: float) -> float:
+        stated = sum(sizes[leaf] * chance(odds(rates[leaf]) + shift) for leaf in rates) / total
+        return stated - target
+
+    shift = brentq(miss, -30, 30, xtol=1e-13)
+    return {leaf: chance(odds(rate) + shift) for leaf, rate in rates.items()}

@@ -1,0 +1,106 @@
+"""What a leaf states, from its own counts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sureleaf import InvalidArgumentError, TreeClassifier, levels
+from sureleaf.probability import ESTIMATES, Blend, Jeffreys, Laplace, MEstimate, find_estimate
+from tests.probability.trees import one_leaf
+
+
+def stated(estimate, *counts):
+    return estimate(one_leaf(counts), np.array([counts], dtype=float))[0]
+
+
+def test_the_laplace_estimates_of_the_source_paper():
+    assert stated(Laplace(), 5, 0)[0] == pytest.approx(6 / 7)
+    assert stated(Laplace(), 50, 0)[0] == pytest.approx(51 / 52)
+
+
+def test_jeffreys_adds_half_a_row_of_each_class():
+    np.testing.assert_allclose(stated(Jeffreys(), 3, 1, 0), [3.5 / 5.5, 1.5 / 5.5, 0.5 / 5.5])
+
+
+def test_the_m_estimate_adds_ten_rows_of_the_rarest_class():
+    tree = TreeClassifier(max_depth=1, min_samples_leaf=1, pruning=None, collapse=False)
+    tree.fit([[1]] * 6 + [[2]] * 4, [0] * 6 + [0, 0, 1, 1])
+    found = MEstimate()(tree.tree_, tree.tree_.class_counts)
+    m = 10 / 0.2
+    np.testing.assert_allclose(found[1], [(6 + 0.8 * m) / (6 + m), (0.2 * m) / (6 + m)])
+
+
+def test_the_m_estimate_of_c50_adds_one_row():
+    np.testing.assert_allclose(stated(MEstimate(m=1), 3, 1), [3.75 / 5, 1.25 / 5])
+
+
+def test_an_m_of_zero_is_the_frequency_and_a_negative_one_an_error():
+    np.testing.assert_allclose(stated(MEstimate(m=0), 3, 1), [0.75, 0.25])
+    with pytest.raises(InvalidArgumentError, match="m must be a number of rows"):
+        MEstimate(m=-1)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_the_blend_of_two_classes_is_that_of_the_levels(first, second):
+    if first + second == 0:
+        return
+    p_max = levels.estimate_p_max(max(first, second), first + second, method="blend")
+    found = stated(Blend(), first, second)
+    assert found.max() == pytest.approx(p_max, abs=1e-12)
+    assert found.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@given(st.lists(st.integers(0, 30), min_size=3, max_size=6))
+def test_the_blend_of_more_classes_keeps_the_others_and_the_order(counts):
+    if sum(counts) == 0:
+        return
+    found, frequency = stated(Blend(), *counts), np.array(counts) / sum(counts)
+    assert found.sum() == pytest.approx(1.0, abs=1e-12)
+    assert found.max() == pytest.approx(found[frequency.argmax()], abs=1e-12)
+    for a in range(len(counts)):
+        for b in range(len(counts)):
+            if counts[a] == counts[b] < max(counts):
+                assert found[a] == pytest.approx(found[b], abs=1e-12)
+    runner_up = np.sort(counts)[-2]
+    others = np.array(counts) < runner_up
+    np.testing.assert_allclose(found[others], frequency[others], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_an_empty_leaf_and_an_empty_tree_have_probabilities(name):
+    model = TreeClassifier(criterion="gini", pruning=None, collapse=False, min_samples_leaf=1)
+    model.fit([["a"], ["a"], ["b"], ["c"], ["c"]], [0, 1, 1, 0, 0])
+    tree = model.tree_
+    for counts in (tree.class_counts, np.where(tree.is_leaf[:, None], 0.0, tree.class_counts)):
+        found = find_estimate(name)(tree, counts)
+        assert np.isfinite(found).all()
+        np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    nothing = find_estimate(name)(tree, np.zeros_like(tree.class_counts))
+    np.testing.assert_allclose(nothing, 0.5) if name != "m_estimate" else None
+    assert np.isfinite(nothing).all()
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_one_class_is_certain(name):
+    model = TreeClassifier(leaf_estimate=name).fit([[1], [2], [3]], ["only", "only", "only"])
+    assert model.predict_proba([[2]]).tolist() == [[1.0]]
+
+
+def test_an_unknown_name_a_class_and_a_number_are_no_estimates():
+    with pytest.raises(InvalidArgumentError, match="leaf_estimate must be one of auto"):
+        find_estimate("laplas")
+    with pytest.raises(InvalidArgumentError, match="A class is not yet an object"):
+        find_estimate(Laplace)
+    with pytest.raises(InvalidArgumentError, match="leaf_estimate must be a name or an object"):
+        find_estimate(3)
+
+
+def test_another_estimate_regrows_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    model = TreeClassifier().fit(X, X[:, 0] + rng.normal(size=200) > 0)
+    for name in ESTIMATES:
+        other = model.with_leaf_estimate(name)
+        assert other.tree_ is model.tree_
+        np.testing.assert_allclose(other.predict_proba(X).sum(axis=1), 1.0, atol=1e-12)
