@@ -47,12 +47,12 @@ def test_two_halves_merged_equal_one_pass(holes, weighted):
     assert whole.n.sum() == pytest.approx(400 if weights is None else weights.sum())
 
 
-def test_parts_of_rows_that_add_up_to_whole_numbers_are_still_parts():
+def test_a_part_of_a_row_counts_as_that_part_of_a_row():
     X = [[1.0, 0], [1.0, 0], [2.0, 0], [2.0, 0], [np.nan, 0], [np.nan, 0]]
     model = TreeClassifier(criterion="gini", pruning=None).fit(X, [0, 0, 1, 1, 0, 1])
     np.testing.assert_allclose(model.leaf_counts_.n, [3.0, 3.0])
-    np.testing.assert_allclose(model.leaf_counts_.squares, [2.5, 2.5])
-    np.testing.assert_allclose(model.leaf_counts_.n_effective, [3.6, 3.6])
+    np.testing.assert_allclose(model.leaf_counts_.squares, [3.0, 3.0])
+    np.testing.assert_allclose(model.leaf_counts_.n_effective, [3.0, 3.0])
 
 
 def test_the_effective_number_of_rows_is_kishs():

@@ -41,18 +41,19 @@ def frame_of(named: Named) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(columns), np.array(named.labels, dtype=object)[named.data.labels]
 
 
-def options_of(stored: dict) -> dict[str, float]:
-    """What a random table's trees were printed with: J48's -C and -M."""
-    return {name: stored[name] for name in ("confidence_factor", "min_samples_leaf")}
-
-
-def fitted(named: Named, kind: str, **options) -> tuple[TreeClassifier, pd.DataFrame, np.ndarray]:
+def fitted(
+    named: Named, kind: str, **rules: float
+) -> tuple[TreeClassifier, pd.DataFrame, np.ndarray]:
     X, y = frame_of(named)
-    return TreeClassifier(**PARAMETERS[kind], **options).fit(X, y), X, y
+    return TreeClassifier(**PARAMETERS[kind], **rules).fit(X, y), X, y
 
 
-def assert_is_printed(named: Named, kind: str, printed: PrintedTree, **options) -> None:
-    model, X, y = fitted(named, kind, **options)
+def rules_of(stored: dict) -> dict[str, float]:
+    return {name: stored[name] for name in ("min_samples_leaf", "confidence_factor")}
+
+
+def assert_is_printed(named: Named, kind: str, printed: PrintedTree, **rules: float) -> None:
+    model, X, y = fitted(named, kind, **rules)
     tree = model.tree_
     assert tuple(model.classes_) == named.labels
     assert first_difference_from_print(tree, printed, named) is None
@@ -63,8 +64,8 @@ def assert_is_printed(named: Named, kind: str, printed: PrintedTree, **options) 
     assert fewest <= printed.training_hits <= most
 
 
-def assert_has_probabilities(named: Named, kind: str, expected: np.ndarray, **options) -> None:
-    model, X, _ = fitted(named, kind, **options)
+def assert_has_probabilities(named: Named, kind: str, expected: np.ndarray, **rules: float) -> None:
+    model, X, _ = fitted(named, kind, **rules)
     # half a unit of the third decimal, and the last bit of the number itself
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=0, atol=0.0005 + 1e-12)
 
@@ -72,10 +73,9 @@ def assert_has_probabilities(named: Named, kind: str, expected: np.ndarray, **op
 @pytest.mark.parametrize("kind", ["pruned", "unpruned"])
 @pytest.mark.parametrize("number", range(len(RANDOM)))
 def test_the_tree_of_a_random_table_is_the_one_j48_prints(number, kind):
-    stored = RANDOM[number]
-    named = random_named(stored)
-    printed = parse(stored["trees"][kind], named.columns)
-    assert_is_printed(named, kind, printed, **options_of(stored))
+    named = random_named(RANDOM[number])
+    printed = parse(RANDOM[number]["trees"][kind], named.columns)
+    assert_is_printed(named, kind, printed, **rules_of(RANDOM[number]))
 
 
 @pytest.mark.parametrize("kind", ["pruned", "unpruned-laplace"])
@@ -84,7 +84,7 @@ def test_the_probabilities_of_random_tables_are_those_of_j48(kind):
     assert stored
     for one in stored:
         expected = np.array([row.split(",") for row in one["probabilities"][kind]], float)
-        assert_has_probabilities(random_named(one), kind, expected, **options_of(one))
+        assert_has_probabilities(random_named(one), kind, expected, **rules_of(one))
 
 
 @needs_shared

@@ -197,6 +197,7 @@ class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         self.schema_, self.classes_, self.tree_ = schema, classes, tree
         self.leaf_counts_, self._probabilities = leaf_counts, probabilities
         self._groups, self._settled = groups, settled
+        self._stated = self._held_out = None
         self._rows = rows if self.levels_from == "cross_fit" else None
         self._note_features()
         return self

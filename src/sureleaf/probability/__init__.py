@@ -8,6 +8,7 @@ from sureleaf.probability.estimates import (
     LeafEstimate,
     MEstimate,
 )
+from sureleaf.probability.majority import KeepMajority
 from sureleaf.probability.naming import BAGGED_AUTO, ESTIMATES, find_estimate
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
@@ -18,6 +19,7 @@ __all__ = [
     "Blend",
     "Frequency",
     "Jeffreys",
+    "KeepMajority",
     "Laplace",
     "LeafEstimate",
     "MEstimate",

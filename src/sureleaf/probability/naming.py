@@ -9,12 +9,13 @@ from sureleaf.probability.estimates import (
     LeafEstimate,
     MEstimate,
 )
+from sureleaf.probability.majority import KeepMajority
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
 __all__ = ["BAGGED_AUTO", "ESTIMATES", "find_estimate"]
 
 ESTIMATES: dict[str, LeafEstimate] = {
-    "auto": Averaging(),
+    "auto": KeepMajority(Averaging()),
     "frequency": Frequency(),
     "laplace": Laplace(),
     "m_estimate": MEstimate(),
