@@ -8,6 +8,7 @@ same run. `covtype_full` and `adult` are read from ../shared/data if they are th
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def continuous() -> None:
     doubled_X, doubled_y = make_table(400_000)
     doubled = seconds(lambda: ours(criterion="gini").fit(doubled_X, doubled_y))
     at_most("rows doubled, 400,000 x 20", doubled / growing, 2.3, "x the time")
-    memory("200,000 x 20", "X, y = tree.make_table(200_000)", 200_000 * 20)
+    memory("200,000 x 20", X, y)
     bandwidth(X, y, growing)
 
 
@@ -73,7 +74,7 @@ def covertype() -> None:
     took = seconds(lambda: peer.fit(X, y), 1)
     compare("full tree, covtype_full, gini", growing, "scikit-learn", took, 8)
     predict_ratio("predict_proba, covtype_full", X, X, ours(criterion="gini").fit(X, y), peer)
-    memory("covtype_full", "X, y = tree.covertype_table()", X.size)
+    memory("covtype_full", X, y)
 
 
 def covertype_table() -> tuple[np.ndarray, np.ndarray]:
@@ -135,7 +136,7 @@ def lightgbm_tree(X: np.ndarray, y: np.ndarray) -> float | None:
         return None
     model = lightgbm.LGBMClassifier(
         n_estimators=1,
-        num_leaves=131_072,
+        num_leaves=ours(criterion="gini").fit(X, y).tree_.n_leaves,
         min_child_samples=1,
         min_child_weight=0,
         n_jobs=N_THREADS,
@@ -147,33 +148,37 @@ def lightgbm_tree(X: np.ndarray, y: np.ndarray) -> float | None:
 # ---- memory, bandwidth, first fit ------------------------------------------------------------
 
 PEAK = """
-import resource
+import ctypes, sys
 import numpy as np
 from benchmarks.speed import tree
 
-def high_water():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * {unit}
+def status(name):
+    with open("/proc/self/status") as file:
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith(name))
 
-{table}
-tree.ours(criterion="gini").fit(X[:1000], y[:1000])  # imports and buffers that are there anyway
-# The highest level may be one that making the table has reached; fill the process up to it.
-with open("/proc/self/statm") as file:
-    now = int(file.read().split()[1]) * resource.getpagesize()
-filling = np.ones(max(0, high_water() - now) // 8)
-before = high_water()
+X, y = np.load(sys.argv[1]), np.load(sys.argv[2])
+tree.ours(criterion="gini").fit(X[:1000], y[:1000])  # imports, and buffers that are there anyway
+ctypes.CDLL(None).malloc_trim(0)
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # the high-water mark starts anew
+before = status("VmRSS")
 model = tree.ours(criterion="gini").fit(X, y)
-print(high_water() - before)
+print(status("VmHWM") - before)
 """
 
 
-def memory(title: str, table: str, n_cells: int) -> None:
-    """Peak memory of a fit above what there was before it, a cell."""
-    if not Path("/proc/self/statm").exists():
+def memory(title: str, X: np.ndarray, y: np.ndarray) -> None:
+    """Peak memory of a fit in a new process above what there was before it, a cell."""
+    if not Path("/proc/self/clear_refs").exists():
         print(f"{'peak memory, ' + title:40} left out: needs Linux's /proc")
         return
-    code = PEAK.format(table=table, unit=1024)
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    at_most(f"peak memory, {title}", int(done.stdout) / n_cells, 12, "bytes a cell")
+    with tempfile.TemporaryDirectory() as directory:
+        paths = [str(Path(directory, name)) for name in ("X.npy", "y.npy")]
+        for path, array in zip(paths, (X, y), strict=True):
+            np.save(path, array)
+        command = [sys.executable, "-c", PEAK, *paths]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    at_most(f"peak memory, {title}", int(done.stdout) / X.size, 12, "bytes a cell")
 
 
 def bandwidth(X: np.ndarray, y: np.ndarray, growing: float) -> None:
