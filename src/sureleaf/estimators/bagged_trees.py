@@ -48,7 +48,8 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     Parameters
     ----------
     estimator : TreeClassifier, optional
-        How each tree is grown. By default fully grown: gini, one row a leaf, no pruning.
+        How each tree is grown. By default fully grown: gini, categories grouped in two, one row
+        a leaf, no pruning.
     n_estimators : int
         Number of trees.
     calibration : {"sigmoid", "isotonic"} or None
@@ -147,7 +148,12 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _make_template(self) -> TreeClassifier:
         if self.estimator is None:
             return TreeClassifier(
-                criterion="gini", min_samples_leaf=1, collapse=False, pruning=None, random_state=0
+                criterion="gini",
+                categorical_split="subset",
+                min_samples_leaf=1,
+                collapse=False,
+                pruning=None,
+                random_state=0,
             )
         if not isinstance(self.estimator, TreeClassifier):
             raise InvalidTypeError(
@@ -189,7 +195,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _set_probabilities(self) -> None:
-        estimate = find_estimate(self._template.leaf_estimate, bagged=True)
+        estimate = find_estimate(self._template.leaf_estimate)
         self._probabilities = [
             np.ascontiguousarray(estimate(tree, tree.class_counts)) for tree in self.trees_
         ]
@@ -428,7 +434,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             A calibration is fitted again, on the new out-of-bag probabilities.
         """
         check_is_fitted(self)
-        find_estimate(leaf_estimate, bagged=True)
+        find_estimate(leaf_estimate)
         other = copy.copy(self)
         other._template = clone(self._template).set_params(leaf_estimate=leaf_estimate)
         other.estimator = other._template

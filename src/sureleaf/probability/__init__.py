@@ -8,11 +8,10 @@ from sureleaf.probability.estimates import (
     LeafEstimate,
     MEstimate,
 )
-from sureleaf.probability.naming import BAGGED_AUTO, ESTIMATES, find_estimate
+from sureleaf.probability.naming import ESTIMATES, find_estimate
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
 __all__ = [
-    "BAGGED_AUTO",
     "ESTIMATES",
     "Averaging",
     "Blend",
