@@ -1,14 +1,22 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
+ifeq ($(origin CXX),default)  # make's own default is g++, which need not be there
+CXX := c++
+endif
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo test check format stub toolchain clean sanitize benchmark
+.PHONY: demo test check format stub pictures toolchain clean sanitize benchmark promises
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.installed-demo
 	$(BIN)/sureleaf plan --p-max 0.75 --confidence 0.95
-	$(BIN)/sureleaf reproduce zhang2024
+	$(BIN)/sureleaf reproduce zhang2024 --figures demo
+	@echo
+	@echo "Open demo/zhang2024-figure-1.svg, or try: $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
+	@echo "                                          $(BIN)/sureleaf reproduce zhang2024 --table 17"
+	@echo "                                          $(BIN)/sureleaf --help"
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto
@@ -31,41 +39,45 @@ format: $(VENV)/.installed-check
 stub: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -q -m sureleaf._kernel._core -o src/sureleaf/_kernel/_core.pyi
 
+pictures: $(VENV)/.installed
+	$(BIN)/python docs/draw_leaves.py > docs/leaves.svg
+
 benchmark: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.speed
+
+# What every interval and test keeps of its promise, under known truth; some minutes.
+promises: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.quality.promises docs/promises.md
 
 sanitize:
 	cpp/tests/sanitize
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build demo $(VENV)
 
 # What must be there already, said in a sentence where it is not.
+HEADERS := import sys, sysconfig, pathlib; sys.exit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())
 toolchain:
 	@command -v $(PYTHON) >/dev/null || { echo "Sureleaf needs Python 3.11 or later, and '$(PYTHON)' was not found. Install it, or say which to use: make PYTHON=/path/to/python3"; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sureleaf needs Python 3.11 or later; '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Say which to use: make PYTHON=/path/to/python3"; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv"; exit 2; }
-	@command -v $${CXX:-c++} >/dev/null || { echo "Sureleaf needs a C++20 compiler, and '$${CXX:-c++}' was not found. On Debian and Ubuntu: apt-get install g++; on macOS: xcode-select --install"; exit 2; }
+	@$(PYTHON) -c '$(HEADERS)' || { echo "Python's C headers are missing. On Debian and Ubuntu: apt-get install python3-dev"; exit 2; }
+	@command -v $(CXX) >/dev/null || { echo "Sureleaf needs a C++20 compiler, and '$(CXX)' was not found. On Debian and Ubuntu: apt-get install g++; on macOS: xcode-select --install"; exit 2; }
+	@echo '#include <span>' | $(CXX) -std=c++20 -fsyntax-only -x c++ - 2>/dev/null || { echo "Sureleaf needs a C++20 compiler; '$(CXX)' is too old: $$($(CXX) --version | head -n 1). Say which to use: make CXX=/path/to/g++"; exit 2; }
 
-$(VENV)/bin/python: | toolchain
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
+$(BIN)/python: | toolchain
+	@echo "Making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --upgrade pip
+	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
 
 # The package is installed in place: Python files are read from src, the kernel is built once
 # and again whenever its sources change.
-$(VENV)/.installed: $(SOURCES) | $(VENV)/bin/python toolchain
-	$(BIN)/python -m pip install -q --no-build-isolation -e '.'
-	@touch $@
-
-$(VENV)/.installed-test: $(VENV)/.installed
-	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test]'
-	@touch $@
-
-$(VENV)/.installed-check: $(VENV)/.installed-test
-	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,check]'
-	@touch $@
-
-$(VENV)/.installed-benchmark: $(VENV)/.installed-test
-	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,benchmark]'
+EXTRAS-demo := [plot]
+EXTRAS-test := [test]
+EXTRAS-check := [test,check]
+EXTRAS-benchmark := [test,benchmark]
+$(VENV)/.installed $(VENV)/.installed-demo $(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-benchmark: $(SOURCES) | $(BIN)/python toolchain
+	@echo "Building and installing Sureleaf$(EXTRAS$(@:$(VENV)/.installed%=%)), a minute or two the first time"
+	@CXX="$(CXX)" $(PIP) --no-build-isolation -e '.$(EXTRAS$(@:$(VENV)/.installed%=%))'
 	@touch $@

@@ -1,1 +1,1 @@
-"""How good is what the library says? Each module prints its tables, beside peers in the same run."""
+"""What the answers are worth: promises kept, and figures beside those of peers."""

@@ -5,6 +5,7 @@
 
 NB_MODULE(_core, module) {
   module.doc() = "Sureleaf's hot loops; use them through sureleaf._kernel.";
+  bind_classes(module);
   bind_levels(module);
   bind_tree(module);
 }

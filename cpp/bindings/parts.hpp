@@ -2,5 +2,6 @@
 
 #include <nanobind/nanobind.h>
 
+void bind_classes(nanobind::module_& module);
 void bind_levels(nanobind::module_& module);
 void bind_tree(nanobind::module_& module);

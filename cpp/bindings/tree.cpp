@@ -6,7 +6,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -327,13 +329,19 @@ void bind_tree(nb::module_& module) {
         if (values.shape(0) != tree.size())
           throw std::invalid_argument("one line of values a node is needed");
         const std::size_t n_values = values.shape(1);
-        std::vector<double> out(table.columns.n_rows * n_values);
+        // Mixtures are added up, so cells start at zero; calloc leaves the clearing to the system.
+        std::unique_ptr<double, decltype(&std::free)> out(
+            static_cast<double*>(std::calloc(table.columns.n_rows * n_values + 1, sizeof(double))),
+            &std::free);
+        if (!out) throw std::bad_alloc();
         run([&](Patience& patience) {
           sureleaf::predict(tree, table.columns, {values.data(), values.size()}, n_values,
-                            unseen_of(stop_at_unseen), n_threads, out.data(), patience);
+                            unseen_of(stop_at_unseen), n_threads, out.get(), patience);
           return true;
         });
-        return give(std::move(out), {table.columns.n_rows, n_values});
+        double* data = out.release();
+        nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+        return Output<double>(data, {table.columns.n_rows, n_values}, owner);
       },
       "tree"_a, "table"_a, "values"_a, "stop_at_unseen"_a, "n_threads"_a,
       "Mixtures of the nodes' values, a line a row.");

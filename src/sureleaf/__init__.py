@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from sureleaf.errors import (
+    FailedFitError,
     InvalidArgumentError,
     InvalidTypeError,
     MissingPackageError,
@@ -16,37 +17,139 @@ from sureleaf.errors import (
 )
 
 if TYPE_CHECKING:
-    from sureleaf import levels
+    from sureleaf import comparison, designs, levels, measures
+    from sureleaf.comparison import (
+        Comparison,
+        auc_difference,
+        bayesian_signed_rank,
+        bootstrap_difference,
+        compare,
+        compare_many,
+        compare_rates,
+        five_by_two_f,
+        holm,
+        mcnemar,
+        one_sample_t,
+        paired_t,
+        rate_interval,
+        rows_for_width,
+        rows_to_detect,
+    )
     from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+    from sureleaf.evaluation import (
+        Arithmetic,
+        BootstrapError,
+        Estimate,
+        Evaluation,
+        Geometric,
+        LearningCurve,
+        Measure,
+        NoChange,
+        NotWorthwhile,
+        bootstrap_error,
+        decide,
+        evaluate,
+        learning_curve,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Arithmetic",
     "BaggedTreesClassifier",
+    "BootstrapError",
+    "Comparison",
+    "Estimate",
+    "Evaluation",
+    "FailedFitError",
+    "Geometric",
     "InvalidArgumentError",
     "InvalidTypeError",
+    "LearningCurve",
+    "Measure",
     "MissingPackageError",
+    "NoChange",
+    "NotWorthwhile",
     "SureleafError",
     "TreeClassifier",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
     "__version__",
+    "auc_difference",
+    "bayesian_signed_rank",
+    "bootstrap_difference",
+    "bootstrap_error",
+    "compare",
+    "compare_many",
+    "compare_rates",
+    "comparison",
+    "decide",
+    "designs",
+    "evaluate",
+    "five_by_two_f",
+    "holm",
+    "learning_curve",
     "levels",
+    "mcnemar",
+    "measures",
+    "one_sample_t",
+    "paired_t",
+    "rate_interval",
+    "rows_for_width",
+    "rows_to_detect",
 ]
 
-_HOME_OF = {
-    "BaggedTreesClassifier": "sureleaf.estimators",
-    "TreeClassifier": "sureleaf.estimators",
-    "levels": "sureleaf.levels",
+_LAZY = {
+    "sureleaf": ("comparison", "designs", "levels", "measures"),
+    "sureleaf.comparison": (
+        "Comparison",
+        "auc_difference",
+        "bayesian_signed_rank",
+        "bootstrap_difference",
+        "compare",
+        "compare_many",
+        "compare_rates",
+        "five_by_two_f",
+        "holm",
+        "mcnemar",
+        "one_sample_t",
+        "paired_t",
+        "rate_interval",
+        "rows_for_width",
+        "rows_to_detect",
+    ),
+    "sureleaf.estimators": (
+        "BaggedTreesClassifier",
+        "TreeClassifier",
+    ),
+    "sureleaf.evaluation": (
+        "Arithmetic",
+        "BootstrapError",
+        "Estimate",
+        "Evaluation",
+        "Geometric",
+        "LearningCurve",
+        "Measure",
+        "NoChange",
+        "NotWorthwhile",
+        "bootstrap_error",
+        "decide",
+        "evaluate",
+        "learning_curve",
+    ),
 }
-"""Lazy public name -> module it lives in; a module that is the name itself is a room."""
+"""Where public names live that are loaded when first used; in the package itself: modules."""
+
+_HOME_OF = {name: home for home, names in _LAZY.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    home = _HOME_OF.get(name)
+    if home is None:
         raise AttributeError(f"module 'sureleaf' has no attribute {name!r}")
-    home = importlib.import_module(_HOME_OF[name])
-    found: object = home if home.__name__ == f"sureleaf.{name}" else getattr(home, name)
+    if home == "sureleaf":
+        return importlib.import_module(f"sureleaf.{name}")
+    found: object = getattr(importlib.import_module(home), name)
     globals()[name] = found
     return found
 

@@ -6,6 +6,7 @@
       InvalidArgumentError (ValueError)  an argument's value cannot be used
         UnreachableLevelError            no sample size reaches the level asked for
       InvalidTypeError (TypeError)       an argument's type cannot be used
+      FailedFitError (RuntimeError)      an estimator failed on every split
       MissingPackageError (ImportError)  an optional library is not installed
     UnseenCategoryWarning (UserWarning)  a category was not there in training
 
@@ -13,6 +14,7 @@ Every message says what was expected, what was got and what to do next.
 """
 
 __all__ = [
+    "FailedFitError",
     "InvalidArgumentError",
     "InvalidTypeError",
     "MissingPackageError",
@@ -62,6 +64,16 @@ class InvalidTypeError(SureleafError, TypeError):
     Examples
     --------
     >>> issubclass(InvalidTypeError, TypeError)
+    True
+    """
+
+
+class FailedFitError(SureleafError, RuntimeError):
+    """An estimator that is judged failed on every split, so that there is nothing to report.
+
+    Examples
+    --------
+    >>> issubclass(FailedFitError, RuntimeError)
     True
     """
 

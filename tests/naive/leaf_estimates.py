@@ -23,8 +23,8 @@ def prunings(tree: Tree, node: int) -> list[frozenset[int]]:
     found = [frozenset([node])]
     branches = tree.branches(node).tolist()
     if branches:
-        for parts in product(*(prunings(tree, branch) for branch in branches)):
-            found.append(frozenset().union(*parts))
+        below = product(*(prunings(tree, branch) for branch in branches))
+        found.extend(frozenset().union(*parts) for parts in below)
     return found
 
 

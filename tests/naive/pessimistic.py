@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from tests.naive.c45 import Node, Table, at_least, divide
+from tests.naive.tree import Node, Table, at_least, divide
 
 
 def added_errors(n: float, errors: float, confidence_factor: float) -> float:
@@ -57,8 +57,10 @@ def prune(
         for child, part in zip(node.children, parts, strict=True)
     ]
     node = replace(node, children=children)
-    weights_of = [child.n for child in children]
-    heaviest = children[max(range(len(children)), key=lambda b: (weights_of[b], b))]
+    heaviest = children[0]
+    for child in children[1:]:
+        if at_least(child.n, heaviest.n):  # the last one on ties
+            heaviest = child
     raised = resend(heaviest, data, rows, weights)
 
     as_leaf = estimated_errors(node, confidence_factor)

@@ -54,7 +54,11 @@ def test_averaging_cuts_off_splits_that_explain_nothing():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 5)), rng.random(2000) < 0.3
     model = TreeClassifier(
-        criterion="gini", min_samples_leaf=1, collapse=False, pruning=None, leaf_estimate="averaging"
+        criterion="gini",
+        min_samples_leaf=1,
+        collapse=False,
+        pruning=None,
+        leaf_estimate="averaging",
     ).fit(X, y)
     assert model.tree_.n_leaves > 300
     # Each row's standard error of a share of 0.3 of 2000 rows is 0.01.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.naive.c45 import Table, table
+from tests.naive.tree import Table, table
 from tests.shared_files import SHARED
 
 LEAF = re.compile(r": (?P<label>.*) \((?P<weight>[\d.E-]+)(?:/(?P<errors>[\d.E-]+))?\)$")
@@ -116,11 +116,11 @@ def load_printed(name: str, kind: str, columns: tuple[str, ...]) -> PrintedTree:
 
 
 def load_random_trees() -> list[dict]:
-    """The random tables beside this file and J48's trees of them, as `make_j48_trees` wrote them."""
+    """Random tables and J48's trees of them, as `make_j48_trees` wrote them."""
     return json.loads(Path(__file__).with_name("j48_random_trees.json").read_text())
 
 
 def random_named(stored: dict) -> Named:
-    cells = {column["name"]: column["cells"] for column in stored["columns"]}
+    cells = {column["name"]: column["cells"].split(",") for column in stored["columns"]}
     numeric = {column["name"] for column in stored["columns"] if column["kind"] == "numeric"}
-    return named_table(cells, numeric, stored["labels"])
+    return named_table(cells, numeric, stored["labels"].split(","))

@@ -1,13 +1,14 @@
 """Print J48's trees of small random tables with Weka, into j48_random_trees.json beside this file.
 
 Weka is used as a black box: `apt-get install weka`, then
-`python -m tests.reference.make_j48_trees /usr/share/java/weka.jar`.
-Every table is stored as its cells' text, so that nothing here depends on a random generator's version.
+`python -m tests.reference.make_j48_trees path/to/weka.jar`.
+Tables are stored as the text of their cells: no random generator is needed to read them.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ import numpy as np
 
 OUT = Path(__file__).with_name("j48_random_trees.json")
 N_TABLES = 60
-KINDS = {"pruned": [], "unpruned": ["-U"]}
+N_WITH_PROBABILITIES = 12
 
 
 def random_table(seed: int) -> dict:
@@ -35,12 +36,20 @@ def random_table(seed: int) -> dict:
         holes = random.random(n_rows) < random.choice([0, 0, 0.05, 0.3])
         kind = "categorical" if make is random_categories else "numeric"
         cells = ["" if hole else cell for cell, hole in zip(cells, holes, strict=True)]
-        columns.append({"name": f"a{number}", "kind": kind, "cells": cells})
-    return {"seed": seed, "columns": columns, "labels": [f"c{label}" for label in labels]}
+        columns.append({"name": f"a{number}", "kind": kind, "cells": ",".join(cells)})
+    chosen = {"confidence_factor": 0.25, "min_samples_leaf": 2}  # the defaults, for two of three
+    if seed % 3 == 2:
+        chosen = {
+            "confidence_factor": float(random.choice([0.1, 0.4])),
+            "min_samples_leaf": int(random.choice([1, 3, 8])),
+        }
+    names = ",".join(f"c{label}" for label in labels)
+    return {"seed": seed, **chosen, "columns": columns, "labels": names}
 
 
 def random_categories(random, labels, strength: float) -> list[str]:
-    n_values = int(random.integers(2, 9))
+    few, many = int(random.integers(2, 9)), int(0.35 * len(labels))
+    n_values = many if random.random() < 0.05 else few  # 0.3 of the rows is a limit of rule 5
     noise = random.choice(n_values, len(labels), p=random.dirichlet(np.full(n_values, 1.5)))
     leaning = random.random(len(labels)) < strength * 0.6
     return [f"v{code}" for code in np.where(leaning, labels % n_values, noise)]
@@ -48,7 +57,7 @@ def random_categories(random, labels, strength: float) -> list[str]:
 
 def random_numbers(random, labels, strength: float) -> list[str]:
     values = random.normal(size=len(labels)) + strength * labels
-    style = random.choice(["continuous", "rounded", "integers", "near ties", "skewed"])
+    style = random.choice(["continuous", "rounded", "integers", "near ties", "noise", "skewed"])
     if style == "rounded":
         return [f"{value:.1f}" for value in values]
     if style == "integers":
@@ -56,48 +65,74 @@ def random_numbers(random, labels, strength: float) -> list[str]:
     if style == "near ties":  # neighbours 0.2e-5 to 2e-5 apart
         steps = random.choice([2e-6, 5e-6, 1e-5], len(labels)) * random.integers(-2, 3, len(labels))
         return [f"{value:.6f}" for value in np.round(values, 1) + steps]
+    if style == "noise":  # closer than any tolerance, as computed columns are
+        noise = random.choice([1e-16, 1e-7], len(labels)) * random.integers(-2, 3, len(labels))
+        return [repr(value) for value in (np.round(values, 1) + noise).tolist()]
     if style == "skewed":
         return [f"{value:.3g}" for value in np.exp(3 * values)]
     return [f"{value:.4f}" for value in values]
 
 
 def arff(table: dict) -> str:
+    labels = table["labels"].split(",")
     lines = ["@relation random"]
     for column in table["columns"]:
-        values = sorted(set(column["cells"]) - {""})
+        values = sorted(set(column["cells"].split(",")) - {""})
         kind = "numeric" if column["kind"] == "numeric" else "{" + ",".join(values) + "}"
         lines.append(f"@attribute {column['name']} {kind}")
-    lines.append("@attribute class {" + ",".join(sorted(set(table["labels"]))) + "}")
+    lines.append("@attribute class {" + ",".join(sorted(set(labels))) + "}")
     lines.append("@data")
-    rows = zip(*(column["cells"] for column in table["columns"]), table["labels"], strict=True)
+    cells = [column["cells"].split(",") for column in table["columns"]]
+    rows = zip(*cells, labels, strict=True)
     lines += [",".join(cell or "?" for cell in row) for row in rows]
     return "\n".join(lines) + "\n"
 
 
-def print_tree(jar: str, table: dict, options: list[str]) -> str:
+def run_j48(jar: str, table: dict, options: list[str]) -> str:
+    """What J48 prints after training and testing on the same table."""
     with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory, "table.arff")
-        path.write_text(arff(table))
-        command = ["java", "-cp", jar, "weka.classifiers.trees.J48", "-t", str(path), "-no-cv"]
-        return subprocess.run(
-            [*command, *options], check=True, capture_output=True, text=True
-        ).stdout
+        path = str(Path(directory, "table.arff"))
+        Path(path).write_text(arff(table))
+        command = ["java", "-cp", jar, "weka.classifiers.trees.J48", "-t", path, "-T", path]
+        run = subprocess.run([*command, *options], check=True, capture_output=True, text=True)
+        return run.stdout
+
+
+def print_tree(jar: str, table: dict, options: list[str]) -> str:
+    """The tree, its size and the number of training hits, as printed."""
+    text = run_j48(jar, table, options)
+    hits = re.search(r"Correctly Classified Instances +\d+", text)[0]
+    return "J48" + text.split("J48", 1)[1].split("\n\n\nTime taken", 1)[0] + f"\n\n{hits}\n"
+
+
+def print_probabilities(jar: str, table: dict, options: list[str]) -> list[str]:
+    """Three decimals a class, a text a row."""
+    text = run_j48(jar, table, [*options, "-p", "0", "-distribution"])
+    return [row.replace("*", "") for row in re.findall(r"^ +\d+ .* (\S+) *$", text, re.MULTILINE)]
 
 
 def with_trees(jar: str, table: dict) -> dict:
-    """The table and what J48 prints up to the number of training hits."""
-    trees = {}
-    for kind, options in KINDS.items():
-        head = print_tree(jar, table, options).split("Incorrectly Classified", 1)[0]
-        trees[kind] = "J48" + head.split("J48", 1)[1]
-    return table | {"trees": trees}
+    least = ["-M", str(table["min_samples_leaf"])]
+    pruned = ["-C", str(table["confidence_factor"]), *least]
+    unpruned = ["-U", *least]
+    trees = {
+        "pruned": print_tree(jar, table, pruned),
+        "unpruned": print_tree(jar, table, unpruned),
+    }
+    if table["seed"] >= N_WITH_PROBABILITIES:
+        return table | {"trees": trees}
+    probabilities = {
+        "pruned": print_probabilities(jar, table, pruned),
+        "unpruned-laplace": print_probabilities(jar, table, [*unpruned, "-A"]),
+    }
+    return table | {"trees": trees, "probabilities": probabilities}
 
 
 def main(jar: str) -> None:
     tables = [random_table(seed) for seed in range(N_TABLES)]
     with ThreadPoolExecutor(2) as pool:
         done = list(pool.map(lambda table: with_trees(jar, table), tables))
-    OUT.write_text(json.dumps(done, separators=(",", ":")) + "\n")
+    OUT.write_text(json.dumps(done, indent=0, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

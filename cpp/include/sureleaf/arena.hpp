@@ -12,6 +12,8 @@ namespace sureleaf::detail {
 
 // Beyond this a table of identifiers is being split into one branch a value, again and again.
 inline constexpr std::size_t max_nodes = 20'000'000;
+// Likewise for tests of categories, each of which has a table of all categories of its column.
+inline constexpr std::size_t max_category_entries = std::size_t{1} << 27;
 
 struct TooManyNodes : std::runtime_error {
   TooManyNodes() : std::runtime_error("too many nodes") {}
@@ -90,6 +92,8 @@ Tree flatten_arenas(Arena& top, std::vector<Arena>& tasks, Threshold&& threshold
     for (std::size_t b = node.n_children; b-- > 0;)
       pending.push_back({place.arena, node.first_child + b,
                          tree.child_offset.back() + static_cast<std::int64_t>(b)});
+    if (tree.category_branch.size() + node.n_categories > max_category_entries)
+      throw TooManyNodes();
     for (std::size_t c = 0; c < node.n_categories; ++c)
       tree.category_branch.push_back(place.arena->category_branch[node.first_category + c]);
   }

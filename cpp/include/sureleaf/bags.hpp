@@ -125,8 +125,7 @@ class StepTree {
   void operator()(const RowBlock& block, std::size_t first, std::size_t n,
                   std::int32_t* leaves) const {
     const double* lines[width];
-    for (std::size_t i = 0; i < width; ++i)
-      lines[i] = block.line(first + std::min(i, n - 1));
+    for (std::size_t i = 0; i < width; ++i) lines[i] = block.line(first + std::min(i, n - 1));
     if (categories_.empty())
       step_all<false>(lines, leaves);
     else

@@ -133,36 +133,36 @@ class WeightMeter {
   using Weight = double;
 
   WeightMeter(std::span<const double> totals, Sides<double>& sides, const LogTable&)
-      : sides_(sides) {
+      : left_(sides.left.data()), right_(sides.right.data()), n_classes_(totals.size()) {
     sides.start(totals);
     for (const double w : totals) n_right_ += w;
-    before_ = tidiness(sides.right, n_right_);
+    before_ = tidiness(right_, n_right_);
   }
   void move(std::size_t k, double w) {
-    sides_.left[k] += w;
-    sides_.right[k] -= w;
+    left_[k] += w;
+    right_[k] -= w;
     n_left_ += w;
     n_right_ -= w;
   }
-  double gain() const {
-    return tidiness(sides_.left, n_left_) + tidiness(sides_.right, n_right_) - before_;
-  }
+  double gain() const { return tidiness(left_, n_left_) + tidiness(right_, n_right_) - before_; }
   double left() const { return n_left_; }
   double right() const { return n_right_; }
 
  private:
-  static double tidiness(const std::vector<double>& weights, double total) {
+  double tidiness(const double* weights, double total) const {
     double sum = 0;
     if constexpr (entropy) {
-      for (const double w : weights) sum += xlog2x(w);
+      for (std::size_t k = 0; k < n_classes_; ++k) sum += xlog2x(weights[k]);
       return sum - xlog2x(total);
     } else {
       if (!(total > 0)) return 0.0;
-      for (const double w : weights) sum += w * w;
+      for (std::size_t k = 0; k < n_classes_; ++k) sum += weights[k] * weights[k];
       return sum / total;
     }
   }
-  Sides<double>& sides_;
+  double* left_;
+  double* right_;
+  std::size_t n_classes_;
   double n_left_ = 0, n_right_ = 0, before_ = 0;
 };
 

@@ -28,10 +28,12 @@ struct PresortedColumn {
   // above its predecessor's.
   std::vector<std::uint32_t> order;
   std::size_t n_known = 0;
-  // Few values or few categories: a code a row (small_missing if none).
-  std::vector<std::uint8_t> small_codes;
-  // Two codes and nothing missing: the codes are flag number `flag` of each row instead.
+  // Few values or few categories: a code a row (small_missing if none), gathered with those of
+  // the other such columns: as flag number `flag` of each row where there are two codes and nothing
+  // is missing, else as its code number `small`.
   std::int32_t flag = -1;
+  std::int32_t small = -1;
+  bool has_missing = true;
   // The value of each code, ascending (columns with thresholds and small codes only).
   std::vector<double> values;
   // All different values are further apart than c45_gap.
@@ -39,7 +41,7 @@ struct PresortedColumn {
   // Codes are read from the table itself: a categorical column of many categories.
   bool codes_in_table = false;
 
-  bool is_ordered_list() const { return small_codes.empty() && flag < 0 && !codes_in_table; }
+  bool is_ordered_list() const { return flag < 0 && small < 0 && !codes_in_table; }
 };
 
 struct Presorted {
@@ -48,13 +50,16 @@ struct Presorted {
   // The flags of a row side by side, so that all of them are counted by a few vector additions.
   std::vector<std::uint8_t> flags;
   std::size_t n_flags = 0;  // a row, the padding included
+  // The other small codes of a row side by side, so that a row costs one line of cache.
+  std::vector<std::uint8_t> small_codes;
+  std::vector<std::size_t> small_columns;
   static constexpr std::size_t flag_padding = 16;
 
   const std::uint8_t* flags_of(std::size_t row) const { return flags.data() + row * n_flags; }
   // A row's code in a column of few values: the first of them, and how far it is to the next.
   std::pair<const std::uint8_t*, std::size_t> small_codes_of(std::size_t j) const {
     if (columns[j].flag >= 0) return {flags.data() + columns[j].flag, n_flags};
-    return {columns[j].small_codes.data(), 1};
+    return {small_codes.data() + columns[j].small, small_columns.size()};
   }
 };
 
@@ -128,7 +133,8 @@ class FewValuesColumn {
     }
   }
   bool is_few() const { return is_few_; }
-  void finish(PresortedColumn& out);
+  // The codes by ascending value; the values go to the column.
+  std::vector<std::uint8_t> finish(PresortedColumn& out);
 
  private:
   FewValues few_;
@@ -136,7 +142,7 @@ class FewValuesColumn {
   bool is_few_ = true;
 };
 
-inline void FewValuesColumn::finish(PresortedColumn& out) {
+inline std::vector<std::uint8_t> FewValuesColumn::finish(PresortedColumn& out) {
   const std::vector<double> found = few_.values();
   std::vector<std::uint8_t> by_value(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) by_value[i] = static_cast<std::uint8_t>(i);
@@ -149,7 +155,7 @@ inline void FewValuesColumn::finish(PresortedColumn& out) {
     if (i > 0 && !(out.values[i - 1] + c45_gap < out.values[i])) out.gaps_are_wide = false;
   }
   for (std::uint8_t& code : codes_) code = rank[code];
-  out.small_codes = std::move(codes_);
+  return std::move(codes_);
 }
 
 struct KeyedRow {
@@ -231,44 +237,56 @@ inline void sort_column(const Column& column, std::size_t n_rows, SortScratch& s
             out.order.begin() + static_cast<std::ptrdiff_t>(n_known));
 }
 
-inline void encode_small_categories(const Column& column, std::size_t n_rows,
-                                    PresortedColumn& out) {
-  out.small_codes.resize(n_rows);
+inline std::vector<std::uint8_t> encode_small_categories(const Column& column, std::size_t n_rows) {
+  std::vector<std::uint8_t> codes(n_rows);
   for (std::size_t row = 0; row < n_rows; ++row) {
     const std::int32_t code = column.code(row);
-    out.small_codes[row] = code < 0 ? small_missing : static_cast<std::uint8_t>(code);
+    codes[row] = code < 0 ? small_missing : static_cast<std::uint8_t>(code);
   }
+  return codes;
 }
 
-// Moves the columns of two codes into the flags.
-inline void gather_flags(Presorted& presorted, std::size_t n_threads, Patience& patience) {
-  std::vector<std::size_t> flagged;
-  for (std::size_t j = 0; j < presorted.columns.size(); ++j) {
-    const PresortedColumn& column = presorted.columns[j];
-    const auto highest = column.small_codes.empty() ? small_missing
-                                                    : *std::max_element(column.small_codes.begin(),
-                                                                        column.small_codes.end());
-    if (highest == 1) flagged.push_back(j);
-  }
-  if (flagged.empty()) return;
-  constexpr std::size_t padding = Presorted::flag_padding;
-  const std::size_t n_rows = presorted.table.n_rows;
-  presorted.n_flags = (flagged.size() + padding - 1) / padding * padding;
-  presorted.flags.resize(n_rows * presorted.n_flags);
+// Puts the small codes of the columns side by side, `width` a row, and lets go of the columns.
+inline std::vector<std::uint8_t> interleave(std::vector<std::vector<std::uint8_t>>& codes,
+                                            const std::vector<std::size_t>& columns,
+                                            std::size_t width, std::size_t n_rows,
+                                            std::size_t n_threads, Patience& patience) {
+  std::vector<std::uint8_t> result(n_rows * width);
   constexpr std::size_t block = 4096;
   run_jobs((n_rows + block - 1) / block, n_threads, patience, [&](std::size_t i, std::size_t) {
     const std::size_t end = std::min(n_rows, (i + 1) * block);
-    for (std::size_t f = 0; f < flagged.size(); ++f) {
-      const std::uint8_t* codes = presorted.columns[flagged[f]].small_codes.data();
-      std::uint8_t* out = presorted.flags.data() + f;
-      for (std::size_t row = i * block; row < end; ++row) out[row * presorted.n_flags] = codes[row];
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::uint8_t* from = codes[columns[c]].data();
+      std::uint8_t* to = result.data() + c;
+      for (std::size_t row = i * block; row < end; ++row) to[row * width] = from[row];
     }
   });
-  for (std::size_t f = 0; f < flagged.size(); ++f) {
-    PresortedColumn& column = presorted.columns[flagged[f]];
-    column.flag = static_cast<std::int32_t>(f);
-    column.small_codes = {};
+  for (const std::size_t j : columns) codes[j] = {};
+  return result;
+}
+
+inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std::uint8_t>>& codes,
+                               std::size_t n_threads, Patience& patience) {
+  std::vector<std::size_t> flagged;
+  for (std::size_t j = 0; j < codes.size(); ++j) {
+    if (codes[j].empty()) continue;
+    PresortedColumn& column = presorted.columns[j];
+    const std::uint8_t highest = *std::max_element(codes[j].begin(), codes[j].end());
+    column.has_missing = highest == small_missing;
+    if (highest == 1) {
+      column.flag = static_cast<std::int32_t>(flagged.size());
+      flagged.push_back(j);
+    } else {
+      column.small = static_cast<std::int32_t>(presorted.small_columns.size());
+      presorted.small_columns.push_back(j);
+    }
   }
+  const std::size_t n_rows = presorted.table.n_rows;
+  constexpr std::size_t padding = Presorted::flag_padding;
+  presorted.n_flags = (flagged.size() + padding - 1) / padding * padding;
+  presorted.flags = interleave(codes, flagged, presorted.n_flags, n_rows, n_threads, patience);
+  presorted.small_codes = interleave(codes, presorted.small_columns, presorted.small_columns.size(),
+                                     n_rows, n_threads, patience);
 }
 
 }  // namespace detail
@@ -277,6 +295,7 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
   if (table.n_rows >= max_rows) throw std::length_error("more than 2**31 rows");
   Presorted result;
   result.columns.resize(table.size());
+  std::vector<std::vector<std::uint8_t>> small_codes(table.size());
   std::vector<detail::SortScratch> scratch(std::max<std::size_t>(1, n_threads));
   // In a table stored by rows a cache line holds the neighbouring columns' values too: eight
   // columns go through a block of rows together.
@@ -295,11 +314,11 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
                PresortedColumn& out = result.columns[first + c];
                if (column.kind == Kind::categorical) {
                  if (static_cast<std::size_t>(column.n_categories) <= max_small_codes)
-                   detail::encode_small_categories(column, table.n_rows, out);
+                   small_codes[first + c] = detail::encode_small_categories(column, table.n_rows);
                  else
                    out.codes_in_table = true;
                } else if (few[c].is_few()) {
-                 few[c].finish(out);
+                 small_codes[first + c] = few[c].finish(out);
                } else {
                  detail::sort_column(column, table.n_rows, scratch[thread], patience, out);
                }
@@ -307,7 +326,7 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
              }
            });
   result.table = std::move(table);
-  detail::gather_flags(result, n_threads, patience);
+  detail::gather_small_codes(result, small_codes, n_threads, patience);
   return result;
 }
 

@@ -88,12 +88,10 @@ inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<co
   std::vector<std::int32_t> parent(n, -1);
   std::vector<double> alpha(n, std::numeric_limits<double>::infinity());
   std::vector<std::uint8_t> is_cut(n, 0);
-  std::vector<std::uint32_t> version(n, 0);
-  using Link = std::tuple<double, std::size_t, std::uint32_t>;
-  std::priority_queue<Link, std::vector<Link>, std::greater<>> links;
-  auto offer = [&](std::size_t node) {
-    const double g = (cost[node] - subtree_cost[node]) / (leaves[node] - 1.0);
-    links.emplace(g, node, ++version[node]);
+  using Link = std::pair<double, std::size_t>;
+  std::vector<Link> first;
+  auto strength = [&](std::size_t node) {
+    return (cost[node] - subtree_cost[node]) / (leaves[node] - 1.0);
   };
   for (std::size_t node = n; node-- > 0;) {
     if (tree.is_leaf(node)) continue;
@@ -105,13 +103,21 @@ inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<co
       subtree_cost[node] += subtree_cost[c];
       leaves[node] += leaves[c];
     }
-    offer(node);
+    first.emplace_back(strength(node), node);
   }
+  std::priority_queue<Link, std::vector<Link>, std::greater<>> links(std::greater<>{},
+                                                                     std::move(first));
   double reached = -std::numeric_limits<double>::infinity();
   while (!links.empty()) {
-    const auto [g, node, stamp] = links.top();
+    const auto [g, node] = links.top();
     links.pop();
-    if (is_cut[node] || stamp != version[node]) continue;
+    if (is_cut[node]) continue;
+    // Cutting the weakest link makes no link above it weaker, so an old entry is at most too
+    // early: it goes back with what it is now.
+    if (const double now = strength(node); now > g) {
+      links.emplace(now, node);
+      continue;
+    }
     reached = std::max(reached, g);
     const double cost_change = cost[node] - subtree_cost[node];
     const double leaf_change = 1.0 - leaves[node];
@@ -129,7 +135,6 @@ inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<co
       const auto above = static_cast<std::size_t>(up);
       subtree_cost[above] += cost_change;
       leaves[above] += leaf_change;
-      offer(above);
     }
   }
   return alpha;
@@ -188,15 +193,13 @@ class PessimisticPruner {
     }
   }
 
+  // Depth first, the children of a node before itself. The rows of a node are a stretch of one
+  // array, in which its children's are stretches again, so that a deep tree needs no more memory
+  // than a flat one; parts of rows that lost their way are with the node.
   Tree run(Rows rows) {
-    struct Frame {
-      std::size_t node;
-      Rows rows;
-      std::vector<Rows> parts;
-      std::size_t next = 0;
-    };
+    rows_ = std::move(rows);
     std::vector<Frame> frames;
-    frames.push_back({0, std::move(rows), {}, 0});
+    frames.push_back({0, 0, rows_.size(), {}, {}, {}, 0});
     while (!frames.empty()) {
       Frame& frame = frames.back();
       Draft& draft = drafts_[frame.node];
@@ -207,16 +210,25 @@ class PessimisticPruner {
       }
       if (frame.next == 0) {
         patience_.check();
-        frame.parts = divide(draft, frame.rows).parts;
+        arrange(draft, frame);
       }
       if (frame.next < draft.children.size()) {
         const std::size_t b = frame.next++;
-        frames.push_back(
-            {static_cast<std::size_t>(draft.children[b]), std::move(frame.parts[b]), {}, 0});
+        frames.push_back({static_cast<std::size_t>(draft.children[b]),
+                          frame.starts[b],
+                          frame.starts[b + 1],
+                          std::move(frame.side_parts[b]),
+                          {},
+                          {},
+                          0});
         continue;
       }
-      frame.parts.clear();
-      if (decide(frame.node, frame.rows))
+      frame.starts.clear();
+      frame.side_parts.clear();
+      Rows all(rows_.begin() + static_cast<std::ptrdiff_t>(frame.begin),
+               rows_.begin() + static_cast<std::ptrdiff_t>(frame.end));
+      all.insert(all.end(), frame.side.begin(), frame.side.end());
+      if (decide(frame.node, all))
         frame.next = 0;
       else
         frames.pop_back();
@@ -232,10 +244,70 @@ class PessimisticPruner {
     double errors = 0;  // estimated, of its leaves together
     bool is_leaf() const { return children.empty(); }
   };
+  struct Frame {
+    std::size_t node;
+    std::size_t begin, end;  // its stretch of rows_
+    Rows side;
+    std::vector<std::size_t> starts;  // of the branches' stretches
+    std::vector<Rows> side_parts;     // a branch each
+    std::size_t next;                 // the branch to go down
+  };
   struct Division {
     std::vector<double> shares;
     std::vector<Rows> parts;
   };
+
+  // Sorts a node's stretch by branch, rows without a value last, and hands out the side rows.
+  void arrange(const Draft& draft, Frame& frame) {
+    const std::size_t n = draft.children.size();
+    const Rows here(rows_.begin() + static_cast<std::ptrdiff_t>(frame.begin),
+                    rows_.begin() + static_cast<std::ptrdiff_t>(frame.end));
+    std::vector<double> known(n, 0.0);
+    std::vector<std::size_t> places, next(n + 1, 0);
+    places.reserve(here.size());
+    Rows lost;
+    for (const WeightedRow& item : here) {
+      places.push_back(place_of(draft, item, known));
+      ++next[places.back()];
+      if (places.back() == n) lost.push_back(item);
+    }
+    frame.side_parts.assign(n, {});
+    for (const WeightedRow& item : frame.side) {
+      const std::size_t place = place_of(draft, item, known);
+      (place == n ? lost : frame.side_parts[place]).push_back(item);
+    }
+    hand_out(lost, shares_of(known), frame.side_parts);
+    frame.starts.assign(1, frame.begin);
+    for (std::size_t b = 0; b <= n; ++b) {
+      frame.starts.push_back(frame.starts[b] + next[b]);
+      next[b] = frame.starts[b];
+    }
+    for (std::size_t i = 0; i < here.size(); ++i) rows_[next[places[i]]++] = here[i];
+  }
+
+  // The branch of a row, whose weight is added to what the branch is known to get; the number of
+  // branches if its value is missing.
+  std::size_t place_of(const Draft& draft, const WeightedRow& item,
+                       std::vector<double>& known) const {
+    const std::int32_t branch = branch_of(tree_, draft.source, table_, item.row);
+    if (branch < 0) return known.size();
+    known[static_cast<std::size_t>(branch)] += item.weight;
+    return static_cast<std::size_t>(branch);
+  }
+  static std::vector<double> shares_of(const std::vector<double>& known) {
+    const double total = std::accumulate(known.begin(), known.end(), 0.0);
+    std::vector<double> shares(known.size(), 1.0 / static_cast<double>(known.size()));
+    if (total > 0)
+      for (std::size_t b = 0; b < known.size(); ++b) shares[b] = known[b] / total;
+    return shares;
+  }
+  static void hand_out(const Rows& lost, const std::vector<double>& shares,
+                       std::vector<Rows>& parts) {
+    for (std::size_t b = 0; b < shares.size(); ++b)
+      if (shares[b] > 0)
+        for (const WeightedRow& item : lost)
+          parts[b].push_back({item.row, item.weight * shares[b]});
+  }
 
   // True if the heaviest branch took the node's place, so that it must be pruned again.
   bool decide(std::size_t node, const Rows& rows) {
@@ -247,7 +319,7 @@ class PessimisticPruner {
       const auto c = static_cast<std::size_t>(child);
       as_is += drafts_[c].errors;
       const double weight = total_weight(drafts_[c].weights);
-      if (weight >= largest) {
+      if (largest - weight < c45_slack) {  // the last one on ties
         largest = weight;
         heaviest = c;
       }
@@ -304,27 +376,16 @@ class PessimisticPruner {
 
   Division divide(const Draft& draft, const Rows& rows) const {
     const std::size_t n = draft.children.size();
-    Division division{std::vector<double>(n, 0.0), std::vector<Rows>(n)};
+    std::vector<double> known(n, 0.0);
+    std::vector<Rows> parts(n);
     Rows lost;
-    double known = 0;
     for (const WeightedRow& item : rows) {
-      const std::int32_t branch = branch_of(tree_, draft.source, table_, item.row);
-      if (branch < 0) {
-        lost.push_back(item);
-        continue;
-      }
-      const auto b = static_cast<std::size_t>(branch);
-      division.shares[b] += item.weight;
-      known += item.weight;
-      division.parts[b].push_back(item);
+      const std::size_t place = place_of(draft, item, known);
+      (place == n ? lost : parts[place]).push_back(item);
     }
-    for (std::size_t b = 0; b < n; ++b) {
-      division.shares[b] = known > 0 ? division.shares[b] / known : 1.0 / static_cast<double>(n);
-      if (!(division.shares[b] > 0)) continue;
-      for (const WeightedRow& item : lost)
-        division.parts[b].push_back({item.row, item.weight * division.shares[b]});
-    }
-    return division;
+    std::vector<double> shares = shares_of(known);
+    hand_out(lost, shares, parts);
+    return {std::move(shares), std::move(parts)};
   }
 
   Tree finish() const {
@@ -364,6 +425,7 @@ class PessimisticPruner {
   PessimisticErrors estimate_;
   Patience& patience_;
   std::vector<Draft> drafts_;
+  Rows rows_;
 };
 
 }  // namespace detail

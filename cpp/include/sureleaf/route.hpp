@@ -90,21 +90,147 @@ struct Routes {
   std::vector<double> guessed_share;  // a row each
 };
 
-inline Routes route(const Tree& tree, const Columns& table, Unseen unseen, Patience& patience) {
-  Routes routes;
-  routes.offset.push_back(0);
-  routes.offset.reserve(table.n_rows + 1);
-  routes.guessed_share.assign(table.n_rows, 0.0);
-  Walk walk(tree, table, unseen);
-  for (std::size_t row = 0; row < table.n_rows; ++row) {
-    if ((row & 4095) == 0) patience.check();
-    walk(row, [&](std::size_t node, double share, bool guessed) {
-      routes.node.push_back(static_cast<std::int32_t>(node));
-      routes.share.push_back(share);
-      if (guessed) routes.guessed_share[row] += share;
-    });
-    routes.offset.push_back(static_cast<std::int64_t>(routes.node.size()));
+// A tree packed for walking many rows at once, where its tests are thresholds on numbers and the
+// columns lie at equal strides. Several rows are on their way together, so that the wait for one
+// row's memory is filled with the steps of the others; a row that arrives makes room for the next.
+class FastWalk {
+ public:
+  FastWalk(const Tree& tree, const Columns& table) {
+    stride_ = table.size() == 0 ? 0 : table[0].stride;
+    base_ = table.size() == 0 ? nullptr : table[0].data;
+    steps_.reserve(tree.size());
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      Step step{tree.threshold[node], 0, {arrived, 0}};
+      if (!tree.is_leaf(node)) {
+        const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
+        if (column.kind == Kind::numeric && column.stride == stride_ &&
+            tree.n_branches(node) == 2) {
+          step.offset = column.data - base_;
+          step.next[0] = tree.branches(node)[0];
+          step.next[1] = tree.branches(node)[1];
+        } else {
+          step.next[0] = gives_up;
+        }
+      }
+      steps_.push_back(step);
+    }
   }
+
+  // Calls arrive(row, leaf) for rows begin .. end in some order; the leaf is -1 where the way leads
+  // past a missing value or a test that is not a threshold.
+  template <class Arrive>
+  void operator()(std::size_t begin, std::size_t end, Arrive&& arrive) const {
+    constexpr std::size_t width = 8;
+    constexpr std::ptrdiff_t ahead = 16;
+    const std::ptrdiff_t prefetched = stride_ > 64 && stride_ <= 1024 ? stride_ : 0;
+    struct Lane {
+      const char* row;
+      std::size_t number;
+      std::int32_t node;
+    };
+    Lane lanes[width];
+    std::size_t next = begin, n_lanes = 0;
+    auto start = [&](Lane& lane) {
+      lane = {base_ + static_cast<std::ptrdiff_t>(next) * stride_, next, 0};
+      ++next;
+      // In a table stored by rows, which values a row will be asked for is not known in time.
+      if (next + static_cast<std::size_t>(ahead) < end)
+        for (std::ptrdiff_t at = 0; at < prefetched; at += 64)
+          __builtin_prefetch(lane.row + ahead * stride_ + at);
+    };
+    while (n_lanes < width && next < end) start(lanes[n_lanes++]);
+    while (n_lanes > 0) {
+      for (std::size_t i = 0; i < n_lanes; ++i) {
+        Lane& lane = lanes[i];
+        const Step& step = steps_[static_cast<std::size_t>(lane.node)];
+        if (step.next[0] >= 0) {
+          const double value = *reinterpret_cast<const double*>(lane.row + step.offset);
+          if (value == value) {
+            lane.node = step.next[value > step.threshold];  // an index, not a jump to guess
+            continue;
+          }
+        }
+        arrive(lane.number, step.next[0] == arrived ? lane.node : -1);
+        if (next < end)
+          start(lane);
+        else
+          lane = lanes[--n_lanes];
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int32_t arrived = -1, gives_up = -2;
+  struct Step {
+    double threshold;
+    std::ptrdiff_t offset;
+    std::int32_t next[2];
+  };
+  const char* base_;
+  std::ptrdiff_t stride_;
+  std::vector<Step> steps_;
+};
+
+// Calls arrive(row, node, share, guessed) for every place that every row ends in. Rows are taken
+// by blocks, which threads share out: what arrive writes must belong to the row.
+template <class Arrive>
+void walk_all(const Tree& tree, const Columns& table, Unseen unseen, std::size_t n_threads,
+              Patience& patience, Arrive&& arrive) {
+  const FastWalk fast(tree, table);
+  constexpr std::size_t block = 8192;
+  const std::size_t n_blocks = (table.n_rows + block - 1) / block;
+  run_jobs(n_blocks, n_threads, patience, [&](std::size_t i, std::size_t) {
+    Walk walk(tree, table, unseen);
+    fast(i * block, std::min(table.n_rows, (i + 1) * block),
+         [&](std::size_t row, std::int32_t leaf) {
+           if (leaf >= 0)
+             arrive(row, static_cast<std::size_t>(leaf), 1.0, false);
+           else
+             walk(row, [&](std::size_t node, double share, bool guessed) {
+               arrive(row, node, share, guessed);
+             });
+         });
+  });
+}
+
+inline Routes route(const Tree& tree, const Columns& table, Unseen unseen, Patience& patience) {
+  // Nearly all rows end in one place; the others are put in when their number is known.
+  std::vector<std::int32_t> first(table.n_rows, -1);
+  std::vector<double> first_share(table.n_rows, 0.0);
+  struct Further {
+    std::size_t row;
+    std::int32_t node;
+    double share;
+  };
+  std::vector<Further> further;
+  Routes routes;
+  routes.guessed_share.assign(table.n_rows, 0.0);
+  walk_all(tree, table, unseen, 1, patience,
+           [&](std::size_t row, std::size_t node, double share, bool guessed) {
+             if (guessed) routes.guessed_share[row] += share;
+             if (first[row] < 0) {
+               first[row] = static_cast<std::int32_t>(node);
+               first_share[row] = share;
+             } else {
+               further.push_back({row, static_cast<std::int32_t>(node), share});
+             }
+           });
+  std::stable_sort(further.begin(), further.end(),
+                   [](const Further& a, const Further& b) { return a.row < b.row; });
+  routes.offset.reserve(table.n_rows + 1);
+  routes.node.reserve(table.n_rows + further.size());
+  routes.share.reserve(table.n_rows + further.size());
+  std::size_t at = 0;
+  for (std::size_t row = 0; row < table.n_rows; ++row) {
+    routes.offset.push_back(static_cast<std::int64_t>(routes.node.size()));
+    routes.node.push_back(first[row]);
+    routes.share.push_back(first_share[row]);
+    for (; at < further.size() && further[at].row == row; ++at) {
+      routes.node.push_back(further[at].node);
+      routes.share.push_back(further[at].share);
+    }
+  }
+  routes.offset.push_back(static_cast<std::int64_t>(routes.node.size()));
   return routes;
 }
 
@@ -113,15 +239,12 @@ inline std::vector<double> count_nodes(const Tree& tree, const Columns& table,
                                        std::span<const std::int32_t> labels,
                                        std::span<const double> weights, Patience& patience) {
   std::vector<double> counts(tree.size() * tree.n_classes, 0.0);
-  Walk walk(tree, table, Unseen::mixture);
-  for (std::size_t row = 0; row < table.n_rows; ++row) {
-    if ((row & 4095) == 0) patience.check();
-    const double weight = weights.empty() ? 1.0 : weights[row];
-    if (!(weight > 0)) continue;
-    walk(row, [&](std::size_t node, double share, bool) {
-      counts[node * tree.n_classes + static_cast<std::size_t>(labels[row])] += weight * share;
-    });
-  }
+  walk_all(tree, table, Unseen::mixture, 1, patience,
+           [&](std::size_t row, std::size_t node, double share, bool) {
+             const double weight = weights.empty() ? 1.0 : weights[row];
+             counts[node * tree.n_classes + static_cast<std::size_t>(labels[row])] +=
+                 weight * share;
+           });
   // In preorder a child comes after its parent, so one pass backwards adds leaves up to the root.
   for (std::size_t node = tree.size(); node-- > 0;)
     for (const std::int32_t child : tree.branches(node))
@@ -131,94 +254,20 @@ inline std::vector<double> count_nodes(const Tree& tree, const Columns& table,
   return counts;
 }
 
-// A tree of thresholds only, packed for walking many rows at once. In preorder the left child
-// follows its parent, so only the right one is stored.
-class FastWalk {
- public:
-  FastWalk(const Tree& tree, const Columns& table) : table_(table) {
-    nodes_.reserve(tree.size());
-    for (std::size_t node = 0; node < tree.size(); ++node) {
-      Step step{tree.threshold[node], tree.feature[node], static_cast<std::int32_t>(node)};
-      if (!tree.is_leaf(node)) {
-        const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
-        if (column.kind == Kind::numeric && tree.n_branches(node) == 2)
-          step.right = tree.branches(node)[1];
-        else
-          step.feature = slow;
-      }
-      nodes_.push_back(step);
-    }
-  }
-
-  static constexpr std::size_t width = 8;
-  static constexpr std::int32_t not_walked = -1;
-
-  // The leaves of rows first .. first + n (at most width), not_walked where a value is missing or
-  // a test is not a threshold.
-  void operator()(std::size_t first, std::size_t n, std::int32_t* leaves) const {
-    std::int32_t at[width] = {};
-    bool moving = true;
-    while (moving) {
-      moving = false;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (at[i] < 0) continue;
-        const Step& step = nodes_[static_cast<std::size_t>(at[i])];
-        if (step.feature < 0) {
-          if (step.feature == slow) at[i] = not_walked;
-          continue;
-        }
-        const double value = table_[static_cast<std::size_t>(step.feature)].number(first + i);
-        if (std::isnan(value)) {
-          at[i] = not_walked;
-          continue;
-        }
-        at[i] = value <= step.threshold ? at[i] + 1 : step.right;
-        moving = true;
-      }
-    }
-    for (std::size_t i = 0; i < n; ++i) leaves[i] = at[i];
-  }
-
- private:
-  static constexpr std::int32_t slow = -2;
-  struct Step {
-    double threshold;
-    std::int32_t feature;
-    std::int32_t right;
-  };
-  const Columns& table_;
-  std::vector<Step> nodes_;
-};
-
-// Mixtures of the leaves' values (n_nodes x width of values), a line a row.
+// Mixtures of the leaves' values (n_nodes x n_values), a line a row.
 inline void predict(const Tree& tree, const Columns& table, std::span<const double> values,
                     std::size_t n_values, Unseen unseen, std::size_t n_threads, double* out,
                     Patience& patience) {
-  const FastWalk fast(tree, table);
-  constexpr std::size_t block = 4096;
-  run_jobs(
-      (table.n_rows + block - 1) / block, n_threads, patience, [&](std::size_t i, std::size_t) {
-        Walk walk(tree, table, unseen);
-        const std::size_t end = std::min(table.n_rows, (i + 1) * block);
-        for (std::size_t first = i * block; first < end; first += FastWalk::width) {
-          const std::size_t n = std::min(FastWalk::width, end - first);
-          std::int32_t leaves[FastWalk::width];
-          fast(first, n, leaves);
-          for (std::size_t r = 0; r < n; ++r) {
-            double* line = out + (first + r) * n_values;
-            if (leaves[r] >= 0) {
-              const double* from = values.data() + static_cast<std::size_t>(leaves[r]) * n_values;
-              std::copy(from, from + n_values, line);
-              continue;
-            }
-            std::fill(line, line + n_values, 0.0);
-            walk(first + r, [&](std::size_t node, double share, bool) {
-              for (std::size_t k = 0; k < n_values; ++k)
-                line[k] += share * values[node * n_values + k];
-            });
-          }
-        }
-      });
+  walk_all(tree, table, unseen, n_threads, patience,
+           [&](std::size_t row, std::size_t node, double share, bool guessed) {
+             double* line = out + row * n_values;
+             const double* from = values.data() + node * n_values;
+             if (!guessed) {
+               for (std::size_t k = 0; k < n_values; ++k) line[k] = from[k];
+             } else {
+               for (std::size_t k = 0; k < n_values; ++k) line[k] += share * from[k];
+             }
+           });
 }
 
 }  // namespace sureleaf

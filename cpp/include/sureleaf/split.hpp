@@ -20,6 +20,8 @@ inline constexpr double c45_average_gain_slack = 1e-3;
 inline constexpr double c45_many_values_share = 0.3;
 inline constexpr double c45_largest_side = 25.0;
 inline constexpr double c45_side_share = 0.1;
+// Entropy and gini: decreases closer than this share of the node's impurity are the same.
+inline constexpr double tie_share = 1e-10;
 
 struct GrowthRules {
   Criterion criterion = Criterion::gain_ratio;
@@ -97,9 +99,11 @@ struct Candidate {
 // Follows the best cut seen so far along a column.
 class BestCut {
  public:
-  BestCut(const GrowthRules& rules, double known_weight, double node_weight, std::size_t n_classes)
+  // `node_impurity` is that of all its rows, times their weight.
+  BestCut(const GrowthRules& rules, double known_weight, double node_weight, double node_impurity,
+          std::size_t n_classes)
       : min_side_(rules.min_side(known_weight, n_classes) - c45_slack),
-        step_(rules.is_c45() ? c45_slack * node_weight : 0.0),
+        step_(rules.is_c45() ? c45_slack * node_weight : tie_share * node_impurity),
         best_(rules.is_c45() ? 0.0 : -std::numeric_limits<double>::infinity()) {}
 
   // True if the cut that the meter stands at is the best by enough.
@@ -109,7 +113,7 @@ class BestCut {
     if (static_cast<double>(meter.right()) < min_side_) return false;
     ++n_offered_;
     const double gain = meter.gain();
-    if (!(gain > best_ + step_)) return false;
+    if (!(gain - best_ > step_)) return false;
     best_ = gain;
     left_ = static_cast<double>(meter.left());
     found_ = true;
@@ -331,8 +335,10 @@ struct CodeTable {
     return cells.subspan(line * n_classes, n_classes);
   }
   Weight weight(std::size_t line) const {
+    const Weight* at = cells.data() + line * n_classes;
+    if (n_classes == 2) return at[0] + at[1];
     Weight sum = 0;
-    for (const Weight w : weights(line)) sum += w;
+    for (std::size_t k = 0; k < n_classes; ++k) sum += at[k];
     return sum;
   }
 };
@@ -379,7 +385,7 @@ void split_multiway(const CodeTable<Weight>& table, std::span<const Weight> know
   if (n_heavy < 2) return;
   const double before = group_impurity<Weight>(known_totals, rules.uses_entropy());
   candidate.gain = (before - after) / node_weight;
-  candidate.valid = !rules.is_c45() || candidate.gain > c45_least_gain;
+  candidate.valid = true;  // with any gain: even one of 0 lowers C4.5's average
   candidate.split_info =
       (xlog2x(node_weight) - branch_logs - xlog2x(node_weight - known_weight)) / node_weight;
 }

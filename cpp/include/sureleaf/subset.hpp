@@ -36,6 +36,7 @@ class SubsetSearch {
       }
     }
     known_weight_ = std::accumulate(totals_.begin(), totals_.end(), 0.0);
+    impurity_ = group_impurity<double>(totals_, entropy_);
     left_.resize(n_classes_);
     right_.resize(n_classes_);
   }
@@ -56,14 +57,18 @@ class SubsetSearch {
   }
 
   void finish(double node_weight, const GrowthRules& rules, Candidate& candidate) const {
-    if (best_in_first_.empty()) return;
-    candidate.gain = best_gain_ / node_weight;
+    if (!found_) return;
+    // C4.5 charges a grouping, as a threshold, for the number it was chosen from: 2^(q - 1) - 1.
+    const auto q = static_cast<double>(codes_.size());
+    const double bits = rules.is_c45() ? q - 1 + std::log2(1 - std::exp2(1 - q)) : 0.0;
+    candidate.gain = (best_gain_ - bits) / node_weight;
     candidate.valid = !rules.is_c45() || candidate.gain > c45_least_gain;
     candidate.groups.assign(n_categories_, -1);
     double first = 0;
     for (std::size_t i = 0; i < codes_.size(); ++i) {
-      candidate.groups[codes_[i]] = best_in_first_[i] ? 0 : 1;
-      if (best_in_first_[i]) first += weight(i);
+      const bool with_lowest_code = best_in_first_[i] == best_in_first_[0];
+      candidate.groups[codes_[i]] = with_lowest_code ? 0 : 1;
+      if (with_lowest_code) first += weight(i);
     }
     candidate.split_info = (xlog2x(node_weight) - xlog2x(first) - xlog2x(known_weight_ - first) -
                             xlog2x(node_weight - known_weight_)) /
@@ -117,37 +122,48 @@ class SubsetSearch {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
-    std::vector<char> in_first(codes_.size(), 0);
+    clear();
+    std::size_t n_best = 0;
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-      in_first[order[i]] = 1;
-      try_grouping(in_first);
+      add(order[i]);
+      if (is_best()) n_best = i + 1;
     }
+    if (n_best == 0) return;
+    best_in_first_.assign(codes_.size(), 0);
+    for (std::size_t i = 0; i < n_best; ++i) best_in_first_[order[i]] = 1;
   }
   void try_mask(std::uint64_t mask) {
-    std::vector<char> in_first(codes_.size(), 0);
-    for (std::size_t i = 0; i < codes_.size(); ++i) in_first[i] = (mask >> i) & 1;
-    try_grouping(in_first);
+    clear();
+    for (std::size_t i = 0; i < codes_.size(); ++i)
+      if ((mask >> i) & 1) add(i);
+    if (!is_best()) return;
+    best_in_first_.assign(codes_.size(), 0);
+    for (std::size_t i = 0; i < codes_.size(); ++i) best_in_first_[i] = (mask >> i) & 1;
   }
-  void try_grouping(const std::vector<char>& in_first) {
+
+  // The grouping at hand: its first group, category by category.
+  void clear() {
     std::fill(left_.begin(), left_.end(), 0.0);
-    double n_left = 0;
-    for (std::size_t i = 0; i < codes_.size(); ++i) {
-      if (!in_first[i]) continue;
-      for (std::size_t k = 0; k < n_classes_; ++k) left_[k] += at(i, k);
-      n_left += weight(i);
+    n_left_ = 0;
+  }
+  void add(std::size_t i) {
+    for (std::size_t k = 0; k < n_classes_; ++k) {
+      left_[k] += at(i, k);
+      n_left_ += at(i, k);
     }
+  }
+  bool is_best() {
     for (std::size_t k = 0; k < n_classes_; ++k) right_[k] = totals_[k] - left_[k];
-    const double gain = group_impurity<double>(totals_, entropy_) -
-                        group_impurity<double>(left_, entropy_) -
+    const double gain = impurity_ - group_impurity<double>(left_, entropy_) -
                         group_impurity<double>(right_, entropy_);
-    const double step = c45_slack * c45_slack * known_weight_;
-    if (n_left < min_side_ || known_weight_ - n_left < min_side_) {
-      passed_over_better_ = passed_over_better_ || best_in_first_.empty() || gain > best_gain_;
-      return;
+    if (n_left_ < min_side_ || known_weight_ - n_left_ < min_side_) {
+      passed_over_better_ = passed_over_better_ || !found_ || gain > best_gain_;
+      return false;
     }
-    if (!best_in_first_.empty() && !(gain > best_gain_ + step)) return;
+    if (found_ && !(gain - best_gain_ > tie_share * impurity_)) return false;
     best_gain_ = gain;
-    best_in_first_ = in_first;
+    found_ = true;
+    return true;
   }
 
   std::size_t n_categories_, n_classes_;
@@ -155,9 +171,9 @@ class SubsetSearch {
   double min_side_;
   std::vector<std::size_t> codes_;
   std::vector<double> weights_, totals_, left_, right_;
-  double known_weight_ = 0, best_gain_ = 0;
+  double known_weight_ = 0, impurity_ = 0, n_left_ = 0, best_gain_ = 0;
   std::vector<char> best_in_first_;
-  bool passed_over_better_ = false;
+  bool found_ = false, passed_over_better_ = false;
 };
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -63,14 +64,19 @@ void run_jobs(std::size_t n_jobs, std::size_t n_threads, Patience& patience, Job
         job(i, thread);
       }
     } catch (...) {
-      patience.stop();
+      // Kept before the others are told to stop: their Interrupted must not take its place.
       const std::lock_guard<std::mutex> lock(failure_mutex);
       if (!failure) failure = std::current_exception();
+      patience.stop();
     }
   };
   std::vector<std::thread> threads;
   threads.reserve(n_threads - 1);
-  for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(work, t);
+  try {
+    for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(work, t);
+  } catch (const std::system_error&) {
+    // The machine has no thread left to give: those there are do the work.
+  }
   work(0);
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

@@ -18,15 +18,28 @@ inline double midpoint(double low, double high) {
   return middle >= low && middle < high ? middle : low;
 }
 
+// A threshold is raised to the largest value of its column that is this close above it.
+inline constexpr double c45_noise = 5e-7;
+
 // Where different values are as close as c45_slack, C4.5's threshold depends on the order of rows:
 // going down the column it takes each value that is not above the midpoint and clearly above the
-// one it has. `nearby` holds the values that can matter: those that no clear gap parts from the
-// largest one.
+// one it has. `nearby` holds the values that can matter, the largest first.
 struct PlacedValue {
   std::uint32_t row;
   double value;
 };
 inline constexpr std::size_t max_nearby = 1000;
+
+// Adds the next lower value; false when it and those below it no longer matter, which is when the
+// first row of those above stands clear of it: coming first, that one is taken whatever came
+// before.
+inline bool add_nearby(std::vector<PlacedValue>& nearby, std::uint32_t row, double value) {
+  if (!nearby.empty() && nearby.front().value - value > c45_slack) return false;
+  nearby.push_back({row, value});
+  // The earliest row is kept in front, for the test above.
+  if (row < nearby.front().row) std::swap(nearby.front(), nearby.back());
+  return nearby.size() < max_nearby;
+}
 
 inline double threshold_in_row_order(std::vector<PlacedValue>& nearby) {
   std::sort(nearby.begin(), nearby.end(),

@@ -5,6 +5,7 @@ Those of levels take float64 arrays of one shape and return a new one; NaN in, N
 
 from sureleaf._kernel._core import (
     SortedTable,  # a table with the order of its columns found
+    class_wins,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
     collapse_marks,  # (tree): where C4.5 cuts before pruning
     confidence,  # (n, p_max): (5), interpolated between whole n
     cost_complexity_alphas,  # (tree, cost): the penalty a leaf at which nodes are cut
@@ -29,6 +30,7 @@ __all__ = [
     "KernelTable",
     "KernelTree",
     "SortedTable",
+    "class_wins",
     "collapse_marks",
     "confidence",
     "cost_complexity_alphas",

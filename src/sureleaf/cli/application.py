@@ -1,19 +1,32 @@
 """The frame that every command shares: one error line, exit code 2, no traceback."""
 
 import sys
+from typing import NoReturn
 
-import click
 import typer
 
 import sureleaf
+from sureleaf.cli import compare, curve, evaluate, plan, reproduce
+from sureleaf.cli.output import finish
 
 __all__ = ["application", "main"]
+
+# Typer carries its own copy of click since 0.16 and used the click package before. Whichever it
+# is, everything wrong with the arguments derives from one class right below Exception.
+ArgumentProblem: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__base__ is Exception
+)
+
+INTERRUPTED = 130  # what shells report for a program stopped by Ctrl-C
 
 application = typer.Typer(
     name="sureleaf",
     help="Decision trees that know how sure they are.",
+    epilog="Every command explains itself, with examples: sureleaf COMMAND --help",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -29,11 +42,30 @@ def _options(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Decision trees that know how sure they are."""
+    pass
+
+
+# Every command, in the order of the help page: one file each, named after it.
+application.command()(evaluate.evaluate)
+application.command()(compare.compare)
+application.command()(curve.curve)
+application.command(context_settings={"allow_extra_args": True})(plan.plan)
+application.command()(reproduce.reproduce)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line, by default on the arguments of this process.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        What follows the program's name; by default ``sys.argv[1:]``.
+
+    Raises
+    ------
+    SystemExit
+        Always: 0 when all went well, 2 with one line on stderr when something was wrong with the
+        arguments or the data, 130 when interrupted.
 
     Examples
     --------
@@ -45,16 +77,33 @@ def main(arguments: list[str] | None = None) -> None:
     0
     """
     try:
-        application(args=arguments, standalone_mode=False)
-    except click.ClickException as error:
-        _stop(error.format_message())
-    except click.exceptions.Abort:
-        _stop("interrupted", code=130)
-    except (sureleaf.SureleafError, OSError) as error:
-        _stop(str(error))
-    sys.exit(0)
+        code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
+        finish()
+    except ArgumentProblem as problem:
+        _stop(_told(problem))
+    except (typer.Abort, KeyboardInterrupt):
+        _stop("interrupted", code=INTERRUPTED)
+    except sureleaf.SureleafError as problem:
+        _stop(str(problem))
+    except OSError as problem:
+        _stop(f"{problem.filename or 'output'}: {problem.strerror or problem}")
+    except MemoryError as problem:
+        _stop(f"not enough memory: {problem}")
+    if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
+        _stop("interrupted", code=INTERRUPTED)
+    sys.exit(code or 0)
 
 
-def _stop(message: str, *, code: int = 2) -> None:
-    typer.echo(f"sureleaf: {message}", err=True)
+def _told(problem: Exception) -> str:
+    """Return what was wrong with the arguments; an unknown option with the ones it may mean."""
+    meant: list[str] = getattr(problem, "possibilities", None) or []
+    if meant:
+        return f"{getattr(problem, 'message', problem)}. Did you mean {' or '.join(meant)}?"
+    return str(getattr(problem, "format_message", problem.__str__)())
+
+
+def _stop(message: str, *, code: int = 2) -> NoReturn:
+    line = " ".join(message.split())
+    if line:  # a bare "sureleaf" has shown its help and has nothing to add
+        typer.echo(f"sureleaf: {line}", err=True)
     sys.exit(code)

@@ -22,7 +22,8 @@ class LeafCounts:
     counts : ndarray of float64, shape (n_leaves, n_classes)
         Weights by class; whole numbers unless rows are weighted or have missing values.
     squares : ndarray of float64, shape (n_leaves,)
-        Sums of squared weights, from which the effective number of rows follows.
+        Sums of squared weights, from which the effective number of rows follows; a part of a row
+        counts as that part of its square.
 
     Examples
     --------
@@ -100,6 +101,7 @@ def count_leaves(tree: Tree, rows: TrainingRows) -> LeafCounts:
         weights=weights,
         minlength=tree.n_nodes * rows.n_classes,
     ).reshape(tree.n_nodes, rows.n_classes)
-    squares = np.bincount(routes.nodes, weights=weights**2, minlength=tree.n_nodes)
+    row_weights = 1.0 if rows.weights is None else rows.weights[row]
+    squares = np.bincount(routes.nodes, weights=weights * row_weights, minlength=tree.n_nodes)
     leaves = tree.leaf_ids
     return LeafCounts(leaves, cells[leaves].astype(float), squares[leaves].astype(float))

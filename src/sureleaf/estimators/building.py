@@ -29,7 +29,16 @@ __all__ = ["Recipe", "build", "prune_again"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides the tree, besides the rows."""
+    """Everything that decides the tree, besides the rows.
+
+    Examples
+    --------
+    >>> c45 = Recipe(
+    ...     GrowthRules(), collapse=True, pruning="pessimistic", confidence_factor=0.25,
+    ...     ccp_alpha=0.0, cv=10, seed=0, n_threads=1, keep_order=False)
+    >>> c45.rules.criterion
+    'gain_ratio'
+    """
 
     rules: GrowthRules
     collapse: bool
@@ -43,7 +52,17 @@ class Recipe:
 
 
 def build(rows: TrainingRows, recipe: Recipe, *, groups: NDArray[Any] | None = None) -> Tree:
-    """Grow and prune a tree."""
+    """Grow and prune a tree.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    >>> recipe = Recipe(GrowthRules(), True, None, 0.25, 0.0, 10, 0, 1, False)
+    >>> build(rows, recipe)
+    Tree of 3 nodes, 2 leaves, depth 1
+    """
     if recipe.pruning == "reduced_error":
         return _build_by_reduced_error(rows, recipe, groups)
     chooses_alpha = recipe.pruning == "cost_complexity" and recipe.ccp_alpha == 0
@@ -139,7 +158,15 @@ def prune_again(
     criterion: str,
     confidence_factor: float,
 ) -> Tree:
-    """Cut a finished tree by exactly one of the ways."""
+    """Cut a finished tree by exactly one of the ways.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model.prune(nodes=[0]).tree_
+    Tree of 1 node, 1 leaf, depth 0
+    """
     ways = [way for way in (rule, nodes, n_leaves) if way is not None]
     if len(ways) != 1:
         raise InvalidArgumentError(

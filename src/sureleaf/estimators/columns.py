@@ -1,4 +1,4 @@
-"""Results that are columns: array attributes, a data frame where one is wanted, a table in print."""
+"""Results that are columns: array attributes, data frames, a table in print."""
 
 from dataclasses import fields
 from typing import Any

@@ -3,20 +3,28 @@
 import os
 from collections.abc import Collection
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Final
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 
 __all__ = ["check_choice", "check_number", "check_weights", "draw_seed", "thread_count"]
 
+_LARGEST_WEIGHT: Final = 1e150
+"""Of all rows together: its square is still a number."""
+
 
 def check_choice(name: str, value: object, choices: Collection[object]) -> None:
-    """Raise unless the value is one of the choices."""
+    """Raise unless the value is one of the choices.
+
+    Examples
+    --------
+    >>> check_choice("unseen", "stop", ("mixture", "stop", "error"))
+    """
     if isinstance(value, list | dict | np.ndarray) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise InvalidArgumentError(f"{name} must be one of {listed}; got {value!r}.")
@@ -31,7 +39,12 @@ def check_number(
     whole: bool = False,
     open_low: bool = False,
 ) -> None:
-    """Raise unless the value is a number within the bounds."""
+    """Raise unless the value is a number within the bounds.
+
+    Examples
+    --------
+    >>> check_number("max_depth", 3, low=0, whole=True)
+    """
     kind = Integral if whole else Real
     is_number = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
     within = is_number and low <= value <= high and not (open_low and value == low)  # type: ignore[operator]
@@ -43,10 +56,21 @@ def check_number(
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Bring sample weights into one form: None where all are 1."""
+    """Bring sample weights into one form: None where all are 1.
+
+    Examples
+    --------
+    >>> check_weights([1, 1], 2) is None
+    True
+    """
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(
+            f"sample_weight must hold numbers, one a row; got what is none ({error})."
+        ) from error
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -65,23 +89,48 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
         raise InvalidArgumentError(
             "sample_weight must be above 0 for at least one row; got all zeros."
         )
+    if weights.max() > _LARGEST_WEIGHT / n_rows:
+        raise InvalidArgumentError(
+            f"sample_weight must have a sum of at most {_LARGEST_WEIGHT:g}; got weights up to "
+            f"{weights.max():g}. Divide them by their largest."
+        )
     return None if bool((weights == 1.0).all()) else weights
 
 
-def thread_count(n_jobs: int | None) -> int:
-    """Threads for n_jobs: None and -1 are all cores there are, unless joblib allows fewer."""
+def thread_count(n_jobs: Any) -> int:
+    """Threads for n_jobs: None and -1 are all cores there are, unless joblib allows fewer.
+
+    Examples
+    --------
+    >>> thread_count(1)
+    1
+    """
     if n_jobs is not None:
-        check_number("n_jobs", n_jobs, low=-np.inf, whole=True)
-        if n_jobs == 0:
+        is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+        if not is_whole or n_jobs == 0:
             raise InvalidArgumentError(
-                "n_jobs must not be 0; use 1 for one thread, None or -1 for all cores."
+                f"n_jobs must be a whole number other than 0, or None; got {n_jobs!r}. Use 1 for "
+                "one thread, None or -1 for all cores."
             )
     wanted = int(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
     return max(1, min(wanted, os.cpu_count() or 1))
 
 
 def draw_seed(random_state: Any) -> int:
-    """Draw a seed for the counter-based generators below; the same number for the same state."""
-    if isinstance(random_state, int | np.integer):
+    """Draw a seed for the counter-based generators; the same number for the same state.
+
+    Examples
+    --------
+    >>> draw_seed(7)
+    7
+    """
+    if isinstance(random_state, int | np.integer) and 0 <= random_state < 2**128:
         return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    try:
+        state = check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            "random_state must be a whole number from 0 on, a numpy.random.RandomState or None; "
+            f"got {random_state!r}."
+        ) from error
+    return int(state.randint(np.iinfo(np.int32).max))

@@ -27,6 +27,7 @@ from sureleaf.tree import (
     GrowthRules,
     Routes,
     TrainingRows,
+    Tree,
     cost_complexity_path,
     count_nodes,
     impurity_importances,
@@ -175,13 +176,17 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         recipe = self._recipe()
-        rows, self.schema_, self.classes_ = self._read(X, y, sample_weight)
-        self._note_features()
-        self._groups = None if groups is None else column_or_1d(groups)
-        self.tree_ = build(rows, recipe, groups=self._groups)
-        self.leaf_counts_ = self._count(rows)
+        rows, schema, classes = self._read(X, y, sample_weight)
+        groups = None if groups is None else column_or_1d(groups).copy()
+        tree = build(rows, recipe, groups=groups)
+        leaf_counts = _count(tree, rows)
+        probabilities = find_estimate(self.leaf_estimate)(tree, tree.class_counts)
+        # Only now, so that a fit that fails leaves the model as it was.
+        self.schema_, self.classes_, self.tree_ = schema, classes, tree
+        self.leaf_counts_, self._probabilities = leaf_counts, probabilities
+        self._groups = groups
         self._rows = rows if self.levels_from != "training" else None
-        self._set_probabilities()
+        self._note_features()
         return self
 
     def _recipe(self) -> Recipe:
@@ -220,6 +225,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(X, categorical_features=self.categorical_features, estimator=name)
         labels, classes = encode_labels(y, estimator=name)
         rows = self._match(table, labels, len(classes), sample_weight)
+        if self.levels_from != "training":
+            rows = rows.owned()  # levels come later, and the caller may change X until then
         return rows, table.schema, classes
 
     def _match(
@@ -232,7 +239,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         weights = check_weights(sample_weight, table.n_rows)
         if weights is not None and self.weights == "importance":
-            weights = weights * (np.count_nonzero(weights) / weights.sum())
+            weights = weights / weights.max()  # so that no sum overflows
+            weights = weights / (weights.sum() / np.count_nonzero(weights))
         return TrainingRows(table, labels, n_classes, weights)
 
     def _note_features(self) -> None:
@@ -241,13 +249,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def _count(self, rows: TrainingRows) -> LeafCounts:
-        leaves = self.tree_.leaf_ids
-        if rows.weights is None and not _has_fractions(self.tree_.class_counts[leaves]):
-            counts = self.tree_.class_counts[leaves]
-            return LeafCounts(leaves, counts, counts.sum(axis=1))
-        return count_leaves(self.tree_, rows)
 
     def _set_probabilities(self) -> None:
         estimate = find_estimate(self.leaf_estimate)
@@ -355,15 +356,18 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sparse array of shape (n_rows, n_nodes)
             Above 0 where the row passes; 1 at the root.
         """
-        path = level = self.leaf_shares(X)
-        parent = self.tree_.parent
-        n_nodes = self.tree_.n_nodes
-        below = np.flatnonzero(parent >= 0)
-        climb = sp.csr_array((np.ones(len(below)), (below, parent[below])), shape=(n_nodes,) * 2)
-        for _ in range(self.tree_.depth):
-            level = level @ climb
-            path = path + level
-        return path
+        routes = self._route(X)
+        rows, nodes, shares = routes.rows(), routes.nodes, routes.shares
+        steps = []
+        while len(nodes):  # all rows climb together, until the last has reached the root
+            steps.append((rows, nodes, shares))
+            above = self.tree_.parent[nodes]
+            climbs = above >= 0
+            rows, nodes, shares = rows[climbs], above[climbs], shares[climbs]
+        if not steps:
+            return sp.csr_array((0, self.tree_.n_nodes))
+        rows, nodes, shares = (np.concatenate(part) for part in zip(*steps, strict=True))
+        return sp.csr_array((shares, (rows, nodes)), shape=(routes.n_rows, self.tree_.n_nodes))
 
     # ---- reading and changing the tree ------------------------------------------------------
 
@@ -466,12 +470,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             confidence_factor=self.confidence_factor,
         )
         other.levels_from = "training"
-        leaves = other.tree_.leaf_ids
-        counts = other.tree_.class_counts[leaves]
-        rows = given if given is not None and rule != "reduced_error" else self._rows
-        other.leaf_counts_ = (
-            LeafCounts(leaves, counts, counts.sum(axis=1)) if rows is None else other._count(rows)
-        )
+        if given is not None and rule != "reduced_error":
+            other.leaf_counts_ = count_leaves(other.tree_, given)
+        elif self._rows is not None:
+            other.leaf_counts_ = _count(other.tree_, self._rows)
+        else:
+            other.leaf_counts_ = _own_counts(other.tree_)
         other._rows = None
         other._set_probabilities()
         return other
@@ -524,8 +528,25 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _has_fractions(counts: NDArray[np.float64]) -> bool:
-    return bool(np.any(counts != np.floor(counts)))
+def _count(tree: Tree, rows: TrainingRows) -> LeafCounts:
+    """Count the rows that the tree's own counts are of."""
+    if rows.weights is None and not _has_holes(rows.table, np.unique(tree.feature)):
+        return _own_counts(tree)
+    return count_leaves(tree, rows)
+
+
+def _own_counts(tree: Tree) -> LeafCounts:
+    counts = tree.class_counts[tree.leaf_ids]
+    return LeafCounts(tree.leaf_ids, counts, counts.sum(axis=1))
+
+
+def _has_holes(table: EncodedTable, places: NDArray[np.int32]) -> bool:
+    """Whether a value is missing in one of these columns, so that rows are in several leaves."""
+    columns = (table.columns[place] for place in places if place >= 0)
+    return any(
+        bool((column < 0).any() if column.dtype == np.int32 else np.isnan(column).any())
+        for column in columns
+    )
 
 
 def _first_largest(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:

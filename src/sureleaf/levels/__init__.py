@@ -6,22 +6,42 @@ Stats 7, 1209-1225. What is done about bad input is said in `sureleaf.levels.arg
 """
 
 from sureleaf.levels import entropies
+from sureleaf.levels.accuracy import exact_bias, exact_mse
+from sureleaf.levels.bias_planning import sample_size_for_bias
+from sureleaf.levels.classes import class_confidence, class_utility
 from sureleaf.levels.distribution import entropic_binomial
 from sureleaf.levels.estimates import estimate_p_max
+from sureleaf.levels.intervals import (
+    Interval,
+    LevelIntervals,
+    level_intervals,
+    p_max_interval,
+)
 from sureleaf.levels.likelihoods import entropic_joint_log_likelihood, joint_log_likelihood
 from sureleaf.levels.node import confidence, utility
+from sureleaf.levels.planning import sample_size
 from sureleaf.levels.tree import TreeLevels, node_confidence, node_utility, tree_levels
 
 __all__ = [
+    "Interval",
+    "LevelIntervals",
     "TreeLevels",
+    "class_confidence",
+    "class_utility",
     "confidence",
     "entropic_binomial",
     "entropic_joint_log_likelihood",
     "entropies",
     "estimate_p_max",
+    "exact_bias",
+    "exact_mse",
     "joint_log_likelihood",
+    "level_intervals",
     "node_confidence",
     "node_utility",
+    "p_max_interval",
+    "sample_size",
+    "sample_size_for_bias",
     "tree_levels",
     "utility",
 ]

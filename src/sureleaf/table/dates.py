@@ -28,7 +28,14 @@ _MICROSECONDS: Final = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
 def temporal_of(arrow_type: Any) -> str | None:
-    """Which of the five kinds of date or time an Arrow type is, None if none."""
+    """Which of the five kinds of date or time an Arrow type is, None if none.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> temporal_of(pyarrow.date32())
+    'date'
+    """
     from pyarrow import types
 
     if types.is_date(arrow_type):
@@ -85,6 +92,11 @@ def to_temporal(
     """Numbers of one kind as those of another; None where that would be a guess.
 
     Dates and zoneless timestamps are points of the same line; nothing else mixes.
+
+    Examples
+    --------
+    >>> to_temporal(np.array([1.0]), "date", "timestamp").tolist()
+    [86400000000.0]
     """
     if given == wanted:
         return numbers

@@ -39,6 +39,11 @@ class RawTable:
         The number of rows.
     column : callable
         Column number -> RawColumn.
+
+    Examples
+    --------
+    >>> open_table([[1, "a"], [2, "b"]]).names
+    ('x0', 'x1')
     """
 
     names: tuple[str, ...]

@@ -36,6 +36,11 @@ class RawColumn:
         Numbers or bools as a NumPy array, anything as an Arrow array.
     ordered : bool
         Whether its library says that its categories have an order.
+
+    Examples
+    --------
+    >>> RawColumn("age", np.array([20.0, 30.0])).family
+    'number'
     """
 
     name: str

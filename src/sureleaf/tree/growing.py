@@ -1,6 +1,6 @@
 """Growing a tree from encoded rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -90,6 +90,14 @@ class TrainingRows:
                 rows.__dict__[name] = self.__dict__[name]
         return rows
 
+    def owned(self) -> "TrainingRows":
+        """Give the same rows in arrays of their own, which nobody else can change."""
+        columns = tuple(c if c.flags.owndata else c.copy() for c in self.table.columns)
+        weights = None if self.weights is None else self.weights.copy()
+        return TrainingRows(
+            replace(self.table, columns=columns), self.labels, self.n_classes, weights
+        )
+
     def sort(self, n_threads: int) -> _kernel.SortedTable:
         """Find the order of every column, and remember it for the next tree."""
         if "_sorted" not in self.__dict__:
@@ -157,12 +165,12 @@ def grow(
             CRITERIA[rules.criterion],
             rules.categorical_split == "subset",
             float(rules.min_samples_leaf),
-            _NO_LIMIT if rules.max_depth is None else int(rules.max_depth),
+            _NO_LIMIT if rules.max_depth is None else min(int(rules.max_depth), _NO_LIMIT),
             n_threads,
             not keep_order,
         )
     except OverflowError:
-        raise InvalidArgumentError(_too_many_branches(rows.table)) from None
+        raise InvalidArgumentError(_too_large(rows.table)) from None
     return Tree.from_kernel(grown, len(rows.table.columns))
 
 
@@ -177,10 +185,11 @@ def _counts_or_weights(
     return None, np.ascontiguousarray(weights)
 
 
-def _too_many_branches(table: EncodedTable) -> str:
+def _too_large(table: EncodedTable) -> str:
     widest = max(table.schema.columns, key=lambda column: len(column.categories))
     return (
-        "X must not grow a tree of more than 20,000,000 nodes; column "
-        f"{widest.name!r} has {len(widest.categories):,} categories and every split on it has as "
-        "many branches. Leave the column out, or use categorical_split='subset'."
+        "X must not grow a tree of more than 20,000,000 nodes, or of tests with more than "
+        f"134,217,728 categories together; column {widest.name!r} has "
+        f"{len(widest.categories):,} categories, which every test of it lists. Leave the column "
+        "out, or limit the tree by max_depth or min_samples_leaf."
     )

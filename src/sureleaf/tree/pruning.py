@@ -127,6 +127,13 @@ class CostComplexityPath:
         Leaves of the tree from each penalty on.
     impurities : ndarray
         Its total impurity, weighted by the share of rows.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model.cost_complexity_path().n_leaves.tolist()
+    [2, 1]
     """
 
     alphas: NDArray[np.float64]

@@ -29,6 +29,15 @@ class Routes:
         How much of each row came where it is by a missing or unseen value.
     n_nodes : int
         Number of nodes of the tree.
+
+    Examples
+    --------
+    A row in two leaves:
+
+    >>> one = np.ones(1)
+    >>> routes = Routes(np.array([0, 2]), np.array([1, 2]), np.array([0.4, 0.6]), one, n_nodes=3)
+    >>> routes.heaviest().tolist()
+    [2]
     """
 
     offsets: NDArray[np.int64]

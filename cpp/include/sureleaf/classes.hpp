@@ -1,0 +1,226 @@
+// Which of K classes is the most frequent among n rows?
+//
+// The counts are multinomial: independent Poisson counts X_j with means n p_j, given that they
+// add up to n. With a uniform U_j that draws the ties, class i wins when X_i + U_i is largest, so
+//
+//   P(i wins) = sum_t P(X_i = t) int_0^1 P(X_j + U_j < t + u for all j != i, rest adds to n - t) du
+//               / P(X_1 + ... + X_K = n).
+//
+// The condition on the total is a Fourier coefficient of the product of the truncated generating
+// functions A_j(z; t) + u P(X_j = t) z^t on the unit circle; the integrand is a polynomial in u,
+// which Gauss-Legendre integrates exactly. Everything that is cut off has probability e^-42.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sureleaf/binomial.hpp"
+
+namespace sureleaf::classes {
+
+inline constexpr double log_negligible = 42.0;
+inline constexpr double negligible = 1e-18;
+
+// P(X = k) of a Poisson count, for whole k.
+inline double poisson(double k, double mean) {
+  if (k == 0.0) return std::exp(-mean);
+  return std::exp(-detail::stirling_error(k) - detail::deviance(k, mean)) /
+         std::sqrt(2.0 * std::numbers::pi * k);
+}
+
+// How far a sum of indicators of this variance strays from its mean (Bernstein's inequality).
+inline double reach(double variance) {
+  const double third = log_negligible / 3.0;
+  return third + std::sqrt(third * third + 2.0 * log_negligible * variance);
+}
+
+struct Quadrature {
+  std::vector<double> nodes, weights;
+};
+
+// Gauss-Legendre on [0, 1]: exact for polynomials of degree 2 size - 1.
+inline Quadrature gauss_legendre(std::size_t size) {
+  Quadrature rule{std::vector<double>(size), std::vector<double>(size)};
+  const auto n = static_cast<double>(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    double x = std::cos(std::numbers::pi * (static_cast<double>(i) + 0.75) / (n + 0.5));
+    double slope = 1.0;
+    for (int step = 0; step < 100; ++step) {
+      double before = 0.0, value = 1.0;
+      for (double k = 0.0; k < n; ++k)
+        before = std::exchange(value, ((2.0 * k + 1.0) * x * value - k * before) / (k + 1.0));
+      slope = n * (x * value - before) / (x * x - 1.0);
+      const double move = value / slope;
+      x -= move;
+      if (std::abs(move) < 1e-15) break;
+    }
+    rule.nodes[i] = 0.5 * (1.0 - x);
+    rule.weights[i] = 1.0 / ((1.0 - x * x) * slope * slope);
+  }
+  return rule;
+}
+
+// The probabilities to win of the classes that can, at one n.
+class Race {
+ public:
+  // `means` are n p_j of the classes that can win, `rest` that of the others together, all
+  // of whose counts stay below `first`.
+  Race(double rows, std::vector<double> means, double rest, double first, double last)
+      : rows_(rows),
+        first_(first),
+        last_(last),
+        means_(std::move(means)),
+        points_(static_cast<std::size_t>(std::ceil(reach(rows))) + 1),
+        half_(points_ / 2 + 1),
+        wins_(means_.size(), 0.0),
+        at_(means_.size(), 0.0),
+        below_(means_.size() * half_),
+        upto_((means_.size() + 1) * half_) {
+    for (std::size_t k = 0; k < points_; ++k)
+      circle_.push_back(std::polar(
+          1.0, 2.0 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(points_)));
+    scale_ = 1.0 / poisson(rows_, rows_);
+    for (std::size_t k = 0; k < half_; ++k) {
+      const bool alone = k == 0 || 2 * k == points_;  // the others stand for their conjugates too
+      const double size = scale_ * (alone ? 1.0 : 2.0) / static_cast<double>(points_);
+      rest_.push_back(size * std::exp(rest * (circle_[k] - 1.0)) * std::conj(turn(k, rows_)));
+    }
+    for (std::size_t j = 0; j < means_.size(); ++j) {
+      const double start = std::floor(std::max(0.0, means_[j] - reach(means_[j])));
+      for (double t = start; t < first_; ++t) pass(j, t, poisson(t, means_[j]));
+    }
+  }
+
+  const std::vector<double>& run() {
+    for (double t = first_; t <= last_; ++t) {
+      for (std::size_t j = 0; j < means_.size(); ++j) at_[j] = poisson(t, means_[j]);
+      const std::size_t size = nodes_needed(t);
+      for (std::size_t i = 0; i < size; ++i) {
+        const Quadrature& rule = quadrature(size);
+        add_wins(t, rule.nodes[i], rule.weights[i]);
+      }
+      for (std::size_t j = 0; j < means_.size(); ++j) pass(j, t, at_[j]);
+    }
+    return wins_;
+  }
+
+ private:
+  using Complex = std::complex<double>;
+
+  // z^t at the k-th point of the circle.
+  Complex turn(std::size_t k, double t) const {
+    return circle_[(k * static_cast<std::size_t>(t)) % points_];
+  }
+
+  // Plain products: std::complex multiplication would look for infinities.
+  static Complex times(Complex a, Complex b) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+
+  void pass(std::size_t j, double t, double probability) {
+    if (probability < negligible * negligible) return;
+    for (std::size_t k = 0; k < half_; ++k) below_[j * half_ + k] += probability * turn(k, t);
+  }
+
+  // Enough nodes for as many ties as have a chance at count t; none if nobody can win with t.
+  std::size_t nodes_needed(double t) const {
+    double all_below = scale_, ties = 0.0, largest = 0.0;
+    for (std::size_t j = 0; j < means_.size(); ++j) {
+      const double not_above = below_[j * half_].real() + at_[j] + negligible;
+      all_below *= std::min(1.0, not_above);
+      ties += at_[j] / not_above;
+      largest = std::max(largest, at_[j] / not_above);
+    }
+    const double others = std::min(static_cast<double>(means_.size()), std::floor(rows_ / t)) - 1.0;
+    std::size_t size = 0;
+    double chance = all_below * largest;  // that 2 size others tie, by the union bound
+    while (chance > negligible) {
+      ++size;
+      const auto degree = static_cast<double>(2 * size);
+      if (degree > others) break;
+      chance *= ties * ties / (degree * (degree - 1.0));
+    }
+    return size;
+  }
+
+  const Quadrature& quadrature(std::size_t size) {
+    while (rules_.size() <= size) rules_.push_back(gauss_legendre(rules_.size()));
+    return rules_[size];
+  }
+
+  // The term of count t and tie break u in every class's probability: products over the other
+  // classes come from one pass forward and one backward.
+  void add_wins(double t, double u, double weight) {
+    const std::size_t classes = means_.size();
+    for (std::size_t k = 0; k < half_; ++k) upto_[k] = times(rest_[k], turn(k, t));
+    for (std::size_t j = 0; j < classes; ++j)
+      for (std::size_t k = 0; k < half_; ++k)
+        upto_[(j + 1) * half_ + k] = times(upto_[j * half_ + k], factor(j, k, t, u));
+    after_.assign(half_, Complex(1.0, 0.0));
+    for (std::size_t j = classes; j-- > 0;) {
+      double sum = 0.0;
+      for (std::size_t k = 0; k < half_; ++k) {
+        sum += times(upto_[j * half_ + k], after_[k]).real();
+        after_[k] = times(after_[k], factor(j, k, t, u));
+      }
+      wins_[j] += weight * at_[j] * sum;
+    }
+  }
+
+  Complex factor(std::size_t j, std::size_t k, double t, double u) const {
+    return below_[j * half_ + k] + u * at_[j] * turn(k, t);
+  }
+
+  double rows_, first_, last_, scale_ = 1.0;
+  std::vector<double> means_;
+  std::size_t points_, half_;
+  std::vector<double> wins_, at_;
+  std::vector<Complex> circle_, rest_, below_, upto_, after_;
+  std::vector<Quadrature> rules_;
+};
+
+// P(class j wins) for every j, into `wins`; probabilities are not negative and add up to 1.
+inline void win_probabilities(std::int64_t n, std::span<const double> probabilities,
+                              std::span<double> wins) {
+  if (n == 0) {
+    std::ranges::fill(wins, 1.0 / static_cast<double>(wins.size()));
+    return;
+  }
+  std::ranges::fill(wins, 0.0);
+  const auto rows = static_cast<double>(n);
+  const auto spread = [rows](double p) { return reach(rows * p * (1.0 - p)); };
+  const auto possible =
+      static_cast<double>(std::ranges::count_if(probabilities, [](double p) { return p > 0.0; }));
+  const double top = std::ranges::max(probabilities);
+  const double first = std::max(std::ceil(rows / possible), std::floor(rows * top - spread(top)));
+  double last = 0.0, rest = 0.0;
+  std::vector<std::size_t> able;
+  std::vector<double> means;
+  for (std::size_t j = 0; j < probabilities.size(); ++j) {
+    const double mean = rows * probabilities[j];
+    const double highest = mean + spread(probabilities[j]);
+    if (probabilities[j] > 0.0 && highest >= first) {
+      able.push_back(j);
+      means.push_back(mean);
+      last = std::max(last, std::min(rows, std::ceil(highest)));
+    } else {
+      rest += mean;
+    }
+  }
+  if (able.size() == 1) {
+    wins[able[0]] = 1.0;
+    return;
+  }
+  Race race(rows, std::move(means), rest, first, last);
+  const std::vector<double>& found = race.run();
+  for (std::size_t i = 0; i < able.size(); ++i) wins[able[i]] = std::clamp(found[i], 0.0, 1.0);
+}
+
+}  // namespace sureleaf::classes

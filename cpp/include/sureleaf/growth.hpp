@@ -1,0 +1,254 @@
+// What growing a tree works on: the rows in lists, and how much each counts.
+//
+// Rows of whole weight stand in lists, one a column in the order of its values, cut into a stretch
+// a node; splitting a node splits its stretch of every list and keeps the order. Rows that a
+// missing value has sent down several branches are in a small weighted list of the node's own, so
+// that data without missing values pays nothing for them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "sureleaf/impurity.hpp"
+#include "sureleaf/presort.hpp"
+#include "sureleaf/split.hpp"
+#include "sureleaf/threads.hpp"
+
+namespace sureleaf {
+
+// How much each row counts. Rows of weight zero take no part at all.
+struct RowWeights {
+  std::span<const std::uint32_t> whole;  // empty: every row counts once
+  std::span<const double> fractional;    // not empty: used instead
+
+  bool are_whole() const { return fractional.empty(); }
+  bool are_unit() const { return fractional.empty() && whole.empty(); }
+  std::int64_t count(std::size_t row) const { return whole.empty() ? 1 : whole[row]; }
+  double weight(std::size_t row) const {
+    return fractional.empty() ? static_cast<double>(count(row)) : fractional[row];
+  }
+  std::size_t largest_count() const {
+    return whole.empty() ? 1 : *std::max_element(whole.begin(), whole.end());
+  }
+};
+
+namespace detail {
+
+inline constexpr std::uint32_t no_code = 0xFFFFFFFFu;
+
+struct SideRow {
+  std::uint32_t row;
+  double weight;
+};
+
+// A node that waits to be split.
+struct Work {
+  std::size_t node = 0;
+  std::size_t begin = 0, n = 0;  // its stretch of every list
+  std::int64_t depth = 0;
+  std::vector<SideRow> side;
+  std::vector<std::size_t> n_known;  // a column with gaps each
+};
+
+template <class Entry>
+class Growth {
+ public:
+  Growth(const Presorted& presorted, std::span<const std::int32_t> row_labels,
+         std::size_t number_of_classes, RowWeights row_weights, const GrowthRules& growth_rules)
+      : data(presorted),
+        labels(row_labels),
+        n_classes(number_of_classes),
+        weights(row_weights),
+        rules(growth_rules),
+        packing(data.table.n_rows, n_classes, weights.largest_count()),
+        logs(make_logs()),
+        largest_count(weights.largest_count()) {}
+
+  const Presorted& data;
+  std::span<const std::int32_t> labels;
+  std::size_t n_classes;
+  RowWeights weights;
+  GrowthRules rules;
+  Packing<Entry> packing;
+  LogTable logs;
+  std::size_t largest_count;
+  std::vector<std::vector<Entry>> lists;  // a column each; the last: rows in their own order
+  std::vector<std::vector<std::uint32_t>> first_rows;  // of codes whose values are close
+  std::vector<char> has_gaps;
+  std::vector<std::size_t> gap_columns, root_known;
+  std::size_t n_root = 0;
+  double total_weight = 0;
+  std::vector<std::size_t> first_line;  // of each small column in a table of all their codes
+  std::size_t n_lines = 0;
+
+  bool takes_part(std::size_t row) const { return weights.are_unit() || weights.weight(row) > 0; }
+
+  template <class TakeOrder>
+  void make_lists(TakeOrder&& take_order, std::size_t n_threads, Patience& patience) {
+    const std::size_t p = data.table.size();
+    lists.resize(p + 1);
+    for (const std::size_t j : data.small_columns) {
+      first_line.push_back(n_lines);
+      n_lines += n_codes(j);
+    }
+    first_rows.resize(p);
+    has_gaps.assign(p, 0);
+    root_known.assign(p, 0);
+    const bool all_rows = weights.are_unit();
+    run_jobs(p, n_threads, patience, [&](std::size_t j, std::size_t) {
+      const PresortedColumn& column = data.columns[j];
+      if (!column.is_ordered_list()) {
+        if (needs_gap(j)) first_rows[j] = first_rows_of_codes(j);
+        return;
+      }
+      lists[j] = pack_list(take_order(j), column.n_known, all_rows, root_known[j]);
+    });
+    bool any_codes = false;
+    for (std::size_t j = 0; j < p; ++j) {
+      any_codes = any_codes || !data.columns[j].is_ordered_list();
+      if (data.columns[j].is_ordered_list()) {
+        n_root = lists[j].size();
+        if (root_known[j] < lists[j].size()) has_gaps[j] = 1;
+      }
+    }
+    for (std::size_t j = 0; j < p; ++j)
+      if (has_gaps[j]) gap_columns.push_back(j);
+    if (!any_codes && p > 0) return;
+    std::vector<Entry>& rows = lists[p];
+    for (std::size_t row = 0; row < data.table.n_rows; ++row)
+      if (takes_part(row)) rows.push_back(pack(row, false));
+    n_root = rows.size();
+  }
+
+  std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels[row]); }
+
+  Entry pack(std::size_t row, bool increases) const {
+    const std::int64_t count = weights.are_whole() ? weights.count(row) : 1;
+    return packing.pack(row, label(row), static_cast<std::size_t>(count), increases);
+  }
+
+  std::int64_t count_of(Entry entry) const {
+    return packing.holds_counts() ? packing.count(entry) : weights.count(packing.row(entry));
+  }
+
+  // Hands over a function from entry to whole weight, for loops in which a branch would be felt.
+  template <class Use>
+  void with_counts(Use&& use) const {
+    if (weights.are_unit())
+      use([](Entry) { return std::int64_t{1}; });
+    else if (packing.holds_counts())
+      use([this](Entry entry) { return packing.count(entry); });
+    else
+      use([this](Entry entry) { return weights.count(packing.row(entry)); });
+  }
+
+  std::size_t n_known(std::size_t j, const Work& work) const {
+    if (!has_gaps[j]) return work.n;
+    const auto at = std::lower_bound(gap_columns.begin(), gap_columns.end(), j);
+    return work.n_known[static_cast<std::size_t>(at - gap_columns.begin())];
+  }
+
+  bool needs_gap(std::size_t j) const { return rules.is_c45() && !data.columns[j].gaps_are_wide; }
+
+  std::size_t n_codes(std::size_t j) const {
+    return data.table[j].has_thresholds() ? data.columns[j].values.size()
+                                          : static_cast<std::size_t>(data.table[j].n_categories);
+  }
+
+  // Hands over a function from row to code (`no_code` where there is none).
+  template <class Use>
+  void with_codes(std::size_t j, Use&& use) const {
+    const PresortedColumn& column = data.columns[j];
+    if (column.codes_in_table) {
+      const Column& source = data.table[j];
+      use([&source](std::size_t row) -> std::uint32_t {
+        const std::int32_t code = source.code(row);
+        return code < 0 ? no_code : static_cast<std::uint32_t>(code);
+      });
+    } else {
+      const auto [codes, step] = data.small_codes_of(j);
+      use([codes = codes, step = step](std::size_t row) -> std::uint32_t {
+        const std::uint8_t code = codes[row * step];
+        return code == small_missing ? no_code : code;
+      });
+    }
+  }
+
+  std::span<const Entry> source_list(std::size_t j, const Work& work) const {
+    const std::vector<Entry>& list = data.columns[j].is_ordered_list() ? lists[j] : lists.back();
+    return {list.data() + work.begin, work.n};
+  }
+
+  bool is_leaf(std::span<const double> class_weights, std::int64_t depth) const {
+    double total = 0, largest = 0;
+    for (const double w : class_weights) {
+      total += w;
+      largest = std::max(largest, w);
+    }
+    return depth >= rules.max_depth || 2 * rules.min_samples_leaf - total > c45_slack ||
+           total - largest < c45_slack;
+  }
+
+  // The root, its class totals added to `totals`.
+  Work make_root(std::span<double> totals) {
+    for (std::size_t row = 0; row < data.table.n_rows; ++row)
+      if (takes_part(row)) totals[label(row)] += weights.weight(row);
+    total_weight = std::accumulate(totals.begin(), totals.end(), 0.0);
+    Work root;
+    root.n = n_root;
+    for (const std::size_t j : gap_columns) root.n_known.push_back(root_known[j]);
+    return root;
+  }
+
+ private:
+  LogTable make_logs() const {
+    double total = 0;
+    for (std::size_t row = 0; row < data.table.n_rows; ++row) total += weights.weight(row);
+    // Fractional weights have no table, and their sum may be beyond any whole number.
+    const bool stored = rules.uses_entropy() && weights.are_whole();
+    const std::size_t largest = stored ? static_cast<std::size_t>(total) + 1 : 1;
+    return LogTable(largest, stored ? std::min(largest + 1, std::size_t{1} << 23) : 1);
+  }
+
+  // The list of one column: the rows that take part, in order, with their classes. Made in the
+  // place of the order itself where the types agree.
+  std::vector<Entry> pack_list(std::vector<std::uint32_t> order, std::size_t n_known, bool all_rows,
+                               std::size_t& known_kept) const {
+    std::vector<Entry> list;
+    if constexpr (std::is_same_v<Entry, std::uint32_t>)
+      list = std::move(order);
+    else
+      list.assign(order.begin(), order.end());
+    std::size_t kept = 0;
+    bool increased = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const auto item = static_cast<std::uint32_t>(list[i]);
+      const std::size_t row = item & ~increase_bit;
+      increased = increased || (item & increase_bit);
+      if (i == n_known) known_kept = kept;
+      if (!all_rows && !takes_part(row)) continue;
+      list[kept++] = pack(row, increased);
+      increased = false;
+    }
+    if (n_known == list.size()) known_kept = kept;
+    list.resize(kept);
+    if (!all_rows) list.shrink_to_fit();  // a bootstrap leaves out every third row
+    return list;
+  }
+
+  std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {
+    std::vector<std::uint32_t> first_row(data.columns[j].values.size(), no_code);
+    const auto [codes, step] = data.small_codes_of(j);
+    for (std::size_t row = data.table.n_rows; row-- > 0;)
+      if (codes[row * step] != small_missing && takes_part(row))
+        first_row[codes[row * step]] = static_cast<std::uint32_t>(row);
+    return first_row;
+  }
+};
+
+}  // namespace detail
+
+}  // namespace sureleaf

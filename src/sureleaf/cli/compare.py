@@ -1,0 +1,113 @@
+"""``sureleaf compare``: which of two classifiers is better."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sureleaf.cli import judging_options as given
+from sureleaf.errors import InvalidArgumentError
+
+__all__ = ["compare"]
+
+
+def compare(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATA | FIRST SECOND", help="A table, or two saved evaluations."),
+    ],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="Column to predict, with a table.")
+    ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", "-m", help="Twice, with a table: the two classifiers."),
+    ] = None,
+    measure: given.MeasureName = "accuracy",
+    margin: Annotated[float, typer.Option(help="Differences up to this size count as none.")] = 0.0,
+    detect: Annotated[
+        float | None,
+        typer.Option(
+            help="Difference worth finding, for the rows needed.",
+            show_default="0.01 for measures between 0 and 1",
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Another valid test: mcnemar_exact, bootstrap, paired_t, 5x2cv_f, z.",
+            show_default="what fits the design",
+        ),
+    ] = None,
+    independent: Annotated[
+        bool, typer.Option("--independent", help="The two evaluations share no rows.")
+    ] = False,
+    design: given.DesignName = "kfold",
+    folds: given.Folds = 10,
+    repeats: given.Repeats = None,
+    test: given.Test = 1 / 3,
+    positive: given.Positive = None,
+    group: given.Group = None,
+    weight: given.Weight = None,
+    level: given.Level = 0.95,
+    seed: given.Seed = 0,
+    jobs: given.Jobs = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Say whether one classifier is better than another, by the test that fits the design.
+
+    For example:
+
+    - sureleaf compare data.csv --target class -m TreeClassifier -m "TreeClassifier(pruning=None)"
+
+    - sureleaf compare data.csv -t class -m TreeClassifier -m sklearn.naive_bayes.GaussianNB
+      --repeats 10 --margin 0.01
+
+    - sureleaf compare first.eval second.eval --measure auc
+    """
+    from sureleaf import comparison
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.evaluation import Evaluation, evaluate
+    from sureleaf.report import judged_text
+    from sureleaf.report.model_name import read_model
+    from sureleaf.report.question import read_question
+
+    if len(paths) == 2:
+        first, second = (Evaluation.load(path) for path in paths)
+    elif len(paths) == 1 and target is not None and len(models or []) == 2:
+        asked = read_question(paths[0], target, group=group, weight=weight)
+        with given.unseen_expected():
+            first, second = (
+                evaluate(
+                    read_model(model, asked.X),
+                    asked.X,
+                    asked.y,
+                    design=given.read_design(design, folds, repeats, test),
+                    positive=given.read_label(positive, asked.y),
+                    groups=asked.groups,
+                    sample_weight=asked.weights,
+                    n_jobs=jobs,
+                    progress=given.on_terminal(as_json),
+                    random_state=seed,
+                )
+                for model in models or []
+            )
+    else:
+        raise InvalidArgumentError(
+            "compare needs two saved evaluations, or one table with --target and --model twice; "
+            f"got {len(paths)} paths and {len(models or [])} models."
+        )
+    found = comparison.compare(
+        first,
+        second,
+        measure=measure,
+        margin=margin,
+        level=level,
+        independent=independent,
+        detect=detect,
+        method=method,
+    )
+    if as_json:
+        show_json(judged_text.comparison_values(found))
+    else:
+        show(*judged_text.show_comparison(found))

@@ -1,0 +1,77 @@
+"""``sureleaf evaluate``: a classifier judged on rows it has not seen."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sureleaf.cli import judging_options as given
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    data: given.Data,
+    target: given.Target,
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="The classifier, with its parameters.")
+    ] = "TreeClassifier",
+    design: given.DesignName = "kfold",
+    folds: given.Folds = 10,
+    repeats: given.Repeats = None,
+    test: given.Test = 1 / 3,
+    positive: given.Positive = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(help="Costs, a row for each actual class: '0,1;5,0'.", metavar="ROWS"),
+    ] = None,
+    group: given.Group = None,
+    weight: given.Weight = None,
+    level: given.Level = 0.95,
+    seed: given.Seed = 0,
+    jobs: given.Jobs = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the evaluation there, for sureleaf compare.")
+    ] = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Judge a classifier on rows it has not seen, each figure with its interval.
+
+    For example:
+
+    - sureleaf evaluate data.csv --target class
+
+    - sureleaf evaluate data.csv --target class --design holdout --save tree.eval
+
+    - sureleaf evaluate data.csv --target class --model "sklearn.naive_bayes.GaussianNB()"
+
+    - sureleaf evaluate data.csv --target class --repeats 10 --cost "0,1;5,0" --json
+    """
+    from sureleaf import evaluation as room
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.report import judged_text
+    from sureleaf.report.model_name import read_model
+    from sureleaf.report.question import read_question
+
+    asked = read_question(data, target, group=group, weight=weight)
+    with given.unseen_expected():
+        judged = room.evaluate(
+            read_model(model, asked.X),
+            asked.X,
+            asked.y,
+            design=given.read_design(design, folds, repeats, test),
+            positive=given.read_label(positive, asked.y),
+            cost=None if cost is None else given.read_cost(cost),
+            groups=asked.groups,
+            sample_weight=asked.weights,
+            n_jobs=jobs,
+            progress=given.on_terminal(as_json),
+            random_state=seed,
+        )
+    summary = judged.summary(level=level)
+    if save is not None:
+        judged.save(save)
+    if as_json:
+        show_json(judged_text.evaluation_values(judged, summary))
+    else:
+        show(*judged_text.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))

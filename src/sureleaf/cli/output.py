@@ -1,0 +1,63 @@
+"""How a command shows its result: rich text for people, JSON for machines."""
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["finish", "show", "show_json"]
+
+
+def show(*parts: "RenderableType") -> None:
+    """Print rich text, each part below the one before; colours only on a terminal.
+
+    Examples
+    --------
+    >>> show("[bold]9 rows[/bold]")
+    9 rows
+    """
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part)
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    _write("\n".join([*lines, ""]))
+
+
+def show_json(result: dict[str, Any]) -> None:
+    """Print one JSON object, in the strict form that every reader takes.
+
+    Examples
+    --------
+    >>> show_json({"rows_needed": 9})
+    {
+      "rows_needed": 9
+    }
+    """
+    _write(json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def finish() -> None:
+    """Write what is still buffered.
+
+    Examples
+    --------
+    >>> finish()
+    """
+    _write("")
+
+
+def _write(text: str) -> None:
+    """Write text; if nobody reads it any more, say ``head`` has seen enough, end without a word."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still buffered would be written at exit, and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,64 @@
+"""``sureleaf reproduce``: a source document recomputed, cell by cell."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sureleaf.cli.output import show, show_json
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    document: Annotated[str, typer.Argument(help="The document: zhang2024, xu2022 or aw.")],
+    table: Annotated[
+        list[int] | None,
+        typer.Option("--table", "-t", help="Show this table cell by cell; may be repeated."),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option("--part", "-p", help="The same for a part without a number, by its name."),
+    ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Draw the figures there, as SVG and PNG."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Recompute a source document and say of every printed figure what it is.
+
+    It agrees with the document's own definition, comes from another computation (which is
+    named), or is a misprint.
+
+    For example:
+
+    - sureleaf reproduce zhang2024
+
+    - sureleaf reproduce zhang2024 --table 4
+
+    - sureleaf reproduce zhang2024 --figures figures
+
+    - sureleaf reproduce aw --part "two algorithms"
+
+    - sureleaf reproduce zhang2024 --json
+    """
+    from sureleaf.report import reproduce as room
+    from sureleaf.report.reproduce import text
+
+    found = room.reproduce(document)
+    names = [f"table {number}" for number in table or []] + (part or [])
+    if names:
+        found = found.only(names)
+    drawn = [str(path) for path in room.draw_figures(document, figures)] if figures else []
+    if as_json:
+        show_json(found.to_dict() | ({"figures": drawn} if figures else {}))
+    elif names:
+        for one in found.parts:
+            show(*text.cell_by_cell(one), "")
+    else:
+        show("", *text.summary(found))
+        last = found.parts[-1].name
+        show(f'[dim]Cell by cell: sureleaf reproduce {document} --part "{last}"[/dim]')
+    if drawn and not as_json:
+        show("", *(f"Drawn: {path}" for path in drawn))

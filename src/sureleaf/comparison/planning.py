@@ -1,0 +1,163 @@
+"""How many rows does a question need? Asked before the rows are there.
+
+Every figure here is for a difference or a width that the caller states. Power at the difference
+that happened to be observed says nothing that its p-value has not said already, and is not
+offered.
+"""
+
+import math
+from collections.abc import Callable
+
+from scipy.special import ndtri
+
+from sureleaf.comparison.rates import rate_interval
+from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.evaluation.arguments import check_level
+
+__all__ = ["rows_for_width", "rows_to_detect", "smallest_count"]
+
+MOST_ROWS = 2**53
+"""Beyond this a row more no longer changes a float."""
+
+
+def rows_for_width(
+    half_width: float, *, rate: float = 0.5, method: str = "wilson", level: float = 0.95
+) -> int:
+    """Rows until the interval of a rate reaches no further than ``half_width`` to either side.
+
+    Parameters
+    ----------
+    half_width : float
+        Half the distance between the ends of the interval, between 0 and .5.
+    rate : float, default=0.5
+        The rate that is expected; .5 needs the most rows.
+    method : str, default="wilson"
+        The interval, as in :func:`rate_interval`.
+    level : float, default=0.95
+        Its level.
+
+    Returns
+    -------
+    int
+        Smallest number of rows.
+
+    Examples
+    --------
+    >>> rows_for_width(0.03)
+    1064
+    >>> rows_for_width(0.02, rate=0.9)
+    868
+    """
+    if not 0 < half_width < 0.5:
+        raise InvalidArgumentError(
+            f"half_width must be between 0 and 0.5, e.g. 0.02; got {half_width!r}."
+        )
+
+    def narrow_enough(n: int) -> bool:
+        interval = rate_interval(rate, n, method=method, level=level)
+        return interval.high - interval.low <= 2 * half_width
+
+    return smallest_count(narrow_enough)
+
+
+def rows_to_detect(
+    difference: float,
+    *,
+    rate: float,
+    paired: bool = True,
+    discordance: float | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> int:
+    """Rows until a test finds a true difference between two error rates with a given power.
+
+    Parameters
+    ----------
+    difference : float
+        The difference worth finding.
+    rate : float
+        Lower of the two error rates; the other is ``rate + difference``.
+    paired : bool, default=True
+        Both models on the same rows (McNemar). False: each on rows of its own (z, pooled); the
+        answer is then the rows of each.
+    discordance : float, optional
+        Share of rows on which exactly one of two paired models is right. By default what two
+        models have whose errors are independent; models that err alike need fewer rows.
+    power : float, default=0.8
+        Probability that the test finds the difference.
+    level : float, default=0.95
+        Level of the two-sided test.
+
+    Returns
+    -------
+    int
+        Smallest number of rows, by the normal approximation (Connor 1987; Fleiss).
+
+    Examples
+    --------
+    >>> rows_to_detect(0.02, rate=0.10, discordance=0.06)
+    1175
+    >>> rows_to_detect(0.02, rate=0.10, paired=False)
+    3841
+    """
+    check_level(level)
+    if not 0 < power < 1:
+        raise InvalidArgumentError(f"power must be between 0 and 1, e.g. 0.8; got {power!r}.")
+    other = rate + difference
+    if difference <= 0 or rate < 0 or other > 1:
+        raise InvalidArgumentError(
+            "difference must be above 0, and rate and rate + difference between 0 and 1; "
+            f"got difference {difference!r} and rate {rate!r}."
+        )
+    under_null, under_difference = _standard_deviations(rate, other, paired, discordance)
+    z_level, z_power = float(ndtri((1 + level) / 2)), float(ndtri(power))
+    return math.ceil(((z_level * under_null + z_power * under_difference) / difference) ** 2)
+
+
+def _standard_deviations(
+    rate: float, other: float, paired: bool, discordance: float | None
+) -> tuple[float, float]:
+    """Deviation of one row's difference from its mean, without and with a true difference."""
+    if not paired:
+        if discordance is not None:
+            raise InvalidArgumentError(
+                "discordance is for models on the same rows; leave it out with paired=False."
+            )
+        mean = (rate + other) / 2
+        return (
+            math.sqrt(2 * mean * (1 - mean)),
+            math.sqrt(rate * (1 - rate) + other * (1 - other)),
+        )
+    if discordance is None:
+        discordance = rate * (1 - other) + other * (1 - rate)
+    # Rounding must not refuse the smallest possible discordance, the difference itself.
+    least, most = other - rate - 1e-12, min(rate + other, 2 - rate - other) + 1e-12
+    if not least <= discordance <= most:
+        raise InvalidArgumentError(
+            f"discordance must be between {other - rate:g} (the difference) and {most:.4g} for "
+            f"error rates {rate:g} and {other:g}; got {discordance!r}."
+        )
+    return (
+        math.sqrt(discordance),
+        math.sqrt(max(discordance - (other - rate) ** 2, 0.0)),
+    )
+
+
+def smallest_count(enough: Callable[[int], bool]) -> int:
+    """Smallest count from 1 on that is enough, for a condition that stays true once it is.
+
+    Examples
+    --------
+    >>> smallest_count(lambda n: n * n >= 50)
+    8
+    """
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > MOST_ROWS:
+            raise UnreachableLevelError("no number of rows is enough; ask for a wider interval.")
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,124 @@
+"""Two algorithms judged by the same splits, whose differences are not independent."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sureleaf.comparison.difference import DifferenceTest
+from sureleaf.comparison.planning import smallest_count
+from sureleaf.comparison.same_rows import finite_losses
+from sureleaf.comparison.student import five_by_two_f, paired_t
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation import Evaluation, KFold
+from sureleaf.evaluation.arguments import Floats
+from sureleaf.evaluation.measures.named import Measure
+
+__all__ = ["compare_algorithms", "repeats_until"]
+
+
+def compare_algorithms(
+    a: Evaluation, b: Evaluation, measure: Measure, level: float, method: str | None
+) -> DifferenceTest:
+    """Test two algorithms by the differences of the splits that both came through.
+
+    The corrected resampled t unless asked otherwise: ``method="paired_t"`` is the lecture's,
+    ``method="5x2cv_f"`` Alpaydın's for ``KFold(2, repeats=5)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import KFold, evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> a, b = (
+    ...     evaluate(model, X, y, design=KFold(5), random_state=0)
+    ...     for model in (GaussianNB(), DummyClassifier())
+    ... )
+    >>> compare_algorithms(a, b, NAMED["accuracy"], 0.95, None).method
+    'corrected resampled t over 5 splits'
+    """
+    five_by_two = isinstance(a.design, KFold) and (a.design.n_splits, a.design.repeats) == (2, 5)
+    open_to = ["corrected_t", "paired_t", *(["5x2cv_f"] if five_by_two else [])]
+    chosen = "corrected_t" if method is None else method
+    if chosen not in open_to:
+        raise InvalidArgumentError(
+            f"method must be one of {', '.join(open_to)} for two algorithms by "
+            f"{type(a.design).__name__} ('5x2cv_f' needs KFold(2, repeats=5)); got {method!r}."
+        )
+    gaps = _differences(a, b, measure)
+    if chosen == "5x2cv_f" and gaps.size == 10:
+        return five_by_two_f(gaps.reshape(5, 2), level=level)
+    if chosen == "paired_t":
+        return paired_t(gaps, level=level)
+    found = paired_t(gaps, corrected=a.test_to_train, level=level)
+    return replace(found, method=f"{found.method} over {gaps.size} splits")
+
+
+def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
+    """First minus second, for the splits in which both worked and the measure is defined."""
+    if a.design.kind == "leave one out" and measure.row_values is None and a.groups is None:
+        raise InvalidArgumentError(
+            f"{measure.name} is not defined for one row, and leave-one-out tests on one. Use KFold."
+        )
+    one, other = (
+        dict(zip(judged.main_splits, judged.split_values(measure), strict=True))
+        for judged in (a, b)
+    )
+    both = [i for i in one if i in other and not np.isnan(one[i] + other[i])]
+    first, second = np.array([one[i] for i in both]), np.array([other[i] for i in both])
+    finite_losses(np.concatenate([first, second]), measure.name)
+    if len(both) < 2:
+        raise InvalidArgumentError(
+            f"{measure.name} is defined for both in {len(both)} of {len(a.splits)} splits; two "
+            "are needed. Use a design with more splits, or fewer folds of more rows."
+        )
+    gaps: Floats = first - second
+    return gaps
+
+
+def repeats_until(test: DifferenceTest, judged: Evaluation, half_width: float) -> int | None:
+    """Repeats of the design until the corrected interval is that narrow; None if never.
+
+    More repeats take away the chance of the partition, not that of the rows: the variance falls
+    towards s² n_test/n_train, never below.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import KFold, evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> a, b = (
+    ...     evaluate(model, X, y, design=KFold(5), random_state=0)
+    ...     for model in (GaussianNB(), DummyClassifier())
+    ... )
+    >>> test = compare_algorithms(a, b, NAMED["accuracy"], 0.95, None)
+    >>> half_width = (test.high - test.low) / 2
+    >>> repeats_until(test, a, 0.8 * half_width), repeats_until(test, a, 0.1 * half_width)
+    (2, None)
+    """
+    design = judged.design
+    if not test.method.startswith("corrected") or not hasattr(design, "repeats"):
+        return None
+    from scipy.special import ndtri, stdtrit
+
+    n_splits = len(judged.main_splits)
+    per_repeat = max(1, n_splits // design.repeats)
+    ratio = judged.test_to_train
+    spread = test.standard_error / np.sqrt(1 / n_splits + ratio)
+    tail = (1 + test.level) / 2
+    if ndtri(tail) * spread * np.sqrt(ratio) >= half_width:
+        return None
+
+    def enough(repeats: int) -> bool:
+        splits = repeats * per_repeat
+        if splits < 2:
+            return False
+        quantile = stdtrit(splits - 1, tail)
+        return bool(quantile * spread * np.sqrt(1 / splits + ratio) <= half_width)
+
+    return smallest_count(enough)

@@ -1,0 +1,103 @@
+"""Judge any classifier: designs, measures, costs, curves and bootstrap, frozen results out.
+
+Names are loaded when first used: an interval formula should not wait for scikit-learn.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sureleaf.evaluation.bootstrap_errors import BootstrapError, bootstrap_error
+    from sureleaf.evaluation.curves import (
+        Arithmetic,
+        Geometric,
+        LearningCurve,
+        NoChange,
+        NotWorthwhile,
+        PowerLaw,
+        RowsFor,
+        learning_curve,
+    )
+    from sureleaf.evaluation.designs import (
+        Bootstrap,
+        Holdout,
+        KFold,
+        LeaveOneOut,
+        NestedKFold,
+        RepeatedHoldout,
+    )
+    from sureleaf.evaluation.evaluation import Evaluation
+    from sureleaf.evaluation.intervals import Estimate
+    from sureleaf.evaluation.judging import evaluate
+    from sureleaf.evaluation.measures import decide
+    from sureleaf.evaluation.measures.named import Measure
+    from sureleaf.evaluation.predictions import Predictions
+    from sureleaf.evaluation.summary import Summary
+
+__all__ = [
+    "Arithmetic",
+    "Bootstrap",
+    "BootstrapError",
+    "Estimate",
+    "Evaluation",
+    "Geometric",
+    "Holdout",
+    "KFold",
+    "LearningCurve",
+    "LeaveOneOut",
+    "Measure",
+    "NestedKFold",
+    "NoChange",
+    "NotWorthwhile",
+    "PowerLaw",
+    "Predictions",
+    "RepeatedHoldout",
+    "RowsFor",
+    "Summary",
+    "bootstrap_error",
+    "decide",
+    "evaluate",
+    "learning_curve",
+]
+
+_NAMES_IN = {
+    "bootstrap_errors": ("BootstrapError", "bootstrap_error"),
+    "curves": (
+        "Arithmetic",
+        "Geometric",
+        "LearningCurve",
+        "NoChange",
+        "NotWorthwhile",
+        "PowerLaw",
+        "RowsFor",
+        "learning_curve",
+    ),
+    "designs": (
+        "Bootstrap",
+        "Holdout",
+        "KFold",
+        "LeaveOneOut",
+        "NestedKFold",
+        "RepeatedHoldout",
+    ),
+    "evaluation": ("Evaluation",),
+    "intervals": ("Estimate",),
+    "judging": ("evaluate",),
+    "measures": ("decide",),
+    "measures.named": ("Measure",),
+    "predictions": ("Predictions",),
+    "summary": ("Summary",),
+}
+_HOME_OF = {name: home for home, names in _NAMES_IN.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'sureleaf.evaluation' has no attribute {name!r}")
+    home = importlib.import_module(f"sureleaf.evaluation.{_HOME_OF[name]}")
+    globals()[name] = getattr(home, name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,287 @@
+"""The bootstrap family of error estimates: training, plain, leave-one-out, .632 and .632+."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+
+from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.evaluation.arguments import Floats, Integers, check_choice
+from sureleaf.evaluation.designs.bootstrap import Bootstrap
+from sureleaf.evaluation.draw import read_seed
+from sureleaf.evaluation.fitting import check_estimator, fitted, predict_codes
+from sureleaf.evaluation.intervals import out_of_bag_mean
+from sureleaf.evaluation.judging import describe
+from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.evaluation.no_information import class_losses, no_information_rate
+from sureleaf.evaluation.progress import track
+from sureleaf.evaluation.shown import ShownAsText
+from sureleaf.evaluation.table import Table, read_table
+
+__all__ = ["BootstrapError", "bootstrap_error"]
+
+LOSSES = ("error", "nce", "quadratic_loss", "cost")
+
+
+@dataclass(frozen=True)
+class BootstrapError(ShownAsText):
+    """Estimates of the mean loss on new rows.
+
+    Attributes
+    ----------
+    training : float
+        Loss of the model of all rows on those rows (Xu, (7)); too low.
+    plain : float
+        Loss of the bootstraps' models on all rows (Xu, (8)); too low.
+    leave_one_out : float
+        Loss of each row under the models that did not see it (Xu, (9)); too high.
+    e632 : float
+        ``.368 training + .632 leave_one_out`` (Xu, (12)); too low where training is near 0, as
+        for fully grown trees.
+    e632_plus : float
+        The same with a weight that moves towards leave_one_out as the model overfits; the
+        estimate to use.
+    no_information : float
+        Loss if predictions and classes were independent.
+    relative_overfitting : float
+        From 0 (none) to 1 (the model knows nothing of new rows).
+    standard_errors : dict of str to float
+        Of the five estimates; how the estimate would vary with the sample of rows. That of the
+        .632 estimates is that of leave_one_out in proportion, as Efron and Tibshirani propose.
+    rows_without_term : int
+        Rows that are in every bootstrap and have no term in leave_one_out.
+    loss : str
+    n_bootstraps : int
+        Bootstraps that were fitted.
+    failures : dict of int to str
+        Bootstraps whose model failed, and why; they are left out.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> found = bootstrap_error(
+    ...     GaussianNB(), *load_iris(return_X_y=True), n_bootstraps=50, random_state=0)
+    >>> found.training < found.e632_plus < found.leave_one_out
+    True
+    """
+
+    training: float
+    plain: float
+    leave_one_out: float
+    e632: float
+    e632_plus: float
+    no_information: float
+    relative_overfitting: float
+    standard_errors: dict[str, float]
+    rows_without_term: int
+    loss: str
+    n_bootstraps: int
+    failures: dict[int, str]
+
+    def __str__(self) -> str:
+        lines = [f"{self.loss} by {self.n_bootstraps} bootstraps"]
+        lines += [
+            f"  {name:13}  {getattr(self, name):.4f}  (standard error {error:.4f})"
+            for name, error in self.standard_errors.items()
+        ]
+        lines.append(f"  {'no information':13} {self.no_information:.4f}")
+        if self.rows_without_term:
+            lines.append(f"  ! {self.rows_without_term} rows are in every bootstrap")
+        lines += [f"  ! bootstrap {b} failed: {why}" for b, why in self.failures.items()]
+        return "\n".join(lines)
+
+
+def bootstrap_error(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_bootstraps: int = 200,
+    loss: str = "error",
+    cost: ArrayLike | None = None,
+    stratified: bool = False,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    random_state: object = None,
+) -> BootstrapError:
+    """Estimate the loss of a classifier on new rows by bootstraps, up to .632+.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight, n_jobs, progress, random_state
+        As for `sureleaf.evaluate`.
+    n_bootstraps : int
+    loss : {"error", "nce", "quadratic_loss", "cost"}
+        0/1 loss, log loss in nats, quadratic loss, or the mean cost a row.
+    cost : array-like of shape (m, m) or (n, m, m)
+        For ``loss="cost"``: ``cost[actual][predicted]``, classes sorted.
+    stratified : bool
+        Draw as many rows of each class as there are.
+
+    Returns
+    -------
+    BootstrapError
+
+    References
+    ----------
+    .. [1] Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ bootstrap
+       method. JASA 92, 548-560.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = bootstrap_error(GaussianNB(), X, y, n_bootstraps=50, random_state=0)
+    >>> round(found.training, 4), round(found.e632_plus, 2)
+    (0.058, 0.06)
+    """
+    check_estimator(estimator)
+    check_choice("loss", loss, LOSSES)
+    table = read_table(X, y, sample_weight=sample_weight)
+    matrix = None
+    if loss == "cost":
+        if cost is None:
+            raise InvalidArgumentError(
+                "cost must be given for loss='cost': cost[actual][predicted]."
+            )
+        matrix = check_cost(cost, len(table.classes), len(table))
+    seed = read_seed(random_state)
+    design = Bootstrap(n_bootstraps, stratified=stratified)
+    full = _losses(estimator, table, np.arange(len(table)), loss, matrix, seed, n_bootstraps)
+    if isinstance(full, str):
+        raise FailedFitError(f"{describe(estimator)} failed on all rows: {full}")
+    splits = design.splits(table.codes, seed=seed)
+    runs = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_own_losses)(estimator, table, split.train, loss, matrix, seed, b)
+        for b, split in enumerate(splits)
+    )
+    rows, counts, failures = [], [], {}
+    for b, (own, count) in enumerate(
+        track(runs, total=n_bootstraps, what="Bootstraps", shown=progress)
+    ):
+        if isinstance(own, str):
+            failures[b] = own
+        else:
+            rows.append(own)
+            counts.append(count)
+    if not rows:
+        raise FailedFitError(
+            f"{describe(estimator)} failed on every one of {n_bootstraps} bootstraps, first with "
+            f"{failures[0]}"
+        )
+    return _combine(table, full, np.array(rows), np.array(counts), loss, failures)
+
+
+def _losses(
+    estimator: Any,
+    table: Table,
+    train: Integers,
+    loss: str,
+    cost: Any,
+    seed: int,
+    number: int,
+) -> Floats | str:
+    """Loss of every row for every class under the model of some rows, or why there is none."""
+    try:
+        model = fitted(estimator, table, train, seed, number)
+        everything, of_labels = np.arange(len(table)), loss in ("error", "cost")
+        codes, probabilities = predict_codes(
+            model, table, everything, labels=of_labels, probabilities=not of_labels
+        )
+    except Exception as problem:  # any error of the estimator is recorded
+        return f"{type(problem).__name__}: {problem}"
+    return class_losses(codes, probabilities, loss, len(table.classes), cost)
+
+
+def _own_losses(
+    estimator: Any,
+    table: Table,
+    train: Integers,
+    loss: str,
+    cost: Any,
+    seed: int,
+    number: int,
+) -> tuple[Floats | str, Integers]:
+    found = _losses(estimator, table, train, loss, cost, seed, number)
+    counts = np.bincount(train, minlength=len(table))
+    if isinstance(found, str):
+        return found, counts
+    return found[np.arange(len(table)), table.codes], counts
+
+
+def _combine(
+    table: Table,
+    full: Floats,
+    losses: Floats,
+    counts: Integers,
+    loss: str,
+    failures: dict[int, str],
+) -> BootstrapError:
+    """Put the five estimates together."""
+    n = len(table)
+    scale = np.ones(n) if table.weights is None else table.weights * n / table.weights.sum()
+    own = full[np.arange(n), table.codes]
+    training = float((scale * own).mean())
+    gamma = no_information_rate(table.codes, full, table.weights)
+    out = out_of_bag_mean(losses, counts, table.weights)
+    plain, plain_error = _plain(losses, counts, scale)
+    e632 = 0.368 * training + 0.632 * out.value
+    overfitting, e632_plus = _plus(training, out.value, gamma)
+    in_proportion = out.standard_error / abs(out.value) if out.value else 0.0
+    with np.errstate(invalid="ignore"):
+        training_error = math.sqrt(float((scale**2 * (own - training) ** 2).sum()) / n**2)
+    errors = {
+        "training": training_error,
+        "plain": plain_error,
+        "leave_one_out": out.standard_error,
+        "e632": in_proportion * abs(e632),
+        "e632_plus": in_proportion * abs(e632_plus),
+    }
+    return BootstrapError(
+        training=training,
+        plain=plain,
+        leave_one_out=out.value,
+        e632=e632,
+        e632_plus=e632_plus,
+        no_information=gamma,
+        relative_overfitting=overfitting,
+        standard_errors=errors,
+        rows_without_term=out.rows_without_term,
+        loss=loss,
+        n_bootstraps=len(losses),
+        failures=failures,
+    )
+
+
+def _plus(training: float, out: float, gamma: float) -> tuple[float, float]:
+    """Relative overfitting rate and .632+ (Efron and Tibshirani, (28) to (32))."""
+    if not math.isfinite(out):
+        return 1.0, out
+    capped = min(out, gamma)
+    overfits = capped > training and gamma > training
+    rate = min((capped - training) / (gamma - training), 1.0) if overfits else 0.0
+    weight = 0.632 / (1 - 0.368 * rate)
+    return rate, (1 - weight) * training + weight * capped
+
+
+def _plain(losses: Floats, counts: Integers, scale: Floats) -> tuple[float, float]:
+    """Mean loss of the bootstraps' models on all rows, and its standard error by influence."""
+    n_bootstraps, n = losses.shape
+    by_bootstrap = (losses * scale).mean(axis=1)
+    value = float(by_bootstrap.mean())
+    if not math.isfinite(value):
+        return value, math.nan
+    influence = (
+        scale * (losses.mean(axis=0) - value) / n
+        + by_bootstrap @ (counts - counts.mean(axis=0)) / n_bootstraps
+    )
+    noise = n * float(((by_bootstrap - value) ** 2).sum()) / n_bootstraps**2
+    once = scale**2 * ((losses - value) ** 2).mean(axis=0)
+    variance = max(float(influence @ influence) - noise, float(once.sum()) / n**2)
+    return value, math.sqrt(variance)

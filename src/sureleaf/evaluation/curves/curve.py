@@ -1,0 +1,285 @@
+"""A learning curve as a result: figures at each size, the law they follow, rows for a target."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.arguments import Floats, Integers
+from sureleaf.evaluation.curves.power_law import PowerLaw, fit_power_law
+from sureleaf.evaluation.draw import CURVE, generator
+from sureleaf.evaluation.intervals import Estimate, corrected_resampled
+from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.shown import ShownAsText
+
+__all__ = ["LearningCurve", "RowsFor"]
+
+N_REFITS = 200
+FARTHEST = 10_000
+"""How many times the largest size is looked at for a target."""
+
+
+@dataclass(frozen=True)
+class RowsFor(ShownAsText):
+    """Training rows until a measure reaches a target.
+
+    Attributes
+    ----------
+    measure : str
+    target : float
+    rows, low, high : float
+        Training rows in all, and their prediction interval; infinite where out of reach.
+    available : int
+        Training rows there are.
+    level : float
+    limit : float
+        What the measure comes to with rows without end.
+
+    Examples
+    --------
+    >>> print(RowsFor("accuracy", 0.9, 2000, 1500, 3400, 600, 0.95, 0.93))
+    1,400 more rows for accuracy 0.9 (95 % prediction interval: 900 to 2,800 more)
+    """
+
+    measure: str
+    target: float
+    rows: float
+    low: float
+    high: float
+    available: int
+    level: float
+    limit: float
+
+    @property
+    def more(self) -> float:
+        """Rows beyond those there are; not positive if the target is reached."""
+        return self.rows - self.available
+
+    def __str__(self) -> str:
+        what = f"{self.measure} {self.target:g}"
+        level = f"{100 * self.level:g} % prediction interval"
+        if not math.isfinite(self.rows):
+            best = f"with {self.low:,.0f} rows" if math.isfinite(self.low) else "never"
+            return (
+                f"{what} is out of reach: the curve levels off at {self.limit:.4g} "
+                f"({level}: at the earliest {best})"
+            )
+        if self.more <= 0:
+            high = f"{self.high:,.0f}" if math.isfinite(self.high) else "never"
+            return (
+                f"{what} is reached with {self.rows:,.0f} rows ({level}: {self.low:,.0f} to {high})"
+            )
+        low = f"{max(self.low - self.available, 0):,.0f}"
+        high = f"{self.high - self.available:,.0f} more" if math.isfinite(self.high) else "never"
+        return f"{self.more:,.0f} more rows for {what} ({level}: {low} to {high})"
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve(ShownAsText):
+    """A measure at growing numbers of training rows.
+
+    Attributes
+    ----------
+    measure : Measure
+    sizes : ndarray of int
+        Training rows; each sample holds the smaller ones.
+    values : ndarray of shape (repeats, sizes)
+        NaN where a fit failed or the measure was undefined.
+    n_rows : int
+        Training rows there were.
+    test_to_train : float
+        Test rows over all training rows, for the corrected intervals.
+    level : float
+    stopped : str or None
+        Why the curve ended before all rows were used.
+    failures : dict of (repeat, size) to str
+    seed : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import Geometric, learning_curve
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> curve = learning_curve(GaussianNB(), X, y, schedule=Geometric(20, 4), random_state=0)
+    >>> curve.sizes.tolist(), curve.values.shape
+    ([20, 80, 320, 379], (10, 4))
+    """
+
+    measure: Measure
+    sizes: Integers
+    values: Floats
+    n_rows: int
+    test_to_train: float
+    level: float
+    stopped: str | None
+    failures: dict[tuple[int, int], str]
+    seed: int
+
+    @cached_property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The mean at each size, with the corrected resampled t interval over repeats."""
+        return tuple(self._estimate(column) for column in self.values.T)
+
+    def _estimate(self, column: Floats) -> Estimate:
+        defined = column[np.isfinite(column)]
+        name = f"corrected resampled t over {len(defined)} repeats, this algorithm"
+        if len(defined) < 2:
+            value = float(defined[0]) if len(defined) else math.nan
+            return Estimate(value, self.measure.low, self.measure.high, self.level, "too few")
+        found = corrected_resampled(defined, test_to_train=self.test_to_train, level=self.level)
+        low, high = max(found.low, self.measure.low), min(found.high, self.measure.high)
+        return Estimate(found.value, low, high, self.level, name)
+
+    @property
+    def means(self) -> Floats:
+        """The mean at each size."""
+        return np.array([found.value for found in self.estimates])
+
+    @cached_property
+    def power_law(self) -> PowerLaw:
+        """The power law fitted to the means, sizes weighted by how sure they are."""
+        usable = np.isfinite(self.means)
+        return self._fit(self.values[:, usable], self.sizes[usable])
+
+    def _fit(self, values: Floats, sizes: Integers) -> PowerLaw:
+        means = np.nanmean(values, axis=0)
+        spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(len(sizes))
+        floor = max(float(np.mean(spread)) / 10, 1e-12)  # a size without spread is not certain
+        return fit_power_law(
+            sizes,
+            means,
+            weights=1 / np.maximum(spread, floor),
+            increasing=self.measure.greater_is_better,
+            low=self.measure.low,
+            high=self.measure.high,
+        )
+
+    @cached_property
+    def _refits(self) -> list[PowerLaw]:
+        """Power laws of bootstrapped repeats."""
+        usable = np.isfinite(self.values).all(axis=0)
+        if usable.sum() < 3 or len(self.values) < 2:
+            raise InvalidArgumentError(
+                "A prediction interval needs two repeats and three sizes where none failed; got "
+                f"{len(self.values)} repeats and {usable.sum()} such sizes."
+            )
+        random = generator(self.seed, CURVE)
+        n = len(self.values)
+        draws = random.integers(n, size=(N_REFITS, n))
+        return [self._fit(self.values[rows][:, usable], self.sizes[usable]) for rows in draws]
+
+    def predict(self, n_rows: ArrayLike) -> tuple[Floats, Floats, Floats]:
+        """Return the measure at other sizes, and the ends of its prediction interval.
+
+        The interval holds what the law's fit leaves open (repeats are bootstrapped, their spread
+        enlarged by the correction for overlapping rows) and how far means lie from the law.
+
+        Examples
+        --------
+        >>> from sureleaf.evaluation.measures.named import NAMED
+        >>> n = np.array([50, 100, 200, 400])
+        >>> noise = np.array([[0.01], [0.0], [-0.01]])
+        >>> curve = LearningCurve(
+        ...     NAMED["accuracy"], n, 0.9 - 2 / n + noise, 400, 0.5, 0.95, None, {}, 0)
+        >>> value, low, high = curve.predict([1000])
+        >>> round(float(value[0]), 3), bool(low[0] < 0.898 < high[0])
+        (0.898, True)
+        """
+        n = np.atleast_1d(np.asarray(n_rows, dtype=np.float64))
+        centre = np.asarray(self.power_law(n))
+        inflate = math.sqrt(1 + self.test_to_train * len(self.values))
+        usable = np.isfinite(self.means)
+        residuals = self.means[usable] - self.power_law(self.sizes[usable])
+        free = max(len(residuals) - 3, 1)
+        scatter = math.sqrt(float((residuals**2).sum()) / free)
+        noise = generator(self.seed, CURVE, 1).normal(0, scatter, size=len(self._refits))
+        draws = np.array([np.asarray(law(n)) for law in self._refits])
+        draws = centre + (draws - draws.mean(axis=0)) * inflate + noise[:, None]
+        tail = (1 - self.level) / 2
+        low, high = np.quantile(draws, [tail, 1 - tail], axis=0).clip(
+            self.measure.low, self.measure.high
+        )
+        return centre, np.minimum(low, centre), np.maximum(high, centre)
+
+    def rows_for(self, target: float) -> RowsFor:
+        """Return how many training rows the measure needs to reach a target.
+
+        Parameters
+        ----------
+        target : float
+            In units of the measure, for example 0.9 for an accuracy.
+
+        Returns
+        -------
+        RowsFor
+            Prints as a sentence: "1,400 more rows for accuracy 0.9 (95 % prediction interval:
+            900 to 2,800 more)".
+
+        Examples
+        --------
+        >>> from sureleaf.evaluation.measures.named import NAMED
+        >>> n = np.array([50, 100, 200, 400])
+        >>> values = 0.92 - 0.6 / np.sqrt(n) + np.array([[0.002], [0.0], [-0.002]])
+        >>> curve = LearningCurve(NAMED["accuracy"], n, values, 400, 0.5, 0.95, None, {}, 0)
+        >>> found = curve.rows_for(0.9)
+        >>> found.rows, found.more, found.low < 900 < found.high
+        (900.0, 500.0, True)
+        """
+        law = self.power_law
+        rows = law.rows_for(target)
+        grid = np.unique(np.rint(np.geomspace(2, FARTHEST * float(self.sizes[-1]), 2000)))
+        _, low, high = self.predict(grid)
+        if self.measure.greater_is_better:
+            soonest, latest = high >= target, low >= target
+        else:
+            soonest, latest = low <= target, high <= target
+        first = float(grid[np.argmax(soonest)]) if soonest.any() else math.inf
+        last = float(grid[np.argmax(latest)]) if latest.any() else math.inf
+        needed = float(math.ceil(rows * (1 - 1e-6))) if math.isfinite(rows) else math.inf
+        return RowsFor(
+            self.measure.name,
+            target,
+            needed,
+            min(first, needed),
+            max(last, needed),
+            self.n_rows,
+            self.level,
+            law.limit,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curve as plain data, for JSON."""
+        return {
+            "measure": self.measure.name,
+            "level": self.level,
+            "rows": self.n_rows,
+            "points": [
+                {"rows": int(size), "value": e.value, "low": e.low, "high": e.high}
+                for size, e in zip(self.sizes, self.estimates, strict=True)
+            ],
+            "stopped": self.stopped,
+            "failures": [
+                {"repeat": repeat, "rows": size, "error": why}
+                for (repeat, size), why in self.failures.items()
+            ],
+            "seed": self.seed,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.measure.name} by training rows ({100 * self.level:g} % intervals)"]
+        for size, found in zip(self.sizes, self.estimates, strict=True):
+            lines.append(f"{size:>10,}  {found.value:.4f}  {found.low:.4f} to {found.high:.4f}")
+        if self.stopped:
+            lines.append(f"Stopped at {self.sizes[-1]:,} of {self.n_rows:,} rows: {self.stopped}.")
+        lines += [
+            f"! repeat {repeat}, {size} rows failed: {why}"
+            for (repeat, size), why in self.failures.items()
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__

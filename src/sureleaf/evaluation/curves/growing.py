@@ -1,0 +1,181 @@
+"""Learning curves by progressive sampling."""
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+
+from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.evaluation.arguments import Integers, check_level
+from sureleaf.evaluation.curves.curve import LearningCurve
+from sureleaf.evaluation.curves.schedule import Geometric, Schedule
+from sureleaf.evaluation.curves.stop import StopRule
+from sureleaf.evaluation.designs.holdout import RepeatedHoldout
+from sureleaf.evaluation.designs.split import Split
+from sureleaf.evaluation.draw import PARTITION, read_seed, shuffled
+from sureleaf.evaluation.fitting import check_estimator, fitted, predict_codes
+from sureleaf.evaluation.judging import describe
+from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.evaluation.measures.named import Measure, find_measure
+from sureleaf.evaluation.progress import track
+from sureleaf.evaluation.scored import Scored
+from sureleaf.evaluation.table import Table, read_table
+
+__all__ = ["learning_curve", "nested_order"]
+
+DEFAULT_SCHEDULE = Geometric()
+
+
+def nested_order(train: Integers, classes: Integers, seed: int, repeat: int) -> Integers:
+    """Return training rows in an order whose every beginning has the classes' shares.
+
+    A sample is the first rows of it, so that each sample holds the smaller ones.
+
+    Examples
+    --------
+    >>> order = nested_order(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), seed=0, repeat=0)
+    >>> int((order[:3] > 3).sum())  # a third of every sample is of the second class
+    1
+    """
+    order = train[shuffled(len(train), seed, PARTITION, repeat, 1)]
+    own = classes[order]
+    position = np.empty(len(order))
+    for code in np.unique(own):
+        members = np.flatnonzero(own == code)
+        position[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return order[np.argsort(position, kind="stable")]
+
+
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    schedule: Schedule = DEFAULT_SCHEDULE,
+    stop: StopRule | None = None,
+    measure: str | Measure = "accuracy",
+    repeats: int = 10,
+    test: float = 1 / 3,
+    level: float = 0.95,
+    positive: object = None,
+    cost: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    random_state: object = None,
+) -> LearningCurve:
+    """Measure a classifier on growing samples, until more rows stop paying.
+
+    Each repeat holds out other rows to test on and grows its samples, each holding the smaller
+    ones, from the rest.
+
+    Parameters
+    ----------
+    estimator, X, y, positive, cost, groups, sample_weight, n_jobs, progress, random_state
+        As for `sureleaf.evaluate`.
+    schedule : Geometric or Arithmetic
+        The sizes; all training rows come last.
+    stop : NoChange or NotWorthwhile, optional
+        When to stop before all rows are used; by default never.
+    measure : str or Measure
+    repeats : int
+        At least 2 for intervals.
+    test : float
+        Share of the rows held out.
+    level : float
+
+    Returns
+    -------
+    LearningCurve
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import Geometric, NotWorthwhile
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> curve = learning_curve(
+    ...     GaussianNB(), X, y, schedule=Geometric(20, 2), stop=NotWorthwhile(0.05),
+    ...     random_state=0)
+    >>> curve.sizes.tolist()
+    [20, 40]
+    """
+    check_estimator(estimator)
+    check_level(level)
+    table = read_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
+    found = find_measure(measure)
+    matrix = None if cost is None else check_cost(cost, len(table.classes), len(table))
+    if found.name == "cost" and matrix is None:
+        raise InvalidArgumentError("The measure 'cost' needs cost=, cost[actual][predicted].")
+    seed = read_seed(random_state)
+    design = RepeatedHoldout(repeats, test)
+    splits = list(design.splits(table.codes, groups=table.groups, seed=seed))
+    orders = [nested_order(s.train, table.codes, seed, s.repeat) for s in splits]
+    n_rows = min(len(order) for order in orders)
+    ratio = float(np.mean([len(s.test) for s in splits])) / n_rows
+    sizes = schedule.sizes(n_rows)
+    columns: list[Any] = []
+    failures: dict[tuple[int, int], str] = {}
+    stopped = None
+    for i, size in enumerate(track(sizes, total=len(sizes), what="Growing", shown=progress)):
+        outcomes = Parallel(n_jobs=n_jobs)(
+            delayed(_one)(estimator, table, s, order[:size], found, matrix, seed, i)
+            for s, order in zip(splits, orders, strict=True)
+        )
+        failures |= {(r, size): o for r, o in enumerate(outcomes) if isinstance(o, str)}
+        columns.append(np.array([np.nan if isinstance(o, str) else o for o in outcomes]))
+        if stop is not None and i > 0 and i < len(sizes) - 1:
+            sign = 1 if found.greater_is_better else -1
+            stopped = stop.reason(sign * columns[-2], sign * columns[-1], ratio)
+            if stopped:
+                break
+    values = np.column_stack(columns)
+    if np.isnan(values).all():
+        why = next(iter(failures.values()), f"{found.name} is undefined on the test rows")
+        raise FailedFitError(f"{describe(estimator)} failed at every size, first with {why}")
+    return LearningCurve(
+        found,
+        np.array(sizes[: values.shape[1]]),
+        values,
+        n_rows,
+        ratio,
+        level,
+        stopped,
+        failures,
+        seed,
+    )
+
+
+def _one(
+    estimator: Any,
+    table: Table,
+    split: Split,
+    train: Integers,
+    measure: Measure,
+    cost: Any,
+    seed: int,
+    number: int,
+) -> float | str:
+    try:
+        model = fitted(estimator, table, train, seed, split.repeat, number)
+        codes, probabilities = predict_codes(
+            model, table, split.test, probabilities=measure.needs_probabilities
+        )
+        if measure.needs_probabilities and probabilities is None:
+            return f"{measure.name} needs probabilities, and the estimator has no predict_proba"
+    except Exception as problem:  # any error of the estimator is recorded
+        return f"{type(problem).__name__}: {problem}"
+    own = cost[split.test] if cost is not None and cost.ndim == 3 else cost
+    return measure.value(
+        Scored(
+            table.codes[split.test],
+            codes,
+            probabilities,
+            None if table.weights is None else table.weights[split.test],
+            own,
+            len(table.classes),
+            table.positive,
+        )
+    )

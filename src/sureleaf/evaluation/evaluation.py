@@ -1,0 +1,374 @@
+"""The frozen result of judging a classifier."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation import estimating, reweighing, store
+from sureleaf.evaluation.arguments import Floats, Integers, Labels
+from sureleaf.evaluation.designs.split import Design
+from sureleaf.evaluation.intervals import Estimate
+from sureleaf.evaluation.measures import (
+    CalibrationCurve,
+    ConfusionMatrix,
+    Roc,
+    calibration_curve,
+    roc,
+)
+from sureleaf.evaluation.measures.confusion import count_pairs
+from sureleaf.evaluation.measures.named import Measure, find_measure
+from sureleaf.evaluation.predictions import Predictions
+from sureleaf.evaluation.scored import Scored
+from sureleaf.evaluation.shown import ShownAsText
+
+if TYPE_CHECKING:
+    from sureleaf.evaluation.summary import Summary
+
+__all__ = ["Evaluation", "SplitFacts"]
+
+
+@dataclass(frozen=True)
+class SplitFacts:
+    """What is known of one split besides its predictions.
+
+    Attributes
+    ----------
+    repeat, fold : int
+    without : int or None
+        The second fold left out by a split of nested cross-validation.
+    n_train : int
+        Different rows it was trained on.
+    n_test : int
+    failure : str or None
+        Type and message of the error that ended it, if one did.
+
+    Examples
+    --------
+    >>> SplitFacts(0, 6, None, 90, 10, "ValueError: no").failure
+    'ValueError: no'
+    """
+
+    repeat: int
+    fold: int
+    without: int | None
+    n_train: int
+    n_test: int
+    failure: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(ShownAsText):
+    """A classifier judged by a design: every out-of-sample prediction, and what follows from them.
+
+    Any measure can be computed later without refitting. Made by `sureleaf.evaluate`.
+
+    Attributes
+    ----------
+    estimator : str
+        The estimator as text.
+    design : Design
+    seed : int
+        With the design it gives the same splits again.
+    classes : ndarray of labels
+    positive_code : int
+        Position of the positive class among them.
+    truth : ndarray of int
+        Class code of every row of the table.
+    weights, groups, cost : ndarray or None
+    splits : tuple of SplitFacts
+    row, split, prediction : ndarray of int
+        Row, split and predicted class code of every prediction, in the order of splits.
+    probabilities : ndarray of shape (n, m), or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> judged = evaluate(GaussianNB(), X, y, random_state=0)
+    >>> judged
+    Evaluation(GaussianNB() by KFold, 150 rows, 3 classes, 10 splits)
+    >>> print(judged.confusion())
+    actual |  0   1   2 | sum
+    0      | 50   0   0 |  50
+    1      |  0  47   3 |  50
+    2      |  0   4  46 |  50
+    sum    | 50  51  49 | 150
+    """
+
+    estimator: str
+    design: Design
+    seed: int
+    classes: Labels
+    positive_code: int
+    truth: Integers
+    weights: Floats | None
+    groups: Integers | None
+    cost_matrix: Floats | None
+    splits: tuple[SplitFacts, ...]
+    row: Integers
+    split: Integers
+    prediction: Integers
+    probabilities: Floats | None
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return (
+            f"Evaluation({self.estimator} by {type(self.design).__name__}, {len(self.truth)} rows, "
+            f"{len(self.classes)} classes, {len(self.splits)} splits{failed})"
+        )
+
+    @property
+    def positive(self) -> Any:
+        """The positive class."""
+        return self.classes.tolist()[self.positive_code]
+
+    @property
+    def failures(self) -> dict[int, str]:
+        """Split number -> the error that ended it."""
+        return {i: facts.failure for i, facts in enumerate(self.splits) if facts.failure}
+
+    @cached_property
+    def main_splits(self) -> tuple[int, ...]:
+        """Numbers of the splits that worked, without the inner ones of nested cross-validation."""
+        return tuple(
+            i for i, facts in enumerate(self.splits) if facts.without is None and not facts.failure
+        )
+
+    @property
+    def predictions(self) -> Predictions:
+        """Out-of-sample predictions as labels: row, split, truth, prediction, probabilities."""
+        cells = np.isin(self.split, self.main_splits)
+        table = None if self.probabilities is None else self.probabilities[cells]
+        row = self.row[cells]
+        return Predictions(
+            row,
+            self.split[cells],
+            self.classes[self.truth[row]],
+            self.classes[self.prediction[cells]],
+            table,
+            self.classes,
+        )
+
+    @property
+    def rows_id(self) -> str:
+        """Fingerprint of the rows' labels: two evaluations of one table have the same."""
+        digest = hashlib.sha256(json.dumps([str(label) for label in self.classes]).encode())
+        digest.update(self.truth.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    @property
+    def splits_id(self) -> str:
+        """Fingerprint of rows and splits: with the same one, splits can be compared in pairs."""
+        plan = json.dumps([self.design.to_dict(), self.seed], sort_keys=True)
+        digest = hashlib.sha256((self.rows_id + plan).encode())
+        if self.groups is not None:
+            digest.update(self.groups.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    @property
+    def test_to_train(self) -> float:
+        """Test rows over (different) training rows, the mean over splits."""
+        own = [self.splits[i] for i in self.main_splits]
+        return float(np.mean([facts.n_test / facts.n_train for facts in own]))
+
+    def scored(self, cells: Integers) -> Scored:
+        """Return predictions (by their positions) as codes for a measure."""
+        row = self.row[cells]
+        cost = self.cost_matrix
+        return Scored(
+            self.truth[row],
+            self.prediction[cells],
+            None if self.probabilities is None else self.probabilities[cells],
+            None if self.weights is None else self.weights[row],
+            cost[row] if cost is not None and cost.ndim == 3 else cost,
+            len(self.classes),
+            self.positive_code,
+        )
+
+    def cells_of(self, split: int) -> Integers:
+        """Return the positions of the predictions of one split."""
+        return np.arange(*np.searchsorted(self.split, [split, split + 1]))
+
+    def find(self, measure: str | Measure) -> Measure:
+        """Return the measure, if the classifier gave what it needs."""
+        found = find_measure(measure)
+        if found.needs_probabilities and self.probabilities is None:
+            raise InvalidArgumentError(
+                f"{found.name} needs probabilities, and {self.estimator} has no predict_proba. "
+                "Use a measure of predictions, for example accuracy, or wrap the estimator in "
+                "sklearn.calibration.CalibratedClassifierCV."
+            )
+        if found.name == "cost" and self.cost_matrix is None:
+            raise InvalidArgumentError(
+                "The measure 'cost' needs a cost matrix: evaluate(..., cost=[[0, 1], [5, 0]])."
+            )
+        return found
+
+    def split_values(self, measure: str | Measure) -> Floats:
+        """Return the measure on the test rows of each split that worked (NaN: undefined there).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from sureleaf.evaluation import evaluate
+        >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+        >>> judged.split_values("accuracy").shape
+        (10,)
+        """
+        found = self.find(measure)
+        return np.array([found.value(self.scored(self.cells_of(i))) for i in self.main_splits])
+
+    def row_values(self, measure: str | Measure) -> tuple[Integers, Floats]:
+        """Return the rows that were tested, and the mean of the measure's value of each.
+
+        Only for measures that are means over rows: accuracy, error, losses and cost.
+        """
+        found = self.find(measure)
+        if found.row_values is None:
+            raise InvalidArgumentError(f"{found.name} is no mean over rows.")
+        cells = np.flatnonzero(np.isin(self.split, self.main_splits))
+        values = found.row_values(self.scored(cells))
+        times = np.bincount(self.row[cells], minlength=len(self.truth))
+        sums = np.bincount(self.row[cells], values, minlength=len(self.truth))
+        rows = np.flatnonzero(times)
+        return rows, sums[rows] / times[rows]
+
+    def estimate(
+        self,
+        measure: str | Measure,
+        *,
+        level: float = 0.95,
+        of: str | None = None,
+        method: str | None = None,
+    ) -> Estimate:
+        """Return a measure with an interval that is valid for the design.
+
+        Parameters
+        ----------
+        measure : str or Measure
+            A name such as ``"accuracy"`` or ``"auc"``; ``"cost"`` is the mean cost a row.
+        level : float
+        of : {"model", "algorithm"}, optional
+            Whether the interval speaks of the model(s) that were fitted, or of the algorithm,
+            trained on other rows of the same kind. By default of the model for a hold-out, of the
+            algorithm for every other design. A hold-out says nothing of the algorithm, repeated
+            hold-outs and bootstraps nothing of one model.
+        method : {"wilson", "clopper-pearson", "delong", "bca"}, optional
+            Instead of the method chosen, for a model.
+
+        Returns
+        -------
+        Estimate
+            ``value, low, high, level, method``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from sureleaf.evaluation import Holdout, evaluate
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> judged = evaluate(GaussianNB(), X, y, design=Holdout(), random_state=1)
+        >>> print(judged.estimate("accuracy"))
+        0.9579 (95 % interval 0.9191 to 0.9785; Wilson, this model)
+        """
+        return estimating.estimate(self, self.find(measure), level=level, of=of, method=method)
+
+    def confusion(self) -> ConfusionMatrix:
+        """Return the confusion matrix of all out-of-sample predictions, weighted if rows are."""
+        rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
+        counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
+        return ConfusionMatrix(self.classes, counts)
+
+    def cost(self) -> float:
+        """Return the total cost of all out-of-sample predictions, weighted if rows are."""
+        found = self.find("cost")
+        rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
+        mass = len(rows) if rows.weights is None else float(rows.weights.sum())
+        return found.value(rows) * mass
+
+    def _pooled(self, name: str) -> tuple[Scored, Floats]:
+        rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
+        if rows.probabilities is None:
+            raise InvalidArgumentError(
+                f"{name} needs probabilities, and {self.estimator} has no predict_proba."
+            )
+        return rows, rows.probabilities
+
+    def roc(self, *, positive: object = None) -> Roc:
+        """Return the ROC curve of all out-of-sample predictions for one class."""
+        rows, table = self._pooled("roc")
+        code = self._code(positive)
+        return roc(rows.truth == code, table[:, code], sample_weight=rows.weights)
+
+    def calibration(
+        self, *, positive: object = None, n_bins: int = 10, level: float = 0.95
+    ) -> CalibrationCurve:
+        """Return the calibration curve, with consistency bands, of one class's probabilities."""
+        rows, table = self._pooled("calibration")
+        code = self._code(positive)
+        return calibration_curve(
+            rows.truth == code,
+            table[:, code],
+            n_bins=n_bins,
+            level=level,
+            sample_weight=rows.weights,
+        )
+
+    def _code(self, positive: object) -> int:
+        if positive is None:
+            return self.positive_code
+        found = [code for code, label in enumerate(self.classes.tolist()) if label == positive]
+        if not found:
+            raise InvalidArgumentError(
+                f"positive must be one of {self.classes.tolist()}; got {positive!r}."
+            )
+        return found[0]
+
+    def with_priors(self, in_use: ArrayLike | None = None) -> "Evaluation":
+        """Return the evaluation as it would be with other shares of the classes.
+
+        Probabilities are corrected by Bayes' rule, predictions are the most probable classes, and
+        rows are weighed to the shares of use. Right if only the shares of the classes differ.
+
+        Parameters
+        ----------
+        in_use : array-like of m positive shares, optional
+            In the order of `classes`; by default those of the table, which takes back the
+            over- or under-sampling of the design.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from sureleaf.evaluation import evaluate
+        >>> judged = evaluate(GaussianNB(), *load_breast_cancer(return_X_y=True), random_state=0)
+        >>> rare = judged.with_priors([0.01, 0.99]).confusion()
+        >>> round(float(rare.actual[0] / rare.total), 4)
+        0.01
+        """
+        return reweighing.with_priors(self, in_use)
+
+    def summary(self, *, level: float = 0.95) -> "Summary":
+        """Return the main figures with their intervals, and what to beware of; prints as text."""
+        from sureleaf.evaluation.summary import summarise
+
+        return summarise(self, level=level)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the evaluation to a file that `Evaluation.load` reads (see `store`)."""
+        store.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Evaluation":
+        """Read an evaluation that `save` wrote."""
+        return store.load(path)

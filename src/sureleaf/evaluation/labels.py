@@ -1,0 +1,131 @@
+"""Labels as codes: which classes there are, and which of them is the positive one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.evaluation.arguments import (
+    Integers,
+    Labels,
+    check_same_length,
+    read_labels,
+)
+
+__all__ = ["class_codes", "find_classes", "positive_class", "read_pair"]
+
+SMALL_RANGE = 1 << 16
+"""Whole numbers in a range this small are coded by look-up instead of by search."""
+
+
+def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[Labels, Labels]:
+    """Return true and predicted labels as arrays of the same length and kind of label.
+
+    Examples
+    --------
+    >>> [labels.tolist() for labels in read_pair(["a", "b"], ["a", "a"])]
+    [['a', 'b'], ['a', 'a']]
+    """
+    actual, predicted = read_labels("truth", truth), read_labels("prediction", prediction)
+    check_same_length(truth=actual, prediction=predicted)
+    if len(actual) == 0:
+        raise InvalidArgumentError("truth must have at least one row; got none.")
+    if (actual.dtype.kind in "US") != (predicted.dtype.kind in "US") and object not in (
+        actual.dtype,
+        predicted.dtype,
+    ):
+        raise InvalidTypeError(
+            "truth and prediction must hold the same kind of labels; "
+            f"got {actual.dtype} and {predicted.dtype}, for example {actual[0]!r} and "
+            f"{predicted[0]!r}. Convert one of them."
+        )
+    return actual, predicted
+
+
+def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: Labels) -> Labels:
+    """Return the classes: those named by `labels` in that order, else those seen, sorted.
+
+    Examples
+    --------
+    >>> find_classes(None, np.array([3, 1]), np.array([2, 3])).tolist()
+    [1, 2, 3]
+    """
+    if labels is not None:
+        classes = read_labels("labels", labels)
+        if len(np.unique(classes)) != len(classes):
+            raise InvalidArgumentError(f"labels must differ; got {classes.tolist()}.")
+        return classes
+    seen = [_distinct(array) for array in arrays]
+    try:
+        return seen[0] if len(seen) == 1 else np.unique(np.concatenate(seen))
+    except TypeError:
+        raise InvalidTypeError(
+            "Labels of different types cannot be sorted; convert them to one type, for example "
+            "by str."
+        ) from None
+
+
+def _distinct(array: Labels) -> Labels:
+    if array.dtype.kind in "iu" and len(array):
+        low, high = int(array.min()), int(array.max())
+        if high - low < SMALL_RANGE:
+            seen = np.bincount((array - low).ravel(), minlength=high - low + 1)
+            return (np.flatnonzero(seen) + low).astype(array.dtype)
+    return np.unique(array)
+
+
+def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
+    """Return for each label its position among the classes; an unknown one is an error.
+
+    Examples
+    --------
+    >>> class_codes("y", np.array(["b", "a"]), np.array(["a", "b"])).tolist()
+    [1, 0]
+    """
+    if array.dtype.kind in "iub" and classes.dtype.kind in "iub" and len(classes) and len(array):
+        low, high = int(classes.min()), int(classes.max())
+        span = high - low + 1
+        if span < SMALL_RANGE and int(array.min()) >= low and int(array.max()) <= high:
+            where = np.full(span, -1, dtype=np.int64)
+            where[classes.astype(np.int64) - low] = np.arange(len(classes))
+            offset = array.astype(np.int64) - low if low or array.dtype.kind == "b" else array
+            codes: Integers = where[offset]
+            if span == len(classes) or codes.min() >= 0:
+                return codes
+    order = np.argsort(classes, kind="stable")
+    ranks = np.searchsorted(classes, array, sorter=order)
+    codes = order[np.minimum(ranks, len(classes) - 1)]
+    unknown = np.flatnonzero(classes[codes] != array)
+    if len(unknown):
+        label = array[unknown[:1]].tolist()[0]
+        raise InvalidArgumentError(
+            f"{name} has the label {label!r} in row {unknown[0]}, which is not "
+            f"among the classes {classes.tolist()}. Add it to labels=, or leave the row out."
+        )
+    return codes
+
+
+def positive_class(positive: object, classes: Labels) -> int:
+    """Return the code of the positive class; None is the second of two classes.
+
+    Examples
+    --------
+    >>> positive_class(None, np.array(["no", "yes"]))
+    1
+    """
+    if positive is None:
+        if len(classes) == 2:
+            return 1
+        raise InvalidArgumentError(
+            f"positive must name one of the classes where there are not two; "
+            f"got None and the classes {classes.tolist()}. Give positive=, or name both classes "
+            "with labels=."
+        )
+    found = [code for code, label in enumerate(classes.tolist()) if label == positive]
+    if not found:
+        raise InvalidArgumentError(
+            f"positive must be one of the classes {classes.tolist()}; got {positive!r}."
+        )
+    return found[0]

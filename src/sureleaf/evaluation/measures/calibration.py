@@ -1,0 +1,278 @@
+"""Do events happen as often as the probabilities say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+from scipy.special import bdtr
+
+from sureleaf.evaluation.arguments import (
+    Floats,
+    Integers,
+    check_choice,
+    check_count,
+    check_level,
+    check_weights,
+)
+from sureleaf.evaluation.labels import positive_class
+from sureleaf.evaluation.measures.losses import read_scored
+
+__all__ = [
+    "CalibrationCurve",
+    "LossDecomposition",
+    "calibration_curve",
+    "decompose_quadratic_loss",
+    "expected_calibration_error",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationCurve:
+    """Stated probability against observed rate, bin by bin, with consistency bands.
+
+    Attributes
+    ----------
+    stated : ndarray
+        Mean probability stated in each bin (bins without rows are left out).
+    observed : ndarray
+        Share of the bin's rows that are of the class.
+    low, high : ndarray
+        Consistency band: where the observed rate lies, at the level, if the stated probabilities
+        are right. A rate outside it is evidence against them.
+    rows : ndarray
+        Rows in each bin (effective rows where they have weights).
+    level : float
+
+    Examples
+    --------
+    >>> calibration_curve([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2)
+    CalibrationCurve(2 bins, 0 outside their 95 % band)
+    """
+
+    stated: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+    rows: Floats
+    level: float
+
+    @property
+    def outside(self) -> int:
+        """Number of bins whose observed rate lies outside the band."""
+        slack = 1e-12
+        return int(np.sum((self.observed < self.low - slack) | (self.observed > self.high + slack)))
+
+    def __repr__(self) -> str:
+        bins = "1 bin" if len(self.stated) == 1 else f"{len(self.stated)} bins"
+        return f"CalibrationCurve({bins}, {self.outside} outside their {100 * self.level:g} % band)"
+
+
+@dataclass(frozen=True)
+class LossDecomposition:
+    """Quadratic loss = miscalibration - discrimination + uncertainty.
+
+    Attributes
+    ----------
+    loss : float
+        The quadratic loss, from 0 to 2.
+    miscalibration : float
+        What recalibrating (isotonic, bin-free) would gain; 0 is best.
+    discrimination : float
+        What the recalibrated probabilities gain over stating the base rate.
+    uncertainty : float
+        Quadratic loss of stating the base rate.
+
+    Examples
+    --------
+    >>> decompose_quadratic_loss([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5])
+    LossDecomposition(loss=0.5, miscalibration=0.0, discrimination=0.0, uncertainty=0.5)
+    """
+
+    loss: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def _event(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    positive: object,
+    labels: Sequence[Any] | None,
+) -> tuple[Floats, Floats]:
+    """Stated probability and outcome: of the positive class, or of being right at all."""
+    codes, table, classes = read_scored(truth, probabilities, labels)
+    if positive is None and len(classes) != 2:
+        winner = table.argmax(axis=1)
+        return table[np.arange(len(codes)), winner], (winner == codes).astype(np.float64)
+    code = positive_class(positive, classes)
+    return table[:, code], (codes == code).astype(np.float64)
+
+
+def _bins(stated: Floats, n_bins: int, strategy: str) -> Integers:
+    """Bin of each row; equal probabilities are always in the same bin."""
+    check_count("n_bins", n_bins)
+    check_choice("strategy", strategy, ("quantile", "uniform"))
+    if strategy == "uniform":
+        return np.minimum((stated * n_bins).astype(np.int64), n_bins - 1)
+    edges = np.unique(np.quantile(stated, np.linspace(0, 1, n_bins + 1)[1:-1]))
+    return np.searchsorted(edges, stated, side="right")
+
+
+def calibration_curve(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    n_bins: int = 10,
+    strategy: str = "quantile",
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> CalibrationCurve:
+    """Observed rate against stated probability, with the band in which a true one would lie.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+    probabilities : array-like of shape (n, m), or (n,) for the second of two classes
+    positive : label, optional
+        The class in question; by default the second of two classes, and for more the predicted
+        class: the rate of being right against the largest probability.
+    labels : sequence, optional
+        The classes of the columns; by default those of truth, sorted.
+    n_bins : int
+    strategy : {"quantile", "uniform"}
+        Bins of about equally many rows, or of equal width.
+    level : float
+        Level of the band: quantiles of the binomial distribution at the bin's mean probability,
+        a little wide where the probabilities inside a bin differ.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    CalibrationCurve
+
+    References
+    ----------
+    .. [1] Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams.
+       Weather and Forecasting 22, 651-661.
+
+    Examples
+    --------
+    >>> curve = calibration_curve([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2)
+    >>> curve.observed.tolist(), curve.high.tolist()
+    ([0.0, 1.0], [0.5, 1.0])
+    """
+    check_level(level)
+    stated, happened = _event(truth, probabilities, positive, labels)
+    weights = check_weights(sample_weight, len(stated))
+    w = np.ones(len(stated)) if weights is None else weights
+    bins = _bins(stated, n_bins, strategy)
+    mass = np.bincount(bins, w)
+    used = mass > 0
+    mean = (np.bincount(bins, w * stated)[used] / mass[used]).clip(0, 1)
+    rate = np.bincount(bins, w * happened)[used] / mass[used]
+    rows = mass[used] ** 2 / np.bincount(bins, w * w)[used]
+    tail = (1 - level) / 2
+    low = [_quantile(tail, n, p) / n for n, p in zip(np.rint(rows), mean, strict=True)]
+    high = [_quantile(1 - tail, n, p) / n for n, p in zip(np.rint(rows), mean, strict=True)]
+    return CalibrationCurve(mean, rate, np.array(low), np.array(high), rows, level)
+
+
+def _quantile(share: float, n: float, p: float) -> float:
+    """Smallest k with P(Bin(n, p) <= k) >= share, by bisection (scipy.stats is slow to import)."""
+    low, high = -1, int(n)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bdtr(middle, int(n), p) >= share else (middle, high)
+    return float(high)
+
+
+def expected_calibration_error(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    n_bins: int = 10,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean gap between stated probability and observed rate over bins.
+
+    It depends on the bins and can be near 0 for useless probabilities: read it after
+    `decompose_quadratic_loss`. Parameters as for `calibration_curve`.
+
+    Examples
+    --------
+    >>> round(expected_calibration_error([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9]), 4)
+    0.175
+    """
+    stated, happened = _event(truth, probabilities, positive, labels)
+    weights = check_weights(sample_weight, len(stated))
+    gap = (stated - happened) * (1 if weights is None else weights)
+    total = len(stated) if weights is None else weights.sum()
+    return float(np.abs(np.bincount(_bins(stated, n_bins, strategy), gap)).sum() / total)
+
+
+def decompose_quadratic_loss(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> LossDecomposition:
+    """Split the quadratic loss into miscalibration, discrimination and uncertainty (CORP).
+
+    Each class's probability is recalibrated by isotonic regression (pool adjacent violators);
+    the parts are summed over classes, as the loss is. For two classes this is exactly the CORP
+    decomposition, doubled.
+
+    Parameters
+    ----------
+    truth, probabilities, labels, sample_weight
+        As for `calibration_curve`.
+
+    Returns
+    -------
+    LossDecomposition
+
+    References
+    ----------
+    .. [1] Dimitriadis, T., Gneiting, T., Jordan, A. I. (2021). Stable reliability diagrams for
+       probabilistic classifiers. PNAS 118 (8).
+
+    Examples
+    --------
+    >>> parts = decompose_quadratic_loss([0, 1, 1], [0.6, 0.7, 0.8])
+    >>> round(parts.loss, 4), round(parts.miscalibration, 4), round(parts.uncertainty, 4)
+    (0.3267, 0.3267, 0.4444)
+    """
+    codes, table, classes = read_scored(truth, probabilities, labels)
+    weights = check_weights(sample_weight, len(codes))
+    w = np.ones(len(codes)) if weights is None else weights
+    loss = recalibrated = uncertainty = 0.0
+    for code in range(len(classes)):
+        happened = (codes == code).astype(np.float64)
+        rate = np.average(happened, weights=w)
+        fitted = _pool_adjacent_violators(table[:, code], happened, w)
+        loss += float(np.average((table[:, code] - happened) ** 2, weights=w))
+        recalibrated += float(np.average((fitted - happened) ** 2, weights=w))
+        uncertainty += float(rate * (1 - rate))
+    return LossDecomposition(loss, loss - recalibrated, uncertainty - recalibrated, uncertainty)
+
+
+def _pool_adjacent_violators(stated: Floats, happened: Floats, weights: Floats) -> Floats:
+    """Isotonic fit of outcome on probability; rows of one probability stay together."""
+    _, group = np.unique(stated, return_inverse=True)
+    mass = np.bincount(group, weights)
+    used = mass > 0
+    rate = np.zeros(len(mass))
+    rate[used] = isotonic_regression(
+        np.bincount(group, weights * happened)[used] / mass[used], weights=mass[used]
+    ).x
+    return np.asarray(rate[group])

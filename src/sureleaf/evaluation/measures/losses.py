@@ -1,0 +1,294 @@
+"""How far probabilities are from the truth: losses of single rows and their means."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.arguments import (
+    Floats,
+    Integers,
+    Labels,
+    check_probabilities,
+    check_same_length,
+    check_weights,
+    read_labels,
+)
+from sureleaf.evaluation.labels import (
+    class_codes,
+    find_classes,
+    positive_class,
+    read_pair,
+)
+
+__all__ = [
+    "CrossEntropyParts",
+    "cross_entropy",
+    "cross_entropy_parts",
+    "log_losses",
+    "nce",
+    "quadratic_loss",
+    "quadratic_losses",
+    "read_scored",
+    "zero_one_loss",
+]
+
+
+def read_scored(
+    truth: ArrayLike, probabilities: ArrayLike, labels: Sequence[Any] | None
+) -> tuple[Integers, Floats, Labels]:
+    """Return the truth as codes, the probabilities and the classes of their columns.
+
+    Examples
+    --------
+    >>> codes, table, classes = read_scored(["no", "yes"], [0.1, 0.8], None)
+    >>> codes.tolist(), table.shape, classes.tolist()
+    ([0, 1], (2, 2), ['no', 'yes'])
+    """
+    actual = read_labels("truth", truth)
+    raw = np.asarray(probabilities)
+    check_same_length(truth=actual, probabilities=raw)
+    if len(actual) == 0:
+        raise InvalidArgumentError("truth must have at least one row; got none.")
+    columns = 2 if raw.ndim == 1 else raw.shape[1]
+    classes = find_classes(labels, actual)
+    if labels is None and len(classes) != columns:
+        if columns == 2 and classes.dtype.kind in "iufb" and set(classes.tolist()) <= {0, 1}:
+            classes = np.array([0, 1], dtype=classes.dtype)
+        else:
+            raise InvalidArgumentError(
+                f"labels must name the classes of the {columns} columns of probabilities where "
+                f"not every class occurs in truth; truth has {classes.tolist()}."
+            )
+    table = check_probabilities(raw, len(classes))
+    return class_codes("truth", actual, classes), table, classes
+
+
+def log_losses(truth: Integers, probabilities: Floats) -> Floats:
+    """Negative log of the probability of each row's class, in nats; infinite where that is 0.
+
+    Examples
+    --------
+    >>> log_losses(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])).round(4).tolist()
+    [0.0, 0.6931]
+    """
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(probabilities[np.arange(len(truth)), truth])
+    return np.subtract(0.0, logs, out=logs)  # and not minus: -log 1 is 0, never -0
+
+
+def quadratic_losses(truth: Integers, probabilities: Floats) -> Floats:
+    """Quadratic loss of each row, 1 - 2 p_true + sum_j p_j^2, from 0 to 2.
+
+    Examples
+    --------
+    >>> quadratic_losses(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    [0.0, 0.5]
+    """
+    squares = np.einsum("ij,ij->i", probabilities, probabilities)
+    squares -= 2 * probabilities[np.arange(len(truth)), truth]
+    squares += 1
+    return np.asarray(squares)
+
+
+def _mean(losses: Floats, weights: Floats | None) -> float:
+    if weights is None:
+        return float(losses.mean())
+    used = weights > 0  # a weight of 0 takes a row out, even one of infinite loss
+    return float(np.average(losses[used], weights=weights[used]))
+
+
+def nce(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean negative log of the probability given to the true class, in nats (Chawla's NCE).
+
+    Infinite where a true class was given probability 0; scikit-learn's ``log_loss`` hides that
+    by moving such a probability to about 1e-16.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+    probabilities : array-like of shape (n, m), or (n,) for the second of two classes
+    labels : sequence, optional
+        The classes of the columns; by default those of truth, sorted.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(nce(["no", "yes"], [[0.8, 0.2], [0.5, 0.5]]), 4)
+    0.4581
+    """
+    codes, table, _ = read_scored(truth, probabilities, labels)
+    return _mean(log_losses(codes, table), check_weights(sample_weight, len(codes)))
+
+
+def quadratic_loss(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean of 1 - 2 p_true + sum_j p_j^2, from 0 to 2 (Chawla's QL; twice the binary Brier score).
+
+    Parameters as for `nce`.
+
+    Examples
+    --------
+    >>> round(quadratic_loss(["no", "yes"], [[0.8, 0.2], [0.5, 0.5]]), 4)
+    0.29
+    """
+    codes, table, _ = read_scored(truth, probabilities, labels)
+    return _mean(quadratic_losses(codes, table), check_weights(sample_weight, len(codes)))
+
+
+def zero_one_loss(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    threshold: float | None = None,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Share of rows on the wrong side of a threshold (Chawla's 01L, at .5).
+
+    Parameters
+    ----------
+    truth, probabilities, labels, sample_weight
+        As for `nce`. Predicted labels in place of probabilities are compared with the truth.
+    threshold : float, optional
+        A row is positive if its probability is at least this (Xu, (25)); by default .5 for two
+        classes, and the most probable class (the first on ties) for more.
+    positive : label, optional
+        The class in question where a threshold is used; by default the second of two.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> zero_one_loss([0, 1, 1], [0.4, 0.3, 0.9])
+    0.3333333333333333
+    >>> zero_one_loss([0, 1, 1], [0.4, 0.3, 0.9], threshold=0.2)
+    0.3333333333333333
+    """
+    said = np.asarray(probabilities)
+    if said.ndim == 1 and said.dtype.kind != "f":
+        actual, said = read_pair(truth, said)
+        return _mean(
+            np.asarray(actual != said, dtype=np.float64), check_weights(sample_weight, len(said))
+        )
+    codes, table, classes = read_scored(truth, probabilities, labels)
+    if threshold is None and len(classes) != 2 and positive is None:
+        wrong = table.argmax(axis=1) != codes
+    else:
+        code = positive_class(positive, classes)
+        wrong = (table[:, code] >= (0.5 if threshold is None else threshold)) != (codes == code)
+    return _mean(wrong.astype(np.float64), check_weights(sample_weight, len(codes)))
+
+
+@dataclass(frozen=True)
+class CrossEntropyParts:
+    """Cross-entropy as the sum of entropy and divergence, H(p, q) = H(p) + KL(p||q) (Xu, (16)).
+
+    Attributes
+    ----------
+    total, entropy, divergence : float
+        In nats, summed over rows; the entropy of one-hot truth is 0.
+
+    Examples
+    --------
+    >>> parts = cross_entropy_parts([[0.5, 0.5]], [[0.5, 0.5]])
+    >>> round(parts.total, 4), round(parts.entropy, 4), parts.divergence
+    (0.6931, 0.6931, 0.0)
+    """
+
+    total: float
+    entropy: float
+    divergence: float
+
+
+def cross_entropy(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Sum over rows of -sum_k y_k log q_k, in nats (Xu, (15): a sum, not a mean).
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,) or (n, m)
+        Labels, or the classes' true probabilities in each row (one-hot or soft).
+    probabilities, labels, sample_weight
+        As for `nce`.
+
+    Returns
+    -------
+    float
+        Infinite where a class that can occur was given probability 0.
+
+    Examples
+    --------
+    >>> q = [[0.92, 0.08, 0.0], [0.05, 0.9, 0.05], [0.12, 0.03, 0.85]]
+    >>> round(cross_entropy([[1, 0, 0], [0, 1, 0], [0, 0, 1]], q), 4)
+    0.3513
+    """
+    return cross_entropy_parts(
+        truth, probabilities, labels=labels, sample_weight=sample_weight
+    ).total
+
+
+def cross_entropy_parts(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> CrossEntropyParts:
+    """Split a cross-entropy into entropy and Kullback-Leibler divergence (Xu, (16)).
+
+    Parameters as for `cross_entropy`.
+
+    Examples
+    --------
+    >>> parts = cross_entropy_parts([[0.7, 0.3]], [[0.5, 0.5]])
+    >>> round(parts.entropy, 4), round(parts.divergence, 4)
+    (0.6109, 0.0823)
+    """
+    if np.ndim(truth) != 2:
+        codes, table, _ = read_scored(truth, probabilities, labels)
+        losses, entropies = log_losses(codes, table), np.zeros(len(codes))
+    else:
+        soft = np.asarray(truth, dtype=np.float64)
+        soft = check_probabilities(soft, soft.shape[1])
+        table = check_probabilities(probabilities, soft.shape[1])
+        check_same_length(truth=soft, probabilities=table)
+        losses, entropies = _minus_p_log_q(soft, table), _minus_p_log_q(soft, soft)
+    weights = check_weights(sample_weight, len(losses))
+    total = _mean(losses, weights) * (len(losses) if weights is None else float(weights.sum()))
+    entropy = float(entropies.sum() if weights is None else weights @ entropies)
+    divergence = total - entropy
+    return CrossEntropyParts(total, entropy, max(divergence, 0.0))
+
+
+def _minus_p_log_q(p: Floats, q: Floats) -> Floats:
+    """Return -sum_k p_k log q_k of each row, with 0 log 0 = 0 and p log 0 infinite for p > 0."""
+    with np.errstate(divide="ignore"):
+        logs = np.where(p > 0, np.log(np.where(p > 0, q, 1.0)), 0.0)
+    return np.asarray(-(p * logs).sum(axis=1) + 0.0)

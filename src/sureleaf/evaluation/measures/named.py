@@ -1,0 +1,219 @@
+"""Measures by name, and what an interval needs to know of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.evaluation.arguments import Floats
+from sureleaf.evaluation.measures import agreement, calibration, losses, ranking, rates
+from sureleaf.evaluation.measures.confusion import count_pairs
+from sureleaf.evaluation.measures.costs import row_costs
+from sureleaf.evaluation.scored import Scored
+
+__all__ = ["NAMED", "Counted", "Measure", "find_measure"]
+
+Counted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Which rows are counted, and among which."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure, and which intervals are open to it.
+
+    Attributes
+    ----------
+    name : str
+    value : callable
+        `Scored` rows -> the figure.
+    row_values : callable, optional
+        `Scored` rows -> one number a row whose weighted mean is the figure.
+    counted : callable, optional
+        `Scored` rows -> which rows are counted among which, for a rate.
+    of_counts : callable, optional
+        Confusion matrix and code of the positive class -> the figure, if it follows from them.
+    needs_probabilities, greater_is_better : bool
+    low, high : float
+        The range of the measure.
+
+    Examples
+    --------
+    A measure of one's own, here the share of rows of the first class that are found:
+
+    >>> mine = Measure("first found", lambda rows: float(
+    ...     (rows.prediction[rows.truth == 0] == 0).mean()))
+    >>> mine.name
+    'first found'
+    """
+
+    name: str
+    value: Callable[[Scored], float]
+    row_values: Callable[[Scored], Floats] | None = None
+    counted: Callable[[Scored], Counted] | None = None
+    needs_probabilities: bool = False
+    greater_is_better: bool = True
+    low: float = -np.inf
+    high: float = np.inf
+    of_counts: Callable[[Floats, int], float] | None = None
+
+
+def _mean(row_values: Callable[[Scored], Floats]) -> Callable[[Scored], float]:
+    def value(rows: Scored) -> float:
+        values = row_values(rows)
+        if rows.weights is None:
+            return float(values.mean())
+        used = rows.weights > 0
+        return float(np.average(values[used], weights=rows.weights[used]))
+
+    return value
+
+
+def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = True) -> Measure:
+    def value(rows: Scored) -> float:
+        hits, among = counted(rows)
+        if rows.weights is None:
+            whole, part = float(among.sum()), float((hits & among).sum())
+        else:
+            whole = float(rows.weights @ among)
+            part = float(rows.weights @ (hits & among))
+        return part / whole if whole > 0 else 0.0
+
+    def hit(rows: Scored) -> Floats:
+        return counted(rows)[0].astype(np.float64)
+
+    whole = name in ("accuracy", "error")  # rates of all rows are means over rows
+    return Measure(name, value, hit if whole else None, counted, False, greater, 0.0, 1.0)
+
+
+def _loss(
+    name: str, row_values: Callable[[Scored], Floats], high: float, *, probabilities: bool = True
+) -> Measure:
+    return Measure(name, _mean(row_values), row_values, None, probabilities, False, 0.0, high)
+
+
+def _of_table(name: str, of_counts: Callable[[Floats, int], float], low: float = 0.0) -> Measure:
+    def value(rows: Scored) -> float:
+        counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
+        return of_counts(counts.astype(np.float64), rows.positive)
+
+    return Measure(name, value, of_counts=of_counts, low=low, high=1.0)
+
+
+def _table(rows: Scored) -> Floats:
+    if rows.probabilities is None:
+        raise InvalidTypeError("The rows have no probabilities.")
+    return rows.probabilities
+
+
+def _auc(rows: Scored) -> float:
+    table = _table(rows)
+    if rows.n_classes == 2:
+        return ranking.auc(
+            rows.truth == rows.positive, table[:, rows.positive], sample_weight=rows.weights
+        )
+    labels = list(range(rows.n_classes))
+    return ranking.auc(rows.truth, table, labels=labels, sample_weight=rows.weights)
+
+
+def _average_precision(rows: Scored) -> float:
+    return ranking.average_precision(
+        rows.truth == rows.positive, _table(rows)[:, rows.positive], sample_weight=rows.weights
+    )
+
+
+def _calibration_error(rows: Scored) -> float:
+    positive = rows.positive if rows.n_classes == 2 else None
+    return calibration.expected_calibration_error(
+        rows.truth,
+        _table(rows),
+        positive=positive,
+        labels=list(range(rows.n_classes)),
+        sample_weight=rows.weights,
+    )
+
+
+def _wrong_side(rows: Scored) -> Floats:
+    """0/1 loss of the probabilities: at .5 for two classes, of the most probable for more."""
+    table = _table(rows)
+    if rows.n_classes != 2:
+        return np.asarray(table.argmax(axis=1) != rows.truth, dtype=np.float64)
+    said = table[:, rows.positive] >= 0.5
+    return np.asarray(said != (rows.truth == rows.positive), dtype=np.float64)
+
+
+def _costs(rows: Scored) -> Floats:
+    if rows.cost is None:
+        raise InvalidArgumentError(
+            "The measure 'cost' needs a cost matrix: evaluate(..., cost=[[0, 1], [5, 0]])."
+        )
+    return row_costs(rows.truth, rows.prediction, rows.cost)
+
+
+def _right(rows: Scored) -> Counted:
+    return rows.truth == rows.prediction, np.ones(len(rows), dtype=bool)
+
+
+def _wrong(rows: Scored) -> Counted:
+    return rows.truth != rows.prediction, np.ones(len(rows), dtype=bool)
+
+
+def _is(rows: Scored) -> NDArray[np.bool_]:
+    return np.asarray(rows.truth == rows.positive)
+
+
+def _says(rows: Scored) -> NDArray[np.bool_]:
+    return np.asarray(rows.prediction == rows.positive)
+
+
+NAMED: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        _rate("accuracy", _right),
+        _rate("error", _wrong, greater=False),
+        _rate("precision", lambda rows: (_is(rows), _says(rows))),
+        _rate("recall", lambda rows: (_says(rows), _is(rows))),
+        _rate("specificity", lambda rows: (~_says(rows), ~_is(rows))),
+        _rate("false_positive_rate", lambda rows: (_says(rows), ~_is(rows)), greater=False),
+        _rate("false_negative_rate", lambda rows: (~_says(rows), _is(rows)), greater=False),
+        _of_table("f_measure", rates.f_measure_of),
+        _of_table("balanced_accuracy", lambda counts, _: agreement.balanced_accuracy_of(counts)),
+        _of_table("kappa", lambda counts, _: agreement.kappa_of(counts), low=-1.0),
+        _of_table("matthews", lambda counts, _: agreement.matthews_of(counts), low=-1.0),
+        _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows)), np.inf),
+        _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
+        _loss("zero_one_loss", _wrong_side, 1.0),
+        Measure("cost", _mean(_costs), _costs, greater_is_better=False),
+        Measure("auc", _auc, needs_probabilities=True, low=0.0, high=1.0),
+        Measure(
+            "average_precision", _average_precision, needs_probabilities=True, low=0.0, high=1.0
+        ),
+        Measure(
+            "expected_calibration_error",
+            _calibration_error,
+            needs_probabilities=True,
+            greater_is_better=False,
+            low=0.0,
+            high=1.0,
+        ),
+    )
+}
+"""The measures that an evaluation knows by name; ``cost`` is the mean cost a row there."""
+
+
+def find_measure(measure: "str | Measure") -> Measure:
+    """Return the measure of that name, or the measure itself.
+
+    Examples
+    --------
+    >>> find_measure("accuracy").greater_is_better
+    True
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if measure not in NAMED:
+        raise InvalidArgumentError(
+            f"measure must be one of {', '.join(sorted(NAMED))}, or a Measure; got {measure!r}."
+        )
+    return NAMED[measure]

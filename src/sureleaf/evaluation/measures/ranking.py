@@ -1,0 +1,215 @@
+"""How well scores put positive rows before negative ones."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.arguments import (
+    Floats,
+    check_choice,
+    check_same_length,
+    check_weights,
+    read_labels,
+)
+from sureleaf.evaluation.labels import find_classes, positive_class
+from sureleaf.evaluation.measures.losses import read_scored
+
+__all__ = ["Roc", "auc", "average_precision", "roc"]
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """Receiver operating characteristic: both rates at each threshold (Xu, 4.2).
+
+    Attributes
+    ----------
+    false_positive_rate, true_positive_rate, thresholds : ndarray
+        A row counts as positive if its score is at least the threshold; the first is infinite.
+    area : float
+        Area under the curve.
+
+    Examples
+    --------
+    >>> roc([0, 1, 1], [0.2, 0.7, 0.9])
+    Roc(area=1.0000, 4 points)
+    """
+
+    false_positive_rate: Floats
+    true_positive_rate: Floats
+    thresholds: Floats
+    area: float
+
+    def __repr__(self) -> str:
+        return f"Roc(area={self.area:.4f}, {len(self.thresholds)} points)"
+
+
+def _binary(
+    truth: ArrayLike, scores: ArrayLike, positive: object, labels: Sequence[Any] | None
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Which rows are positive, and their scores of being so."""
+    actual = read_labels("truth", truth)
+    table = np.asarray(scores, dtype=np.float64)
+    check_same_length(truth=actual, scores=table)
+    if actual.dtype.kind == "b" and positive is None and labels is None:
+        positive = True
+    if positive is None or table.ndim == 2:
+        classes = find_classes(labels, actual)
+        if labels is None and set(classes.tolist()) < {0, 1}:
+            classes = np.array([0, 1])
+        code = positive_class(positive, classes)
+        positive = classes[code]
+        if table.ndim == 2:
+            if table.shape[1] != len(classes):
+                raise InvalidArgumentError(
+                    f"scores must have one column for each of the {len(classes)} classes, or be "
+                    f"one score a row; got shape {table.shape}."
+                )
+            table = table[:, code]
+    if np.isnan(table).any():
+        row = int(np.flatnonzero(np.isnan(table))[0])
+        raise InvalidArgumentError(f"scores must be numbers; row {row} is NaN. Leave it out.")
+    return np.asarray(actual == positive), table
+
+
+def roc(
+    truth: ArrayLike,
+    scores: ArrayLike,
+    *,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Roc:
+    """Receiver operating characteristic of one class against the others.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+    scores : array-like of shape (n,) or (n, m)
+        Scores of the positive class, or a column of them for each class.
+    positive : label, optional
+        By default the second of two classes.
+    labels : sequence, optional
+        The classes of the columns; by default those of truth, sorted.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    Roc
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no positive or no negative rows: there is nothing to draw.
+
+    Examples
+    --------
+    >>> curve = roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.area, curve.true_positive_rate.tolist()
+    (0.75, [0.0, 0.5, 0.5, 1.0, 1.0])
+    """
+    is_positive, row = _binary(truth, scores, positive, labels)
+    if is_positive.all() or not is_positive.any():
+        raise InvalidArgumentError(
+            "A ROC curve needs rows of both classes; all rows are "
+            f"{'positive' if is_positive.any() else 'negative'}. Check positive=."
+        )
+    weights = check_weights(sample_weight, len(row))
+    false, true, thresholds = roc_curve(is_positive, row, sample_weight=weights)
+    return Roc(false, true, thresholds, float(np.trapezoid(true, false)))
+
+
+def auc(
+    truth: ArrayLike,
+    scores: ArrayLike,
+    *,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    average: str = "macro",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Area under the ROC curve: how likely a positive row outranks a negative one, ties half.
+
+    Parameters
+    ----------
+    truth, scores, positive, labels, sample_weight
+        As for `roc`. For more than two classes and no `positive`, the mean over classes of the
+        area of each against the rest.
+    average : {"macro", "weighted"}
+        For more than two classes: plain mean, or weighted by how frequent each class is.
+
+    Returns
+    -------
+    float
+        NaN if all rows are of one class: there is nothing to rank. A class that does not occur
+        is left out of the mean.
+
+    Examples
+    --------
+    >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    >>> auc(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.4, 0.3], [0.1, 0.5, 0.4]])
+    0.8333333333333334
+    """
+    check_choice("average", average, ("macro", "weighted"))
+    table = np.asarray(scores)
+    if table.ndim == 2 and table.shape[1] > 2 and positive is None:
+        return _one_vs_rest(truth, table, labels, average, sample_weight)
+    is_positive, row = _binary(truth, scores, positive, labels)
+    return _area(is_positive, row, check_weights(sample_weight, len(row)))
+
+
+def _area(is_positive: NDArray[np.bool_], scores: Floats, weights: Floats | None) -> float:
+    if is_positive.all() or not is_positive.any():
+        return math.nan
+    if weights is not None and not 0 < weights.sum(where=is_positive) < weights.sum():
+        return math.nan
+    return float(roc_auc_score(is_positive, scores, sample_weight=weights))
+
+
+def _one_vs_rest(
+    truth: ArrayLike,
+    table: NDArray[Any],
+    labels: Sequence[Any] | None,
+    average: str,
+    sample_weight: ArrayLike | None,
+) -> float:
+    codes, probabilities, classes = read_scored(truth, table, labels)
+    weights = check_weights(sample_weight, len(codes))
+    areas = [_area(codes == k, probabilities[:, k], weights) for k in range(len(classes))]
+    shares = np.bincount(codes, weights, minlength=len(classes)).astype(np.float64)
+    ranked = ~np.isnan(areas)
+    if not ranked.any():
+        return math.nan
+    return float(
+        np.average(np.array(areas)[ranked], weights=shares[ranked] if average != "macro" else None)
+    )
+
+
+def average_precision(
+    truth: ArrayLike,
+    scores: ArrayLike,
+    *,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean precision over the recalls reached as the threshold falls.
+
+    NaN if there is no positive row. Parameters as for `roc`.
+
+    Examples
+    --------
+    >>> round(average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.8333
+    """
+    is_positive, row = _binary(truth, scores, positive, labels)
+    if not is_positive.any():
+        return math.nan
+    weights = check_weights(sample_weight, len(row))
+    return float(average_precision_score(is_positive, row, sample_weight=weights))

@@ -1,0 +1,131 @@
+"""How many rows a node needs to reach a level of confidence or utility."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.levels.arguments import FloatArray, Numbers, as_given, broadcast, p_max_of, within
+from sureleaf.levels.node import confidence as confidence_of
+from sureleaf.levels.ranges import smallest_of_range
+
+__all__ = ["sample_size"]
+
+_ROUNDING = 1e-15
+"""Levels are computed to this error; a level missed by less counts as reached."""
+
+_MOST_ROWS = 2.0**53 - 1
+"""From here on, not every whole number is a float."""
+
+
+def sample_size(
+    p_max: ArrayLike, *, confidence: ArrayLike | None = None, utility: ArrayLike | None = None
+) -> Numbers:
+    """Return the smallest number of rows from which on a node has every level given.
+
+    Both levels grow with n, confidence in steps: an even n is as good as n - 1, so the answer
+    is odd, or 0 where a coin will do. The utility is never above p_max, its limit for many rows.
+
+    Parameters
+    ----------
+    p_max : array_like or tuple
+        Probability of the more probable class, from 0.5 to 1. A tuple ``(a, b)`` is a range that
+        p_max is judged to lie in (the paper's recommendation 1); a counts, the worst case.
+    confidence : array_like, optional
+        Wanted probability to find the true majority class, (5).
+    utility : array_like, optional
+        Wanted probability to be right about the next row, (6).
+
+    Returns
+    -------
+    int or ndarray
+        Rows; for arrays float64 of the broadcast shape, NaN where no n reaches the levels.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If neither level is given, or an argument cannot be used.
+    UnreachableLevelError
+        If no n reaches the levels; the message says how high they can be.
+
+    Examples
+    --------
+    >>> sample_size(0.75, confidence=0.95)
+    9
+    >>> sample_size((0.6, 0.9), confidence=0.95, utility=0.58)
+    67
+    """
+    if confidence is None and utility is None:
+        raise InvalidArgumentError(
+            "confidence or utility must be given; got neither. Say which level the node shall have."
+        )
+    p = p_max_of(smallest_of_range("p_max", p_max))
+    sure, useful = _wanted("confidence", confidence), _wanted("utility", utility)
+    p, sure, useful = broadcast(p_max=p, confidence=sure, utility=useful)
+    if p.ndim == 0:
+        _require_reachable(float(p), float(sure), float(useful))
+    needed = _fewest_rows(p, sure, useful)
+    if p.ndim == 0:
+        if np.isnan(needed):
+            raise UnreachableLevelError(
+                f"more than {_MOST_ROWS:.0f} rows are needed at p_max = {float(p)!r}; "
+                "ask for less, or for a p_max further from 0.5."
+            )
+        return int(needed)
+    return as_given(needed)
+
+
+def _wanted(name: str, level: ArrayLike | None) -> FloatArray:
+    """Check a level; one that is not asked for is 0, which every node has."""
+    return within(
+        name,
+        0.0 if level is None else level,
+        lambda level: (level >= 0) & (level <= 1),
+        "from 0 to 1",
+        lambda level: f" Did you mean {level / 100:.6g}?" if 1 < level <= 100 else "",
+    )
+
+
+def _require_reachable(p: float, sure: float, useful: float) -> None:
+    """Decide by the limits, not by sums that floats round up to them."""
+    if sure > 0.5 and p == 0.5:
+        raise UnreachableLevelError(
+            f"confidence must be at most 0.5 where p_max = 0.5; got {sure!r}. "
+            "Between equally probable classes every choice is a guess."
+        )
+    if sure == 1 and p < 1:
+        raise UnreachableLevelError(
+            f"confidence must be below 1 where p_max = {p!r}; got 1. "
+            "It comes as near as you like but is never certain: ask for 0.99, say."
+        )
+    if useful > p:
+        raise UnreachableLevelError(
+            f"utility must be below p_max = {p!r}, its ceiling; got {useful!r}. "
+            "No number of rows predicts better than the class probability itself."
+        )
+    if useful == p and 0.5 < p < 1:
+        raise UnreachableLevelError(
+            f"utility must be below p_max = {p!r}, its ceiling; got {useful!r}. "
+            "It comes as near as you like but never gets there: ask for a little less."
+        )
+
+
+def _fewest_rows(p: FloatArray, sure: FloatArray, useful: FloatArray) -> FloatArray:
+    """Return the answer by bisection over odd n, NaN where there is none."""
+    ceiling = np.where(p == 0.5, 0.5, 1.0)
+    reachable = (sure < ceiling) | (sure == ceiling) & ((p == 1) | (p == 0.5))
+    reachable &= (useful < p) | (useful == p) & ((p == 1) | (p == 0.5))
+    high = np.full(p.shape, (_MOST_ROWS - 1) / 2)  # n = 2 half + 1
+    reachable &= _reached(2 * high + 1, p, sure, useful)
+    low = np.zeros(p.shape)
+    for _ in range(53):
+        half = np.floor((low + high) / 2)
+        there = _reached(2 * half + 1, p, sure, useful)
+        low, high = np.where(there, low, np.minimum(half + 1, high)), np.where(there, half, high)
+    needed = np.where(_reached(np.zeros(p.shape), p, sure, useful), 0.0, 2 * high + 1)
+    return np.where(reachable, needed, np.nan)
+
+
+def _reached(n: FloatArray, p: FloatArray, sure: FloatArray, useful: FloatArray) -> FloatArray:
+    found = np.asarray(confidence_of(n, np.where(np.isnan(p), 0.5, p)))
+    enough = (found >= sure - _ROUNDING) & ((1 - p) + (2 * p - 1) * found >= useful - _ROUNDING)
+    return np.asarray(enough)

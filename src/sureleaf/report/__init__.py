@@ -1,0 +1,3 @@
+"""Results as text, figures, HTML and exports: first the numbers, then the drawing."""
+
+__all__: list[str] = []

@@ -1,0 +1,216 @@
+"""Evaluations, comparisons and curves as tables with small plots, and as plain values."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sureleaf.comparison import Comparison
+from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
+from sureleaf.report.sparkline import interval_bar, sparkline
+
+__all__ = [
+    "comparison_values",
+    "curve_values",
+    "evaluation_values",
+    "show_comparison",
+    "show_curve",
+    "show_evaluation",
+]
+
+
+def show_evaluation(judged: Evaluation, summary: Summary) -> Iterator[RenderableType]:
+    """Yield the figures with their intervals, the confusion matrix and what to beware of.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> next(show_evaluation(judged, judged.summary())).plain.split(" on ")[0]
+    'GaussianNB()'
+    """
+    yield Text(summary.title, style="bold")
+    table = _table("measure", "value", "interval")
+    table.add_column("0 to 1", no_wrap=True)
+    for name, found in summary.estimates.items():
+        bar = interval_bar(found.low, found.value, found.high, scale=(0.0, 1.0))
+        table.add_row(name, _number(found.value), _interval(found), bar)
+        if name == "accuracy":
+            table.add_row("majority class", _number(summary.majority), "", "", style="dim")
+    yield table
+    yield from _methods(summary)
+    yield Text(str(judged.confusion()))
+    for warning in summary.warnings:
+        yield Text(f"! {warning}", style="yellow")
+
+
+def _methods(summary: Summary) -> Iterator[Text]:
+    """Yield each way to an interval once, with its measures unless it is that of all."""
+    by_method: dict[str, list[str]] = {}
+    for name, found in summary.estimates.items():
+        by_method.setdefault(found.method, []).append(name)
+    for method, names in by_method.items():
+        of = "" if len(by_method) == 1 else f" ({', '.join(names)})"
+        yield Text(f"Intervals: {method}{of}", style="dim")
+    yield Text("")
+
+
+def show_comparison(found: Comparison) -> Iterator[RenderableType]:
+    """Yield the two figures, their difference on a scale, and the verdict in a sentence.
+
+    Examples
+    --------
+    >>> from sureleaf.comparison.verdict import Comparison
+    >>> found = Comparison(
+    ...     0.02, 0.01, 0.03, 0.001, "McNemar", "better", 900, None, "accuracy", "model",
+    ...     (0.92, 0.90), 1000, 0.95, 0.0, 0.01, "the rows are independent", "A is better.")
+    >>> list(show_comparison(found))[-1].plain
+    'A is better.'
+    """
+    reach = 1.1 * max(abs(found.low), abs(found.high), found.margin) or 1.0
+    table = _table(found.measure, "value", "interval")
+    table.add_column(f"-{reach:.3g} to {reach:.3g}", justify="center", no_wrap=True)
+    table.add_row("first", _number(found.values[0]), "", "")
+    table.add_row("second", _number(found.values[1]), "", "")
+    bar = interval_bar(found.low, found.difference, found.high, scale=(-reach, reach), width=31)
+    middle = "┼" if bar[15] in " ─" else bar[15]
+    table.add_row(
+        "difference",
+        _number(found.difference),
+        f"{_number(found.low)} to {_number(found.high)}",
+        f"{bar[:15]}{middle}{bar[16:]}",
+    )
+    yield table
+    yield Text(found.sentence, style="bold")
+
+
+def show_curve(curve: LearningCurve, reach: RowsFor | None) -> Iterator[RenderableType]:
+    """Yield the figures by size, their line, the law they follow and the rows for a target.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import learning_curve
+    >>> curve = learning_curve(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> next(show_curve(curve, None)).row_count == len(curve.sizes)
+    True
+    """
+    ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
+    scale = (min(ends, default=0.0), max(ends, default=1.0))
+    table = _table("rows", curve.measure.name, "interval")
+    table.add_column(f"{_number(scale[0])} to {_number(scale[1])}", no_wrap=True)
+    for size, found in zip(curve.sizes, curve.estimates, strict=True):
+        bar = interval_bar(found.low, found.value, found.high, scale=scale, width=30)
+        table.add_row(f"{size:,}", _number(found.value), _interval(found), bar)
+    yield table
+    yield f"{sparkline(curve.means.tolist())}  {curve.measure.name} by rows"
+    if curve.stopped:
+        yield f"Stopped at {curve.sizes[-1]:,} of {curve.n_rows:,} rows: {curve.stopped}."
+    for (repeat, size), why in curve.failures.items():
+        yield Text(f"! repeat {repeat}, {size} rows failed: {why}", style="yellow")
+    if reach is not None:
+        yield Text(f"{reach}.", style="bold")
+
+
+def evaluation_values(judged: Evaluation, summary: Summary) -> dict[str, Any]:
+    """Return an evaluation as plain values for JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> evaluation_values(judged, judged.summary())["n_rows"]
+    150
+    """
+    return {
+        "estimator": judged.estimator,
+        "design": judged.design.to_dict(),
+        "seed": judged.seed,
+        "n_rows": len(judged.truth),
+        "classes": judged.classes.tolist(),
+        "positive": judged.positive,
+        "majority": summary.majority,
+        "estimates": {name: _estimate(found) for name, found in summary.estimates.items()},
+        "confusion": judged.confusion().counts.tolist(),
+        "warnings": list(summary.warnings),
+    }
+
+
+def comparison_values(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values for JSON.
+
+    Examples
+    --------
+    >>> from sureleaf.comparison.verdict import Comparison
+    >>> found = Comparison(
+    ...     0.02, 0.01, 0.03, 0.001, "McNemar", "better", 900, None, "accuracy", "model",
+    ...     (0.92, 0.90), 1000, 0.95, 0.0, 0.01, "the rows are independent", "A is better.")
+    >>> comparison_values(found)["verdict"]
+    'better'
+    """
+    values = {name: _plain(value) for name, value in vars(found).items()}
+    return values | {"values": [_plain(value) for value in found.values]}
+
+
+def curve_values(curve: LearningCurve, reach: RowsFor | None) -> dict[str, Any]:
+    """Return a learning curve as plain values for JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import learning_curve
+    >>> curve = learning_curve(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> sorted(curve_values(curve, None))
+    ['failures', 'measure', 'n_rows', 'points', 'reach', 'stopped']
+    """
+    points = [
+        {"rows": int(size), **_estimate(found)}
+        for size, found in zip(curve.sizes, curve.estimates, strict=True)
+    ]
+    told = None
+    if reach is not None:
+        told = {name: _plain(value) for name, value in vars(reach).items()}
+        told["sentence"] = str(reach)
+    return {
+        "measure": curve.measure.name,
+        "n_rows": curve.n_rows,
+        "points": points,
+        "stopped": curve.stopped,
+        "failures": [f"repeat {r}, {n} rows: {why}" for (r, n), why in curve.failures.items()],
+        "reach": told,
+    }
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    table.columns[0].justify = "left"
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
+
+
+def _interval(found: Estimate) -> str:
+    return f"{_number(found.low)} to {_number(found.high)}"
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in vars(found).items()}
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinity and no NaN: null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

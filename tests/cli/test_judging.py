@@ -1,0 +1,147 @@
+"""evaluate, compare and curve, run in this process on a small table."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sureleaf.cli import main
+from sureleaf.comparison import compare
+from sureleaf.evaluation import Evaluation
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A number, a word with gaps, groups, weights, and labels of which two are missing."""
+    rng = np.random.default_rng(0)
+    lines = ["size,colour,site,mass,class"]
+    for i in range(200):
+        label = int(rng.random() < 0.5)
+        size = rng.normal() + 2 * label
+        colour = "" if i % 17 == 0 else ("red", "blue")[int(rng.random() < 0.3 + 0.3 * label)]
+        shown = "" if i in (5, 6) else ("no", "yes")[label]
+        lines.append(f"{size:.3f},{colour},s{i // 4},{1 + i % 2},{shown}")
+    path = tmp_path_factory.mktemp("judging") / "rows.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+def columns(data: Path) -> list[str]:
+    return [str(data), "--target", "class", "--group", "site", "--weight", "mass"]
+
+
+def test_evaluate_shows_intervals_bars_and_what_was_left_out(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "evaluate", data, "--target", "class")
+    assert code == 0
+    assert "TreeClassifier() on 198 rows of 2 classes" in out
+    assert "●" in out
+    assert "majority class" in out
+    assert "2 rows without a label are left out" in out
+
+
+def test_evaluate_json_has_every_figure(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(
+        capsys, "evaluate", *columns(data), "--positive", "no", "--cost", "0,1;5,0", "--json"
+    )
+    found = json.loads(out)
+    assert found["positive"] == "no"
+    assert {"accuracy", "auc", "cost", "recall"} <= set(found["estimates"])
+    accuracy = found["estimates"]["accuracy"]
+    assert accuracy["low"] < accuracy["value"] < accuracy["high"]
+
+
+@pytest.mark.parametrize("design", ["holdout", "repeated", "leave-one-out", "bootstrap", "nested"])
+def test_every_design_can_be_asked_for(
+    design: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--design", design, "--folds", 3, "--repeats", 3, "--json"]
+    if design == "leave-one-out":
+        arguments += ["--group", "site"]
+    code, out, _ = run(
+        capsys, "evaluate", data, "-t", "class", "-m", "sklearn.naive_bayes.GaussianNB", *arguments
+    )
+    assert code == 0
+    assert json.loads(out)["estimator"] == "GaussianNB()"
+
+
+def test_saved_evaluations_are_compared(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / "first.eval", tmp_path / "second.eval"]
+    for model, path in zip(("TreeClassifier", "TreeClassifier(max_depth=1)"), paths, strict=True):
+        run(capsys, "evaluate", data, "-t", "class", "-m", model, "--save", path)
+    _, out, _ = run(capsys, "compare", *paths, "--margin", "0.1", "--json")
+    expected = compare(*(Evaluation.load(path) for path in paths), margin=0.1)
+    found = json.loads(out)
+    assert found["difference"] == expected.difference
+    assert found["verdict"] == expected.verdict
+    assert found["sentence"] == expected.sentence
+
+
+def test_two_models_are_compared_on_one_table(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = ["-m", "TreeClassifier", "-m", "sklearn.dummy.DummyClassifier(strategy='prior')"]
+    code, out, _ = run(capsys, "compare", data, "-t", "class", *models)
+    text = " ".join(out.split())
+    assert code == 0
+    assert "TreeClassifier() is better than DummyClassifier(): accuracy" in text
+    assert "●" in out
+
+
+def test_curve_says_how_many_rows_a_target_needs(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["curve", data, "-t", "class", "--start", "20", "--reach", "0.8"]
+    code, out, _ = run(capsys, *arguments)
+    assert code == 0
+    assert "accuracy by rows" in out
+    assert "accuracy 0.8" in out
+    found = json.loads(run(capsys, *arguments, "--step", "50", "--json")[1])
+    assert [point["rows"] for point in found["points"]] == [20, 70, 120, 132]
+    assert "accuracy 0.8" in found["reach"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["evaluate", "DATA", "-t", "klass"], "--target must be a column of rows.csv; got 'klass'"),
+        (["evaluate", "DATA", "-t", "class", "--design", "cv"], "--design must be one of kfold"),
+        (["evaluate", "DATA", "-t", "class", "--cost", "a"], "--cost must be rows of numbers"),
+        (["evaluate", "DATA", "-t", "class", "--positive", "x"], "--positive must be one of"),
+        (["evaluate", "DATA", "-t", "class", "-m", "Nope"], "--model must name a classifier"),
+        (["evaluate", "DATA", "-t", "class", "-m", "f(1)"], "--model must be a name"),
+        (["evaluate", "DATA", "-t", "class", "-m", "a b"], "--model must be a name"),
+        (["evaluate", "nowhere.csv", "-t", "class"], "path must be a file that exists"),
+        (["compare", "DATA", "-t", "class", "-m", "TreeClassifier"], "compare needs two saved"),
+        (["curve", "DATA", "-t", "class", "--start", "9999"], "start must be at most"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    arguments: list[str], said: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [str(data) if word == "DATA" else word for word in arguments]
+    code, out, err = run(capsys, *given)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"sureleaf: {said}")
+    assert len(err.splitlines()) == 1
+
+
+def test_a_table_of_labels_only_has_nothing_to_predict_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("class\na\nb\n", encoding="utf-8")
+    code, _, err = run(capsys, "evaluate", path, "-t", "class")
+    assert code == 2
+    assert "nothing to predict from" in err

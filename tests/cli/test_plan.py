@@ -1,0 +1,61 @@
+import json
+
+import pytest
+
+from sureleaf import levels
+from tests.cli.command import sureleaf
+
+
+def test_nine_rows_reach_95_percent_confidence_at_three_quarters() -> None:
+    done = sureleaf("plan", "--p-max", "0.75", "--confidence", "0.95")
+    assert done.returncode == 0
+    assert "A node with p_max = 0.75 needs 9 rows for a confidence of 0.95." in done.stdout
+
+
+def test_json_and_text_say_the_same() -> None:
+    arguments = ["plan", "--p-max", "0.7:0.9", "--confidence", "0.95", "--utility", "0.65"]
+    found = json.loads(sureleaf(*arguments, "--json").stdout)
+    assert found["rows_needed"] == levels.sample_size((0.7, 0.9), confidence=0.95, utility=0.65)
+    assert found["answer"] in " ".join(sureleaf(*arguments).stdout.split())
+
+
+@pytest.mark.parametrize("given", [["0.7:0.9"], ["0.7", "0.9"]])
+def test_a_range_may_be_written_in_two_ways(given: list[str]) -> None:
+    done = sureleaf("plan", "--p-max", *given, "--rows", "20", "--json")
+    assert json.loads(done.stdout)["p_max"] == [0.7, 0.9]
+
+
+def test_without_a_wish_the_plan_is_for_95_percent_confidence() -> None:
+    bare = sureleaf("plan", "--p-max", "0.75")
+    assert bare.stdout == sureleaf("plan", "--p-max", "0.75", "--confidence", "0.95").stdout
+
+
+def test_a_utility_above_p_max_is_unreachable_and_names_the_ceiling() -> None:
+    done = sureleaf("plan", "--p-max", "0.75", "--utility", "0.8")
+    assert done.returncode == 2
+    assert "0.75" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_bias_plan_names_every_estimate() -> None:
+    done = sureleaf("plan", "--p-max", "0.6:0.9", "--bias", "0.02", "--json")
+    biases = {one["method"]: one["rows"] for one in json.loads(done.stdout)["biases"]}
+    for method, rows in biases.items():
+        assert rows == levels.sample_size_for_bias((0.6, 0.9), bias=0.02, method=method)
+    assert {"mle", "entropic", "blend"} <= set(biases)
+
+
+def test_test_rows_for_a_width_and_a_difference() -> None:
+    done = sureleaf("plan", "--half-width", "0.02", "--rate", "0.1")
+    assert "For an interval of ± 0.02 around a rate near 0.1 it takes 868 test rows." in done.stdout
+    done = sureleaf("plan", "--difference", "0.02", "--rate", "0.1", "--independent", "--json")
+    found = json.loads(done.stdout)["test_rows"]
+    assert found["questions"][0]["rows"] == 3841
+    assert "each of the two needs 3,841 test rows" in found["answer"]
+
+
+def test_a_node_and_a_test_can_be_planned_at_once() -> None:
+    done = sureleaf("plan", "--p-max", "0.75", "--difference", "0.05", "--json")
+    found = json.loads(done.stdout)
+    assert found["rows_needed"] == 9
+    assert found["test_rows"]["questions"][0]["rows"] > 1000

@@ -1,0 +1,40 @@
+import json
+from pathlib import Path
+
+from sureleaf.report.reproduce import reproduce
+from tests.cli.command import sureleaf
+
+
+def test_the_last_lines_sum_up_all_figures() -> None:
+    done = sureleaf("reproduce", "zhang2024")
+    assert done.returncode == 0
+    assert "1,586 figures: 1,130 as defined, 437 from another computation, 19 misprints." in (
+        " ".join(done.stdout.split())
+    )
+
+
+def test_json_is_the_result_object() -> None:
+    found = json.loads(sureleaf("reproduce", "zhang2024", "--json").stdout)
+    assert found == json.loads(json.dumps(reproduce("zhang2024").to_dict()))
+
+
+def test_a_table_is_shown_cell_by_cell_with_marks() -> None:
+    shown = sureleaf("reproduce", "zhang2024", "--table", "4", columns=100).stdout
+    assert ".8941!" in shown
+    assert ".5392~" in shown
+    assert "63 figures: 1 as defined, 60 from another computation, 2 misprints." in shown
+
+
+def test_several_tables_may_be_asked_for() -> None:
+    done = sureleaf("reproduce", "zhang2024", "--table", "10", "--table", "15", "--json")
+    parts = json.loads(done.stdout)["parts"]
+    assert [part["name"] for part in parts] == ["table 10", "table 15"]
+
+
+def test_figures_are_drawn_where_asked_and_named(tmp_path: Path) -> None:
+    done = sureleaf("reproduce", "zhang2024", "--figures", str(tmp_path / "new"), "--json")
+    drawn = [Path(path) for path in json.loads(done.stdout)["figures"]]
+    assert sorted(path.name for path in drawn) == sorted(
+        f"zhang2024-figure-{number}.{kind}" for number in (1, 2, 3) for kind in ("svg", "png")
+    )
+    assert all(path.stat().st_size > 1000 for path in drawn)

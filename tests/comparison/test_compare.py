@@ -1,0 +1,321 @@
+"""compare: the test follows from the design, and what cannot be compared is refused."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sureleaf.comparison import compare, compare_rates, five_by_two_f, mcnemar, paired_t
+from sureleaf.comparison.paired import auc_difference
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.evaluation import (
+    Bootstrap,
+    Evaluation,
+    Holdout,
+    KFold,
+    LeaveOneOut,
+    NestedKFold,
+    RepeatedHoldout,
+    evaluate,
+)
+from sureleaf.evaluation.intervals import wilson
+
+
+class Midpoint(ClassifierMixin, BaseEstimator):
+    """One column, split half-way between the class means; a logistic of the distance."""
+
+    def __init__(self, column: int = 0) -> None:
+        self.column = column
+
+    def fit(self, X: Any, y: Any) -> "Midpoint":
+        self.classes_ = np.unique(y)
+        self.cut_ = np.mean([X[y == label, self.column].mean() for label in self.classes_[:2]])
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        p = 1 / (1 + np.exp(-2 * (X[:, self.column] - self.cut_)))
+        return np.column_stack([1 - p, p])
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(X[:, self.column] > self.cut_).astype(int)]
+
+
+def table(n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.5).astype(int)
+    return rng.normal(size=(n, 3)) + y[:, None] * [2.0, 0.5, 2.0], y
+
+
+X, Y = table()
+
+
+def judged(column: int, design: Any, **options: Any) -> Evaluation:
+    options = {"random_state": 0, **options}
+    return evaluate(Midpoint(column), X, Y, design=design, **options)
+
+
+def pair(design: Any, second: int = 1, **options: Any) -> tuple[Evaluation, Evaluation]:
+    return judged(0, design, **options), judged(second, design, **options)
+
+
+def test_one_hold_out_is_mcnemar_of_its_rows() -> None:
+    a, b = pair(Holdout())
+    right = [x.predictions.truth == x.predictions.prediction for x in (a, b)]
+    expected = mcnemar(
+        int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()), len(a.row)
+    )
+    found = compare(a, b)
+    assert (found.difference, found.low, found.high, found.p_value) == (
+        expected.difference,
+        expected.low,
+        expected.high,
+        expected.p_value,
+    )
+    assert found.question == "model"
+    assert found.verdict == "better"
+    assert found.n_rows == 100
+
+
+def test_recall_is_mcnemar_of_the_rows_of_its_class() -> None:
+    a, b = pair(Holdout())
+    found = compare(a, b, measure="recall")
+    positives = a.predictions.truth == 1
+    hit = [x.predictions.prediction[positives] == 1 for x in (a, b)]
+    expected = mcnemar(
+        int((hit[0] & ~hit[1]).sum()), int((hit[1] & ~hit[0]).sum()), int(positives.sum())
+    )
+    assert (found.low, found.high) == (expected.low, expected.high)
+
+
+def test_auc_of_two_models_is_delong() -> None:
+    a, b = pair(Holdout())
+    scores = [x.predictions.probabilities[:, 1] for x in (a, b)]
+    expected = auc_difference(a.predictions.truth == 1, *scores)
+    found = compare(a, b, measure="auc")
+    assert (found.low, found.high, found.method) == (expected.low, expected.high, "DeLong")
+
+
+@pytest.mark.parametrize(
+    ("measure", "start"),
+    [
+        ("precision", "paired bootstrap"),
+        ("f_measure", "paired bootstrap"),
+        ("quadratic_loss", "paired t over rows"),
+        ("nce", "paired t over rows"),
+    ],
+)
+def test_other_measures_have_a_test_too(measure: str, start: str) -> None:
+    a, b = pair(Holdout())
+    found = compare(a, b, measure=measure)
+    assert found.method.startswith(start)
+    assert found.verdict == "better"
+    difference = a.estimate(measure).value - b.estimate(measure).value
+    assert found.difference == pytest.approx(difference)
+
+
+def test_a_lower_loss_is_better() -> None:
+    a, b = pair(Holdout())
+    found = compare(a, b, measure="error")
+    assert found.difference < 0
+    assert found.verdict == "better"
+    assert compare(b, a, measure="error").verdict == "worse"
+
+
+@pytest.mark.parametrize("design", [KFold(10), KFold(5, repeats=3), RepeatedHoldout(8)])
+def test_splits_are_compared_by_the_corrected_t(design: Any) -> None:
+    a, b = pair(design)
+    gaps = a.split_values("accuracy") - b.split_values("accuracy")
+    expected = paired_t(gaps, corrected=a.test_to_train)
+    found = compare(a, b)
+    assert (found.low, found.high, found.p_value) == (expected.low, expected.high, expected.p_value)
+    assert found.question == "algorithm"
+    assert found.n_rows == 300
+
+
+def test_the_ratio_of_ten_folds_is_one_to_nine() -> None:
+    a, b = pair(KFold(10))
+    gaps = a.split_values("accuracy") - b.split_values("accuracy")
+    assert compare(a, b).high == pytest.approx(paired_t(gaps, corrected=1 / 9).high, rel=0.01)
+
+
+@pytest.mark.parametrize("design", [Bootstrap(20), NestedKFold(3, repeats=2), LeaveOneOut()])
+def test_every_design_can_be_compared(design: Any) -> None:
+    found = compare(*pair(design))
+    assert found.verdict == "better"
+    assert found.low < found.difference < found.high
+
+
+def test_the_lecture_test_is_there_with_its_warning() -> None:
+    a, b = pair(KFold(10))
+    found = compare(a, b, method="paired_t")
+    assert found.high - found.low < compare(a, b).high - compare(a, b).low
+    assert "share training rows" in found.sentence
+
+
+def test_five_by_two_is_there_for_its_design() -> None:
+    a, b = pair(KFold(2, repeats=5))
+    gaps = (a.split_values("accuracy") - b.split_values("accuracy")).reshape(5, 2)
+    assert compare(a, b, method="5x2cv_f").p_value == five_by_two_f(gaps).p_value
+    with pytest.raises(InvalidArgumentError, match="5x2cv_f"):
+        compare(*pair(KFold(10)), method="5x2cv_f")
+
+
+@pytest.mark.parametrize("design", [Holdout(), KFold(10)])
+@pytest.mark.parametrize("measure", ["accuracy", "auc", "f_measure", "quadratic_loss"])
+def test_a_classifier_is_equivalent_to_itself_but_not_on_too_few_rows(
+    design: Any, measure: str
+) -> None:
+    a = judged(0, design)
+    found = compare(a, a, measure=measure, margin=0.3)
+    assert (found.difference, found.p_value, found.verdict) == (0.0, 1.0, "equivalent")
+    assert found.low < 0 < found.high
+    assert compare(a, a, measure=measure, margin=0.001).verdict == "undecided"
+    assert compare(a, a, measure=measure).verdict == "undecided"
+
+
+def test_two_that_never_differed_are_bounded_by_wilson() -> None:
+    a = judged(0, KFold(10))
+    assert compare(a, a).high == pytest.approx(wilson(0, 300).high)
+
+
+def test_the_margin_decides_between_better_and_equivalent() -> None:
+    a, b = pair(KFold(10))
+    assert compare(a, b, margin=0.01).verdict == "better"
+    assert compare(a, b, margin=0.9).verdict == "equivalent"
+    assert compare(a, b, margin=compare(a, b).difference).verdict == "undecided"
+
+
+def test_undecided_says_how_many_more_rows_would_help() -> None:
+    a, b = pair(KFold(10), second=2)
+    found = compare(a, b, margin=0.01)
+    assert found.verdict == "undecided"
+    half_width = (found.high - found.low) / 2
+    assert found.rows_needed == int(np.ceil(300 * (half_width / 0.01) ** 2))
+    assert f"{found.rows_needed - 300:,} more" in found.sentence
+    power = compare(a, b)
+    assert "a true difference of 0.01 with a power of 80 %" in power.sentence
+    assert compare(a, b, detect=0.02).rows_needed == pytest.approx(power.rows_needed / 4, rel=0.01)
+
+
+def test_repeats_help_until_the_rows_are_the_limit() -> None:
+    a, b = pair(KFold(10), second=2)
+    found = compare(a, b)
+    half_width = (found.high - found.low) / 2
+    enough = compare(a, b, margin=0.9 * half_width).repeats_needed
+    assert enough is not None
+    assert 1 < enough < 100
+    assert f"or {enough} repeats" in compare(a, b, margin=0.9 * half_width).sentence
+    assert compare(a, b, margin=0.1 * half_width).repeats_needed is None
+
+
+def test_other_rows_are_refused_unless_independent() -> None:
+    a = judged(0, Holdout())
+    other_x, other_y = table(240, seed=5)
+    b = evaluate(Midpoint(1), other_x, other_y, design=Holdout(), random_state=0)
+    with pytest.raises(InvalidArgumentError, match=r"different rows.*independent=True"):
+        compare(a, b)
+    found = compare(a, b, independent=True)
+    rates = [x.estimate("accuracy").value for x in (a, b)]
+    expected = compare_rates(rates[0], 100, rates[1], len(b.row), pooled=True)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert found.method.startswith("z, pooled")
+    assert found.n_rows == 100 + len(b.row)
+    assert compare(a, b, independent=True, method="z").method == "z, unpooled"
+
+
+@pytest.mark.parametrize("design", [Holdout(), KFold(10)])
+@pytest.mark.parametrize("measure", ["auc", "quadratic_loss", "f_measure"])
+def test_independent_rows_of_any_measure(design: Any, measure: str) -> None:
+    a = judged(0, design)
+    b = evaluate(Midpoint(1), *table(240, seed=5), design=design, random_state=0)
+    found = compare(a, b, measure=measure, independent=True)
+    assert found.method.startswith("z from both intervals")
+    assert found.low < found.difference < found.high
+    assert found.verdict == "better"
+
+
+def test_other_splits_of_the_same_rows_are_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="same design and random_state"):
+        compare(judged(0, KFold(10)), judged(1, KFold(5)))
+    with pytest.raises(InvalidArgumentError, match="same design and random_state"):
+        compare(judged(0, KFold(10)), judged(1, KFold(10), random_state=1))
+    with pytest.raises(InvalidArgumentError, match="different rows of the same table"):
+        compare(judged(0, Holdout()), judged(1, Holdout(), random_state=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"sample_weight": np.arange(300) % 3 + 1.0}, "sample_weight"),
+        ({"cost": [[0, 1], [5, 0]]}, "cost"),
+    ],
+)
+def test_other_weights_or_costs_are_refused(options: dict[str, Any], name: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=name):
+        compare(judged(0, Holdout()), judged(1, Holdout(), **options))
+
+
+def test_weights_and_groups_go_to_the_bootstrap() -> None:
+    weighted = pair(Holdout(), sample_weight=np.arange(300) % 3 + 1.0)
+    assert compare(*weighted).method == "paired bootstrap"
+    with pytest.raises(InvalidArgumentError, match="bootstrap"):
+        compare(*weighted, method="mcnemar")
+    grouped = pair(Holdout(), groups=np.arange(300) // 3)
+    assert compare(*grouped).method == "paired bootstrap of groups"
+
+
+def test_costs_are_compared_like_losses() -> None:
+    found = compare(*pair(Holdout(), cost=[[0, 1], [5, 0]]), measure="cost")
+    assert (found.verdict, found.method) == ("better", "paired t over rows")
+
+
+def test_the_positive_class_must_be_the_same() -> None:
+    with pytest.raises(InvalidArgumentError, match="positive"):
+        compare(judged(0, Holdout()), judged(1, Holdout(), positive=0))
+
+
+def test_a_fold_that_failed_for_one_is_left_out_for_both() -> None:
+    class FailsWithoutFirstRow(Midpoint):
+        def fit(self, X: Any, y: Any) -> "FailsWithoutFirstRow":
+            if X[0, 0] != first_value:
+                raise ValueError("the first row is in the test part")
+            super().fit(X, y)
+            return self
+
+    first_value = X[0, 0]
+    b = evaluate(FailsWithoutFirstRow(1), X, Y, design=KFold(10), random_state=0)
+    assert len(b.main_splits) == 9
+    assert compare(judged(0, KFold(10)), b).method == "corrected resampled t over 9 splits"
+
+
+def test_infinite_losses_are_refused_with_a_way_out() -> None:
+    a, b = pair(Holdout())
+    impossible = a.probabilities.copy()
+    impossible[0] = np.eye(2)[1 - a.truth[a.row[0]]]
+    with pytest.raises(InvalidArgumentError, match="quadratic_loss"):
+        compare(replace(a, probabilities=impossible), b, measure="nce")
+
+
+def test_leave_one_out_has_no_auc_of_one_row() -> None:
+    with pytest.raises(InvalidArgumentError, match="one row"):
+        compare(*pair(LeaveOneOut()), measure="auc")
+
+
+@pytest.mark.parametrize("options", [{"margin": -0.1}, {"margin": np.nan}, {"detect": 0.0}])
+def test_bad_questions_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(InvalidArgumentError, match="margin must be"):
+        compare(*pair(Holdout()), **options)
+
+
+def test_numbers_are_refused_with_where_to_go() -> None:
+    with pytest.raises(InvalidTypeError, match="compare_rates"):
+        compare(0.9, 0.8)  # type: ignore[arg-type]
+
+
+def test_it_prints_as_a_sentence_and_as_html() -> None:
+    found = compare(*pair(Holdout()))
+    assert str(found).startswith("Midpoint() is better than Midpoint(column=1): accuracy 0.")
+    assert "<strong>better</strong>" in found._repr_html_()
+    assert repr(found).startswith("Comparison(better: accuracy +0.")

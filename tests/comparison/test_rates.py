@@ -1,0 +1,117 @@
+"""Rates from bare numbers, against statsmodels and the lecture."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from statsmodels.stats.proportion import (
+    confint_proportions_2indep,
+    proportion_confint,
+    proportions_ztest,
+)
+
+from sureleaf.comparison import compare_rates, rate_interval
+from sureleaf.errors import InvalidArgumentError
+
+CASES = [(9, 100, 20, 100), (0, 30, 3, 40), (15, 30, 1250, 5000), (30, 30, 39, 40), (1, 500, 9, 20)]
+
+
+def test_the_lecture_example() -> None:
+    test = compare_rates(0.15, 30, 0.25, 5000)
+    assert round(test.standard_error**2, 7) == 0.0042875
+    assert round(test.high - test.difference, 5) == 0.12834
+    assert round(abs(test.statistic), 4) == 1.5272
+    # The lecture's .937 is one-sided; two-sided it is .873.
+    assert round(1 - test.p_value, 3) == 0.873
+    assert round(1 - test.p_value / 2, 3) == 0.937
+
+
+def test_ninety_and_eighty_of_a_hundred_differ_with_the_right_p() -> None:
+    # A well-known package prints .977 here.
+    assert round(compare_rates(0.9, 100, 0.8, 100).p_value, 4) == 0.0455
+
+
+@pytest.mark.parametrize(("x1", "n1", "x2", "n2"), CASES)
+def test_pooled_z_is_statsmodels(x1: int, n1: int, x2: int, n2: int) -> None:
+    statistic, p_value = proportions_ztest([x1, x2], [n1, n2])
+    test = compare_rates(x1 / n1, n1, x2 / n2, n2, pooled=True)
+    assert (test.statistic, test.p_value) == pytest.approx((statistic, p_value))
+
+
+def profile_score(x1: int, n1: int, x2: int, n2: int, delta: float) -> float:
+    """Score statistic with the common nuisance found by maximising the likelihood."""
+
+    def loss(p: float) -> float:
+        parts = ((x1, p), (n1 - x1, 1 - p), (x2, p - delta), (n2 - x2, 1 - p + delta))
+        return -sum(count * np.log(share) for count, share in parts if count)
+
+    bounds = (max(0.0, delta) + 1e-15, min(1.0, 1 + delta) - 1e-15)
+    p = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-14}).x
+    q = p - delta
+    return (x1 / n1 - x2 / n2 - delta) / np.sqrt(p * (1 - p) / n1 + q * (1 - q) / n2)
+
+
+@pytest.mark.parametrize(("x1", "n1", "x2", "n2"), CASES)
+def test_the_score_interval_inverts_the_score_test(x1: int, n1: int, x2: int, n2: int) -> None:
+    # statsmodels' score interval is no oracle here: its restricted rates miss the maximum.
+    test = compare_rates(x1 / n1, n1, x2 / n2, n2, pooled=True)
+    assert profile_score(x1, n1, x2, n2, test.low) == pytest.approx(1.959964, abs=1e-4)
+    assert profile_score(x1, n1, x2, n2, test.high) == pytest.approx(-1.959964, abs=1e-4)
+
+
+@pytest.mark.parametrize(("x1", "n1", "x2", "n2"), CASES)
+def test_the_unpooled_interval_is_statsmodels(x1: int, n1: int, x2: int, n2: int) -> None:
+    expected = confint_proportions_2indep(x1, n1, x2, n2, method="wald", compare="diff")
+    test = compare_rates(x1 / n1, n1, x2 / n2, n2)
+    assert (test.low, test.high) == pytest.approx(
+        (max(expected[0], -1), min(expected[1], 1)), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_two_perfect_or_hopeless_models_keep_an_interval_when_pooled(rate: float) -> None:
+    test = compare_rates(rate, 30, rate, 40, pooled=True)
+    assert test.low < 0 < test.high
+    assert test.p_value == 1.0
+
+
+def test_opposite_extremes_stay_within_one() -> None:
+    test = compare_rates(1.0, 5, 0.0, 8, pooled=True)
+    assert 0 < test.low < test.high == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((15, 30, 0.25, 5000), r"e1 must be between 0 and 1; got 15\. Did you mean 0\.15\?"),
+        ((0.15, 0, 0.25, 5000), "n1 must be"),
+        ((0.15, 30, float("nan"), 5000), "e2 must be"),
+    ],
+)
+def test_rates_that_are_none_are_refused(arguments: tuple[float, ...], message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        compare_rates(*arguments)
+
+
+def test_the_lecture_interval_is_wilsons() -> None:
+    interval = rate_interval(0.8, 100)
+    assert (round(interval.low, 4), round(interval.high, 4)) == (0.7112, 0.8666)
+    assert interval.value == 0.8
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("wilson", "wilson"), ("clopper_pearson", "beta"), ("jeffreys", "jeffreys")],
+)
+@pytest.mark.parametrize(("x", "n"), [(0, 20), (1, 20), (19, 20), (20, 20), (600, 2000)])
+def test_intervals_are_statsmodels(method: str, name: str, x: int, n: int) -> None:
+    expected = proportion_confint(x, n, alpha=0.1, method=name)
+    interval = rate_interval(x / n, n, method=method, level=0.9)
+    low, high = expected
+    if method == "jeffreys":  # Brown, Cai and DasGupta: closed at the ends
+        low, high = (0.0 if x == 0 else low), (1.0 if x == n else high)
+    assert (interval.low, interval.high) == pytest.approx((low, high))
+
+
+def test_an_unknown_interval_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidArgumentError, match="wilson"):
+        rate_interval(0.8, 100, method="wald?")

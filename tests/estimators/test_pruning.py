@@ -1,0 +1,228 @@
+"""Pruning in fit and after it: by a rule, by nodes, to a size; against slow twins."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from sureleaf import InvalidArgumentError, TreeClassifier
+from sureleaf.estimators.folds import hold_out
+from sureleaf.tree import TrainingRows, Tree
+
+GROWN = {"min_samples_leaf": 3, "collapse": False, "pruning": None}
+
+
+def noisy_table(seed: int, n_rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_rows, 4))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int) + (X[:, 2] > 1)
+    return X, np.where(random.random(n_rows) < 0.2, random.integers(0, 3, n_rows), y)
+
+
+def table_with_holes(seed: int, n_rows: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    random = np.random.default_rng(seed)
+    X, y = noisy_table(seed, n_rows)
+    frame = pd.DataFrame(X, columns=list("abcd")).mask(random.random(X.shape) < 0.1)
+    return frame.assign(e=random.choice(["u", "v", "w", None], n_rows)), y
+
+
+def is_cut_from(small: Tree, large: Tree) -> bool:
+    """Whether the small tree is the large one with some subtrees cut; nothing regrown."""
+    pending = [(0, 0)]
+    while pending:
+        a, b = pending.pop()
+        if not np.array_equal(small.class_counts[a], large.class_counts[b]):
+            return False
+        if small.is_leaf[a]:
+            continue
+        same_test = small.feature[a] == large.feature[b] and np.array_equal(
+            small.threshold[a], large.threshold[b], equal_nan=True
+        )
+        if not same_test or not np.array_equal(small.categories(a), large.categories(b)):
+            return False
+        pending += zip(small.branches(a), large.branches(b), strict=True)
+    return True
+
+
+# ---- after the fit ---------------------------------------------------------------------------
+
+
+def test_prune_cuts_a_copy_and_leaves_the_model_as_it_is():
+    X, y = table_with_holes(0)
+    model = TreeClassifier(**GROWN).fit(X, y)
+    before = model.rules(), model.tree_, model.leaf_counts_, model.get_params()
+    for way in (
+        {"n_leaves": 5},
+        {"nodes": 0},
+        {"nodes": [1]},
+        {"rule": "pessimistic"},
+        {"rule": "cost_complexity", "ccp_alpha": 0.01},
+        {"rule": "reduced_error", "X": X, "y": y},
+    ):
+        pruned = model.prune(**way)
+        assert pruned.tree_.n_leaves < model.tree_.n_leaves
+        assert (model.rules(), model.tree_, model.leaf_counts_, model.get_params()) == before
+        assert pruned.leaf_counts_.counts.shape == (pruned.tree_.n_leaves, 3)
+        assert pruned.predict_proba(X).shape == (len(y), 3)
+        if way.get("rule") != "pessimistic":  # which also raises subtrees
+            assert is_cut_from(pruned.tree_, model.tree_)
+
+
+def test_levels_of_a_pruned_copy_are_training_ones_and_it_says_so():
+    X, y = noisy_table(1)
+    model = TreeClassifier(**GROWN, levels_from="cross_fit").fit(X, y)
+    pruned = model.prune(n_leaves=4)
+    assert pruned.levels_from == "training"
+    assert model.levels_from == "cross_fit"
+    assert "training" in TreeClassifier.prune.__doc__
+    assert pruned._rows is None
+
+
+def test_given_rows_are_counted_in_the_leaves_of_the_pruned_copy():
+    X, y = table_with_holes(2)
+    later, labels = table_with_holes(3, n_rows=80)
+    model = TreeClassifier(**GROWN).fit(X, y)
+    pruned = model.prune(n_leaves=5, X=later, y=labels)
+    assert pruned.leaf_counts_.n.sum() == pytest.approx(80)
+    shares = pruned.leaf_shares(later).toarray()[:, pruned.tree_.leaf_ids]
+    by_hand = np.array([shares[labels == k].sum(axis=0) for k in range(3)]).T
+    np.testing.assert_allclose(pruned.leaf_counts_.counts, by_hand, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_leaves", [1, 2, 3, 5, 10, 1000])
+def test_a_number_of_leaves_is_kept_to_by_the_largest_tree_of_the_path_that_does(n_leaves):
+    X, y = noisy_table(4)
+    model = TreeClassifier(criterion="gini", **GROWN).fit(X, y)
+    sizes = model.cost_complexity_path().n_leaves
+    pruned = model.prune(n_leaves=n_leaves)
+    assert pruned.tree_.n_leaves == sizes[sizes <= n_leaves].max()
+
+
+def test_nodes_that_are_named_become_leaves():
+    X, y = noisy_table(5)
+    model = TreeClassifier(**GROWN).fit(X, y)
+    inner = np.flatnonzero(~model.tree_.is_leaf)
+    chosen = [int(inner[1]), int(inner[-1])]
+    pruned = model.prune(nodes=chosen).tree_
+    expected = {tuple(model.tree_.class_counts[node]) for node in chosen}
+    assert expected <= {tuple(pruned.class_counts[leaf]) for leaf in pruned.leaf_ids}
+    leaf = int(model.tree_.leaf_ids[0])
+    assert model.prune(nodes=leaf).rules() == model.rules()  # a leaf already
+
+
+def test_pruning_twice_is_pruning_once():
+    X, y = noisy_table(6)
+    model = TreeClassifier(criterion="gini", **GROWN).fit(X, y)
+    once = model.prune("cost_complexity", ccp_alpha=0.01)
+    steps = model.prune("cost_complexity", ccp_alpha=0.004).prune("cost_complexity", ccp_alpha=0.01)
+    assert steps.rules() == once.rules()
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ({}, "exactly one"),
+        ({"rule": "pessimistic", "n_leaves": 3}, "exactly one"),
+        ({"rule": "gini"}, "rule must be"),
+        ({"rule": "cost_complexity"}, "ccp_alpha"),
+        ({"rule": "reduced_error"}, "X and y"),
+        ({"n_leaves": 0}, "at least 1"),
+        ({"nodes": 10_000}, "node numbers"),
+        ({"nodes": -1}, "node numbers"),
+        ({"nodes": "a"}, "node numbers"),
+        ({"n_leaves": 2, "X": [[1.0] * 4]}, "together"),
+        ({"n_leaves": 2, "X": [[1.0] * 4], "y": [7]}, "classes"),
+    ],
+)
+def test_a_way_that_makes_no_sense_is_refused(way, message):
+    X, y = noisy_table(7, 60)
+    model = TreeClassifier().fit(X, y)
+    with pytest.raises(InvalidArgumentError, match=message):
+        model.prune(**way)
+
+
+def test_pessimistic_pruning_after_the_fit_is_that_of_the_fit_and_needs_the_rows():
+    X, y = table_with_holes(8)
+    grown = TreeClassifier(pruning=None).fit(X, y)
+    fitted = TreeClassifier().fit(X, y)
+    assert grown.prune("pessimistic").rules() == fitted.rules()
+    grown.forget_rows()
+    with pytest.raises(InvalidArgumentError, match="no longer holds"):
+        grown.prune("pessimistic")
+    assert grown.prune("pessimistic", X=X, y=y).rules() == fitted.rules()
+
+
+# ---- slow twins ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_the_penalty_is_the_largest_within_one_standard_error_of_the_best(criterion, seed):
+    """Every candidate penalty is tried on every fold by a fit of its own."""
+    X, y = noisy_table(10 + seed, 200)
+    folds = list(StratifiedKFold(4).split(X, y))
+    growth = {"criterion": criterion, **GROWN, "levels_from": "training"}
+    whole = TreeClassifier(**growth).fit(X, y)
+    alphas = whole.cost_complexity_path().alphas
+    candidates = [*np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1]]
+    rates = []
+    for alpha in candidates:
+        wrong = 0
+        for train, test in folds:
+            fold = TreeClassifier(**growth).fit(X[train], y[train])
+            pruned = fold.prune("cost_complexity", ccp_alpha=alpha)
+            wrong += int((pruned.predict(X[test]) != y[test]).sum())
+        rates.append(wrong / len(y))
+    best = min(rates)
+    limit = best + np.sqrt(best * (1 - best) / len(y))
+    chosen = max(alpha for alpha, rate in zip(candidates, rates, strict=True) if rate <= limit)
+    expected = whole.prune("cost_complexity", ccp_alpha=chosen)
+    ours = TreeClassifier(**growth | {"pruning": "cost_complexity"}, cv=folds).fit(X, y)
+    assert 1 < ours.tree_.n_leaves < whole.tree_.n_leaves
+    assert ours.rules() == expected.rules()
+
+
+def fewest_errors(tree: Tree, node: int, rows: np.ndarray, X, y) -> tuple[int, set[int]]:
+    """Errors on these rows of the subtree cut bottom-up, and the nodes that become leaves."""
+    wrong = int((y[rows] != tree.class_counts[node].argmax()).sum())
+    if tree.is_leaf[node]:
+        return wrong, set()
+    goes_left = X[rows, tree.feature[node]] <= tree.threshold[node]
+    errors, cuts = 0, set()
+    for child, part in zip(tree.branches(node), (rows[goes_left], rows[~goes_left]), strict=True):
+        below, found = fewest_errors(tree, int(child), part, X, y)
+        errors, cuts = errors + below, cuts | found
+    return (wrong, {node}) if wrong <= errors else (errors, cuts)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_reduced_error_pruning_cuts_what_does_not_help_on_the_held_out_third(seed):
+    X, y = noisy_table(20 + seed)
+    growth = {**GROWN, "criterion": "gini", "levels_from": "training"}
+    ours = TreeClassifier(**growth | {"pruning": "reduced_error"}, random_state=seed).fit(X, y)
+    rows = TrainingRows(None, y.astype(np.int32), 3)  # what is held out depends on labels only
+    is_held_out = hold_out(rows, seed=seed)
+    assert 0.3 < is_held_out.mean() < 0.37
+    grown = TreeClassifier(**growth).fit(X[~is_held_out], y[~is_held_out])
+    _, cuts = fewest_errors(grown.tree_, 0, np.flatnonzero(is_held_out), X, y)
+    expected = grown.prune(nodes=sorted(cuts)) if cuts else grown
+    assert 1 < ours.tree_.n_leaves < grown.tree_.n_leaves
+    np.testing.assert_array_equal(ours.tree_.feature, expected.tree_.feature)
+    np.testing.assert_array_equal(ours.tree_.threshold, expected.tree_.threshold)
+    # all rows are counted in what is left
+    np.testing.assert_array_equal(ours.tree_.class_counts, ours.node_counts(X, y))
+    assert ours.leaf_counts_.n.sum() == len(y)
+
+
+def test_held_out_rows_keep_groups_together_and_classes_even():
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 2, 3_000).astype(np.int32)
+    groups = random.integers(0, 300, 3_000)
+    rows = TrainingRows(None, labels, 2)
+    by_group = hold_out(rows, seed=1, groups=groups)
+    assert all(len(set(by_group[groups == group])) == 1 for group in range(300))
+    alone = hold_out(rows, seed=1)
+    for k in (0, 1):
+        assert alone[labels == k].sum() == pytest.approx((labels == k).sum() / 3, abs=1)
+    assert not np.array_equal(alone, hold_out(rows, seed=2))
+    np.testing.assert_array_equal(alone, hold_out(rows, seed=1))

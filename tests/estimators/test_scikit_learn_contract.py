@@ -1,0 +1,250 @@
+"""TreeClassifier keeps scikit-learn's contract."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import VotingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sureleaf import TreeClassifier
+
+EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
+NOT_PROMISED = {
+    "reduced_error": "the held-out third is drawn by row, and a row of weight 2 is one row",
+    "importance": "weights that are importances do not mean repeated rows",
+}
+
+
+def expected_to_fail(model: TreeClassifier) -> dict[str, str]:
+    chosen = (model.pruning, model.weights)
+    reasons = [reason for parameter, reason in NOT_PROMISED.items() if parameter in chosen]
+    return {EQUIVALENCE: "; ".join(reasons)} if reasons else {}
+
+
+@parametrize_with_checks(
+    [
+        TreeClassifier(),
+        TreeClassifier(criterion="gini", min_samples_leaf=1, collapse=False, pruning=None),
+        TreeClassifier(criterion="entropy", categorical_split="subset", levels_from="training"),
+        TreeClassifier(criterion="gini", pruning="cost_complexity", cv=3, random_state=0),
+        TreeClassifier(pruning="cost_complexity", ccp_alpha=0.01, unseen="stop"),
+        TreeClassifier(pruning="reduced_error", random_state=0),
+        TreeClassifier(weights="importance", leaf_estimate="frequency"),
+    ],
+    expected_failed_checks=expected_to_fail,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def mixed_table(n_rows: int = 200) -> tuple[pd.DataFrame, np.ndarray]:
+    random = np.random.default_rng(0)
+    age = random.integers(18, 80, n_rows).astype(float)
+    town = random.choice(["Rome", "Oslo", "Lima"], n_rows).astype(object)
+    y = np.where((age > 40) ^ (town == "Oslo") ^ (random.random(n_rows) < 0.1), "yes", "no")
+    age[::9], town[::13] = np.nan, None
+    return pd.DataFrame({"age": age, "town": town, "noise": random.normal(size=n_rows)}), y
+
+
+def test_a_clone_has_the_parameters_and_no_tree():
+    X, y = mixed_table()
+    model = TreeClassifier(criterion="gini", max_depth=3, random_state=7).fit(X, y)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "tree_")
+    assert copy.fit(X, y).rules() == model.rules()
+
+
+@pytest.mark.parametrize("levels_from", ["training", "cross_fit"])
+def test_a_pickled_model_predicts_and_explains_as_before(levels_from):
+    X, y = mixed_table()
+    model = TreeClassifier(levels_from=levels_from)
+    assert pickle.loads(pickle.dumps(model)).get_params() == model.get_params()
+    written = pickle.dumps(model.fit(X, y))  # before the first prediction
+    expected = model.predict_proba(X)
+    for data in (written, pickle.dumps(model)):
+        read = pickle.loads(data)
+        assert b"_kernel" not in data  # a tree is arrays; no object of the kernel is written
+        np.testing.assert_array_equal(read.predict_proba(X), expected)
+        assert read.rules() == model.rules()
+        assert read.prune(n_leaves=2).tree_.n_leaves == 2
+        assert not read.tree_.feature.flags.writeable
+
+
+def test_names_and_numbers_of_columns_are_noted_and_checked():
+    X, y = mixed_table()
+    model = TreeClassifier().fit(X, y)
+    assert model.feature_names_in_.tolist() == ["age", "town", "noise"]
+    assert model.n_features_in_ == 3
+    np.testing.assert_array_equal(model.predict(X[["noise", "town", "age"]]), model.predict(X))
+    with pytest.raises(ValueError, match="town"):
+        model.predict(X[["age", "noise"]])
+    with pytest.warns(UserWarning, match="extra"):
+        model.predict(X.assign(extra=1.0))
+    model.fit(X[["age", "noise"]].to_numpy(), y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 2
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["no", "yes"],
+        [False, True],
+        [-1, 1],
+        [2**40, 2**40 + 1],
+        [0.0, 1.0],
+        np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"),
+        np.array([3, 7], dtype=np.uint8),
+        np.array(["b", "a"], dtype=object),
+    ],
+    ids=lambda labels: str(np.asarray(labels).dtype),
+)
+def test_labels_of_every_type_come_back_as_they_were(labels):
+    X, y = mixed_table()
+    given = np.asarray(labels)[(y == "yes").astype(int)]
+    model = TreeClassifier().fit(X, given)
+    np.testing.assert_array_equal(model.classes_, np.unique(given))
+    predicted = model.predict(X)
+    assert predicted.dtype == model.classes_.dtype == given.dtype
+    assert model.score(X, given) == np.mean(predicted == given) > 0.8
+    series = TreeClassifier().fit(X, pd.Series(given))
+    np.testing.assert_array_equal(series.predict(X), predicted)
+
+
+def test_more_than_two_classes_and_rare_ones_have_a_column_of_probabilities_each():
+    X, _ = mixed_table()
+    y = np.arange(len(X)) % 5
+    y[0] = 99
+    model = TreeClassifier(min_samples_leaf=1).fit(X, y)
+    probabilities = model.predict_proba(X)
+    assert probabilities.shape == (len(X), 6)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[probabilities.argmax(axis=1)])
+
+
+def test_it_works_in_a_pipeline_with_a_column_transformer():
+    X, y = mixed_table()
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    keep = ColumnTransformer(
+        [("numbers", numbers, ["age", "noise"]), ("town", "passthrough", ["town"])]
+    )
+    for output in ("default", "pandas"):
+        pipeline = Pipeline([("columns", keep), ("tree", TreeClassifier())])
+        pipeline.set_output(transform=output).fit(X, y)
+        assert pipeline.score(X, y) > 0.8
+        schema = pipeline["tree"].schema_
+        assert [column.kind for column in schema] == ["numeric", "numeric", "categorical"]
+
+
+def test_it_can_be_searched_calibrated_and_voted_with():
+    X, y = mixed_table()
+    grid = {"min_samples_leaf": [2, 20], "criterion": ["gini", "gain_ratio"], "max_depth": [1, 4]}
+    search = GridSearchCV(TreeClassifier(levels_from="training"), grid, cv=3).fit(X, y)
+    assert search.best_params_["max_depth"] == 4  # an exclusive or needs more than one test
+    assert search.best_score_ > 0.7
+    voting = VotingClassifier([("a", TreeClassifier()), ("b", TreeClassifier(criterion="gini"))])
+    assert voting.fit(X, y).score(X, y) > 0.7
+    calibrated = CalibratedClassifierCV(TreeClassifier(levels_from="training"), cv=3).fit(X, y)
+    np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0)
+    assert len(cross_val_predict(TreeClassifier(), X, y, cv=3)) == len(y)
+
+
+def test_weights_and_groups_are_routed():
+    X, y = mixed_table()
+    random = np.random.default_rng(1)
+    weights, groups = random.integers(0, 3, len(y)).astype(float), np.arange(len(y)) // 20
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = TreeClassifier(pruning="reduced_error", random_state=0)
+        model.set_fit_request(sample_weight=True, groups=True).set_score_request(sample_weight=True)
+        pipeline = make_pipeline(FunctionTransformer(), model)
+        result = cross_validate(
+            pipeline,
+            X,
+            y,
+            cv=GroupKFold(4),
+            params={"sample_weight": weights, "groups": groups},
+            return_estimator=True,
+            return_indices=True,
+            error_score="raise",
+        )
+        for fitted, train in zip(result["estimator"], result["indices"]["train"], strict=True):
+            direct = clone(model).fit(
+                X.iloc[train], y[train], sample_weight=weights[train], groups=groups[train]
+            )
+            assert fitted[-1].rules() == direct.rules()
+
+
+def test_weights_are_counts_of_rows_in_the_whole_estimator():
+    X, y = mixed_table()
+    weights = np.random.default_rng(2).integers(0, 3, len(y))
+    weighted = TreeClassifier(min_samples_leaf=4).fit(X, y, sample_weight=weights)
+    repeated = TreeClassifier(min_samples_leaf=4).fit(
+        X.loc[np.repeat(X.index, weights)], np.repeat(y, weights)
+    )
+    assert weighted.rules() == repeated.rules()
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
+
+
+def test_importances_do_not_depend_on_the_unit_of_the_weights():
+    X, y = mixed_table()
+    weights = np.random.default_rng(3).random(len(y))
+    models = [
+        TreeClassifier(weights="importance").fit(X, y, sample_weight=weights * unit)
+        for unit in (1.0, 1e-9, 1e140)
+    ]
+    assert models[0].tree_.class_counts[0].sum() == pytest.approx(len(y))
+    for other in models[1:]:
+        np.testing.assert_array_equal(other.tree_.feature, models[0].tree_.feature)
+        np.testing.assert_array_equal(other.tree_.threshold, models[0].tree_.threshold)
+
+
+def test_fit_changes_neither_the_table_nor_the_labels():
+    X, y = mixed_table()
+    kept, labels = X.copy(deep=True), y.copy()
+    array = np.ascontiguousarray(X[["age", "noise"]].to_numpy())
+    kept_array = array.copy()
+    array.flags.writeable = y.flags.writeable = False
+    TreeClassifier().fit(X, y).predict(X)
+    TreeClassifier().fit(array, y).predict(array)
+    pd.testing.assert_frame_equal(X, kept)
+    np.testing.assert_array_equal(y, labels)
+    np.testing.assert_array_equal(array, kept_array)
+
+
+def test_what_the_caller_does_with_the_table_after_fit_does_not_reach_the_model():
+    random = np.random.default_rng(4)
+    X, y = random.normal(size=(100, 3)), random.integers(0, 2, 100)
+    weights, groups = random.random(100), np.arange(100)
+    model = TreeClassifier().fit(X, y, sample_weight=weights, groups=groups)
+    held = model._rows
+    before = [column.copy() for column in held.table.columns], held.weights.copy()
+    X[:], weights[:], groups[:] = 0.0, 0.0, 0
+    for column, expected in zip(held.table.columns, before[0], strict=True):
+        np.testing.assert_array_equal(column, expected)
+    np.testing.assert_array_equal(held.weights, before[1])
+    assert model._groups.max() == 99
+    assert model.forget_rows()._rows is None
+    assert TreeClassifier(levels_from="training").fit(X, y)._rows is None
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    X, y = mixed_table()
+    model = TreeClassifier().fit(X, y)
+    rules, names = model.rules(), model.feature_names_in_.tolist()
+    model.leaf_estimate = lambda tree, counts: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X[["noise"]], np.arange(len(y)) % 3)
+    assert model.rules() == rules
+    assert model.feature_names_in_.tolist() == names
+    assert model.classes_.tolist() == ["no", "yes"]

@@ -1,0 +1,99 @@
+"""Calibration: bands that hold, parts that add up, an isotonic twin."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.isotonic import IsotonicRegression
+
+from sureleaf import measures
+
+GENERATOR = np.random.default_rng(9)
+STATED = np.round(GENERATOR.random(400), 2)
+HAPPENED = (GENERATOR.random(400) < STATED).astype(int)
+WEIGHTS = GENERATOR.integers(0, 4, 400)
+
+
+def test_bins_hold_means_rates_and_exact_binomial_bands() -> None:
+    curve = measures.calibration_curve(HAPPENED, STATED, n_bins=5, strategy="uniform")
+    for j in range(5):
+        own = np.minimum((STATED * 5).astype(int), 4) == j
+        n, p = own.sum(), STATED[own].mean()
+        assert curve.rows[j] == n
+        assert curve.stated[j] == pytest.approx(p)
+        assert curve.observed[j] == pytest.approx(HAPPENED[own].mean())
+        assert curve.low[j] == binom.ppf(0.025, n, p) / n
+        assert curve.high[j] == binom.ppf(0.975, n, p) / n
+
+
+def test_true_probabilities_leave_the_band_no_more_often_than_promised() -> None:
+    generator = np.random.default_rng(1)
+    outside = 0
+    for _ in range(200):
+        stated = generator.random(300)
+        curve = measures.calibration_curve(generator.random(300) < stated, stated)
+        outside += curve.outside
+    # 2,000 bins at .05 at most: four standard errors above
+    assert outside <= 2000 * 0.05 + 4 * np.sqrt(2000 * 0.05 * 0.95)
+
+
+def test_equal_probabilities_share_a_bin() -> None:
+    curve = measures.calibration_curve([0, 1, 0, 1], [0.5] * 4)
+    assert curve.rows.tolist() == [4.0]
+    assert curve.observed.tolist() == [0.5]
+
+
+def test_whole_weights_are_rows_in_means_and_rates() -> None:
+    weighed = measures.calibration_curve(
+        HAPPENED, STATED, strategy="uniform", sample_weight=WEIGHTS
+    )
+    repeated = measures.calibration_curve(
+        np.repeat(HAPPENED, WEIGHTS), np.repeat(STATED, WEIGHTS), strategy="uniform"
+    )
+    np.testing.assert_allclose(weighed.stated, repeated.stated)
+    np.testing.assert_allclose(weighed.observed, repeated.observed)
+
+
+def test_the_calibration_error_is_the_mean_gap() -> None:
+    gaps, n = 0.0, len(STATED)
+    bins = np.minimum((STATED * 10).astype(int), 9)
+    for j in range(10):
+        own = bins == j
+        gaps += own.sum() / n * abs(STATED[own].mean() - HAPPENED[own].mean())
+    assert measures.expected_calibration_error(HAPPENED, STATED) == pytest.approx(gaps)
+
+
+def test_many_classes_are_judged_by_the_predicted_one() -> None:
+    table = np.array([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1]])
+    found = measures.expected_calibration_error(["a", "b"], table, labels=["a", "b", "c"])
+    assert found == pytest.approx((0.1 + 0.2) / 2)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS + 0.5])
+def test_the_parts_add_up_to_the_quadratic_loss(weights) -> None:
+    parts = measures.decompose_quadratic_loss(HAPPENED, STATED, sample_weight=weights)
+    loss = measures.quadratic_loss(HAPPENED, STATED, sample_weight=weights)
+    assert parts.loss == pytest.approx(loss)
+    assert parts.miscalibration - parts.discrimination + parts.uncertainty == pytest.approx(loss)
+    fitted = IsotonicRegression().fit(STATED, HAPPENED, weights).predict(STATED)
+    recalibrated = measures.quadratic_loss(HAPPENED, fitted, sample_weight=weights)
+    assert parts.miscalibration == pytest.approx(loss - recalibrated)
+    base = np.full(400, np.average(HAPPENED, weights=weights))
+    assert parts.uncertainty == pytest.approx(
+        measures.quadratic_loss(HAPPENED, base, sample_weight=weights)
+    )
+
+
+def test_no_part_is_negative_and_the_base_rate_has_none() -> None:
+    table = GENERATOR.dirichlet([1, 1, 1], 90)
+    truth = np.repeat([0, 1, 2], 30)
+    parts = measures.decompose_quadratic_loss(truth, table)
+    assert min(parts.miscalibration, parts.discrimination, parts.uncertainty) >= 0
+    constant = measures.decompose_quadratic_loss(truth, np.full((90, 3), 1 / 3))
+    assert constant.miscalibration == pytest.approx(0, abs=1e-12)
+    assert constant.discrimination == pytest.approx(0, abs=1e-12)
+
+
+def test_one_class_alone_has_no_uncertainty() -> None:
+    parts = measures.decompose_quadratic_loss([1, 1], [0.8, 0.6])
+    assert parts.uncertainty == 0.0
+    assert parts.miscalibration == pytest.approx(parts.loss)

@@ -1,0 +1,130 @@
+"""Costs: the lecture's models, decisions by brute force, curves at every threshold, priors."""
+
+import numpy as np
+import pytest
+
+from sureleaf import measures
+from sureleaf.errors import InvalidArgumentError
+from tests.evaluation.measures.test_rates import M1, M2, rows_of
+
+COST = [[-1, 100], [1, 0]]
+GENERATOR = np.random.default_rng(2)
+
+
+@pytest.mark.parametrize(("table", "total"), [(M1, 3910), (M2, 4255)])
+def test_the_models_of_the_lecture_cost_what_it_says(table: np.ndarray, total: float) -> None:
+    truth, prediction = rows_of(table, ["+", "-"])
+    assert measures.cost(truth, prediction, cost=COST, labels=["+", "-"]) == total
+
+
+def test_symmetric_costs_are_linear_in_accuracy() -> None:
+    truth, prediction = rows_of(M1, ["+", "-"])
+    for p, q in [(0.0, 1.0), (0.3, 0.7), (0.9, 0.1)]:  # the lecture's p = 1 - q, C = 5
+        right, wrong = 5 * p, 5 * q
+        found = measures.cost(truth, prediction, cost=[[right, wrong], [wrong, right]])
+        accuracy = measures.accuracy(truth, prediction)
+        assert found == pytest.approx(500 * 5 * (q - (q - p) * accuracy))
+        assert found == pytest.approx(
+            measures.cost_from_accuracy(accuracy, 500, right=right, wrong=wrong)
+        )
+
+
+def test_each_row_may_have_its_own_matrix_and_weight() -> None:
+    per_row = GENERATOR.random((6, 2, 3))
+    truth, prediction = np.array([0, 1, 0, 1, 1, 0]), np.array([0, 1, 1, 0, 2, 2])
+    words = np.array([0, 1, -1])[prediction]
+    expected = [per_row[i, truth[i], prediction[i]] for i in range(6)]
+    found = measures.cost(truth, words, cost=per_row, labels=[0, 1], abstain=-1)
+    assert found == pytest.approx(sum(expected))
+    weights = np.arange(6)
+    found = measures.cost(
+        truth, words, cost=per_row, labels=[0, 1], abstain=-1, sample_weight=weights
+    )
+    assert found == pytest.approx(weights @ expected)
+
+
+def test_abstaining_may_be_none_and_needs_a_column() -> None:
+    matrix = [[0, 5, 1], [5, 0, 1]]
+    assert measures.cost(["a", "b"], ["a", None], cost=matrix) == 1.0
+    with pytest.raises(InvalidArgumentError, match="last column for abstaining"):
+        measures.cost(["a", "b"], ["a", None], cost=[[0, 5], [5, 0]])
+
+
+@pytest.mark.parametrize("columns", [3, 4])
+@pytest.mark.parametrize("per_row", [False, True])
+def test_no_decision_is_cheaper_than_the_one_taken(columns: int, per_row: bool) -> None:
+    table = GENERATOR.dirichlet([1, 1, 1], 40)
+    matrix = GENERATOR.random((40, 3, columns) if per_row else (3, columns))
+    found = measures.decide(table, matrix, ["a", "b", "c"], abstain="?")
+    for i in range(40):
+        own = matrix[i] if per_row else matrix
+        expected = [sum(table[i, k] * own[k, c] for k in range(3)) for c in range(columns)]
+        assert found[i] == ["a", "b", "c", "?"][int(np.argmin(expected))]
+
+
+def test_the_threshold_is_where_decide_turns() -> None:
+    matrix = [[0, 2], [7, 1]]
+    threshold = measures.cost_threshold(matrix)
+    just = [threshold - 1e-9, threshold + 1e-9]
+    assert measures.decide(just, matrix, [0, 1]).tolist() == [0, 1]
+    assert measures.cost_threshold(
+        [[1, 7], [2, 0]], labels=["+", "-"], positive="+"
+    ) == pytest.approx(threshold)
+
+
+def test_costs_that_reward_being_wrong_have_no_threshold() -> None:
+    with pytest.raises(InvalidArgumentError, match="wrong predictions dearer"):
+        measures.cost_threshold([[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    "matrix", [[[0, 1]], [[0, 1], [1, 0], [1, 1]], np.zeros((3, 2, 2)), [[0, np.inf], [1, 0]]]
+)
+def test_a_matrix_that_does_not_fit_is_refused(matrix) -> None:
+    with pytest.raises(InvalidArgumentError, match="cost must be"):
+        measures.cost([0, 1], [0, 1], cost=matrix)
+
+
+def test_cost_by_threshold_is_the_cost_at_each_threshold() -> None:
+    truth, p = GENERATOR.integers(0, 2, 60), np.round(GENERATOR.random(60), 1)
+    weights = GENERATOR.integers(1, 4, 60)
+    for matrix in (np.array([[0, 1], [5, 0.5]]), GENERATOR.random((60, 2, 2))):
+        found = measures.cost_by_threshold(truth, p, cost=matrix, sample_weight=weights)
+        for t, value in zip(found.thresholds, found.costs, strict=True):
+            prediction = (p >= t).astype(int)
+            total = measures.cost(truth, prediction, cost=matrix, sample_weight=weights)
+            assert value == pytest.approx(total / weights.sum())
+        assert found.best_cost == min(found.costs)
+        assert len(found.thresholds) == len(np.unique(p)) + 1
+
+
+def test_the_cost_curve_is_the_lower_envelope_over_thresholds() -> None:
+    truth, p = GENERATOR.integers(0, 2, 80), GENERATOR.random(80)
+    curve = measures.cost_curve(truth, p, n_points=11)
+    for c, value in zip(curve.condition, curve.cost, strict=True):
+        every = [
+            np.mean(p[truth == 1] < t) * c + np.mean(p[truth == 0] >= t) * (1 - c)
+            for t in [*p, np.inf]
+        ]
+        assert value == pytest.approx(min(every))
+    assert (curve.cost <= curve.trivial + 1e-12).all()
+    assert measures.cost_curve([0, 1], [0.1, 0.9]).area == 0.0
+
+
+def test_priors_are_corrected_by_bayes() -> None:
+    # densities of x in the classes are known, so both posteriors are
+    likelihood = GENERATOR.random((50, 3))
+    sample, use = np.array([0.2, 0.3, 0.5]), np.array([0.7, 0.2, 0.1])
+    before, after = likelihood * sample, likelihood * use
+    before, after = (t / t.sum(axis=1, keepdims=True) for t in (before, after))
+    found = measures.correct_priors(before, trained_on=sample * 1000, in_use=use)
+    np.testing.assert_allclose(found, after)
+
+
+def test_prior_weights_give_the_sample_the_shares_of_use() -> None:
+    truth = np.repeat([0, 1], [30, 70])
+    weights = measures.prior_weights(truth, in_use=[0.9, 0.1])
+    assert weights[truth == 0].sum() == pytest.approx(90)
+    assert weights.sum() == pytest.approx(100)
+    with pytest.raises(InvalidArgumentError, match="in_use must be 2 positive shares"):
+        measures.prior_weights(truth, in_use=[1.0, 0.0])

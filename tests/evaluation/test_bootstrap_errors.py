@@ -1,0 +1,195 @@
+"""The bootstrap family: against its printed formulas, the notes' example and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from sureleaf.designs import Bootstrap
+from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.evaluation.bootstrap_errors import bootstrap_error
+from sureleaf.evaluation.intervals import out_of_bag_mean
+from sureleaf.evaluation.no_information import class_losses, no_information_rate
+from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
+from tests.naive.bootstrap import bootstrap_estimates, standard_error_of_leave_one_out
+
+GENERATOR = np.random.default_rng(21)
+Y = GENERATOR.integers(0, 3, 40)
+X = GENERATOR.normal(size=(40, 2)) + Y[:, None]
+COST = np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
+
+
+def loss_of(name: str, truth: int, code: int, row: np.ndarray) -> float:
+    if name == "error":
+        return float(truth != code)
+    if name == "cost":
+        return float(COST[truth][code])
+    if name == "nce":
+        return -math.log(row[truth])
+    return 1 - 2 * row[truth] + sum(p * p for p in row)
+
+
+@pytest.mark.parametrize("loss", ["error", "nce", "quadratic_loss", "cost"])
+def test_the_estimates_are_those_of_the_printed_formulas(loss: str) -> None:
+    found = bootstrap_error(Nearest(), X, Y, n_bootstraps=25, loss=loss, cost=COST, random_state=2)
+    losses, counts = [], []
+    for split in Bootstrap(25).splits(Y, seed=2):
+        model = Nearest().fit(X[split.train], Y[split.train])
+        table, codes = model.predict_proba(X), model.predict(X)
+        losses.append([loss_of(loss, Y[i], codes[i], table[i]) for i in range(40)])
+        counts.append(np.bincount(split.train, minlength=40))
+    model = Nearest().fit(X, Y)
+    table, codes = model.predict_proba(X), model.predict(X)
+    pairs = [[loss_of(loss, Y[i], codes[j], table[j]) for j in range(40)] for i in range(40)]
+    own = [pairs[i][i] for i in range(40)]
+    expected = bootstrap_estimates(losses, counts, own, pairs)
+    for name, value in expected.items():
+        assert getattr(found, name) == pytest.approx(value), name
+    assert found.standard_errors["training"] == pytest.approx(np.std(own) / math.sqrt(40))
+    assert set(found.standard_errors) == set(expected) - {"no_information", "relative_overfitting"}
+    assert all(error > 0 for error in found.standard_errors.values())
+
+
+def test_the_influences_are_the_printed_ones_less_the_noise_of_the_draws() -> None:
+    counts = np.random.default_rng(0).multinomial(12, np.full(12, 1 / 12), size=60)
+    losses = np.random.default_rng(1).random((60, 12))
+    found = out_of_bag_mean(losses, counts)
+    raw = standard_error_of_leave_one_out(losses, counts)
+    shares = np.where(counts == 0, losses / (counts == 0).sum(axis=0), 0).sum(axis=1) / 12
+    noise = 12 * ((shares - shares.mean()) ** 2).sum()
+    out = counts == 0
+    once = [((losses[out[:, i], i] - found.value) ** 2).mean() for i in range(12)]
+    floor = sum(once) / 12**2
+    assert found.standard_error == pytest.approx(math.sqrt(max(raw**2 - noise, floor)))
+
+
+def test_the_standard_error_is_the_spread_over_samples() -> None:
+    """A sample's mean predicts each row it did not see; 300 samples of 30 rows."""
+    generator = np.random.default_rng(5)
+    values, errors = [], []
+    for _ in range(300):
+        x = generator.normal(size=30)
+        counts = generator.multinomial(30, np.full(30, 1 / 30), size=400)
+        losses = np.abs(x - (counts @ x / 30)[:, None])
+        found = out_of_bag_mean(losses, counts)
+        values.append(found.value)
+        errors.append(found.standard_error)
+    spread, typical = np.std(values, ddof=1), np.sqrt(np.mean(np.square(errors)))
+    # the relative standard error of a standard deviation of 300 is 1/sqrt(2 * 299), near .041;
+    # an infinitesimal jackknife is 6.4 % high at n = 30 (6,000 samples: .1197 against .1125)
+    assert typical == pytest.approx(1.064 * spread, rel=4 * 0.041)
+
+
+def test_more_bootstraps_do_not_change_the_standard_error_systematically() -> None:
+    generator = np.random.default_rng(6)
+    x = generator.normal(size=30)
+
+    def variance(n_bootstraps: int) -> float:
+        counts = generator.multinomial(30, np.full(30, 1 / 30), size=n_bootstraps)
+        losses = np.abs(x - (counts @ x / 30)[:, None])
+        return out_of_bag_mean(losses, counts).standard_error ** 2
+
+    few = [variance(100) for _ in range(200)]
+    many = variance(20_000)
+    assert abs(np.mean(few) - many) < 4 * np.std(few) / math.sqrt(200) + 0.03 * many
+
+
+def test_the_notes_example_leaves_out_bootstraps_that_contain_the_row() -> None:
+    # b1 = {1, 3, 5, 6}, b2 = {2, 3, 5, 6}, b3 = {3, 3, 5, 6}: row 1 is scored by b2 and b3 only;
+    # rows 3, 5 and 6 are in every bootstrap and have no term
+    counts = np.array([[1, 0, 1, 0, 1, 1], [0, 1, 1, 0, 1, 1], [0, 0, 2, 0, 1, 1]])
+    losses = np.arange(18.0).reshape(3, 6)
+    found = out_of_bag_mean(losses, counts)
+    assert found.row_means[0] == (losses[1, 0] + losses[2, 0]) / 2
+    assert found.rows_without_term == 3
+    assert found.value == pytest.approx(np.nanmean(found.row_means))
+
+
+def test_the_no_information_rate_is_the_mean_over_all_pairs() -> None:
+    table = GENERATOR.dirichlet([1, 1, 1], 30)
+    truth, codes = GENERATOR.integers(0, 3, 30), table.argmax(axis=1)
+    weights = GENERATOR.integers(1, 4, 30).astype(float)
+    for loss in ("error", "nce", "quadratic_loss", "cost"):
+        pairs = np.array([[loss_of(loss, i, codes[j], table[j]) for j in range(30)] for i in truth])
+        by_class = class_losses(codes, table, loss, 3, COST)
+        assert no_information_rate(truth, by_class) == pytest.approx(pairs.mean())
+        expected = weights @ pairs @ weights / weights.sum() ** 2
+        assert no_information_rate(truth, by_class, weights) == pytest.approx(expected)
+
+
+def test_labels_without_information_give_632_plus_the_no_information_rate() -> None:
+    """Efron and Tibshirani's case: 1-nearest neighbour on coin labels, true error .5."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    generator = np.random.default_rng(3)
+    plus, plain632 = [], []
+    for seed in range(12):
+        labels = generator.permutation(np.repeat([0, 1], 20))
+        rows = generator.normal(size=(40, 3))
+        found = bootstrap_error(
+            KNeighborsClassifier(1), rows, labels, n_bootstraps=40, random_state=seed
+        )
+        assert found.training == 0.0
+        plus.append(found.e632_plus)
+        plain632.append(found.e632)
+    # leave-one-out errors of 40 rows have a standard error near .08; twelve samples: .025
+    assert abs(np.mean(plus) - 0.5) < 4 * 0.025
+    assert np.mean(plain632) < 0.5 - 4 * 0.025  # .632 is badly low, as they warn
+
+
+def test_weights_of_rows_weigh_every_estimate() -> None:
+    weights = GENERATOR.integers(1, 4, 40).astype(float)
+    found = bootstrap_error(Nearest(), X, Y, n_bootstraps=20, sample_weight=weights, random_state=1)
+    model = Nearest().fit(X, Y, sample_weight=weights)
+    wrong = model.predict(X) != Y
+    assert found.training == pytest.approx(np.average(wrong, weights=weights))
+    even = bootstrap_error(Nearest(), X, Y, n_bootstraps=20, random_state=1)
+    same = bootstrap_error(
+        Nearest(), X, Y, n_bootstraps=20, sample_weight=np.full(40, 2.0), random_state=1
+    )
+    assert same.e632_plus == pytest.approx(even.e632_plus)
+    assert same.standard_errors == pytest.approx(even.standard_errors)
+
+
+def test_an_infinite_log_loss_stays_infinite_and_not_a_number_nowhere() -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    found = bootstrap_error(
+        DecisionTreeClassifier(), X, Y, loss="nce", n_bootstraps=10, random_state=0
+    )
+    assert found.training == 0.0
+    for name in ("plain", "leave_one_out", "e632", "e632_plus"):
+        assert getattr(found, name) == math.inf, name
+
+
+def test_a_bootstrap_that_fails_is_recorded_and_left_out() -> None:
+    class FailsOnFewClasses(Nearest):
+        def fit(self, X, y, sample_weight=None):
+            if len(np.unique(y)) < 3:
+                raise ValueError("a class is missing")
+            return super().fit(X, y)
+
+    labels = np.array([0] * 20 + [1] * 19 + [2])
+    found = bootstrap_error(FailsOnFewClasses(), X, labels, n_bootstraps=30, random_state=0)
+    assert 0 < len(found.failures) < 30
+    assert found.n_bootstraps == 30 - len(found.failures)
+    assert "a class is missing" in str(found)
+
+
+def test_what_cannot_be_estimated_is_refused() -> None:
+    with pytest.raises(FailedFitError, match="failed on all rows: RuntimeError: the disk is full"):
+        bootstrap_error(FailsOn(X[0, 0]), X, Y, n_bootstraps=3)
+    with pytest.raises(InvalidArgumentError, match="loss must be one of 'error'"):
+        bootstrap_error(Nearest(), X, Y, loss="brier")
+    with pytest.raises(InvalidArgumentError, match="cost must be given"):
+        bootstrap_error(Nearest(), X, Y, loss="cost")
+    with pytest.raises(InvalidArgumentError, match="needs probabilities"):
+        bootstrap_error(WithoutProbabilities(), X, Y, loss="nce", n_bootstraps=3)
+
+
+def test_workers_change_nothing() -> None:
+    one = bootstrap_error(Nearest(), X, Y, n_bootstraps=6, random_state=4)
+    with parallel_config(backend="threading"):
+        two = bootstrap_error(Nearest(), X, Y, n_bootstraps=6, random_state=4, n_jobs=2)
+    assert one == two

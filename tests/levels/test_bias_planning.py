@@ -1,0 +1,103 @@
+"""Rows that keep a bias within a bound."""
+
+import numpy as np
+import pytest
+
+from sureleaf import InvalidArgumentError, UnreachableLevelError
+from sureleaf.levels import estimate_p_max, exact_bias, sample_size_for_bias, utility
+from sureleaf.levels.estimates import METHODS
+
+
+def by_trying(p_range: tuple[float, float], bound: float, method: str, of: str, upto: int) -> int:
+    """Check every n up to a limit on a grid of p, evenly spaced and fine."""
+    p = np.unique(np.linspace(*p_range, 41))
+    n = np.arange(1, upto + 1)
+    worst = np.abs(exact_bias(n[:, np.newaxis], p, method=method, of=of)).max(axis=1)
+    assert (worst[upto * 3 // 4 :] < bound).all()
+    return int(n[worst > bound].max(initial=0)) + 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("of", ["p_max", "confidence", "utility"])
+@pytest.mark.parametrize(("p_range", "bound"), [((0.7, 0.7), 0.01), ((0.65, 1.0), 0.013)])
+def test_the_answer_is_that_of_trying_every_n(
+    p_range: tuple[float, float], bound: float, of: str, method: str
+) -> None:
+    found = sample_size_for_bias(p_range, bias=bound, method=method, of=of)
+    assert found == by_trying(p_range, bound, method, of, upto=180)
+
+
+@pytest.mark.parametrize("method", ["entropic", "blend", "posterior"])
+def test_the_answer_is_that_of_trying_every_n_down_to_even_odds(method: str) -> None:
+    found = sample_size_for_bias((0.5, 1.0), bias=0.02, method=method)
+    assert found == by_trying((0.5, 1.0), 0.02, method, "p_max", upto=330)
+
+
+def test_a_wave_that_just_exceeds_the_bound_is_found() -> None:
+    """At n = 21 the bias is back at 0.02019, after smaller ones from n = 5 on."""
+    found = sample_size_for_bias((0.672, 0.681), bias=0.02015, method="posterior", of="utility")
+    assert found == by_trying((0.672, 0.681), 0.02015, "posterior", "utility", upto=100) == 22
+
+
+@pytest.mark.parametrize(("a", "bound"), [(0.5, 0.01), (0.51, 0.005), (0.6, 0.02)])
+def test_for_the_mle_the_answer_is_proven(a: float, bound: float) -> None:
+    """Its bias E (1 - 2Y/n)^+ falls with n, by Jensen's inequality, and with p."""
+    n = sample_size_for_bias((a, 1.0), bias=bound, method="mle")
+    assert exact_bias(n, a, method="mle") <= bound < exact_bias(n - 1, a, method="mle")
+
+
+def test_the_papers_advice_of_20_and_40_rows() -> None:
+    """Recommendation 2 over [.6, .9]: 20 rows for the blend are exact, 40 for the mle ample."""
+    assert sample_size_for_bias((0.6, 0.9)) == 20
+    assert sample_size_for_bias((0.6, 0.9), method="mle") == 34
+
+
+def test_the_statements_of_section_2_5() -> None:
+    """At p_max = .51 the mle "needs n = 200" for 2 % and "n = 500" for 1 %, and so on."""
+    assert sample_size_for_bias(0.51, bias=0.02, method="mle") == 190
+    assert sample_size_for_bias(0.51, bias=0.01, method="mle") == 476
+    confidences = [sample_size_for_bias(p, method="mle", of="confidence") for p in (0.6, 0.7)]
+    assert confidences == [261, 61]  # printed, from a simulation without ties: 300 and 70
+    utilities = [sample_size_for_bias(p, method="mle", of="utility") for p in (0.6, 0.7)]
+    assert utilities == [46, 15]  # printed: 70 and 20
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_as_near_the_mle_as_the_horizon_supposes(method: str) -> None:
+    for n in (3, 4, 5, 10, 99, 1000, 12_345):
+        y = np.arange(np.ceil(n / 2), n + 1)
+        gap = estimate_p_max(y, n, method=method) - y / n
+        assert gap.min() >= -0.5 / np.sqrt(n) - 1e-12
+        assert gap.max() <= 0.05 / np.sqrt(n)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 7, 20, 101, 10_000])
+def test_utility_is_no_steeper_than_the_horizon_supposes(n: int) -> None:
+    p = np.linspace(0.5, 1, 5001)
+    assert (np.diff(utility(n, p)) / np.diff(p)).max() <= np.sqrt(2)
+
+
+def test_a_bias_that_does_not_vanish_is_refused() -> None:
+    with pytest.raises(UnreachableLevelError, match="exceeded at 100000 rows"):
+        sample_size_for_bias((0.5, 0.9), of="confidence")
+    found = sample_size_for_bias((0.5, 0.9), bias=0.3, of="confidence")
+    assert found == by_trying((0.5, 0.9), 0.3, "blend", "confidence", upto=100)
+
+
+def test_a_bound_that_every_node_keeps_needs_one_row() -> None:
+    assert sample_size_for_bias((0.9, 1.0), bias=0.6) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"p_range": (0.6, 0.9), "bias": 0.0}, "bias must be above 0"),
+        ({"p_range": (0.6, 0.9), "of": "cost"}, "of must be one of"),
+        ({"p_range": (0.6, 0.9), "method": "best"}, "method must be one of"),
+        ({"p_range": (0.4, 0.9)}, "p_range must be from 0.5 to 1"),
+        ({"p_range": (0.9, 0.6)}, "Swap its ends"),
+    ],
+)
+def test_what_cannot_be_used_is_named(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=said):
+        sample_size_for_bias(**arguments)  # type: ignore[arg-type]

@@ -1,0 +1,154 @@
+"""What the slow trees are made of: a table, tests, nodes, and how rows go through them.
+
+A node's rows are two arrays, row numbers and weights: a row with a missing value is in several
+branches with a part of its weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+TOLERANCE = 1e-6  # two weights, gains or estimates closer than this are the same
+
+
+def greater(a, b):
+    """By more than the tolerance; in this form, since `a > b + tolerance` rounds differently."""
+    return a - b > TOLERANCE
+
+
+def at_least(a, b):
+    """Within the tolerance."""
+    return b - a < TOLERANCE
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of numbers (NaN missing) or category codes (-1 missing), labels as codes, weights.
+
+    `categories[j]` is the number of categories of column j, 0 for a numeric column.
+    """
+
+    columns: Sequence[np.ndarray]
+    categories: Sequence[int]
+    labels: np.ndarray
+    n_classes: int
+    weights: np.ndarray
+
+    def known(self, feature: int, rows: np.ndarray) -> np.ndarray:
+        values = self.columns[feature][rows]
+        return values >= 0 if self.categories[feature] else ~np.isnan(values)
+
+    def counts(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return np.bincount(self.labels[rows], weights, self.n_classes)
+
+
+def table(
+    columns: Sequence[Sequence[float]],
+    categories: Sequence[int],
+    labels: Sequence[int],
+    n_classes: int,
+    weights: Sequence[float] | None = None,
+) -> Table:
+    """Rows of weight 0 are no rows: they are dropped here."""
+    weight = np.ones(len(labels)) if weights is None else np.asarray(weights, float)
+    keep = weight > 0
+    typed = [
+        np.asarray(column, int if count else float)[keep]
+        for column, count in zip(columns, categories, strict=True)
+    ]
+    return Table(typed, categories, np.asarray(labels, int)[keep], n_classes, weight[keep])
+
+
+@dataclass(frozen=True)
+class Split:
+    """A test: `threshold` for numbers (`<=` is branch 0), `branch_of` for category codes."""
+
+    feature: int
+    n_branches: int
+    threshold: float = float("nan")
+    branch_of: tuple[int, ...] = ()
+
+    def branches(self, data: Table, rows: np.ndarray) -> np.ndarray:
+        """The branch of every row, -1 where the value is missing or has no branch."""
+        values = data.columns[self.feature][rows]
+        if self.branch_of:
+            return np.where(values >= 0, np.asarray(self.branch_of)[values], -1)
+        return np.where(np.isnan(values), -1, np.where(values <= self.threshold, 0, 1))
+
+
+@dataclass(frozen=True)
+class Node:
+    """A leaf, or a test with a child and a share of the known weight for every branch."""
+
+    class_counts: np.ndarray
+    split: Split | None = None
+    children: list[Node] = field(default_factory=list)
+    branch_shares: list[float] = field(default_factory=list)
+
+    @property
+    def n(self) -> float:
+        return float(self.class_counts.sum())
+
+    @property
+    def errors(self) -> float:
+        """The weight outside the most frequent class: training errors of this node as a leaf."""
+        return self.n - float(self.class_counts.max())
+
+    @property
+    def leaves(self) -> list[Node]:
+        return [leaf for child in self.children for leaf in child.leaves] or [self]
+
+    @property
+    def n_nodes(self) -> int:
+        return 1 + sum(child.n_nodes for child in self.children)
+
+
+def divide(
+    split: Split, data: Table, rows: np.ndarray, weights: np.ndarray
+) -> tuple[list[float], list[tuple[np.ndarray, np.ndarray]]]:
+    """Rule 7: the shares of the branches, and the rows and weights that each branch gets."""
+    branch = split.branches(data, rows)
+    heavy = np.bincount(branch[branch >= 0], weights[branch >= 0], split.n_branches)
+    if heavy.sum() > 0:
+        shares = heavy / heavy.sum()
+    else:  # no value is known here: equal shares
+        shares = np.full(split.n_branches, 1 / split.n_branches)
+    parts = []
+    for number, share in enumerate(shares):
+        part = np.where(branch == number, weights, np.where(branch < 0, weights * share, 0.0))
+        parts.append((rows[part > 0], part[part > 0]))
+    return shares.tolist(), parts
+
+
+def predict_proba(tree: Node, data: Table, *, laplace: bool = False) -> np.ndarray:
+    """Class probabilities of every row of the table."""
+    rows = np.arange(len(data.labels))
+    out = np.zeros((len(rows), data.n_classes))
+    add_proba(out, tree, data, rows, np.ones(len(rows)), tree.class_counts, laplace)
+    return out
+
+
+def add_proba(
+    out: np.ndarray,
+    node: Node,
+    data: Table,
+    rows: np.ndarray,
+    shares: np.ndarray,
+    parent_counts: np.ndarray,
+    laplace: bool,
+) -> None:
+    """Add what the leaves below this node say of the shares of rows that reach it."""
+    counts = node.class_counts if node.n > 0 else parent_counts
+    if node.split is None:
+        smoothed = counts + 1 if laplace else counts
+        out[rows] += np.outer(shares, smoothed / smoothed.sum())
+        return
+    branch = node.split.branches(data, rows)
+    for number, child in enumerate(node.children):
+        passed = np.where(branch == number, shares, 0.0)
+        passed[branch < 0] = shares[branch < 0] * node.branch_shares[number]
+        there = passed > 0
+        add_proba(out, child, data, rows[there], passed[there], counts, laplace)

@@ -1,0 +1,69 @@
+import pytest
+from rich.console import Console
+
+from sureleaf import InvalidArgumentError, UnreachableLevelError, levels
+from sureleaf.levels.estimates import METHODS
+from sureleaf.report.plan import make_plan
+from sureleaf.report.plan_text import tables
+
+
+def test_the_lower_end_of_the_range_decides() -> None:
+    assert make_plan((0.7, 0.9), confidence=0.95).rows_needed == levels.sample_size(
+        0.7, confidence=0.95
+    )
+
+
+def test_the_rows_needed_are_the_fewest() -> None:
+    found = make_plan((0.65, 0.65), confidence=0.9, utility=0.6)
+    assert found.rows_needed is not None
+    n = found.rows_needed
+    assert levels.confidence(n, 0.65) >= 0.9
+    assert levels.utility(n, 0.65) >= 0.6
+    assert levels.confidence(n - 1, 0.65) < 0.9 or levels.utility(n - 1, 0.65) < 0.6
+
+
+def test_levels_are_those_of_the_formulas_at_both_ends() -> None:
+    found = make_plan((0.7, 0.9), rows=20)
+    assert [(one.p_max, one.confidence, one.utility) for one in found.levels] == [
+        (p, levels.confidence(20, p), levels.utility(20, p)) for p in (0.7, 0.9)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"), [(8, "needs 17 rows for a confidence of 0.95: 9 more."), (17, ": enough.")]
+)
+def test_the_answer_says_how_many_rows_are_missing(rows: int, said: str) -> None:
+    assert make_plan((0.7, 0.7), rows=rows, confidence=0.95).answer().endswith(said)
+
+
+def test_one_row_is_a_row() -> None:
+    assert "needs 1 row for" in make_plan((0.75, 0.75), confidence=0.75).answer()
+
+
+def test_every_estimate_has_its_rows_for_a_bias() -> None:
+    found = make_plan((0.6, 0.9), bias=0.02)
+    assert [one.method for one in found.biases] == list(METHODS)
+    soonest = min(found.biases, key=lambda one: one.rows)
+    assert found.answer().startswith(
+        f"From {soonest.rows} rows on, the {soonest.method} estimate of p_max stays within 0.02"
+    )
+
+
+def test_an_unreachable_level_is_an_error() -> None:
+    with pytest.raises(UnreachableLevelError, match=r"0\.75"):
+        make_plan((0.75, 0.9), utility=0.8)
+
+
+def test_negative_rows_are_an_error() -> None:
+    with pytest.raises(InvalidArgumentError, match="got -1"):
+        make_plan((0.75, 0.75), rows=-1)
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
+    console = Console(width=columns, color_system=None)
+    with console.capture() as captured:
+        for table in tables(make_plan((0.6, 0.9), rows=10**9, confidence=0.99, bias=0.02)):
+            console.print(table)
+    assert max(map(len, captured.get().splitlines())) <= columns
+    assert "1,000,000,000" in captured.get()

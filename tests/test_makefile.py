@@ -1,0 +1,94 @@
+"""`make` says in a sentence what is missing, and the demo's commands work."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import sureleaf
+
+ROOT = Path(__file__).resolve().parents[1]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def pretended(path: Path, script: str) -> str:
+    """Return a program that does what the shell script says."""
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+@needs_make
+def test_a_complete_toolchain_is_passed_in_silence() -> None:
+    done = make("toolchain", f"PYTHON={sys.executable}")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@needs_make
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("PYTHON=no-such-python", "Sureleaf needs Python 3.11 or later, and 'no-such-python'"),
+        ("CXX=no-such-compiler", "Sureleaf needs a C++20 compiler, and 'no-such-compiler'"),
+    ],
+)
+def test_a_missing_tool_is_one_sentence(missing: str, said: str) -> None:
+    done = make("toolchain", f"PYTHON={sys.executable}", missing)
+    assert done.returncode == 2
+    assert done.stdout.startswith(said)
+    assert done.stdout.count("\n") == 1
+
+
+@needs_make
+@pytest.mark.parametrize(
+    ("fails_on", "said"),
+    [
+        ("version_info", "Sureleaf needs Python 3.11 or later; "),
+        ("ensurepip", "Python's venv module is missing. "),
+        ("Python.h", "Python's C headers are missing. "),
+    ],
+)
+def test_an_incomplete_python_is_one_sentence(tmp_path: Path, fails_on: str, said: str) -> None:
+    python = pretended(
+        tmp_path / "python",
+        f'case "$2" in *{fails_on}*) exit 1;; esac\nexec "{sys.executable}" "$@"',
+    )
+    done = make("toolchain", f"PYTHON={python}")
+    assert done.returncode == 2
+    assert done.stdout.startswith(said)
+    assert done.stdout.count("\n") == 1
+
+
+@needs_make
+def test_an_old_compiler_is_one_sentence(tmp_path: Path) -> None:
+    script = '[ "$1" = --version ] && echo "c++ 4.8" && exit 0\nexit 1'
+    compiler = pretended(tmp_path / "c++", script)
+    done = make("toolchain", f"PYTHON={sys.executable}", f"CXX={compiler}")
+    assert done.returncode == 2
+    assert "is too old: c++ 4.8." in done.stdout
+
+
+def test_the_commands_of_the_demo_work(tmp_path: Path) -> None:
+    recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", MAKEFILE, flags=re.MULTILINE)
+    assert recipe is not None
+    commands = re.findall(r"\$\(BIN\)/sureleaf ([^\"\n]+)", recipe.group(1))
+    assert len(commands) >= 4
+    for command in commands:
+        arguments = command.replace("--figures demo", f"--figures {tmp_path}").split()
+        done = sureleaf(*arguments)
+        assert (done.returncode, done.stderr) == (0, ""), command
