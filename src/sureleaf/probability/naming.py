@@ -23,7 +23,7 @@ ESTIMATES: dict[str, LeafEstimate] = {
     "shrinkage": Shrinkage(),
     "averaging": Averaging(),
 }
-"""Name -> estimate. docs/probabilities.md has measured what "auto" is, for one tree and for bags."""
+"""Name -> estimate; docs/probabilities.md has measured what "auto" is, single and bagged."""
 
 
 def find_estimate(estimate: object) -> LeafEstimate:
