@@ -97,9 +97,10 @@ def fit_calibration(
     if probabilities.shape[1] < 2:
         return _as_given
     if not counts.all():
+        absent = np.asarray(classes).tolist()[int(counts.argmin())]
         raise InvalidArgumentError(
-            "calibration needs out-of-bag rows of every class; class "
-            f"{np.asarray(classes).tolist()[int(counts.argmin())]!r} has none. Use more trees or calibration=None."
+            f"calibration needs out-of-bag rows of every class; class {absent!r} has none. Use "
+            "more trees or calibration=None."
         )
     given, truth = probabilities[judged], labels[judged]
     everything = np.arange(len(truth))
