@@ -30,7 +30,7 @@ MOST_ROWS = 4000
 N_FOLDS = 5
 N_TREES = 30
 LEAST_PROBABILITY = 1e-15
-SHOWN = [name for name in ESTIMATES if name != "auto"]
+SHOWN = [name for name in ESTIMATES if name != "auto"]  # of bags, where "auto" is averaging
 Probabilities = Iterator[tuple[str, np.ndarray]]
 
 
@@ -48,7 +48,7 @@ def single_trees(train: Dataset, X: pd.DataFrame) -> Probabilities:
     }
     for title, tree in grown.items():
         tree.fit(train.X, train.y)
-        for name in SHOWN:
+        for name in ESTIMATES:
             yield f"{title}: {name}", tree.with_leaf_estimate(name).predict_proba(X)
         yield f"{title}: m = 1", tree.with_leaf_estimate(MEstimate(m=1)).predict_proba(X)
 
