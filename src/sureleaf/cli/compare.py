@@ -76,22 +76,21 @@ def compare(
         first, second = (Evaluation.load(path) for path in paths)
     elif len(paths) == 1 and target is not None and len(models or []) == 2:
         asked = read_question(paths[0], target, group=group, weight=weight)
-        with given.unseen_expected():
-            first, second = (
-                evaluate(
-                    read_model(model, asked.X),
-                    asked.X,
-                    asked.y,
-                    design=given.read_design(design, folds, repeats, test),
-                    positive=given.read_label(positive, asked.y),
-                    groups=asked.groups,
-                    sample_weight=asked.weights,
-                    n_jobs=jobs,
-                    progress=given.on_terminal(as_json),
-                    random_state=seed,
-                )
-                for model in models or []
+        first, second = (
+            evaluate(
+                read_model(model, asked.X),
+                asked.X,
+                asked.y,
+                design=given.read_design(design, folds, repeats, test),
+                positive=given.read_label(positive, asked.y),
+                groups=asked.groups,
+                sample_weight=asked.weights,
+                n_jobs=jobs,
+                progress=given.on_terminal(as_json),
+                random_state=seed,
             )
+            for model in models or []
+        )
     else:
         raise InvalidArgumentError(
             "compare needs two saved evaluations, or one table with --target and --model twice; "

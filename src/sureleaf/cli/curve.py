@@ -54,26 +54,23 @@ def curve(
     from sureleaf.report.question import read_question
 
     asked = read_question(data, target, group=group, weight=weight)
-    with given.unseen_expected():
-        found = room.learning_curve(
-            read_model(model, asked.X),
-            asked.X,
-            asked.y,
-            schedule=room.Geometric(start, factor)
-            if step is None
-            else room.Arithmetic(start, step),
-            stop=None if worth is None else room.NotWorthwhile(worth, level),
-            measure=measure,
-            repeats=repeats,
-            test=test,
-            level=level,
-            positive=given.read_label(positive, asked.y),
-            groups=asked.groups,
-            sample_weight=asked.weights,
-            n_jobs=jobs,
-            progress=given.on_terminal(as_json),
-            random_state=seed,
-        )
+    found = room.learning_curve(
+        read_model(model, asked.X),
+        asked.X,
+        asked.y,
+        schedule=room.Geometric(start, factor) if step is None else room.Arithmetic(start, step),
+        stop=None if worth is None else room.NotWorthwhile(worth, level),
+        measure=measure,
+        repeats=repeats,
+        test=test,
+        level=level,
+        positive=given.read_label(positive, asked.y),
+        groups=asked.groups,
+        sample_weight=asked.weights,
+        n_jobs=jobs,
+        progress=given.on_terminal(as_json),
+        random_state=seed,
+    )
     target_rows = None if reach is None else found.rows_for(reach)
     if as_json:
         show_json(judged_text.curve_values(found, target_rows))

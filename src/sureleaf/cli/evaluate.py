@@ -54,20 +54,19 @@ def evaluate(
     from sureleaf.report.question import read_question
 
     asked = read_question(data, target, group=group, weight=weight)
-    with given.unseen_expected():
-        judged = room.evaluate(
-            read_model(model, asked.X),
-            asked.X,
-            asked.y,
-            design=given.read_design(design, folds, repeats, test),
-            positive=given.read_label(positive, asked.y),
-            cost=None if cost is None else given.read_cost(cost),
-            groups=asked.groups,
-            sample_weight=asked.weights,
-            n_jobs=jobs,
-            progress=given.on_terminal(as_json),
-            random_state=seed,
-        )
+    judged = room.evaluate(
+        read_model(model, asked.X),
+        asked.X,
+        asked.y,
+        design=given.read_design(design, folds, repeats, test),
+        positive=given.read_label(positive, asked.y),
+        cost=None if cost is None else given.read_cost(cost),
+        groups=asked.groups,
+        sample_weight=asked.weights,
+        n_jobs=jobs,
+        progress=given.on_terminal(as_json),
+        random_state=seed,
+    )
     summary = judged.summary(level=level)
     if save is not None:
         judged.save(save)

@@ -1,15 +1,12 @@
 """The options that evaluate, compare and curve share, and how their text is read."""
 
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
+from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
@@ -20,7 +17,6 @@ __all__ = [
     "read_cost",
     "read_design",
     "read_label",
-    "unseen_expected",
 ]
 
 Data = Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file.")]
@@ -134,17 +130,3 @@ def left_out(n_rows: int) -> list[str]:
         return []
     rows = "1 row without a label is" if n_rows == 1 else f"{n_rows:,} rows without a label are"
     return [f"! {rows} left out."]
-
-
-@contextmanager
-def unseen_expected() -> Iterator[None]:
-    """Keep quiet about categories that a sample lacks: every resampling of a table has some.
-
-    Examples
-    --------
-    >>> with unseen_expected():
-    ...     warnings.warn("blue", UnseenCategoryWarning, stacklevel=1)
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenCategoryWarning)
-        yield

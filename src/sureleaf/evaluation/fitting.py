@@ -1,6 +1,8 @@
 """Fit on the training rows, predict the test rows; a failure is an outcome too."""
 
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from sureleaf.errors import InvalidTypeError
+from sureleaf.errors import InvalidTypeError, UnseenCategoryWarning
 from sureleaf.evaluation.arguments import Floats, Integers, check_probabilities, read_labels
 from sureleaf.evaluation.designs.split import Design, Split
 from sureleaf.evaluation.draw import FIT, seed_for
@@ -115,16 +117,26 @@ def predict_codes(
     own = take_rows(table.X, rows)
     prediction = np.empty(0, dtype=np.int64)
     if labels:
-        said = read_labels("predict", np.asarray(model.predict(own)))
+        with _unseen_categories_expected():
+            said = read_labels("predict", np.asarray(model.predict(own)))
         prediction = class_codes("predict", said, table.classes)
     if not probabilities or not hasattr(model, "predict_proba"):
         return prediction, None
     known = getattr(model, "classes_", table.classes)
     columns = class_codes("classes_", read_labels("classes_", known), table.classes)
-    raw = check_probabilities(np.asarray(model.predict_proba(own)), len(columns))
+    with _unseen_categories_expected():
+        raw = check_probabilities(np.asarray(model.predict_proba(own)), len(columns))
     spread = np.zeros((len(rows), len(table.classes)))
     spread[:, columns] = raw
     return prediction, spread
+
+
+@contextmanager
+def _unseen_categories_expected() -> Iterator[None]:
+    """Keep quiet about categories that a training part lacks: every resampling has some."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        yield
 
 
 def _one(estimator: Any, table: Table, split: Split, number: int, seed: int) -> Outcome:

@@ -2,11 +2,10 @@
 
 import math
 
-from scipy.special import betaincinv, ndtri
-
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import check_level
 from sureleaf.evaluation.intervals.estimate import Interval
+from sureleaf.levels import proportions
 
 __all__ = ["clopper_pearson", "wilson"]
 
@@ -42,16 +41,8 @@ def wilson(hits: float, n: float, *, level: float = 0.95) -> Interval:
     (0.7112, 0.8666)
     """
     _check_hits(hits, n)
-    if n == 0:
-        return Interval(0.0, 1.0)
-    z = float(ndtri(0.5 + check_level(level) / 2))
-    rate = hits / n
-    centre = rate + z * z / (2 * n)
-    half = z * math.sqrt(rate * (1 - rate) / n + (z / (2 * n)) ** 2)
-    scale = 1 + z * z / n
-    low = 0.0 if hits == 0 else (centre - half) / scale
-    high = 1.0 if hits == n else (centre + half) / scale
-    return Interval(low, high)
+    low, high = proportions.wilson(hits, n, level=check_level(level))
+    return Interval(float(low), float(high))
 
 
 def clopper_pearson(hits: float, n: float, *, level: float = 0.95) -> Interval:
@@ -81,10 +72,8 @@ def clopper_pearson(hits: float, n: float, *, level: float = 0.95) -> Interval:
     (0.7082, 0.8733)
     """
     _check_hits(hits, n)
-    tail = (1 - check_level(level)) / 2
-    low = 0.0 if hits == 0 else float(betaincinv(hits, n - hits + 1, tail))
-    high = 1.0 if hits == n else float(betaincinv(hits + 1, n - hits, 1 - tail))
-    return Interval(low, high)
+    low, high = proportions.clopper_pearson(hits, n, level=check_level(level))
+    return Interval(float(low), float(high))
 
 
 def _check_hits(hits: float, n: float) -> None:
