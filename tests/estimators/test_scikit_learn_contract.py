@@ -78,7 +78,7 @@ def test_a_pickled_model_predicts_and_explains_as_before(levels_from):
         assert b"_kernel" not in data  # a tree is arrays; no object of the kernel is written
         np.testing.assert_array_equal(read.predict_proba(X), expected)
         assert read.rules() == model.rules()
-        assert read.prune(n_leaves=2).tree_.n_leaves == 2
+        assert read.prune(n_leaves=2).tree_.n_leaves <= 2
         assert not read.tree_.feature.flags.writeable
 
 
