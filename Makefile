@@ -11,11 +11,12 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -
 .PHONY: demo test check format stub pictures toolchain clean sanitize benchmark promises
 
 demo: $(VENV)/.installed-demo
-	$(BIN)/sureleaf plan --p-max 0.75 --confidence 0.95
+	$(BIN)/sureleaf leaves examples/labor.csv --target class
+	$(BIN)/sureleaf evaluate examples/labor.csv --target class --repeats 5
 	$(BIN)/sureleaf reproduce zhang2024 --figures demo
 	@echo
-	@echo "Open demo/zhang2024-figure-1.svg, or try: $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
-	@echo "                                          $(BIN)/sureleaf reproduce zhang2024 --table 17"
+	@echo "Open demo/zhang2024-figure-1.svg, or try: $(BIN)/sureleaf leaves YOUR.csv --target COLUMN"
+	@echo "                                          $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
 	@echo "                                          $(BIN)/sureleaf --help"
 
 test: $(VENV)/.installed-test

@@ -11,7 +11,9 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    document: Annotated[str, typer.Argument(help="The document: zhang2024, xu2022 or aw.")],
+    document: Annotated[
+        str, typer.Argument(help="The document: zhang2024, xu2022, aw or chawla2006.")
+    ],
     table: Annotated[
         list[int] | None,
         typer.Option("--table", "-t", help="Show this table cell by cell; may be repeated."),
@@ -23,6 +25,10 @@ def reproduce(
     figures: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Draw the figures there, as SVG and PNG."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the data sets of chawla2006 are."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
@@ -42,7 +48,12 @@ def reproduce(
     - sureleaf reproduce aw --part "two algorithms"
 
     - sureleaf reproduce zhang2024 --json
+
+    - sureleaf reproduce chawla2006 --data data
     """
+    if document == "chawla2006":
+        _run_study(data, figures, as_json=as_json)
+        return
     from sureleaf.report import reproduce as room
     from sureleaf.report.reproduce import text
 
@@ -62,3 +73,16 @@ def reproduce(
         show(f'[dim]Cell by cell: sureleaf reproduce {document} --part "{last}"[/dim]')
     if drawn and not as_json:
         show("", *(f"Drawn: {path}" for path in drawn))
+
+
+def _run_study(data: Path | None, figures: Path | None, *, as_json: bool) -> None:
+    """Run the experiment of chawla2006 again: directions are compared, not digits."""
+    from sureleaf.report.reproduce import chawla2006
+    from sureleaf.report.reproduce.chawla2006.text import told
+
+    study = chawla2006.reproduce(data)
+    drawn = [str(path) for path in chawla2006.draw_figures(figures, study)] if figures else []
+    if as_json:
+        show_json(study.to_dict() | ({"figures": drawn} if figures else {}))
+    else:
+        show(*told(study), *(f"Drawn: {path}" for path in drawn))

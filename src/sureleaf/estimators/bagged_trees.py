@@ -15,7 +15,7 @@ from sureleaf import _kernel
 from sureleaf.counts import LeafCounts
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bags import draw_bag
-from sureleaf.estimators.building import Recipe, build
+from sureleaf.estimators.building import build
 from sureleaf.estimators.calibrating import fit_calibration
 from sureleaf.estimators.out_of_bag import (
     BagRowLevels,
@@ -48,7 +48,8 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     Parameters
     ----------
     estimator : TreeClassifier, optional
-        How each tree is grown. By default fully grown: gini, one row a leaf, no pruning.
+        How each tree is grown. By default fully grown: gini, categories grouped in two, one row
+        a leaf, no pruning.
     n_estimators : int
         Number of trees.
     calibration : {"sigmoid", "isotonic"} or None
@@ -132,22 +133,28 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """
         check_number("n_estimators", self.n_estimators, low=1, whole=True)
         check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
-        self._template = self._make_template()
-        self._forget()
-        recipe = replace(self._template._recipe(), keep_order=True)
-        self._seed = draw_seed(self.random_state)
-        rows, self.schema_, self.classes_ = self._template._read(X, y, sample_weight)
-        self._note_features()
-        self.trees_ = self._grow(rows, recipe)
-        self._rows = rows
-        self._set_probabilities()
-        self._calibrate()
+        # A copy is fitted, so that a fit that fails leaves the model as it was.
+        fitted = copy.copy(self)
+        fitted._template = self._make_template()
+        fitted._seed = draw_seed(self.random_state)
+        rows, fitted.schema_, fitted.classes_ = fitted._template._read(X, y, sample_weight)
+        fitted._note_features()
+        fitted.trees_ = fitted._grow(rows)
+        fitted._rows = rows
+        fitted._state_probabilities()
+        self.__dict__ = fitted.__dict__
         return self
 
     def _make_template(self) -> TreeClassifier:
+        """Make the estimator whose parameters all trees have; its rows are kept for levels."""
         if self.estimator is None:
             return TreeClassifier(
-                criterion="gini", min_samples_leaf=1, collapse=False, pruning=None, random_state=0
+                criterion="gini",
+                categorical_split="subset",
+                min_samples_leaf=1,
+                collapse=False,
+                pruning=None,
+                random_state=0,
             )
         if not isinstance(self.estimator, TreeClassifier):
             raise InvalidTypeError(
@@ -155,7 +162,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 f"{type(self.estimator).__name__}. For others use sklearn.ensemble."
                 "BaggingClassifier."
             )
-        template: TreeClassifier = clone(self.estimator)
+        template: TreeClassifier = clone(self.estimator).set_params(levels_from="cross_fit")
         if template.random_state is None:
             template.random_state = draw_seed(self.random_state)
         return template
@@ -167,18 +174,20 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _grow(self, rows: TrainingRows, recipe: Recipe) -> list[Tree]:
+    def _grow(self, rows: TrainingRows) -> list[Tree]:
         """Grow every tree on its bag; what is encoded and sorted is shared by all."""
         n_threads = thread_count(self.n_jobs)
         _ = rows.kernel
         rows.sort(n_threads)
         is_small = len(rows.labels) * max(1, len(rows.table.columns)) < _SMALL_TABLE
         n_at_once = n_threads if is_small else min(2, n_threads)
-        one = replace(recipe, n_threads=max(1, n_threads // n_at_once))
+        recipe = replace(
+            self._template._recipe(), keep_order=True, n_threads=max(1, n_threads // n_at_once)
+        )
 
         def grow_one(number: int) -> Tree:
             bag = draw_bag(len(rows.labels), rows.weights, seed=self._seed, tree=number)
-            return build(rows.with_weights(bag), replace(one, seed=recipe.seed + number))
+            return build(rows.with_weights(bag), replace(recipe, seed=recipe.seed + number))
 
         if n_at_once == 1:
             return [grow_one(number) for number in range(self.n_estimators)]
@@ -188,24 +197,28 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _set_probabilities(self) -> None:
-        estimate = find_estimate(self._template.leaf_estimate, bagged=True)
+    def _state_probabilities(self) -> None:
+        """Let the leaves state their probabilities, and calibrate what the trees say together."""
+        named = self._template.leaf_estimate
+        # A tree among many may be overturned: the mean of them is what predicts.
+        is_auto = isinstance(named, str) and named == "auto"
+        estimate = find_estimate("averaging" if is_auto else named)
         self._probabilities = [
-            np.ascontiguousarray(estimate(tree, tree.class_counts)) for tree in self.trees_
+            np.ascontiguousarray(estimate(tree, tree.class_counts), dtype=np.float64)
+            for tree in self.trees_
         ]
-
-    def _calibrate(self) -> None:
+        self._out_of_bag = None
         self._calibrator = None
-        if self.calibration is None:
-            return
-        sums = self._ask_out_of_bag()
-        self._calibrator = fit_calibration(
-            sums.mean(sums.values),
-            self._held_rows().labels,
-            self._held_rows().weights,
-            method=self.calibration,
-            classes=self.classes_,
-        )
+        if self.calibration is not None:
+            sums = self._ask_out_of_bag()
+            labels, weights = self._truth
+            self._calibrator = fit_calibration(
+                sums.mean(sums.values),
+                labels,
+                weights,
+                method=self.calibration,
+                classes=self.classes_,
+            )
 
     # ---- what the trees say -----------------------------------------------------------------
 
@@ -232,7 +245,8 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         reader = copy.copy(self._template)
         reader.schema_ = self.schema_
         reader.classes_ = self.classes_
-        return reader._encode(X)
+        table: EncodedTable = reader._encode(X)
+        return table
 
     def _finish(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn the mean probabilities into what the model states."""
@@ -428,17 +442,13 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             A calibration is fitted again, on the new out-of-bag probabilities.
         """
         check_is_fitted(self)
-        find_estimate(leaf_estimate, bagged=True)
+        find_estimate(leaf_estimate)
         other = copy.copy(self)
+        other._rows = self._rows  # which a copy leaves behind, as a pickle does
         other._template = clone(self._template).set_params(leaf_estimate=leaf_estimate)
         other.estimator = other._template
-        other._forget()
-        other._set_probabilities()
-        other._calibrate()
+        other._state_probabilities()
         return other
-
-    def _forget(self) -> None:
-        self._out_of_bag = None
 
     def forget_rows(self) -> Self:
         """Drop the training rows that the model holds for what it says out of bag.

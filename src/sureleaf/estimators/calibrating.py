@@ -1,5 +1,6 @@
 """Bringing probabilities in line with what happened, through scikit-learn's calibrators."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -47,6 +48,11 @@ class _Calibrated:
         return calibrated
 
 
+def _as_given(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Leave a single class, which is certain, as it is."""
+    return probabilities
+
+
 def fit_calibration(
     probabilities: NDArray[np.float64],
     labels: NDArray[np.int32],
@@ -89,11 +95,12 @@ def fit_calibration(
         judged &= weights > 0
     counts = np.bincount(labels[judged], minlength=probabilities.shape[1])
     if probabilities.shape[1] < 2:
-        return lambda given: given
+        return _as_given
     if not counts.all():
+        absent = np.asarray(classes).tolist()[int(counts.argmin())]
         raise InvalidArgumentError(
-            "calibration needs out-of-bag rows of every class; class "
-            f"{classes[int(counts.argmin())]!r} has none. Use more trees or calibration=None."
+            f"calibration needs out-of-bag rows of every class; class {absent!r} has none. Use "
+            "more trees or calibration=None."
         )
     given, truth = probabilities[judged], labels[judged]
     everything = np.arange(len(truth))
@@ -103,5 +110,8 @@ def fit_calibration(
         cv=[(everything, everything)],
         ensemble=False,
     )
-    calibrator.fit(given, truth, None if weights is None else weights[judged])
+    with warnings.catch_warnings():
+        # There is nothing to fit but the calibration itself, and that does use the weights.
+        warnings.filterwarnings("ignore", message="Since FrozenEstimator does not appear")
+        calibrator.fit(given, truth, None if weights is None else weights[judged])
     return _Calibrated(calibrator)

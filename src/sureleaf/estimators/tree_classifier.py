@@ -75,8 +75,9 @@ class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         For cost-complexity pruning: the penalty a leaf, in the units of scikit-learn. At 0 it is
         chosen by cross-validation.
     leaf_estimate : str or object
-        How a leaf's counts become probabilities: "frequency", "laplace", or an object called
-        with the tree and its counts. "auto" is "laplace".
+        How a leaf's counts become probabilities: "frequency", "laplace", "m_estimate",
+        "jeffreys", "blend", "shrinkage", "averaging", or an object of `sureleaf.probability` or
+        one's own, called with the tree and its counts. "auto" is "averaging".
     levels_from : {"training", "honest", "cross_fit"}
         Which rows the levels of confidence and utility come from: those that grew the tree;
         half of the rows, which then do not grow it and give counts and predictions, too; or all

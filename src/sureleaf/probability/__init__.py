@@ -9,11 +9,10 @@ from sureleaf.probability.estimates import (
     MEstimate,
 )
 from sureleaf.probability.majority import KeepMajority
-from sureleaf.probability.naming import BAGGED_AUTO, ESTIMATES, find_estimate
+from sureleaf.probability.naming import ESTIMATES, find_estimate
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
 __all__ = [
-    "BAGGED_AUTO",
     "ESTIMATES",
     "Averaging",
     "Blend",

@@ -12,7 +12,7 @@ from sureleaf.probability.estimates import (
 from sureleaf.probability.majority import KeepMajority
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
-__all__ = ["BAGGED_AUTO", "ESTIMATES", "find_estimate"]
+__all__ = ["ESTIMATES", "find_estimate"]
 
 ESTIMATES: dict[str, LeafEstimate] = {
     "auto": KeepMajority(Averaging()),
@@ -24,21 +24,16 @@ ESTIMATES: dict[str, LeafEstimate] = {
     "shrinkage": Shrinkage(),
     "averaging": Averaging(),
 }
-"""Name -> estimate; what "auto" is, docs/probabilities.md has measured."""
-
-BAGGED_AUTO: LeafEstimate = Shrinkage(1.0)
-"""What "auto" is for trees whose probabilities are averaged."""
+"""Name -> estimate; docs/probabilities.md has measured what "auto" is, single and bagged."""
 
 
-def find_estimate(estimate: object, *, bagged: bool = False) -> LeafEstimate:
+def find_estimate(estimate: object) -> LeafEstimate:
     """Look up an estimate by its name, or take an object that is one.
 
     Parameters
     ----------
     estimate : str or object
         A key of `ESTIMATES`, or an object called with a tree and its counts.
-    bagged : bool
-        "auto" is the best for the trees of `BaggedTreesClassifier`, not for one tree.
 
     Returns
     -------
@@ -61,7 +56,7 @@ def find_estimate(estimate: object, *, bagged: bool = False) -> LeafEstimate:
                 f"leaf_estimate must be one of {names}, or an object called with a tree and its "
                 f"counts; got {estimate!r}."
             )
-        return BAGGED_AUTO if bagged and estimate == "auto" else ESTIMATES[estimate]
+        return ESTIMATES[estimate]
     if isinstance(estimate, type) or not callable(estimate):
         raise InvalidArgumentError(
             "leaf_estimate must be a name or an object called with a tree and its counts; got "

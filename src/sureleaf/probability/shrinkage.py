@@ -93,8 +93,9 @@ class Averaging:
 
     Parameters
     ----------
-    added : float
-        a, the rows of each class that every node starts with; 1/2 is Jeffreys' prior.
+    added : float, optional
+        a, the rows of each class that every node starts with. By default 1 / K, one row in all:
+        with two classes this is Jeffreys' prior.
     charge : float
         The power of n J that a split is charged: 0 for none, 1 for all cuts that there could be.
 
@@ -116,11 +117,11 @@ class Averaging:
     [[0.75, 0.25]]
     """
 
-    added: float = 0.5
+    added: float | None = None
     charge: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 < self.added < np.inf:
+        if self.added is not None and not 0 < self.added < np.inf:
             raise InvalidArgumentError(
                 f"added must be a number of rows above 0; got {self.added!r}. Jeffreys has 0.5."
             )
@@ -131,9 +132,10 @@ class Averaging:
 
     def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Estimate every node."""
+        added = 1.0 / counts.shape[1] if self.added is None else self.added
         levels = list(nodes_by_depth(tree))
-        ends = self._chance_to_end(tree, counts, levels)
-        own = counts + self.added
+        ends = self._chance_to_end(tree, counts, levels, added)
+        own = counts + added
         own /= own.sum(axis=1, keepdims=True)
         # Going down: `settled` is what the prunings that end above a node say, `left` the others.
         settled = np.zeros(counts.shape)
@@ -148,15 +150,19 @@ class Averaging:
         return found
 
     def _chance_to_end(
-        self, tree: Tree, counts: NDArray[np.float64], levels: list[NDArray[np.int32]]
+        self,
+        tree: Tree,
+        counts: NDArray[np.float64],
+        levels: list[NDArray[np.int32]],
+        added: float,
     ) -> NDArray[np.float64]:
         """For each node the posterior probability that a tree which reaches it ends there."""
         n = counts.sum(axis=1)
-        all_added = counts.shape[1] * self.added
+        all_added = counts.shape[1] * added
         evidence = (
             gammaln(all_added)
             - gammaln(n + all_added)
-            + (gammaln(counts + self.added) - gammaln(self.added)).sum(axis=1)
+            + (gammaln(counts + added) - gammaln(added)).sum(axis=1)
         )
         odds = self.charge * np.log(np.maximum(n * tree.n_columns, 1.0))
         log_leaf = -np.log1p(np.exp(-odds)) + evidence

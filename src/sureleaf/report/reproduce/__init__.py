@@ -2,7 +2,8 @@
 
 A document is a module of this folder with two functions: ``reproduce()`` returns a
 `Reproduction`, ``draw_figures(directory)`` yields the paths of the figures it draws. It is
-added by naming it in `DOCUMENTS`.
+added by naming it in `DOCUMENTS`. chawla2006 is an experiment on data that has to be brought
+along, and apart from that: ``sureleaf.report.reproduce.chawla2006``.
 """
 
 import importlib

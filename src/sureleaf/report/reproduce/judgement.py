@@ -114,7 +114,8 @@ class Cell:
 
     def shown(self, value: float) -> str:
         """Return a value with the decimals of this cell, without a leading zero."""
-        text = f"{round(value, self.decimals) + 0.0:.{self.decimals}f}"  # + 0.0 turns -0 into 0
+        decimals = max(0, self.decimals)  # below 0: rounded to tens
+        text = f"{round(value, self.decimals) + 0.0:.{decimals}f}"  # + 0.0 turns -0 into 0
         return text.replace("0.", ".", 1) if abs(value) < 1 and self.decimals else text
 
     def expected(self) -> Computed:

@@ -1,0 +1,109 @@
+"""How long do 30 bagged trees on 50,000 x 20 take, beside scikit-learn and ydf on the same cores?
+
+Peers grow the same kind of tree: all columns at every split, fully grown, bootstraps. ydf gets
+its data set made beforehand; ours and scikit-learn's start from the array.
+"""
+
+import logging
+from dataclasses import fields
+
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.ensemble import BaggingClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.speed.clock import compare, seconds
+from sureleaf import BaggedTreesClassifier
+
+N_TREES = 30
+
+
+def run() -> None:
+    X, y = make_classification(
+        50_000, 20, n_informative=10, n_redundant=4, flip_y=0.1, random_state=0
+    )
+    ours = BaggedTreesClassifier(n_estimators=N_TREES, random_state=0)
+    peer = BaggingClassifier(DecisionTreeClassifier(), N_TREES, n_jobs=-1, random_state=0)
+    our_fit = seconds(lambda: ours.fit(X, y), repeats=5)
+    title = "30 bagged trees, 50,000 x 20"
+    compare(title, our_fit, "BaggingClassifier(n_jobs=-1)", seconds(lambda: peer.fit(X, y), 1), 15)
+    compare(title, our_fit, "ydf RandomForest, all columns", ydf_seconds(X, y), 4)
+
+    our_proba = seconds(lambda: ours.predict_proba(X), repeats=9)
+    theirs = min(proba_seconds(peer, X, n_jobs) for n_jobs in (None, -1))
+    compare(
+        "their predict_proba, 50,000 rows", our_proba, "BaggingClassifier, the faster", theirs, 2
+    )
+    compare_memory()
+
+
+def proba_seconds(peer: BaggingClassifier, X: np.ndarray, n_jobs: int | None) -> float:
+    peer.set_params(n_jobs=n_jobs)
+    return seconds(lambda: peer.predict_proba(X), repeats=5)
+
+
+def ydf_seconds(X: np.ndarray, y: np.ndarray) -> float:
+    import ydf
+
+    logging.disable(logging.WARNING)
+
+    ydf.verbose(0)
+    columns = {f"x{place}": X[:, place] for place in range(X.shape[1])}
+    data = ydf.create_vertical_dataset({**columns, "y": y.astype(str)})
+    learner = ydf.RandomForestLearner(
+        label="y",
+        num_trees=N_TREES,
+        num_candidate_attributes_ratio=1.0,
+        max_depth=-1,
+        min_examples=1,
+        winner_take_all=False,
+        compute_oob_performances=False,
+    )
+    return seconds(lambda: learner.train(data), repeats=2)
+
+
+def compare_memory() -> None:
+    """Peak memory of a fit, beside the encoded table (columns and their order) and the trees."""
+    X, y = make_classification(200_000, 20, n_informative=10, flip_y=0.1, random_state=0)
+    model = BaggedTreesClassifier(n_estimators=6, random_state=0)
+    model.fit(X[:1000], y[:1000])
+    before = reset_peak()
+    if before is None:
+        print("memory: only measured where /proc is")
+        return
+    model.fit(X, y)
+    peak = status_bytes("VmHWM") - before
+    encoded = X.nbytes + X.size * 4
+    trees = sum(
+        np.asarray(getattr(tree, field.name)).nbytes
+        for tree in model.trees_
+        for field in fields(tree)
+    )
+    stated = sum(values.nbytes for values in model._probabilities)
+    # A tree is held twice: as arrays, and in the kernel.
+    ratio = (peak - 2 * trees - stated) / encoded
+    verdict = "met" if ratio <= 1.5 else "NOT MET"
+    print(
+        f"memory of a fit on 200,000 x 20: {peak / 2**20:.0f} MB, of these trees "
+        f"{(2 * trees + stated) / 2**20:.0f} MB; the rest is {ratio:.2f} times the encoded table "
+        f"of {encoded / 2**20:.0f} MB (goal 1.5: {verdict})"
+    )
+
+
+def reset_peak() -> int | None:
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        return status_bytes("VmRSS")
+    except OSError:
+        return None
+
+
+def status_bytes(name: str) -> int:
+    with open("/proc/self/status") as file:
+        (line,) = [line for line in file if line.startswith(f"{name}:")]
+    return int(line.split()[1]) * 1024
+
+
+if __name__ == "__main__":
+    run()

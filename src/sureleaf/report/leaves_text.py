@@ -1,0 +1,153 @@
+"""The leaves of a tree and the ranks of columns, as sentences, tables and plain values."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from sureleaf.estimators import TreeClassifier
+    from sureleaf.estimators.column_ranking import ColumnRanking
+    from sureleaf.estimators.leaf_table import LeafTable
+
+__all__ = ["leaf_values", "ranking_values", "show_leaves", "show_ranking"]
+
+
+def show_leaves(
+    model: "TreeClassifier", leaves: "LeafTable", level: float
+) -> Iterator[str | Table]:
+    """Yield the answer in sentences, the rules and the table of leaves.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> next(show_leaves(model, model.leaves(), 0.95)).split(":")[0]
+    'A tree of 2 leaves, grown on 40 rows'
+    """
+    stated = model.levels()
+    n_leaves = len(leaves.leaf)
+    rows = f"{leaves.n.sum():,.0f} rows"
+    yield (
+        f"A tree of {n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, grown on {rows}: it will "
+        f"be right about [bold]{100 * stated.utility:.1f} %[/bold] of rows it has not seen, and "
+        f"has found the most probable class for [bold]{100 * stated.confidence:.1f} %[/bold]."
+    )
+    weak = int(leaves.flagged.sum())
+    if weak:
+        share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
+        told = "1 leaf is" if weak == 1 else f"{weak} leaves are"
+        yield f"[yellow]{told} not to be trusted[/yellow], with {100 * share:.0f} % of the rows."
+    table = _table("leaf", "rule", "rows", "predicts", "probability", f"{100 * level:g} % interval")
+    for name in ("confidence", "utility", "rows needed"):
+        table.add_column(name, justify="right")
+    for line in range(n_leaves):
+        needed = leaves.rows_needed[line]
+        table.add_row(
+            f"{leaves.leaf[line]}{' [yellow]![/yellow]' if leaves.flagged[line] else ''}",
+            escape(str(leaves.rule[line])),
+            f"{leaves.n[line]:,.4g}",
+            escape(str(leaves.prediction[line])),
+            f"{leaves.probability[line]:.2f}",
+            f"{leaves.low[line]:.2f} to {leaves.high[line]:.2f}",
+            f"{leaves.confidence[line]:.2f}",
+            f"{leaves.utility[line]:.2f}",
+            "never" if math.isnan(needed) else f"{needed:,.0f}",
+        )
+    yield table
+    for line in np.flatnonzero(leaves.flagged).tolist():
+        yield f"Leaf {leaves.leaf[line]}: {escape(str(leaves.repair[line]))}."
+
+
+def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str | Table]:
+    """Yield the best column in a sentence, and the table of all.
+
+    Examples
+    --------
+    >>> from sureleaf import rank_columns
+    >>> labels = np.array(["no"] * 20 + ["yes"] * 20)
+    >>> ranking = rank_columns([[i] for i in range(40)], labels)
+    >>> next(show_ranking(ranking, labels)).split(",")[0]
+    'One split on [bold]x0[/bold] is right about 100.0 % of unseen rows'
+    """
+    _, counts = np.unique(labels, return_counts=True)
+    yield (
+        f"One split on [bold]{escape(str(ranking.column[0]))}[/bold] is right about "
+        f"{100 * ranking.utility[0]:.1f} % of unseen rows, the majority class about "
+        f"{100 * counts.max() / counts.sum():.1f} %."
+    )
+    table = _table("column", "branches", "confidence", "utility", "Gini", "gain ratio")
+    table.columns[1].justify = "right"
+    for line in range(len(ranking.column)):
+        table.add_row(
+            escape(str(ranking.column[line])),
+            f"{ranking.branches[line]}",
+            *(
+                f"{column[line]:.4f}"
+                for column in (
+                    ranking.confidence,
+                    ranking.utility,
+                    ranking.gini,
+                    ranking.gain_ratio,
+                )
+            ),
+        )
+    yield table
+
+
+def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
+    """Give the tree's levels and its leaves as plain values.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> leaf_values(model, model.leaves())["leaves"][0]["rule"]
+    'x0 <= 19'
+    """
+    stated = model.levels()
+    return {
+        "confidence": stated.confidence,
+        "utility": stated.utility,
+        "classes": [_plain(label) for label in model.classes_],
+        "leaves": _records(leaves),
+    }
+
+
+def ranking_values(ranking: "ColumnRanking") -> dict[str, Any]:
+    """Give the ranked columns as plain values.
+
+    Examples
+    --------
+    >>> from sureleaf import rank_columns
+    >>> ranking = rank_columns([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> ranking_values(ranking)["columns"][0]["column"]
+    'x0'
+    """
+    return {"columns": _records(ranking)}
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    names = [name for name in table.__dataclass_fields__ if len(np.shape(getattr(table, name)))]
+    n_lines = len(getattr(table, names[0]))
+    return [{name: _plain(getattr(table, name)[line]) for name in names} for line in range(n_lines)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [_plain(item) for item in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
+    for column in columns:
+        is_text = column in ("leaf", "rule", "column")
+        table.add_column(column, justify="left" if is_text else "right", overflow="fold")
+    return table

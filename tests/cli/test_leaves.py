@@ -1,0 +1,71 @@
+"""sureleaf leaves and sureleaf rank, run as a person runs them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sureleaf.cli import main
+
+LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+def test_leaves_say_how_sure_they_are_and_what_would_repair_the_weak_ones(capsys):
+    code, out, _ = run(capsys, "leaves", LABOR, "--target", "class")
+    assert code == 0
+    assert "A tree of 3 leaves, grown on 57 rows" in out
+    assert "1 leaf is not to be trusted" in out
+    assert "Leaf 3: merge with 4" in out
+
+
+def test_leaves_in_json_are_those_of_the_model(capsys):
+    code, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["classes"] == ["bad", "good"]
+    assert [leaf["leaf"] for leaf in found["leaves"]] == [1, 3, 4]
+    assert sum(leaf["n"] for leaf in found["leaves"]) == pytest.approx(57)
+    share = [leaf["n"] / 57 for leaf in found["leaves"]]
+    for name in ("confidence", "utility"):
+        sums = sum(s * leaf[name] for s, leaf in zip(share, found["leaves"], strict=True))
+        assert sums == pytest.approx(found[name])
+
+
+def test_higher_wishes_flag_more_leaves(capsys):
+    _, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--utility", "0.85", "--json")
+    leaves = json.loads(out)["leaves"]
+    assert [leaf["flagged"] for leaf in leaves] == [leaf["utility"] < 0.85 for leaf in leaves]
+    assert any(leaf["rows_needed"] is None for leaf in leaves)
+
+
+def test_rank_puts_the_column_of_highest_utility_first(capsys):
+    code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--json")
+    assert code == 0
+    columns = json.loads(out)["columns"]
+    assert len(columns) == 16
+    utilities = [column["utility"] for column in columns]
+    assert utilities == sorted(utilities, reverse=True)
+    code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--training")
+    assert code == 0
+    assert "One split on" in out
+
+
+@pytest.mark.parametrize("command", ["leaves", "rank"])
+def test_a_target_that_is_no_column_is_one_line_and_code_two(capsys, command):
+    code, out, err = run(capsys, command, LABOR, "--target", "klass")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "--target must be a column of labor.csv; got 'klass'" in err
+
+
+def test_a_pruning_that_does_not_exist_is_named(capsys):
+    code, _, err = run(capsys, "leaves", LABOR, "--target", "class", "--pruning", "hard")
+    assert code == 2
+    assert "pruning must be one of" in err

@@ -1,0 +1,285 @@
+"""Bagged trees against trees grown one by one on repeated rows."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sureleaf import (
+    BaggedTreesClassifier,
+    InvalidArgumentError,
+    InvalidTypeError,
+    TreeClassifier,
+)
+from sureleaf.estimators.bags import draw_bag
+from sureleaf.probability import ESTIMATES
+
+BAGGED = {"check_sample_weight_equivalence_on_dense_data": "bags are drawn by row number"}
+FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning": None}
+
+
+@parametrize_with_checks(
+    [
+        BaggedTreesClassifier(n_estimators=5),
+        BaggedTreesClassifier(n_estimators=25, estimator=TreeClassifier(), calibration="sigmoid"),
+    ],
+    expected_failed_checks=lambda model: BAGGED,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The y_prob values", category=UserWarning)
+        check(estimator)
+
+
+def rows(n_rows: int = 400, n_classes: int = 2, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    random = np.random.default_rng(seed)
+    age = random.integers(18, 80, n_rows).astype(float)
+    town = random.choice(["Rome", "Oslo", "Lima", "Bern"], n_rows).astype(object)
+    income = random.normal(size=n_rows)
+    y = ((age > 45).astype(int) + (town == "Oslo") + (income > 0.3)) % n_classes
+    y = np.where(random.random(n_rows) < 0.15, random.integers(0, n_classes, n_rows), y)
+    age[::9], town[::13] = np.nan, None
+    return pd.DataFrame({"age": age, "town": town, "income": income}), y
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(
+    "tree",
+    [
+        TreeClassifier(**FULL),
+        TreeClassifier(**FULL, categorical_split="subset"),
+        TreeClassifier(criterion="entropy", min_samples_leaf=3, pruning=None),
+        TreeClassifier(),
+    ],
+    ids=["gini", "subset", "entropy", "C4.5"],
+)
+def test_a_bag_is_the_tree_of_its_rows_repeated(tree, n_classes):
+    X, y = rows(n_classes=n_classes)
+    X = X.assign(flag=np.arange(len(X)) % 2, few=np.arange(len(X)) % 7)
+    model = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=5).fit(X, y)
+    for number, grown in enumerate(model.trees_):
+        drawn = draw_bag(len(X), None, seed=5, tree=number).astype(int)
+        again = clone(tree).fit(X.loc[X.index.repeat(drawn)], y.repeat(drawn)).tree_
+        np.testing.assert_array_equal(grown.feature, again.feature)
+        np.testing.assert_array_equal(grown.threshold, again.threshold)
+        np.testing.assert_allclose(grown.class_counts, again.class_counts, rtol=1e-12)
+
+
+def test_counts_that_do_not_fit_beside_the_row_grow_the_same_tree():
+    X, y = rows()
+    X["income"] = X["income"].round(1)
+    often = np.random.default_rng(0).integers(0, 3, len(X))
+    many = 2**22  # leaves no room for the count in a list entry of 32 bits
+    for n_classes, labels in ((2, y), (3, (y + often) % 3)):
+        once = TreeClassifier(**FULL).fit(X, labels, sample_weight=often)
+        more = TreeClassifier(**(FULL | {"min_samples_leaf": many}))
+        more.fit(X, labels, sample_weight=often * many)
+        assert len(once.classes_) == n_classes
+        np.testing.assert_array_equal(once.tree_.feature, more.tree_.feature)
+        np.testing.assert_allclose(once.tree_.class_counts * many, more.tree_.class_counts)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_probabilities_votes_and_spread_are_those_of_the_trees(n_classes):
+    X, y = rows(n_classes=n_classes)
+    new, _ = rows(2500, n_classes, seed=1)
+    new.loc[::11, "town"] = None
+    model = BaggedTreesClassifier(n_estimators=7, random_state=0).fit(X, y)
+    each = np.array([tree.predict_proba(new) for tree in model.estimators_])
+    np.testing.assert_allclose(model.predict_proba(new), each.mean(axis=0), atol=1e-13)
+    np.testing.assert_allclose(model.predict_spread(new), each.std(axis=0), atol=1e-7)
+    votes = np.array([tree.predict(new) for tree in model.estimators_])
+    shares = np.array([(votes == label).mean(axis=0) for label in model.classes_]).T
+    np.testing.assert_allclose(model.predict_proba(new, voting=True), shares, atol=1e-13)
+    np.testing.assert_allclose(model.predict_proba(new).sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_rows_with_an_unseen_category_are_mixtures_in_every_tree():
+    X, y = rows()
+    new = X.head(20).assign(town="Kyiv")
+    model = BaggedTreesClassifier(n_estimators=7, random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="categories that were not there"):
+        found = model.predict_proba(new)
+    with pytest.warns(UserWarning, match="categories that were not there"):
+        each = np.array([tree.predict_proba(new) for tree in model.estimators_])
+    np.testing.assert_allclose(found, each.mean(axis=0), atol=1e-13)
+    with pytest.warns(UserWarning, match="categories that were not there"):
+        assert (model.predict_levels(new).imputed_share > 0).any()
+
+
+def test_out_of_bag_asks_only_trees_that_did_not_see_the_row():
+    X, y = rows()
+    model = BaggedTreesClassifier(n_estimators=4, random_state=3).fit(X, y)
+    each = np.array([tree.predict_proba(X) for tree in model.estimators_])
+    out = np.array([draw_bag(len(X), None, seed=3, tree=t) == 0 for t in range(4)])
+    slow = np.full((len(X), 2), np.nan)
+    for row in range(len(X)):
+        if out[:, row].any():
+            slow[row] = each[out[:, row], row].mean(axis=0)
+    assert np.isnan(slow).any()
+    np.testing.assert_allclose(model.oob_proba_, slow, atol=1e-13)
+    judged = ~np.isnan(slow[:, 0])
+    hits = slow[judged].argmax(axis=1) == y[judged]
+    assert model.oob_levels_.utility == pytest.approx(hits.mean())
+    assert model.oob_error_ == pytest.approx(1 - hits.mean())
+    assert model.oob_levels_.n_in_every_bag == (~judged).sum()
+
+
+def test_the_out_of_bag_error_is_that_on_new_rows():
+    X, y = rows(3000)
+    new_X, new_y = rows(20_000, seed=1)
+    model = BaggedTreesClassifier(random_state=0).fit(X, y)
+    unseen = (model.predict(new_X) != new_y).mean()
+    # Four standard errors of the difference of two rates.
+    noise = 4 * np.sqrt(unseen * (1 - unseen) * (1 / 3000 + 1 / 20_000))
+    # Out of bag 11 of 30 trees are asked, which costs some accuracy: it errs on the safe side.
+    assert -noise < model.oob_error_ - unseen < noise + 0.02
+    levels = model.predict_levels(new_X)
+    hit = model.predict(new_X) == new_y
+    assert abs(levels.utility.mean() - hit.mean()) < noise + 0.02
+    assert (levels.low <= levels.utility).all()
+    assert (levels.utility <= levels.high).all()
+    sure = levels.utility > 0.8
+    assert hit[sure].mean() > hit[~sure].mean()
+
+
+def test_trees_do_not_depend_on_threads():
+    X, y = rows()
+    one = BaggedTreesClassifier(n_estimators=6, random_state=1, n_jobs=1).fit(X, y)
+    for n_jobs in (2, 3):
+        more = BaggedTreesClassifier(n_estimators=6, random_state=1, n_jobs=n_jobs).fit(X, y)
+        np.testing.assert_array_equal(one.predict_proba(X), more.predict_proba(X))
+        np.testing.assert_array_equal(one.oob_proba_, more.oob_proba_)
+
+
+def test_more_trees_begin_with_the_same_trees():
+    X, y = rows()
+    few = BaggedTreesClassifier(n_estimators=2, random_state=1).fit(X, y)
+    many = BaggedTreesClassifier(n_estimators=5, random_state=1).fit(X, y)
+    for a, b in zip(few.trees_, many.trees_[:2], strict=True):
+        np.testing.assert_array_equal(a.class_counts, b.class_counts)
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_any_leaf_estimate_regrows_nothing(name):
+    X, y = rows(n_classes=3)
+    model = BaggedTreesClassifier(n_estimators=5, random_state=1).fit(X, y)
+    other = model.with_leaf_estimate(name)
+    assert other.trees_ is model.trees_
+    each = np.array([tree.with_leaf_estimate(name).predict_proba(X) for tree in model.estimators_])
+    np.testing.assert_allclose(other.predict_proba(X), each.mean(axis=0), atol=1e-13)
+    assert np.isfinite(other.oob_proba_[~np.isnan(other.oob_proba_)]).all()
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_calibrated_probabilities_are_probabilities(method, n_classes):
+    X, y = rows(600, n_classes)
+    model = BaggedTreesClassifier(calibration=method, random_state=0).fit(X, y)
+    found = model.predict_proba(X)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    assert np.isfinite(found).all()
+    # On the rows it was fitted on a calibrator states each class as often as it is, or nearly.
+    stated = np.nanmean(model.oob_proba_, axis=0)
+    np.testing.assert_allclose(stated, np.bincount(y) / len(y), atol=0.03)
+
+
+def test_calibration_needs_every_class_out_of_bag():
+    with pytest.raises(InvalidArgumentError, match="needs out-of-bag rows of every class"):
+        BaggedTreesClassifier(n_estimators=1, calibration="sigmoid", random_state=2).fit(
+            [[1], [2]], ["a", "b"]
+        )
+
+
+def test_weights_are_chances_to_be_drawn():
+    X, y = rows()
+    weights = np.where(np.arange(len(X)) % 2, 2.0, 0.0)
+    drawn = draw_bag(len(X), weights, seed=0, tree=0)
+    assert drawn.sum() == weights.sum()
+    assert not drawn[weights == 0].any()
+    model = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y, sample_weight=weights)
+    assert model.oob_levels_.n_rows <= weights.sum()
+    assert not np.isnan(model.oob_proba_[weights == 0]).any()
+
+
+def test_draws_come_up_as_often_as_their_weights_say():
+    weights = np.array([1.0, 2.0, 0.5, 0.0, 6.5])
+    n_trees = 4000
+    drawn = sum(draw_bag(5, weights, seed=1, tree=tree) for tree in range(n_trees))
+    shares, chances = drawn / (10 * n_trees), weights / weights.sum()
+    noise = np.sqrt(chances * (1 - chances) / (10 * n_trees))
+    assert (np.abs(shares - chances) <= 5 * noise).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([[1.0], [2.0]], ["a", "b"]),
+        ([[1.0], [1.0], [1.0]], ["a", "b", "a"]),
+        ([[1.0], [2.0], [3.0]], ["a", "a", "a"]),
+        ([[np.nan], [np.nan], [1.0]], ["a", "b", "c"]),
+        ([["x"], [None], ["y"], ["x"]], ["a", "b", "a", "b"]),
+    ],
+    ids=["two rows", "all the same", "one class", "missing", "text"],
+)
+def test_poor_data_gives_probabilities_and_no_warnings(X, y):
+    model = BaggedTreesClassifier(n_estimators=10, random_state=0).fit(X, y)
+    for voting in (False, True):
+        found = model.predict_proba(X, voting=voting)
+        assert np.isfinite(found).all()
+        np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    assert set(model.predict(X)) <= set(y)
+    assert repr(model.oob_levels_).startswith("OutOfBagLevels")
+    assert len(model.predict_levels(X)) == len(X)
+
+
+def test_a_class_absent_from_most_bags_is_still_a_class():
+    X, y = np.arange(50.0)[:, np.newaxis], np.array(["common"] * 49 + ["rare"])
+    model = BaggedTreesClassifier(n_estimators=10, random_state=0).fit(X, y)
+    assert model.predict_proba(X).shape == (50, 2)
+    assert (model.predict_proba(X) > 0).all()
+
+
+def test_levels_print_as_a_table_and_become_data_frames():
+    X, y = rows()
+    levels = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y).predict_levels(X)
+    assert list(levels.to_pandas().columns) == list(levels.to_polars().columns)
+    assert len(levels.to_pandas()) == len(levels) == len(X)
+    assert "agreement" in repr(levels).splitlines()[0]
+    assert repr(levels).splitlines()[-1] == "... 390 more rows"
+
+
+def test_a_pickle_predicts_and_says_that_rows_are_gone():
+    X, y = rows()
+    model = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    with pytest.raises(InvalidArgumentError, match="no longer holds them"):
+        _ = again.oob_proba_
+    _ = model.oob_proba_
+    kept = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(kept.oob_proba_, model.oob_proba_)
+    assert model.forget_rows().oob_levels_ == kept.oob_levels_
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    X, y = rows()
+    model = BaggedTreesClassifier(n_estimators=3, random_state=0).fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(InvalidArgumentError):
+        model.fit(X, y[:-1])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+def test_bad_parameters_are_named():
+    X, y = rows(50)
+    with pytest.raises(InvalidArgumentError, match="n_estimators must be a whole number"):
+        BaggedTreesClassifier(n_estimators=0).fit(X, y)
+    with pytest.raises(InvalidArgumentError, match="calibration must be one of"):
+        BaggedTreesClassifier(calibration="platt").fit(X, y)
+    with pytest.raises(InvalidTypeError, match="estimator must be a TreeClassifier"):
+        BaggedTreesClassifier(estimator="tree").fit(X, y)
