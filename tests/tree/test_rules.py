@@ -37,7 +37,7 @@ def test_categories_have_a_branch_each_or_are_listed():
         "sky = rain: yes   92.9 % (12 rows: yes 12)",
         "sky = sunny: no   92.9 % (12 rows: no 12)",
     ]
-    subset = TreeClassifier(criterion="gini", categorical_split="subset").fit(X, y)
+    subset = multiway.set_params(criterion="gini", categorical_split="subset").fit(X, y)
     assert subset.rules().splitlines() == [
         "sky in {fog, sunny}: no   95.5 % (20 rows: no 20)",
         "sky = rain: yes   92.9 % (12 rows: yes 12)",
