@@ -49,8 +49,9 @@ class LevelsMixin:
     _groups: NDArray[Any] | None
     _settled: Recipe
     _probabilities: FloatArray
-    _stated: NodeLevels | None
-    _held_out: CrossFit | None
+    _stated: tuple[FloatArray, NodeLevels] | None = None
+    """Levels, and the probabilities they belong to: those of another fit do not count."""
+    _held_out: CrossFit | None = None
 
     def _encode(self, X: Any) -> "EncodedTable":
         raise NotImplementedError
@@ -286,9 +287,9 @@ class LevelsMixin:
 
     def _levels(self) -> NodeLevels:
         check_is_fitted(self)
-        if self._stated is None:
-            self._stated = self._state()
-        return self._stated
+        if self._stated is None or self._stated[0] is not self._probabilities:
+            self._stated = self._probabilities, self._state()
+        return self._stated[1]
 
     def _state(self) -> NodeLevels:
         counts, n = self.tree_.class_counts, self._node_rows()
