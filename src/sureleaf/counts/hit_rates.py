@@ -25,8 +25,13 @@ _SURE = 1e-4
 """Shares are kept this far from 0 and 1 before the logarithm."""
 
 
-def shrink_to_parent(tree: Tree, counts: FloatArray, strength: float) -> FloatArray:
+def shrink_to_parent(
+    tree: Tree, counts: FloatArray, strength: float, *, leave_out: float = 0.0
+) -> FloatArray:
     """Class shares of every node, to which its parent's shares add so many rows.
+
+    With ``leave_out=1`` each share is what the other rows say about a row of that class that is
+    in the node itself: it is left out in the node and in all nodes above.
 
     Examples
     --------
@@ -37,7 +42,8 @@ def shrink_to_parent(tree: Tree, counts: FloatArray, strength: float) -> FloatAr
            [0.75, 0.25],
            [0.25, 0.75]])
     """
-    totals = counts.sum(axis=1, keepdims=True)
+    totals = np.maximum(counts.sum(axis=1, keepdims=True) - leave_out, 0.0)
+    counts = np.maximum(counts - leave_out, 0.0)
     shares = np.empty(counts.shape)
     shares[0] = (counts[0] + 1.0 / counts.shape[1]) / (totals[0] + 1.0)
     depth = tree.node_depth
