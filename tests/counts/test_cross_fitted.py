@@ -56,14 +56,14 @@ def test_leaves_together_state_the_corrected_accuracy():
     assert shares @ rates[tree.leaf_ids] == pytest.approx(found.accuracy + found.correction)
 
 
-def test_the_correction_is_what_accuracy_gains_by_the_root_of_the_rows():
+def test_the_correction_is_what_accuracy_gains_by_the_logarithm_of_the_rows():
     rows = make_rows()
     fold_of = np.arange(90) % 10
     found = cross_fit(rows, fold_of, build, predictions)
     half = cross_fit(rows, (fold_of >= 5).astype(np.int64), build, predictions)
     assert half.correction == 0  # two folds have no halves
-    per_root = (found.accuracy - half.accuracy) / (np.sqrt(2) - np.sqrt(1 / 0.9))
-    assert found.correction == pytest.approx(per_root * (np.sqrt(1 / 0.9) - 1))
+    per_log = (found.accuracy - half.accuracy) / (np.log(0.9) - np.log(0.5))
+    assert found.correction == pytest.approx(per_log * -np.log(0.9))
 
 
 def test_whole_weights_are_repeated_rows():

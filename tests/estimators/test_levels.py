@@ -150,6 +150,14 @@ def test_a_pickled_model_says_that_its_levels_were_not_computed(model):
     assert kept.levels() == model.levels()
 
 
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_second_fit_forgets_the_levels_of_the_first(source):
+    model = TreeClassifier(levels_from=source, random_state=0).fit(*noisy(seed=1))
+    model.levels()
+    fresh = TreeClassifier(levels_from=source, random_state=0).fit(*noisy(seed=2))
+    assert model.fit(*noisy(seed=2)).levels() == fresh.levels()
+
+
 @pytest.mark.parametrize("source", ["training", "honest"])
 def test_levels_from_counts_need_no_rows(source):
     X, y = noisy()

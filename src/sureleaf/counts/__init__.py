@@ -1,7 +1,7 @@
 """What the leaves hold: class counts that can be added, and hits on rows they have not seen."""
 
 from sureleaf.counts.cross_fitted import CrossFit, NodeHits, cross_fit, node_hits
-from sureleaf.counts.honest import recount, split_rows
+from sureleaf.counts.honest import honest_hits, recount, split_rows
 from sureleaf.counts.leaf_counts import LeafCounts, count_leaves
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "NodeHits",
     "count_leaves",
     "cross_fit",
+    "honest_hits",
     "node_hits",
     "recount",
     "split_rows",

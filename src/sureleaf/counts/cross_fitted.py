@@ -209,11 +209,12 @@ def _share_of_hits(hits: FloatArray, weights: FloatArray) -> float:
 def _missing_rows(accuracy: float, half: float, seen: float) -> float:
     """Extrapolate from half the rows over the share seen to all rows.
 
-    The learning curve is taken to approach its end with the root of the rows.
+    Accuracy is taken to grow with the logarithm of the rows, which fits learning curves of trees
+    a little better between 90 and 100 % than a root or an inverse.
     """
-    if np.isnan(accuracy + half) or seen >= 1.0:
+    if np.isnan(accuracy + half) or not 0.5 < seen < 1.0:
         return 0.0
-    gain: float = (seen**-0.5 - 1.0) / (0.5**-0.5 - seen**-0.5)
+    gain = float(np.log(1.0 / seen) / np.log(seen / 0.5))
     return (accuracy - half) * gain
 
 

@@ -25,8 +25,13 @@ _SURE = 1e-4
 """Shares are kept this far from 0 and 1 before the logarithm."""
 
 
-def shrink_to_parent(tree: Tree, counts: FloatArray, strength: float) -> FloatArray:
+def shrink_to_parent(
+    tree: Tree, counts: FloatArray, strength: float, *, leave_out: float = 0.0
+) -> FloatArray:
     """Class shares of every node, to which its parent's shares add so many rows.
+
+    With ``leave_out=1`` each share is what the other rows say about a row of that class that is
+    in the node itself: it is left out in the node and in all nodes above.
 
     Examples
     --------
@@ -37,7 +42,8 @@ def shrink_to_parent(tree: Tree, counts: FloatArray, strength: float) -> FloatAr
            [0.75, 0.25],
            [0.25, 0.75]])
     """
-    totals = counts.sum(axis=1, keepdims=True)
+    totals = np.maximum(counts.sum(axis=1, keepdims=True) - leave_out, 0.0)
+    counts = np.maximum(counts - leave_out, 0.0)
     shares = np.empty(counts.shape)
     shares[0] = (counts[0] + 1.0 / counts.shape[1]) / (totals[0] + 1.0)
     depth = tree.node_depth
@@ -154,8 +160,9 @@ def leaf_strength(
     """How many rows one row of a leaf is worth when its hit rate is known as well as it is.
 
     The hits of held-out rows in one leaf are more alike than the curve's rate explains. They are
-    taken as beta-binomial with strength ``c * (rows + 1)``; c is the most likely of the powers
-    of two from 1/64 to 1, for no leaf is known better than its own rows could tell.
+    taken as beta-binomial with strength ``c * (rows + 1)``, c a power of two from 1/64 to 1 (no
+    leaf is known better than its own rows could tell), all as probable before the hits are
+    seen. The result has the mean of 1 / c after that, since variances go with it.
 
     Parameters
     ----------
@@ -171,8 +178,8 @@ def leaf_strength(
     Examples
     --------
     >>> alike = np.repeat([1.0, 0.0, 1.0, 0.0], 5)
-    >>> leaf_strength(np.repeat(range(4), 5), alike, np.full(20, 0.5), np.full(20, 7.0))
-    0.015625
+    >>> leaf_strength(np.repeat(range(4), 5), alike, np.full(20, 0.5), np.full(20, 7.0)) < 0.1
+    True
     """
     _, place = np.unique(leaves, return_inverse=True)
     total = np.bincount(place).astype(float)
@@ -185,4 +192,6 @@ def leaf_strength(
         a, b = c * (grown + 1.0) * rate, c * (grown + 1.0) * (1.0 - rate)
         return float((betaln(a + hit, b + total - hit) - betaln(a, b)).sum())
 
-    return float(candidates[int(np.argmax([likelihood(c) for c in candidates]))])
+    found = np.array([likelihood(c) for c in candidates])
+    chance = np.exp(found - found.max())
+    return float(chance.sum() / (chance @ (1.0 / candidates)))

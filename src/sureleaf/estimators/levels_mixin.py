@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sureleaf.counts import CrossFit, LeafCounts, cross_fit, node_hits
+from sureleaf.counts import CrossFit, LeafCounts, cross_fit, honest_hits, node_hits
 from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.building import Recipe, build
@@ -49,8 +49,9 @@ class LevelsMixin:
     _groups: NDArray[Any] | None
     _settled: Recipe
     _probabilities: FloatArray
-    _stated: NodeLevels | None
-    _held_out: CrossFit | None
+    _stated: tuple[FloatArray, NodeLevels] | None = None
+    """Levels, and the probabilities they belong to: those of another fit do not count."""
+    _held_out: CrossFit | None = None
 
     def _encode(self, X: Any) -> "EncodedTable":
         raise NotImplementedError
@@ -286,24 +287,24 @@ class LevelsMixin:
 
     def _levels(self) -> NodeLevels:
         check_is_fitted(self)
-        if self._stated is None:
-            self._stated = self._state()
-        return self._stated
+        if self._stated is None or self._stated[0] is not self._probabilities:
+            self._stated = self._probabilities, self._state()
+        return self._stated[1]
 
     def _state(self) -> NodeLevels:
         counts, n = self.tree_.class_counts, self._node_rows()
-        if self.levels_from != "cross_fit":
-            # The blend is the paper's; of rows that did not grow the tree, the posterior estimate
-            # misses less, for it does not trust leaves of one or two rows.
-            method = "blend" if self.levels_from == "training" else "posterior"
-            return levels_of_counts(counts, n, self._probabilities, method=method)
+        if self.levels_from == "training":
+            return levels_of_counts(counts, n, self._probabilities)
+        predicted = first_largest(self._probabilities)
+        if self.levels_from == "honest":
+            hits = honest_hits(self.tree_, predicted)
+            return levels_of_hits(counts, n, self._probabilities, hits)
         if self._rows is None:
             raise InvalidArgumentError(
                 "levels must be computed while the model holds its rows, and they were not before "
                 "it was pickled or copied, or its rows were dropped. Call levels() first, or fit "
                 "again."
             )
-        predicted = first_largest(self._probabilities)
         self._held_out = self._cross_fit(self._rows)
         hits = node_hits(self.tree_, self._rows, predicted, n, self._held_out)
         return levels_of_hits(counts, n, self._probabilities, hits)

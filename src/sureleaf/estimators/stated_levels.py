@@ -104,13 +104,11 @@ class NodeLevels:
         return _without(self.others, self.predicted)
 
 
-def levels_of_counts(
-    counts: FloatArray, n: FloatArray, probabilities: FloatArray, *, method: str = "blend"
-) -> NodeLevels:
+def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArray) -> NodeLevels:
     """State what the theory says of these counts: rows in fixed nodes.
 
-    With two classes p_max is estimated from the counts, by default by the blend (20); with
-    more, it is the share of the predicted class with one row of each added.
+    With two classes p_max is the blend (20) of the counts; with more, the share of the
+    predicted class with one row of each added.
 
     Parameters
     ----------
@@ -120,8 +118,6 @@ def levels_of_counts(
         Rows, or effective rows, of each node.
     probabilities : ndarray of shape (n_nodes, n_classes)
         By which the node predicts.
-    method : str
-        Of `sureleaf.levels.estimate_p_max`.
 
     Returns
     -------
@@ -145,7 +141,7 @@ def levels_of_counts(
     measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
     if n_classes == 2:
         y_max = np.where(loses, n - y, y)
-        p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n, method=method)))
+        p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n)))
         tie = np.full(len(n), 0.5)
     else:
         largest = _without(others, predicted).max(axis=1)

@@ -280,7 +280,6 @@ class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: igno
     def _set_probabilities(self) -> None:
         estimate = find_estimate(self.leaf_estimate)
         self._probabilities = estimate(self.tree_, self.tree_.class_counts)
-        self._stated = self._held_out = None
 
     # ---- prediction -------------------------------------------------------------------------
 
@@ -444,8 +443,8 @@ class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         other.leaf_estimate = leaf_estimate
         other._rows, other._groups = self._rows, self._groups  # which a copy leaves behind
         other._set_probabilities()
-        if other._rows is None and _same_predictions(self, other):
-            other._stated = self._stated
+        if self._rows is None and self._stated is not None and _same_predictions(self, other):
+            other._stated = other._probabilities, self._levels()
         return other
 
     def prune(
