@@ -5,7 +5,7 @@ import math
 from scipy.special import betaincinv, ndtr, ndtri
 
 from sureleaf.comparison.difference import DifferenceTest
-from sureleaf.comparison.mcnemar import invert_score
+from sureleaf.comparison.discordant import invert_score
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import check_choice, check_level
 from sureleaf.evaluation.intervals import Estimate, Interval, clopper_pearson, wilson

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sureleaf.comparison.difference import DifferenceTest
-from sureleaf.comparison.mcnemar import mcnemar
+from sureleaf.comparison.discordant import mcnemar
 from sureleaf.comparison.paired import THESE_MODELS, auc_difference, bootstrap_difference
 from sureleaf.comparison.student import one_sample_t
 from sureleaf.errors import InvalidArgumentError
