@@ -25,6 +25,7 @@ class CutFinder {
 
   Candidate best_cut(std::size_t j, const Work& work, const Totals& totals,
                      Workspace<Entry>& space) const {
+    if (work.is_hopeless(j)) return {};
     if (totals.whole) {
       if (growth_.rules.uses_entropy()) return best_cut_by<CountEntropy>(j, work, totals, space);
       return best_cut_by<CountGini>(j, work, totals, space);
@@ -57,12 +58,21 @@ class CutFinder {
     const Presorted& data = growth_.data;
     const std::size_t n_columns = data.small_columns.size(), n_classes = growth_.n_classes;
     cells.assign(growth_.n_lines * n_classes, Weight{0});
+    struct Active {
+      std::size_t place, first_cell;
+    };
+    std::vector<Active> active;
+    active.reserve(n_columns);
+    for (std::size_t c = 0; c < n_columns; ++c)
+      if (!work.is_hopeless(data.small_columns[c]))
+        active.push_back({c, growth_.first_line[c] * n_classes});
     auto count = [&](std::size_t first, std::size_t last) {
-      const std::size_t* first_line = growth_.first_line.data();
       auto add = [&](std::size_t row, std::size_t k, Weight w) {
         const std::uint8_t* codes = data.small_codes.data() + row * n_columns;
-        for (std::size_t c = first; c < last; ++c)
-          if (codes[c] != small_missing) cells[(first_line[c] + codes[c]) * n_classes + k] += w;
+        for (std::size_t a = first; a < last; ++a) {
+          const std::uint8_t code = codes[active[a].place];
+          if (code != small_missing) cells[active[a].first_cell + code * n_classes + k] += w;
+        }
       };
       const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
       if constexpr (std::is_same_v<Weight, double>) {
@@ -78,10 +88,11 @@ class CutFinder {
         });
       }
     };
-    const std::size_t n_parts = work.n < 20'000 ? 1 : std::min(n_threads, n_columns);
-    if (n_parts <= 1) return count(0, n_columns);
+    const std::size_t n_active = active.size();
+    const std::size_t n_parts = work.n < 20'000 ? 1 : std::min(n_threads, n_active);
+    if (n_parts <= 1) return count(0, n_active);
     run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
-      count(part * n_columns / n_parts, (part + 1) * n_columns / n_parts);
+      count(part * n_active / n_parts, (part + 1) * n_active / n_parts);
     });
   }
 
@@ -166,6 +177,7 @@ class CutFinder {
       double gain = 0;
       found = best_gini_cut(list, known, space, candidate.cut, gain);
       candidate.valid = found;
+      candidate.hopeless = !found;
       candidate.gain = gain / totals.weight;
     } else {
       Meter meter(known, space.count_sides, growth_.logs);
@@ -266,9 +278,11 @@ class CutFinder {
                           Workspace<Entry>& space) const {
     using Weight = typename Meter::Weight;
     Candidate candidate;
-    if (growth_.n_codes(j) < 2) return candidate;
+    candidate.hopeless = growth_.n_codes(j) < 2;
+    if (candidate.hopeless) return candidate;
     const CodeTable<Weight> table = table_of<Weight>(j, work, totals, space);
-    if (table.n_lines < 2) return candidate;
+    candidate.hopeless = table.n_lines < 2;
+    if (candidate.hopeless) return candidate;
     std::span<const Weight> known = totals.template of<Weight>();
     if (growth_.data.columns[j].has_missing) {
       auto& sums = space.template known<Weight>();

@@ -280,6 +280,7 @@ class Divider {
         child.n = branches.n_rows[b];
         child.depth = work.depth + 1;
         child.side = std::move(branches.side[b]);
+        child.hopeless = work.hopeless;
         children.push_back(std::move(child));
       }
       begin += branches.n_rows[b];

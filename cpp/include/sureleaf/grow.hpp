@@ -101,6 +101,8 @@ class Grower {
         candidates[j] = cuts_.best_cut(j, work, totals, workspaces_[thread]);
       });
     }
+    for (std::size_t j = 0; j < candidates.size(); ++j)
+      if (candidates[j].hopeless) work.give_up(j);
     const std::size_t chosen = choose(candidates, totals);
     if (chosen == candidates.size()) return;
     divider_.make_split(work, chosen, candidates[chosen], arena, space, n_threads, pending);

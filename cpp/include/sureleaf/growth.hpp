@@ -50,7 +50,11 @@ struct Work {
   std::size_t begin = 0, n = 0;  // its stretch of every list
   std::int64_t depth = 0;
   std::vector<SideRow> side;
-  std::vector<std::size_t> n_known;  // a column with gaps each
+  std::vector<std::size_t> n_known;     // a column with gaps each
+  std::vector<std::uint64_t> hopeless;  // a bit a column that no node below can be split on
+
+  bool is_hopeless(std::size_t j) const { return (hopeless[j / 64] >> (j % 64)) & 1; }
+  void give_up(std::size_t j) { hopeless[j / 64] |= std::uint64_t{1} << (j % 64); }
 };
 
 template <class Entry>
@@ -199,6 +203,7 @@ class Growth {
     total_weight = std::accumulate(totals.begin(), totals.end(), 0.0);
     Work root;
     root.n = n_root;
+    root.hopeless.assign(data.table.size() / 64 + 1, 0);
     for (const std::size_t j : gap_columns) root.n_known.push_back(root_known[j]);
     return root;
   }

@@ -83,6 +83,8 @@ struct Packing {
 // A cut of a column: what it gains and how to make it.
 struct Candidate {
   bool valid = false;
+  // No cut here, and so none in any part of the node: too few values, or too little weight apart.
+  bool hopeless = false;
   double gain = 0;        // per unit of the node's weight
   double split_info = 0;  // bits, the unknown weight counting as a branch
   // Thresholds: the neighbouring values, and what stands left of the cut: a number of entries of
@@ -122,11 +124,16 @@ class BestCut {
   // C4.5 charges a threshold for the number of cuts it was chosen from.
   void finish(const GrowthRules& rules, double known_weight, double node_weight,
               Candidate& candidate) const {
-    if (!found_) return;
+    if (!found_) {
+      // C4.5's least side shrinks with the node; the others' does not.
+      candidate.hopeless = !rules.is_c45();
+      return;
+    }
     double gain = best_;
     if (rules.is_c45()) gain -= std::log2(static_cast<double>(n_offered_));
     candidate.gain = gain / node_weight;
     candidate.valid = !rules.is_c45() || candidate.gain > c45_least_gain;
+    if (!rules.is_c45()) return;
     const double right = known_weight - left_, unknown = node_weight - known_weight;
     candidate.split_info =
         (xlog2x(node_weight) - xlog2x(left_) - xlog2x(right) - xlog2x(unknown)) / node_weight;
@@ -380,14 +387,18 @@ void split_multiway(const CodeTable<Weight>& table, std::span<const Weight> know
     if (!(weight > 0)) continue;
     if (weight >= least) ++n_heavy;
     after += group_impurity<Weight>(table.weights(line), rules.uses_entropy());
-    branch_logs += xlog2x(weight);
+    if (rules.is_c45()) branch_logs += xlog2x(weight);
   }
-  if (n_heavy < 2) return;
+  if (n_heavy < 2) {
+    candidate.hopeless = true;
+    return;
+  }
   const double before = group_impurity<Weight>(known_totals, rules.uses_entropy());
   candidate.gain = (before - after) / node_weight;
   candidate.valid = true;  // with any gain: even one of 0 lowers C4.5's average
-  candidate.split_info =
-      (xlog2x(node_weight) - branch_logs - xlog2x(node_weight - known_weight)) / node_weight;
+  if (rules.is_c45())
+    candidate.split_info =
+        (xlog2x(node_weight) - branch_logs - xlog2x(node_weight - known_weight)) / node_weight;
 }
 
 }  // namespace sureleaf
