@@ -144,7 +144,15 @@ class WeightMeter {
     n_left_ += w;
     n_right_ -= w;
   }
-  double gain() const { return tidiness(left_, n_left_) + tidiness(right_, n_right_) - before_; }
+  double gain() const {
+    if constexpr (!entropy) {
+      if (n_classes_ == 2) {  // the same number by one division
+        const double d = left_[1] * n_right_ - right_[1] * n_left_;
+        return 2.0 * d * d / ((n_left_ + n_right_) * n_left_ * n_right_);
+      }
+    }
+    return tidiness(left_, n_left_) + tidiness(right_, n_right_) - before_;
+  }
   double left() const { return n_left_; }
   double right() const { return n_right_; }
 
