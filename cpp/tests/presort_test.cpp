@@ -79,9 +79,10 @@ void few_values_become_codes() {
     }
     CHECK(column.values.size() == n_values);
     CHECK(std::is_sorted(column.values.begin(), column.values.end()));
+    const auto [codes, step] = sorted.small_codes_of(0);
     bool agrees = true;
     for (std::size_t row = 0; row < values.size(); ++row) {
-      const std::uint8_t code = column.small_codes[row];
+      const std::uint8_t code = codes[row * step];
       agrees = agrees && (std::isnan(values[row]) ? code == sureleaf::small_missing
                                                   : column.values[code] == values[row]);
     }
