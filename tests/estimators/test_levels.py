@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import KFold
 
 from sureleaf import TreeClassifier, levels
 from sureleaf.errors import InvalidArgumentError
@@ -314,6 +315,17 @@ def test_levels_by_subgroup_of_unseen_rows_are_their_hits(model):
 def test_what_cannot_be_used_is_named(model, ask, told):
     with pytest.raises(InvalidArgumentError, match=told):
         ask(model, noisy()[0])
+
+
+def test_folds_may_be_a_number_a_splitter_a_list_or_an_iterator():
+    X, y = noisy()
+    parts = list(KFold(5).split(X))
+    settings = {"pruning": "cost_complexity", "random_state": 0}
+    one, two, three = (
+        TreeClassifier(cv=cv, **settings).fit(X, y).levels()
+        for cv in (KFold(5), parts, iter(parts))
+    )
+    assert one == two == three
 
 
 def test_levels_by_without_rows_says_what_to_give():

@@ -65,12 +65,12 @@ class NodeHits:
     rates : ndarray of float64, shape (n_nodes,)
         Hit rate of the node's own prediction; over the leaves, the share-weighted mean is the
         corrected cross-fitted accuracy.
-    strengths : ndarray of float64, shape (n_nodes,)
-        How many rows the rate is known by.
+    strengths : ndarray of float64, shape (n_nodes,), or None
+        How many rows the rate is known by; None for as many as the node has.
     """
 
     rates: FloatArray
-    strengths: FloatArray
+    strengths: FloatArray | None
 
 
 def take_rows(table: EncodedTable, rows: NDArray[np.intp]) -> EncodedTable:

@@ -83,4 +83,4 @@ def honest_hits(tree: Tree, predicted: NDArray[np.intp]) -> NodeHits:
 
     strength = float(_STRENGTHS[int(np.argmax([likelihood(s) for s in _STRENGTHS]))])
     shares = shrink_to_parent(tree, counts, strength)[np.arange(tree.n_nodes), predicted]
-    return NodeHits(shares, counts.sum(axis=1) + strength)
+    return NodeHits(shares, None)

@@ -1,5 +1,6 @@
 """Which rows are held out? Drawn by a counter-based generator keyed by seed and row."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.model_selection import check_cv
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.tree import TrainingRows
 
-__all__ = ["fold_numbers", "hold_out"]
+__all__ = ["fold_numbers", "hold_out", "reusable"]
 
 
 def fold_numbers(
@@ -43,6 +44,17 @@ def fold_numbers(
             )
         fold_of[test] = fold
     return fold_of
+
+
+def reusable(cv: Any) -> Any:
+    """Keep what an iterator yields, for folds are needed more than once.
+
+    Examples
+    --------
+    >>> reusable(10), reusable(iter([([0], [1])]))
+    (10, [([0], [1])])
+    """
+    return list(cv) if isinstance(cv, Iterator) else cv
 
 
 def hold_out(

@@ -1,6 +1,6 @@
 """What each node of a tree states about itself: probability, confidence, utility, intervals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,7 @@ class NodeLevels:
     trials: FloatArray
     from_counts: bool
     below: NDArray[np.bool_]
+    _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @property
     def n_classes(self) -> int:
@@ -65,6 +66,11 @@ class NodeLevels:
         From counts, the bounds of Clopper and Pearson; from hits, the quantiles of a beta
         distribution for the utility, and the probabilities that have these utilities.
         """
+        if level not in self._intervals:
+            self._intervals[level] = self._bounds(level)
+        return self._intervals[level]
+
+    def _bounds(self, level: float) -> tuple[FloatArray, FloatArray]:
         tail = (1.0 - level) / 2
         y, misses = self.successes, self.trials - self.successes
         if self.n_classes == 1:
@@ -131,9 +137,8 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
     """
     predicted, others = _prediction(counts, probabilities)
     n_classes = counts.shape[1]
-    total = counts.sum(axis=1)
     hits = counts[np.arange(len(counts)), predicted]
-    y = np.minimum(np.divide(hits, total, out=np.zeros(len(total)), where=total > 0) * n, n)
+    y = _counted(counts, n, predicted)
     if n_classes == 1:
         return _certain(predicted, n, others)
     smooth = (y + 1.0) / (n + n_classes)
@@ -183,9 +188,21 @@ def levels_of_hits(
     p, sure = winner_of_utility(n, hits.rates, _without(others, predicted))
     reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
     below = (hits.rates < reached - 1e-6) & (n > 0)
+    if hits.strengths is None:
+        y = _counted(counts, n, predicted)
+        return NodeLevels(predicted, n, p, sure, hits.rates, others, y, n, True, below)
     successes = np.clip(hits.rates * hits.strengths, 1e-9, None)
     trials = successes + np.clip((1.0 - hits.rates) * hits.strengths, 1e-9, None)
     return NodeLevels(predicted, n, p, sure, hits.rates, others, successes, trials, False, below)
+
+
+def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
+    """Rows of the predicted class, of n rows."""
+    total = counts.sum(axis=1)
+    hits = counts[np.arange(len(counts)), predicted]
+    share = np.divide(hits, total, out=np.zeros(len(total)), where=total > 0)
+    y: FloatArray = np.minimum(share * n, n)
+    return y
 
 
 def _prediction(

@@ -15,7 +15,7 @@ from sureleaf.counts import LeafCounts, count_leaves, recount, split_rows
 from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators.building import Recipe, build_settled, prune_again
-from sureleaf.estimators.folds import hold_out
+from sureleaf.estimators.folds import hold_out, reusable
 from sureleaf.estimators.levels_mixin import LevelsMixin
 from sureleaf.estimators.parameters import (
     check_choice,
@@ -241,7 +241,7 @@ class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: igno
             pruning=self.pruning,
             confidence_factor=self.confidence_factor,
             ccp_alpha=self.ccp_alpha,
-            cv=self.cv,
+            cv=reusable(self.cv),
             seed=draw_seed(self.random_state),
             n_threads=thread_count(self.n_jobs),
             keep_order=self.levels_from == "cross_fit",

@@ -11,6 +11,8 @@ __all__ = ["ClassLevels", "p_max_of_utility", "winner_of_utility"]
 
 _HALVINGS = 54
 _NEAR = 1e-10
+_CLEAR = 8.0
+"""Standard deviations that a lead must have to be taken for certain."""
 
 ClassLevels = tuple[FloatArray, FloatArray]
 """The winner's probability and the confidence."""
@@ -85,27 +87,48 @@ def winner_of_utility(n: FloatArray, utility: FloatArray, others: FloatArray) ->
     even = np.full(others.shape, 1.0 / others.shape[1])
     others = np.divide(others, total, out=even, where=total > 0)
     largest = others.max(axis=1)
-    low, high = largest / (1 + largest), np.ones(len(n))
-    tie = low.copy()
-    guess = np.clip(utility, low, high)
-    # Steps of slope one find nodes of many rows at once; halving, in turns, is for the rest.
-    active = np.arange(len(n))
-    for turn in range(2 * _HALVINGS):
-        missed = utility[active] - _utility(n[active], guess[active], others[active])
-        active, missed = active[np.abs(missed) > _NEAR], missed[np.abs(missed) > _NEAR]
-        below = missed > 0
-        low[active] = np.where(below, guess[active], low[active])
-        high[active] = np.where(below, high[active], guess[active])
-        step = guess[active] + missed
-        inside = (step > low[active]) & (step < high[active]) & (turn % 2 == 0)
-        guess[active] = np.where(inside, step, (low[active] + high[active]) / 2)
-        active = active[high[active] - low[active] > _NEAR]
+    tie = largest / (1 + largest)
+    probability = np.clip(utility, tie, 1.0)
+    open_ = np.flatnonzero((n > 0) & (utility < 1) & ~_is_clear(n, probability, largest))
+    probability[open_] = _root(n[open_], utility[open_], others[open_], tie[open_])
+    sure = np.ones(len(n))
+    asked = np.flatnonzero(~_is_clear(n, probability, largest))
+    vectors = _vectors(probability[asked], others[asked])
+    sure[asked] = win_probabilities(n[asked], vectors)[:, 0]
+    return probability, sure
+
+
+def _is_clear(n: FloatArray, winner: FloatArray, largest: FloatArray) -> NDArray[np.bool_]:
+    """Whether the winner leads by so many standard deviations that it cannot lose."""
+    second = (1 - winner) * largest
+    lead = winner - second
+    clear: NDArray[np.bool_] = n * lead**2 > _CLEAR**2 * (winner + second - lead**2)
+    return clear & (lead > 0)
+
+
+def _root(n: FloatArray, utility: FloatArray, others: FloatArray, low: FloatArray) -> FloatArray:
+    """Solve by false position, halving the value at an end that stays (the Illinois rule)."""
+    low, high = low.copy(), np.ones(len(n))
+    found = low.copy()
+    at_low = _utility(n, low, others) - utility
+    at_high = 1.0 - utility
+    active = np.flatnonzero(at_low < 0)  # the others are below a tie, and get it
+    last = np.zeros(len(n))
+    for _ in range(_HALVINGS):
         if not len(active):
             break
-    probability = np.where(utility >= 1, 1.0, np.maximum(guess, tie))
-    probability = np.where(n == 0, np.maximum(utility, tie), probability)
-    wins = win_probabilities(n, _vectors(probability, others))
-    return probability, wins[:, 0]
+        a, b, fa, fb = low[active], high[active], at_low[active], at_high[active]
+        middle = np.clip((a * fb - b * fa) / (fb - fa), a, b)
+        miss = _utility(n[active], middle, others[active]) - utility[active]
+        found[active] = middle
+        side = np.where(miss < 0, -1.0, 1.0)
+        again = side == last[active]
+        at_low[active] = np.where(side < 0, miss, np.where(again, fa / 2, fa))
+        at_high[active] = np.where(side > 0, miss, np.where(again, fb / 2, fb))
+        low[active], high[active] = np.where(side < 0, middle, a), np.where(side > 0, middle, b)
+        last[active] = side
+        active = active[(np.abs(miss) > _NEAR) & (high[active] - low[active] > _NEAR)]
+    return found
 
 
 def _vectors(winner: FloatArray, others: FloatArray) -> FloatArray:
