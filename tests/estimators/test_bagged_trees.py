@@ -253,7 +253,7 @@ def test_levels_print_as_a_table_and_become_data_frames():
     assert list(levels.to_pandas().columns) == list(levels.to_polars().columns)
     assert len(levels.to_pandas()) == len(levels) == len(X)
     assert "agreement" in repr(levels).splitlines()[0]
-    assert repr(levels).splitlines()[-1] == "... 390 more rows"
+    assert repr(levels).splitlines()[-1] == "... 360 more"
 
 
 def test_a_pickle_predicts_and_says_that_rows_are_gone():
