@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.quality.datasets import NAMES, Dataset, load
+from benchmarks.quality.data_sets import ALL, DataSet, load
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.probability import ESTIMATES, MEstimate
 
@@ -34,7 +34,7 @@ SHOWN = [name for name in ESTIMATES if name != "auto"]  # of bags, where "auto" 
 Probabilities = Iterator[tuple[str, np.ndarray]]
 
 
-def single_trees(train: Dataset, X: pd.DataFrame) -> Probabilities:
+def single_trees(train: DataSet, X: pd.DataFrame) -> Probabilities:
     grown = {
         "C4.5 pruned": TreeClassifier(levels_from="training"),
         "C4.5 unpruned": TreeClassifier(pruning=None, levels_from="training"),
@@ -53,7 +53,7 @@ def single_trees(train: Dataset, X: pd.DataFrame) -> Probabilities:
         yield f"{title}: m = 1", tree.with_leaf_estimate(MEstimate(m=1)).predict_proba(X)
 
 
-def bagged_trees(train: Dataset, X: pd.DataFrame) -> Probabilities:
+def bagged_trees(train: DataSet, X: pd.DataFrame) -> Probabilities:
     bags = BaggedTreesClassifier(n_estimators=N_TREES, random_state=0).fit(train.X, train.y)
     for name in SHOWN:
         yield f"bagged: {name}", bags.with_leaf_estimate(name).predict_proba(X)
@@ -66,7 +66,7 @@ def bagged_trees(train: Dataset, X: pd.DataFrame) -> Probabilities:
         yield f"bagged: averaging, {method}", calibrated.predict_proba(X)
 
 
-def scikit_learn(train: Dataset, X: pd.DataFrame) -> Probabilities:
+def scikit_learn(train: DataSet, X: pd.DataFrame) -> Probabilities:
     tree = DecisionTreeClassifier(random_state=0)
     peers: dict[str, ClassifierMixin] = {
         "scikit-learn tree": tree,
@@ -78,11 +78,11 @@ def scikit_learn(train: Dataset, X: pd.DataFrame) -> Probabilities:
         codes = OrdinalEncoder(
             handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-1
         )
-        encoder = make_column_transformer((codes, train.categorical), remainder="passthrough")
+        encoder = make_column_transformer((codes, list(train.categorical)), remainder="passthrough")
         yield title, make_pipeline(encoder, peer).fit(train.X, train.y).predict_proba(X)
 
 
-def ydf_forests(train: Dataset, X: pd.DataFrame) -> Probabilities:
+def ydf_forests(train: DataSet, X: pd.DataFrame) -> Probabilities:
     import ydf
 
     logging.disable(logging.WARNING)
@@ -113,14 +113,14 @@ def measure(truth: np.ndarray, classes: np.ndarray, found: np.ndarray) -> dict[s
     }
 
 
-def judge(data: Dataset) -> pd.DataFrame:
+def judge(data: DataSet) -> pd.DataFrame:
     """Measures by method, means over the folds."""
     classes = np.unique(data.y)
     lines = []
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     for train, test in folds.split(data.X, data.y):
-        part = Dataset(data.name, data.X.iloc[train], data.y[train], data.categorical)
-        learners: list[Callable[[Dataset, pd.DataFrame], Probabilities]] = [
+        part = data.part(train)
+        learners: list[Callable[[DataSet, pd.DataFrame], Probabilities]] = [
             single_trees,
             bagged_trees,
             scikit_learn,
@@ -135,8 +135,8 @@ def judge(data: Dataset) -> pd.DataFrame:
 def run() -> None:
     warnings.simplefilter("ignore")
     found = {}
-    for name in NAMES:
-        found[name] = judge(load(name, most_rows=MOST_ROWS, least_rows_a_class=N_FOLDS))
+    for name in ALL:
+        found[name] = judge(load(name).cut(MOST_ROWS, least_rows_a_class=N_FOLDS))
         print(f"{name}: done", flush=True)
     for kind in ("NCE", "AUC", "accuracy"):
         table = pd.DataFrame({name: measures[kind] for name, measures in found.items()})

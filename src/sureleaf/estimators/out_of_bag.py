@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.estimators.columns import Columns
+from sureleaf.estimators.column_table import ColumnTable
 from sureleaf.levels.proportions import wilson
 
 __all__ = ["BagRowLevels", "BagSums", "HitRates", "OutOfBagLevels", "first_largest"]
@@ -151,7 +151,7 @@ class HitRates:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BagRowLevels(Columns):
+class BagRowLevels(ColumnTable):
     """What bagged trees say about each row, and how far to believe it.
 
     Parameters
