@@ -46,6 +46,12 @@ class CrossFit:
         Share of hits; NaN if no row was tested.
     correction : float
         What the accuracy is expected to gain by the rows that the fold trees lacked.
+
+    Examples
+    --------
+    >>> nothing = np.empty(0)
+    >>> CrossFit(np.array([1.0, 0.0]), nothing, nothing, nothing, accuracy=0.5, correction=0.0).accuracy
+    0.5
     """
 
     hits: FloatArray
@@ -67,6 +73,11 @@ class NodeHits:
         corrected cross-fitted accuracy.
     strengths : ndarray of float64, shape (n_nodes,), or None
         How many rows the rate is known by; None for as many as the node has.
+
+    Examples
+    --------
+    >>> NodeHits(rates=np.array([0.8, 0.9]), strengths=None).rates.tolist()
+    [0.8, 0.9]
     """
 
     rates: FloatArray

@@ -83,6 +83,13 @@ class LeafTable(ColumnTable):
         What would help a flagged leaf.
     levels_from : str
         Where the levels come from.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.leaves().rule.tolist()
+    ['x0 <= 19', 'x0 > 19']
     """
 
     leaf: NDArray[np.intp]
@@ -132,6 +139,13 @@ class RowLevels(ColumnTable):
         As of leaves; of a row in several leaves, the mixture's for the class predicted.
     imputed_share : ndarray of float64
         How much of the row came where it is by a missing or unseen value.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.predict_levels([[3]]).prediction.tolist()
+    ['no']
     """
 
     leaf: NDArray[np.int64]
@@ -159,6 +173,13 @@ class SubgroupLevels(ColumnTable):
         Mean utility of their leaves.
     utility, low, high : ndarray of float64
         Share of these rows that was predicted right unseen, with Wilson's interval.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.levels_by("x0").n.tolist()
+    [10.0, 10.0, 10.0, 10.0]
     """
 
     value: NDArray[np.object_]

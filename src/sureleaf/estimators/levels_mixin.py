@@ -33,7 +33,15 @@ FloatArray = NDArray[np.float64]
 
 
 class LevelsMixin:
-    """Levels of a fitted tree; what it was fitted with stands in the attributes below."""
+    """Levels of a fitted tree; what it was fitted with stands in the attributes below.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.levels().confidence > 0.95
+    True
+    """
 
     tree_: Tree
     leaf_counts_: LeafCounts

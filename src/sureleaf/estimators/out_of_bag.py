@@ -42,6 +42,12 @@ class BagSums:
         The share of the row that a missing or unseen value has sent somewhere.
     n_trees : ndarray of shape (n_rows,)
         How many trees were asked.
+
+    Examples
+    --------
+    >>> two, one = np.array([[1.5, 0.5]]), np.array([2.0])
+    >>> BagSums(two, two, two, one, one).mean(two).tolist()
+    [[0.75, 0.25]]
     """
 
     values: NDArray[np.float64]
@@ -112,6 +118,11 @@ class HitRates:
         The lowest probability of each group but the first, ascending.
     hits, n : ndarray
         Weight of the rows predicted right, and of all rows, of each group.
+
+    Examples
+    --------
+    >>> HitRates(np.empty(0), np.array([3.0]), np.array([4.0])).of(np.array([0.8]))[0].tolist()
+    [0.75]
     """
 
     lowest: NDArray[np.float64]
@@ -170,6 +181,14 @@ class BagRowLevels(ColumnTable):
         Standard deviation of the trees' probabilities for it.
     imputed_share : ndarray
         How much of the row was sent somewhere by a missing or unseen value, mean over the trees.
+
+    Examples
+    --------
+    >>> from sureleaf import BaggedTreesClassifier
+    >>> model = BaggedTreesClassifier(n_estimators=5, random_state=0)
+    >>> model = model.fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.predict_levels([[3]]).prediction.tolist()
+    ['no']
     """
 
     prediction: NDArray[Any]

@@ -41,6 +41,13 @@ class NodeLevels:
         Whether those are counts of rows, or a hit rate and the rows it is known by.
     below : ndarray of bool, shape (n_nodes,)
         Nodes that are right less often than a tie between classes would be.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.leaves().confidence.round(3).tolist()
+    [1.0, 1.0]
     """
 
     predicted: NDArray[np.intp]

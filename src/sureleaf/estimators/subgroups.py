@@ -38,6 +38,13 @@ def subgroups(
     Returns
     -------
     SubgroupLevels
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.levels_by("x0").value.tolist()[0]
+    '<= 9'
     """
     names, groups = _groups(rows, place)
     weights = np.ones(len(groups)) if rows.weights is None else rows.weights

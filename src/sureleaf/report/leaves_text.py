@@ -73,7 +73,7 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str
     >>> labels = np.array(["no"] * 20 + ["yes"] * 20)
     >>> ranking = rank_columns([[i] for i in range(40)], labels)
     >>> next(show_ranking(ranking, labels)).split(",")[0]
-    'One split on [bold]x0[/bold] is right about 100.0 % of unseen rows'
+    'One split on [bold]x0[/bold] is right about 97.5 % of unseen rows'
     """
     _, counts = np.unique(labels, return_counts=True)
     yield (
