@@ -81,6 +81,7 @@ void unseen_and_missing_rows_go_their_ways() {
   std::vector<double> out(7);
   sureleaf::predict(tree, table.columns, values, 1, Unseen::mixture, 1, out.data(), patience);
   CHECK((out == std::vector<double>{1, 2, 3, 1.25, 1.25, 1.25, 1.25}));
+  out.assign(7, 0.0);  // shares are added to what is there
   sureleaf::predict(tree, table.columns, values, 1, Unseen::stop, 1, out.data(), patience);
   CHECK((out == std::vector<double>{1, 2, 3, 10, 1.25, 10, 10}));
 }

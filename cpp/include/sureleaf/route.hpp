@@ -254,7 +254,8 @@ inline std::vector<double> count_nodes(const Tree& tree, const Columns& table,
   return counts;
 }
 
-// Mixtures of the leaves' values (n_nodes x n_values), a line a row.
+// Mixtures of the leaves' values (n_nodes x n_values), a line a row, added to `out`: zeros at
+// first.
 inline void predict(const Tree& tree, const Columns& table, std::span<const double> values,
                     std::size_t n_values, Unseen unseen, std::size_t n_threads, double* out,
                     Patience& patience) {
