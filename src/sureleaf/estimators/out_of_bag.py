@@ -42,6 +42,15 @@ class BagSums:
         The share of the row that a missing or unseen value has sent somewhere.
     n_trees : ndarray of shape (n_rows,)
         How many trees were asked.
+
+    Examples
+    --------
+    >>> said = np.array([[0.8, 0.2], [0.4, 0.6]])  # by two trees, of one row
+    >>> none = np.zeros(1)
+    >>> votes = np.array([[1.0, 1.0]])
+    >>> sums = BagSums(said.sum(0)[None], (said**2).sum(0)[None], votes, none, np.array([2.0]))
+    >>> sums.mean(sums.values).round(3).tolist(), sums.spread().round(3).tolist()
+    ([[0.6, 0.4]], [[0.2, 0.2]])
     """
 
     values: NDArray[np.float64]
@@ -112,6 +121,12 @@ class HitRates:
         The lowest probability of each group but the first, ascending.
     hits, n : ndarray
         Weight of the rows predicted right, and of all rows, of each group.
+
+    Examples
+    --------
+    >>> rates = HitRates(np.array([0.8]), np.array([60.0, 95.0]), np.array([100.0, 100.0]))
+    >>> rates.of(np.array([0.7, 0.9]))[0].tolist()
+    [0.6, 0.95]
     """
 
     lowest: NDArray[np.float64]
@@ -170,6 +185,14 @@ class BagRowLevels(ColumnTable):
         Standard deviation of the trees' probabilities for it.
     imputed_share : ndarray
         How much of the row was sent somewhere by a missing or unseen value, mean over the trees.
+
+    Examples
+    --------
+    >>> from sureleaf import BaggedTreesClassifier
+    >>> X, y = [[place] for place in range(200)], [0] * 100 + [1] * 100
+    >>> model = BaggedTreesClassifier(random_state=0).fit(X, y)
+    >>> model.predict_levels([[10], [190]]).prediction.tolist()
+    [0, 1]
     """
 
     prediction: NDArray[Any]
