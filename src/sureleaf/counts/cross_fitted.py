@@ -50,7 +50,7 @@ class CrossFit:
     Examples
     --------
     >>> nothing = np.empty(0)
-    >>> CrossFit(np.array([1.0, 0.0]), nothing, nothing, nothing, accuracy=0.5, correction=0.0).accuracy
+    >>> CrossFit(np.array([1.0, 0.0]), nothing, nothing, nothing, 0.5, correction=0.0).accuracy
     0.5
     """
 

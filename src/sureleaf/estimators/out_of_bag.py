@@ -45,9 +45,12 @@ class BagSums:
 
     Examples
     --------
-    >>> two, one = np.array([[1.5, 0.5]]), np.array([2.0])
-    >>> BagSums(two, two, two, one, one).mean(two).tolist()
-    [[0.75, 0.25]]
+    >>> said = np.array([[0.8, 0.2], [0.4, 0.6]])  # by two trees, of one row
+    >>> none = np.zeros(1)
+    >>> votes = np.array([[1.0, 1.0]])
+    >>> sums = BagSums(said.sum(0)[None], (said**2).sum(0)[None], votes, none, np.array([2.0]))
+    >>> sums.mean(sums.values).round(3).tolist(), sums.spread().round(3).tolist()
+    ([[0.6, 0.4]], [[0.2, 0.2]])
     """
 
     values: NDArray[np.float64]
@@ -121,8 +124,9 @@ class HitRates:
 
     Examples
     --------
-    >>> HitRates(np.empty(0), np.array([3.0]), np.array([4.0])).of(np.array([0.8]))[0].tolist()
-    [0.75]
+    >>> rates = HitRates(np.array([0.8]), np.array([60.0, 95.0]), np.array([100.0, 100.0]))
+    >>> rates.of(np.array([0.7, 0.9]))[0].tolist()
+    [0.6, 0.95]
     """
 
     lowest: NDArray[np.float64]
@@ -185,10 +189,10 @@ class BagRowLevels(ColumnTable):
     Examples
     --------
     >>> from sureleaf import BaggedTreesClassifier
-    >>> model = BaggedTreesClassifier(n_estimators=5, random_state=0)
-    >>> model = model.fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
-    >>> model.predict_levels([[3]]).prediction.tolist()
-    ['no']
+    >>> X, y = [[place] for place in range(200)], [0] * 100 + [1] * 100
+    >>> model = BaggedTreesClassifier(random_state=0).fit(X, y)
+    >>> model.predict_levels([[10], [190]]).prediction.tolist()
+    [0, 1]
     """
 
     prediction: NDArray[Any]

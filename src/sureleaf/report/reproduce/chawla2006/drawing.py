@@ -13,7 +13,10 @@ HISTOGRAMS = ("unpruned, frequency", "unpruned, Laplace", "bagged")
 
 
 def draw_figures(directory: Path, study: Study) -> Iterator[Path]:
-    """Draw the histograms of Figure 2 and the relative differences of Figure 3."""
+    """Draw the histograms of Figure 2 and the relative differences of Figure 3.
+
+    - sureleaf reproduce chawla2006 --data data --figures figures
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -66,6 +66,14 @@ class Study:
         The files beside Table 1.
     lines : tuple of Line
         Data set by data set, method by method.
+
+    Examples
+    --------
+    >>> plain = Line("adult", BASELINE, 0.6, 0.2, 0.1, 0.8, 0.0, 0.6, ())
+    >>> bagged = Line("adult", "bagged", 0.3, 0.1, 0.1, 0.9, 0.0, 0.3, ())
+    >>> files = Part("table 1", "the data sets", "counted in the files", "", ())
+    >>> Study("", 1, 0, 1e-6, files, (plain, bagged)).relative("adult", "bagged", "NCE")
+    -0.5
     """
 
     source: str

@@ -24,7 +24,10 @@ BARS = " ▁▂▃▄▅▆▇█"
 
 
 def told(study: Study) -> list[RenderableType]:
-    """Return the study's tables and figures, its claims, and a sentence that counts them."""
+    """Return the study's tables and figures, its claims, and a sentence that counts them.
+
+    - sureleaf reproduce chawla2006 --data data
+    """
     claims = study.claims()
     agree = sum(claim.agrees for claim in claims)
     return [
