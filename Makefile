@@ -15,7 +15,7 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/sureleaf evaluate examples/labor.csv --target class --repeats 5
 	$(BIN)/sureleaf reproduce zhang2024 --figures demo
 	@echo
-	@echo "Open demo/zhang2024-figure-1.svg, or try: $(BIN)/sureleaf leaves YOUR.csv --target COLUMN"
+	@echo "Open demo/zhang2024-figure-1.svg, or try: $(BIN)/sureleaf leaves examples/labor.csv --target class --utility 0.8"
 	@echo "                                          $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
 	@echo "                                          $(BIN)/sureleaf --help"
 

@@ -146,9 +146,9 @@ class WeightMeter {
   }
   double gain() const {
     if constexpr (!entropy) {
-      if (n_classes_ == 2) {  // the same number by one division
-        const double d = left_[1] * n_right_ - right_[1] * n_left_;
-        return 2.0 * d * d / ((n_left_ + n_right_) * n_left_ * n_right_);
+      if (n_classes_ == 2) {  // the same number, without loops
+        const double apart = left_[1] / n_left_ - right_[1] / n_right_;
+        return 2.0 * apart * apart * (n_left_ / (n_left_ + n_right_)) * n_right_;
       }
     }
     return tidiness(left_, n_left_) + tidiness(right_, n_right_) - before_;

@@ -333,7 +333,7 @@ class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         ndarray of shape (n_rows,)
         """
         probabilities = self.predict_proba(X)
-        predicted: NDArray[Any] = self.classes_[first_largest(probabilities)]
+        predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return predicted
 
     def _route(self, X: Any) -> Routes:
