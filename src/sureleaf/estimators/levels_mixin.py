@@ -1,5 +1,6 @@
 """What a fitted tree says about itself, computed when first asked for."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -318,7 +319,9 @@ class LevelsMixin:
         return levels_of_hits(counts, n, self._probabilities, hits)
 
     def _cross_fit(self, rows: TrainingRows) -> CrossFit:
-        recipe = self._settled
+        n_threads = thread_count(self.n_jobs)
+        # Trees grow side by side; only what cores are left over work together on one of them.
+        recipe = replace(self._settled, n_threads=max(1, n_threads // 12), keep_order=True)
         estimate = find_estimate(self.leaf_estimate)
         fold_of = fold_numbers(rows, recipe.cv, seed=recipe.seed, groups=self._groups)
         return cross_fit(
@@ -326,7 +329,7 @@ class LevelsMixin:
             fold_of,
             lambda part: build(part, recipe, groups=self._groups),
             lambda tree: estimate(tree, tree.class_counts),
-            n_threads=thread_count(self.n_jobs),
+            n_threads=n_threads,
         )
 
     def _node_rows(self) -> FloatArray:
