@@ -16,7 +16,6 @@ from sureleaf.counts import LeafCounts
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bags import draw_bag
 from sureleaf.estimators.building import build
-from sureleaf.estimators.calibrating import fit_calibration
 from sureleaf.estimators.out_of_bag import (
     BagRowLevels,
     BagSums,
@@ -210,6 +209,8 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self._out_of_bag = None
         self._calibrator = None
         if self.calibration is not None:
+            from sureleaf.estimators.calibrating import fit_calibration  # loads linear models
+
             sums = self._ask_out_of_bag()
             labels, weights = self._truth
             self._calibrator = fit_calibration(

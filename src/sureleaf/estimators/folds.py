@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.tree import TrainingRows
@@ -34,6 +33,8 @@ def fold_numbers(
             raise InvalidArgumentError(f"cv must be at least 2 folds; got {cv}.")
         return _spread(rows.labels, int(cv), seed, groups)
     fold_of = np.full(n_rows, -1, dtype=np.int64)
+    from sklearn.model_selection import check_cv  # loads much that a number of folds needs not
+
     splitter = check_cv(cv, rows.labels, classifier=True)
     place = np.zeros((n_rows, 1))
     for fold, (_, test) in enumerate(splitter.split(place, rows.labels, groups)):
