@@ -300,8 +300,9 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
   // In a table stored by rows a cache line holds the neighbouring columns' values too: eight
   // columns go through a block of rows together.
   constexpr std::size_t width = 8, block = 4096;
+  std::vector<std::uint8_t> is_many(table.size(), 0);
   run_jobs((table.size() + width - 1) / width, n_threads, patience,
-           [&](std::size_t i, std::size_t thread) {
+           [&](std::size_t i, std::size_t) {
              const std::size_t first = i * width;
              const std::size_t n = std::min(width, table.size() - first);
              std::vector<detail::FewValuesColumn> few(n);
@@ -320,11 +321,15 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
                } else if (few[c].is_few()) {
                  small_codes[first + c] = few[c].finish(out);
                } else {
-                 detail::sort_column(column, table.n_rows, scratch[thread], patience, out);
+                 is_many[first + c] = 1;
                }
                patience.check();
              }
            });
+  run_jobs(table.size(), n_threads, patience, [&](std::size_t j, std::size_t thread) {
+    if (is_many[j])
+      detail::sort_column(table[j], table.n_rows, scratch[thread], patience, result.columns[j]);
+  });
   result.table = std::move(table);
   detail::gather_small_codes(result, small_codes, n_threads, patience);
   return result;
