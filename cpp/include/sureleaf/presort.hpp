@@ -166,6 +166,7 @@ struct KeyedRow {
 // Scratch of one thread, reused from column to column.
 struct SortScratch {
   std::vector<KeyedRow> first, second;
+  std::vector<double> values;  // of the column, side by side
 };
 
 // Sorts rows by value: three radix passes over the upper half of the key, which tells nearly all
@@ -177,10 +178,12 @@ inline void sort_column(const Column& column, std::size_t n_rows, SortScratch& s
   std::vector<std::array<std::uint32_t, 3>> histogram(radix);
   scratch.first.resize(n_rows);
   scratch.second.resize(n_rows);
+  scratch.values.resize(n_rows);
+  const double* values = scratch.values.data();
   std::vector<std::uint32_t> without_value;
   std::size_t n_known = 0;
   for (std::size_t row = 0; row < n_rows; ++row) {
-    const double x = column.value(row);
+    const double x = scratch.values[row] = column.value(row);
     if (std::isnan(x)) {
       without_value.push_back(static_cast<std::uint32_t>(row));
       continue;
@@ -204,7 +207,7 @@ inline void sort_column(const Column& column, std::size_t n_rows, SortScratch& s
     }
     scratch.first.swap(scratch.second);
   }
-  auto full_key = [&](const KeyedRow& item) { return sortable_key(column.value(item.row)); };
+  auto full_key = [&](const KeyedRow& item) { return sortable_key(values[item.row]); };
   std::vector<KeyedRow>& sorted = scratch.first;
   out.order.resize(n_rows);
   out.n_known = n_known;
@@ -225,8 +228,8 @@ inline void sort_column(const Column& column, std::size_t n_rows, SortScratch& s
       const std::uint64_t key = full_key(sorted[i]);
       const bool increases = i > 0 && key != last_key;
       if (increases && out.gaps_are_wide) {
-        const double before = column.value(sorted[i - 1].row);
-        out.gaps_are_wide = before + c45_gap < column.value(sorted[i].row);
+        const double before = values[sorted[i - 1].row];
+        out.gaps_are_wide = before + c45_gap < values[sorted[i].row];
       }
       out.order[i] = sorted[i].row | (increases ? increase_bit : 0u);
       last_key = key;
