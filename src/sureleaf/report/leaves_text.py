@@ -43,18 +43,19 @@ def show_leaves(
         share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
         told = "1 leaf is" if weak == 1 else f"{weak} leaves are"
         yield f"[yellow]{told} not to be trusted[/yellow], with {100 * share:.0f} % of the rows."
-    table = _table("leaf", "rule", "rows", "predicts", "probability", f"{100 * level:g} % interval")
-    for name in ("confidence", "utility", "rows needed"):
+    for leaf, rule in zip(leaves.leaf, leaves.rule, strict=True):
+        yield f"[dim]Leaf {leaf}:[/dim] {escape(str(rule))}"
+    table = _table("leaf", "rows", "predicts", "p_max", f"{100 * level:g} %")
+    for name in ("confidence", "utility", "needed"):
         table.add_column(name, justify="right")
     for line in range(n_leaves):
         needed = leaves.rows_needed[line]
         table.add_row(
             f"{leaves.leaf[line]}{' [yellow]![/yellow]' if leaves.flagged[line] else ''}",
-            escape(str(leaves.rule[line])),
             f"{leaves.n[line]:,.4g}",
             escape(str(leaves.prediction[line])),
             f"{leaves.probability[line]:.2f}",
-            f"{leaves.low[line]:.2f} to {leaves.high[line]:.2f}",
+            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
             f"{leaves.confidence[line]:.2f}",
             f"{leaves.utility[line]:.2f}",
             "never" if math.isnan(needed) else f"{needed:,.0f}",
