@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sureleaf import _kernel
 from sureleaf.counts import LeafCounts
+from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bags import draw_bag
 from sureleaf.estimators.building import build
@@ -21,7 +22,6 @@ from sureleaf.estimators.out_of_bag import (
     BagSums,
     HitRates,
     OutOfBagLevels,
-    first_largest,
 )
 from sureleaf.estimators.parameters import check_choice, check_number, draw_seed, thread_count
 from sureleaf.estimators.tree_classifier import TreeClassifier
@@ -284,7 +284,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         ndarray of shape (n_rows,)
         """
         probabilities = self.predict_proba(X)
-        predicted: NDArray[Any] = self.classes_[first_largest(probabilities)]
+        predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return predicted
 
     def predict_spread(self, X: Any) -> NDArray[np.float64]:

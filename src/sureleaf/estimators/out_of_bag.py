@@ -9,23 +9,10 @@ from numpy.typing import NDArray
 from sureleaf.estimators.column_table import ColumnTable
 from sureleaf.levels.proportions import wilson
 
-__all__ = ["BagRowLevels", "BagSums", "HitRates", "OutOfBagLevels", "first_largest"]
+__all__ = ["BagRowLevels", "BagSums", "HitRates", "OutOfBagLevels"]
 
 _ROWS_A_GROUP = 50
 _MOST_GROUPS = 20
-
-
-def first_largest(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
-    """For each row the first class whose probability is the largest, but for rounding.
-
-    Examples
-    --------
-    >>> first_largest(np.array([[0.2, 0.8], [0.5, 0.5]])).tolist()
-    [1, 0]
-    """
-    largest = probabilities.max(axis=1, keepdims=True)
-    first: NDArray[np.intp] = (probabilities >= largest - 1e-12).argmax(axis=1)
-    return first
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from sureleaf.estimators.leaf_table import RowLevels, SubgroupLevels
+from sureleaf.levels.proportions import wilson
 from sureleaf.tree import TrainingRows
 
 __all__ = ["subgroups"]
@@ -58,7 +58,7 @@ def subgroups(
         return shares
 
     rate = mean(np.where(np.isnan(hits), 0.0, hits))
-    low, high = _wilson(rate, n[there], level)
+    low, high = (np.asarray(end) for end in wilson(rate * n[there], n[there], level=level))
     value = np.array(names, dtype=object)[there]
     stated = mean(found.utility)
     return SubgroupLevels(value, n[there], mean(found.confidence), stated, rate, low, high)
@@ -82,12 +82,3 @@ def _groups(rows: TrainingRows, place: int) -> tuple[list[str], NDArray[np.intp]
         names = [column.render(float(value)) for value in known]
     groups = np.searchsorted(known, values)
     return [*names, "missing"], np.where(np.isnan(values), len(names), groups).astype(np.intp)
-
-
-def _wilson(
-    rate: NDArray[np.float64], n: NDArray[np.float64], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    z = float(ndtri((1.0 + level) / 2))
-    middle = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
-    reach = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
-    return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
