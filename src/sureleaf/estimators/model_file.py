@@ -133,11 +133,6 @@ def read_state(path: str | PathLike[str]) -> ModelState:
     directory). Give the name of a model's file.
     """
     content = _content(path)
-    if content[: len(MAGIC)] != MAGIC:
-        raise InvalidArgumentError(
-            f"{path} is no model that Sureleaf saved. Give a file that save() wrote; a table of "
-            "data is not a model."
-        )
     try:
         return _parse(path, content)
     except (Damaged, RecursionError, ValueError) as problem:
@@ -170,7 +165,18 @@ def _content(path: str | PathLike[str]) -> bytes:
                 raise InvalidArgumentError(
                     f"{path} is no plain file. Give the name of a model's file."
                 )
+            if file.read(len(MAGIC)) != MAGIC:
+                raise InvalidArgumentError(
+                    f"{path} is no model that Sureleaf saved. Give a file that save() wrote; a "
+                    "table of data is not a model."
+                )
+            file.seek(0)
             return file.read(facts.st_size)
+    except MemoryError:
+        raise InvalidArgumentError(
+            f"{path} is larger than the memory that is left ({facts.st_size:,} bytes). Free some, "
+            "or load it on a larger machine."
+        ) from None
     except OSError as problem:
         raise InvalidArgumentError(
             f"{path} cannot be read ({problem.strerror}). Give the name of a model's file."

@@ -85,8 +85,8 @@ def load(path: str | PathLike[str]) -> Union["TreeClassifier", "BaggedTreesClass
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(folder + "/small.sureleaf")
     ...     print(sureleaf.load(folder + "/small.sureleaf").rules())
-    x0 <= 2: no   76.3 % (2 rows: no 2)
-    x0 > 2: yes   76.3 % (2 rows: yes 2)
+    x0 <= 2: no   75.0 % (2 rows: no 2)
+    x0 > 2: yes   75.0 % (2 rows: yes 2)
     """
     from sureleaf.estimators.saved_state import UnknownPart, model_of
 
