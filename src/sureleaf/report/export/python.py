@@ -135,8 +135,8 @@ def to_python(model: Any) -> str:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> rows = [["sunny", 30.0], ["rain", 20.0], ["sunny", 21.0], ["rain", 29.0]]
-    >>> model = TreeClassifier(min_samples_leaf=1).fit(rows, ["no", "yes", "no", "yes"])
+    >>> rows = [["sun", 30.0], ["rain", 20.0], ["sun", 21.0], ["rain", 29.0]]
+    >>> model = TreeClassifier().fit(rows * 5, ["no", "yes", "no", "yes"] * 5)
     >>> module = {}
     >>> exec(to_python(model), module)
     >>> module["predict"]({"x0": "rain", "x1": 25.0})
