@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         rows_for_width,
         rows_to_detect,
     )
-    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier, rank_columns
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier, load, rank_columns
     from sureleaf.evaluation import (
         Arithmetic,
         BootstrapError,
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         evaluate,
         learning_curve,
     )
+    from sureleaf.report.export import export, from_json
 
 __version__ = "0.1.0"
 
@@ -86,10 +87,13 @@ __all__ = [
     "decide",
     "designs",
     "evaluate",
+    "export",
     "five_by_two_f",
+    "from_json",
     "holm",
     "learning_curve",
     "levels",
+    "load",
     "mcnemar",
     "measures",
     "one_sample_t",
@@ -122,6 +126,7 @@ _LAZY = {
     "sureleaf.estimators": (
         "BaggedTreesClassifier",
         "TreeClassifier",
+        "load",
         "rank_columns",
     ),
     "sureleaf.evaluation": (
@@ -138,6 +143,10 @@ _LAZY = {
         "decide",
         "evaluate",
         "learning_curve",
+    ),
+    "sureleaf.report.export": (
+        "export",
+        "from_json",
     ),
 }
 """Where public names live that are loaded when first used; in the package itself: modules."""
