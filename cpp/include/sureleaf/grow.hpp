@@ -177,8 +177,7 @@ class Grower {
     thresholds.add(arena);
     for (const Arena& task : grown) thresholds.add(task);
     run_jobs(growth_.data.table.size(), n_threads_, patience_, [&](std::size_t j, std::size_t) {
-      thresholds.settle(j, growth_.data.table[j], growth_.data.table.n_rows,
-                        [&](std::size_t row) { return growth_.takes_part(row); });
+      thresholds.settle(j, [&](auto&& visit) { growth_.visit_values(j, visit); });
     });
     return flatten_arenas(arena, grown, [&](const GrownNode& node) { return thresholds.of(node); });
   }

@@ -181,6 +181,27 @@ class Growth {
     }
   }
 
+  // Calls visit(value) for the values that occur in a column with thresholds, once or more often.
+  template <class Visit>
+  void visit_values(std::size_t j, Visit&& visit) const {
+    const std::vector<double>& values = data.columns[j].values;
+    if (data.columns[j].is_ordered_list()) {
+      for (std::size_t row = 0; row < data.table.n_rows; ++row)
+        if (const double value = data.table[j].value(row); !std::isnan(value) && takes_part(row))
+          visit(value);
+      return;
+    }
+    std::vector<char> occurs(values.size(), weights.are_unit());
+    if (!weights.are_unit())
+      with_codes(j, [&](auto&& code_of) {
+        for (std::size_t row = 0; row < data.table.n_rows; ++row)
+          if (const std::uint32_t code = code_of(row); code != no_code && takes_part(row))
+            occurs[code] = 1;
+      });
+    for (std::size_t code = 0; code < values.size(); ++code)
+      if (occurs[code]) visit(values[code]);
+  }
+
   std::span<const Entry> source_list(std::size_t j, const Work& work) const {
     const std::vector<Entry>& list = data.columns[j].is_ordered_list() ? lists[j] : lists.back();
     return {list.data() + work.begin, work.n};
