@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "sureleaf/code_table.hpp"
 #include "sureleaf/growth.hpp"
 #include "sureleaf/split.hpp"
 #include "sureleaf/subset.hpp"
@@ -23,6 +24,36 @@ class CutFinder {
   CutFinder(const Growth<Entry>& growth, Patience& patience)
       : growth_(growth), patience_(patience) {}
 
+  // The best cut of every column, found by one thread with its `space` or by several.
+  void find_cuts(const Work& work, Totals& totals, Workspace<Entry>& space,
+                 std::vector<Candidate>& candidates) const {
+    prepare(work, 1, totals);
+    const std::size_t n_small = growth_.data.small_columns.size();
+    count_codes(work, 0, n_small, totals, space);
+    for (std::size_t j = 0; j < candidates.size(); ++j)
+      candidates[j] = best_cut(j, work, totals, space);
+  }
+  void find_cuts(const Work& work, Totals& totals, std::vector<Workspace<Entry>>& spaces,
+                 std::vector<Candidate>& candidates) const {
+    prepare(work, spaces.size(), totals);
+    const std::vector<std::size_t>&small = growth_.data.small_columns,
+          &others = growth_.lone_columns;
+    const std::size_t n_parts = std::min(small.size(), 2 * spaces.size());
+    run_jobs(others.size() + n_parts, spaces.size(), patience_, [&](std::size_t i, std::size_t t) {
+      if (i < others.size()) {
+        candidates[others[i]] = best_cut(others[i], work, totals, spaces[t]);
+        return;
+      }
+      const std::size_t part = i - others.size();
+      const std::size_t first = part * small.size() / n_parts;
+      const std::size_t last = (part + 1) * small.size() / n_parts;
+      count_codes(work, first, last, totals, spaces[t]);
+      for (std::size_t c = first; c < last; ++c)
+        candidates[small[c]] = best_cut(small[c], work, totals, spaces[t]);
+    });
+  }
+
+ private:
   Candidate best_cut(std::size_t j, const Work& work, const Totals& totals,
                      Workspace<Entry>& space) const {
     if (work.is_hopeless(j)) return {};
@@ -34,8 +65,8 @@ class CutFinder {
     return best_cut_by<WeightMeter<false>>(j, work, totals, space);
   }
 
-  // Counts what is cheaper to count for many columns together.
-  void count_together(const Work& work, std::size_t n_threads, Totals& totals) const {
+  // Decides what is cheaper to count for many columns together.
+  void prepare(const Work& work, std::size_t n_threads, Totals& totals) const {
     const Presorted& data = growth_.data;
     totals.flags_are_counted = totals.whole && data.n_flags > 0 && growth_.largest_count <= 255;
     if (totals.flags_are_counted) count_flags(work, n_threads, totals);
@@ -44,56 +75,53 @@ class CutFinder {
     totals.codes_are_counted =
         4 * n_rows * data.small_columns.size() >= growth_.n_lines && !data.small_columns.empty();
     if (!totals.codes_are_counted) return;
+    const std::size_t n_cells = growth_.n_lines * growth_.n_classes;
     if (totals.whole)
-      count_codes<std::int64_t>(work, n_threads, totals.code_counts);
+      totals.code_counts.assign(n_cells, 0);
     else
-      count_codes<double>(work, n_threads, totals.code_weights);
+      totals.code_weights.assign(n_cells, 0.0);
   }
 
- private:
-  // Tabulates all small columns, a row's codes at a time; threads share out the columns, so that
-  // sums do not depend on their number.
+  void count_codes(const Work& work, std::size_t first, std::size_t last, Totals& totals,
+                   Workspace<Entry>& space) const {
+    if (!totals.codes_are_counted) return;
+    if (totals.whole)
+      count_codes<std::int64_t>(work, first, last, totals.code_counts, space);
+    else
+      count_codes<double>(work, first, last, totals.code_weights, space);
+  }
+
+  // Tabulates small columns number `first` to `last`, a row's codes at a time.
   template <class Weight>
-  void count_codes(const Work& work, std::size_t n_threads, std::vector<Weight>& cells) const {
+  void count_codes(const Work& work, std::size_t first, std::size_t last,
+                   std::vector<Weight>& cells, Workspace<Entry>& space) const {
     const Presorted& data = growth_.data;
     const std::size_t n_columns = data.small_columns.size(), n_classes = growth_.n_classes;
-    cells.assign(growth_.n_lines * n_classes, Weight{0});
-    struct Active {
-      std::size_t place, first_cell;
-    };
-    std::vector<Active> active;
-    active.reserve(n_columns);
-    for (std::size_t c = 0; c < n_columns; ++c)
+    std::vector<CountedColumn>& counted = space.counted;
+    counted.clear();
+    for (std::size_t c = first; c < last; ++c)
       if (!work.is_hopeless(data.small_columns[c]))
-        active.push_back({c, growth_.first_line[c] * n_classes});
-    auto count = [&](std::size_t first, std::size_t last) {
-      auto add = [&](std::size_t row, std::size_t k, Weight w) {
-        const std::uint8_t* codes = data.small_codes.data() + row * n_columns;
-        for (std::size_t a = first; a < last; ++a) {
-          const std::uint8_t code = codes[active[a].place];
-          if (code != small_missing) cells[active[a].first_cell + code * n_classes + k] += w;
-        }
-      };
-      const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
-      if constexpr (std::is_same_v<Weight, double>) {
-        for (const Entry entry : rows) {
-          const std::size_t row = growth_.packing.row(entry);
-          add(row, growth_.packing.cls(entry), growth_.weights.weight(row));
-        }
-        for (const SideRow& side : work.side) add(side.row, growth_.label(side.row), side.weight);
-      } else {
-        growth_.with_counts([&](auto&& weigh) {
-          for (const Entry entry : rows)
-            add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
-        });
+        counted.push_back({c, growth_.first_line[c] * n_classes});
+    auto add = [&](std::size_t row, std::size_t k, Weight w) {
+      const std::uint8_t* codes = data.small_codes.data() + row * n_columns;
+      for (const CountedColumn& column : counted) {
+        const std::uint8_t code = codes[column.place];
+        if (code != small_missing) cells[column.first_cell + code * n_classes + k] += w;
       }
     };
-    const std::size_t n_active = active.size();
-    const std::size_t n_parts = work.n < 20'000 ? 1 : std::min(n_threads, n_active);
-    if (n_parts <= 1) return count(0, n_active);
-    run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
-      count(part * n_active / n_parts, (part + 1) * n_active / n_parts);
-    });
+    const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
+    if constexpr (std::is_same_v<Weight, double>) {
+      for (const Entry entry : rows) {
+        const std::size_t row = growth_.packing.row(entry);
+        add(row, growth_.packing.cls(entry), growth_.weights.weight(row));
+      }
+      for (const SideRow& side : work.side) add(side.row, growth_.label(side.row), side.weight);
+    } else {
+      growth_.with_counts([&](auto&& weigh) {
+        for (const Entry entry : rows)
+          add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
+      });
+    }
   }
 
   // Counts all flags of the node's rows by class. Bytes are added up, a vector of them at a time,

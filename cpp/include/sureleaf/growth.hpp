@@ -87,6 +87,7 @@ class Growth {
   double total_weight = 0;
   std::vector<std::size_t> first_line;  // of each small column in a table of all their codes
   std::size_t n_lines = 0;
+  std::vector<std::size_t> lone_columns;  // all but the small ones
 
   bool takes_part(std::size_t row) const { return weights.are_unit() || weights.weight(row) > 0; }
 
@@ -98,6 +99,8 @@ class Growth {
       first_line.push_back(n_lines);
       n_lines += n_codes(j);
     }
+    for (std::size_t j = 0; j < p; ++j)
+      if (data.columns[j].small < 0) lone_columns.push_back(j);
     first_rows.resize(p);
     has_gaps.assign(p, 0);
     root_known.assign(p, 0);

@@ -26,6 +26,11 @@ struct CodedRow {
   Weight weight;
 };
 
+// A column that is counted together with others: its code's place in a row, and its first cell.
+struct CountedColumn {
+  std::size_t place, first_cell;
+};
+
 // Class totals of the node at hand, as counts where they are whole, and what is counted for many
 // columns at once.
 struct Totals {
@@ -83,6 +88,7 @@ struct Workspace {
   std::vector<CodedRow<std::int64_t>> coded_counts;
   std::vector<CodedRow<double>> coded_weights;
   std::vector<WeighedValue> values;
+  std::vector<CountedColumn> counted;
   Totals totals;
   std::vector<Candidate> candidates;
 
