@@ -102,11 +102,15 @@ class CutFinder {
     for (std::size_t c = first; c < last; ++c)
       if (!work.is_hopeless(data.small_columns[c]))
         counted.push_back({c, growth_.first_line[c] * n_classes});
-    auto add = [&](std::size_t row, std::size_t k, Weight w) {
-      const std::uint8_t* codes = data.small_codes.data() + row * n_columns;
-      for (const CountedColumn& column : counted) {
-        const std::uint8_t code = codes[column.place];
-        if (code != small_missing) cells[column.first_cell + code * n_classes + k] += w;
+    // Copies of what does not change: the compiler cannot know that it does not.
+    const std::uint8_t* const small_codes = data.small_codes.data();
+    Weight* const sums = cells.data();
+    const CountedColumn *const begin = counted.data(), *const end = begin + counted.size();
+    auto add = [=](std::size_t row, std::size_t k, Weight w) {
+      const std::uint8_t* codes = small_codes + row * n_columns;
+      for (const CountedColumn* column = begin; column != end; ++column) {
+        const std::uint8_t code = codes[column->place];
+        if (code != small_missing) sums[column->first_cell + code * n_classes + k] += w;
       }
     };
     const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
@@ -115,7 +119,7 @@ class CutFinder {
         const std::size_t row = growth_.packing.row(entry);
         add(row, growth_.packing.cls(entry), growth_.weights.weight(row));
       }
-      for (const SideRow& side : work.side) add(side.row, growth_.label(side.row), side.weight);
+      for (const SideRow& side : work.side) add(side.row, side.cls, side.weight);
     } else {
       growth_.with_counts([&](auto&& weigh) {
         for (const Entry entry : rows)
@@ -176,7 +180,7 @@ class CutFinder {
     if (!growth_.data.columns[j].is_ordered_list())
       return best_code_cut<Meter>(j, work, totals, space);
     if constexpr (std::is_same_v<Weight, double>)
-      return best_value_cut<Meter>(j, work, totals, space);
+      return best_merged_cut<Meter>(j, work, totals, space);
     else
       return best_list_cut<Meter>(j, work, totals, space);
   }
@@ -245,59 +249,79 @@ class CutFinder {
     return found;
   }
 
-  // Fractional weights: the list and the node's own rows, merged by value on the way.
+  // Fractional weights: the list and the node's own rows, merged by rank on the way.
   template <class Meter>
-  Candidate best_value_cut(std::size_t j, const Work& work, const Totals& totals,
-                           Workspace<Entry>& space) const {
+  Candidate best_merged_cut(std::size_t j, const Work& work, const Totals& totals,
+                            Workspace<Entry>& space) const {
     const Column& column = growth_.data.table[j];
     const std::span<const Entry> list(growth_.lists[j].data() + work.begin,
                                       growth_.n_known(j, work));
-    std::vector<WeighedValue>& side = space.values;
-    side.clear();
     std::fill(space.known_weights.begin(), space.known_weights.end(), 0.0);
     for (const Entry entry : list)
       space.known_weights[growth_.packing.cls(entry)] +=
           growth_.weights.weight(growth_.packing.row(entry));
-    for (const SideRow& item : work.side) {
-      const double value = column.value(item.row);
-      if (std::isnan(value)) continue;
-      const auto k = static_cast<std::uint32_t>(growth_.label(item.row));
-      side.push_back({value, item.weight, k});
-      space.known_weights[k] += item.weight;
-    }
-    std::sort(side.begin(), side.end(),
-              [](const WeighedValue& a, const WeighedValue& b) { return a.value < b.value; });
+    const std::vector<std::uint64_t>& side = sort_side_rows(j, work, space);
     const double known_weight =
         std::accumulate(space.known_weights.begin(), space.known_weights.end(), 0.0);
     Candidate candidate;
     BestCut best(growth_.rules, known_weight, totals.weight, totals.impurity, growth_.n_classes);
     Meter meter(space.known_weights, space.weight_sides, growth_.logs);
-    const double gap = growth_.rules.is_c45() ? c45_gap : 0.0;
-    double before = std::numeric_limits<double>::quiet_NaN();  // compares as not below
-    std::size_t at = 0, at_side = 0;
-    while (at < list.size() || at_side < side.size()) {
-      const double listed = at < list.size() ? column.value(growth_.packing.row(list[at]))
-                                             : std::numeric_limits<double>::infinity();
-      const bool takes_list =
-          at < list.size() && (at_side == side.size() || listed <= side[at_side].value);
-      const double value = takes_list ? listed : side[at_side].value;
-      if (before + gap < value && best.offer(meter)) {
+    const bool gap = growth_.needs_gap(j);
+    const std::vector<std::uint32_t>& ranks = growth_.ranks[j];  // none where no row may part
+    std::uint32_t rank_before = no_code, n_increases = 0;
+    std::size_t at = 0, row_before = 0, low_row = 0, high_row = 0;
+    auto pass = [&](std::uint32_t rank, std::size_t row, std::size_t k, double weight) {
+      if (rank != rank_before && rank_before != no_code &&
+          (!gap || column.value(row_before) + c45_gap < column.value(row)) && best.offer(meter)) {
         candidate.cut = at;
-        candidate.low = before;
-        candidate.high = value;
+        low_row = row_before;
+        high_row = row;
       }
-      if (takes_list) {
+      meter.move(k, weight);
+      rank_before = rank;
+      row_before = row;
+    };
+    auto pass_list = [&](std::uint32_t last_rank) {
+      for (; at < list.size(); ++at) {
         const std::size_t row = growth_.packing.row(list[at]);
-        meter.move(growth_.packing.cls(list[at]), growth_.weights.weight(row));
-        ++at;
-      } else {
-        meter.move(side[at_side].cls, side[at_side].weight);
-        ++at_side;
+        if (list[at] & Packing<Entry>::increase) ++n_increases;
+        const std::uint32_t rank = ranks.empty() ? n_increases : ranks[row];
+        if (rank > last_rank) return;
+        pass(rank, row, growth_.packing.cls(list[at]), growth_.weights.weight(row));
       }
-      before = value;
+    };
+    for (const std::uint64_t placed : side) {
+      const auto rank = static_cast<std::uint32_t>(placed >> 32);
+      pass_list(rank);
+      const SideRow& item = work.side[placed & 0xFFFFFFFFu];
+      pass(rank, item.row, item.cls, item.weight);
     }
+    pass_list(no_code);
     best.finish(growth_.rules, known_weight, totals.weight, candidate);
+    if (best.found()) {
+      candidate.low = column.value(low_row);
+      candidate.high = column.value(high_row);
+    }
     return candidate;
+  }
+
+  // The node's own rows in the order of a column, each as its rank and its place among them;
+  // their weights are added to the known ones.
+  const std::vector<std::uint64_t>& sort_side_rows(std::size_t j, const Work& work,
+                                                   Workspace<Entry>& space) const {
+    std::vector<std::uint64_t>& placed = space.placed;
+    placed.clear();
+    bool is_sorted = true;
+    for (std::size_t i = 0; i < work.side.size(); ++i) {
+      const SideRow& item = work.side[i];
+      const std::uint64_t rank = growth_.ranks[j][item.row];
+      if (rank == no_code) continue;
+      is_sorted = is_sorted && (placed.empty() || placed.back() >> 32 <= rank);
+      placed.push_back(rank << 32 | i);
+      space.known_weights[item.cls] += item.weight;
+    }
+    if (!is_sorted) std::sort(placed.begin(), placed.end());
+    return placed;
   }
 
   // Few values, or categories: a table of class weights by code.
@@ -353,7 +377,7 @@ class CutFinder {
       if constexpr (std::is_same_v<Weight, double>)
         for (const SideRow& side : work.side) {
           const std::uint32_t code = code_of(side.row);
-          if (code != no_code) visit(code, growth_.label(side.row), side.weight);
+          if (code != no_code) visit(code, side.cls, side.weight);
         }
     };
     growth_.with_codes(j, each);

@@ -39,8 +39,10 @@ namespace detail {
 
 inline constexpr std::uint32_t no_code = 0xFFFFFFFFu;
 
+// A row, or a part of one, that counts by its weight.
 struct SideRow {
   std::uint32_t row;
+  std::uint32_t cls;
   double weight;
 };
 
@@ -81,6 +83,7 @@ class Growth {
   std::size_t largest_count;
   std::vector<std::vector<Entry>> lists;  // a column each; the last: rows in their own order
   std::vector<std::vector<std::uint32_t>> first_rows;  // of codes whose values are close
+  std::vector<std::vector<std::uint32_t>> ranks;  // of a row's value, where rows may part
   std::vector<char> has_gaps;
   std::vector<std::size_t> gap_columns, root_known;
   std::size_t n_root = 0;
@@ -102,6 +105,7 @@ class Growth {
     for (std::size_t j = 0; j < p; ++j)
       if (data.columns[j].small < 0) lone_columns.push_back(j);
     first_rows.resize(p);
+    ranks.resize(p);
     has_gaps.assign(p, 0);
     root_known.assign(p, 0);
     const bool all_rows = weights.are_unit();
@@ -111,7 +115,9 @@ class Growth {
         if (needs_gap(j)) first_rows[j] = first_rows_of_codes(j);
         return;
       }
-      lists[j] = pack_list(take_order(j), column.n_known, all_rows, root_known[j]);
+      std::vector<std::uint32_t> order = take_order(j);
+      if (rows_may_part()) ranks[j] = ranks_of(order, column.n_known);
+      lists[j] = pack_list(std::move(order), column.n_known, all_rows, root_known[j]);
     });
     bool any_codes = false;
     for (std::size_t j = 0; j < p; ++j) {
@@ -233,6 +239,24 @@ class Growth {
   }
 
  private:
+  // Where values are missing, rows go down several branches in parts.
+  bool rows_may_part() const {
+    return std::any_of(data.columns.begin(), data.columns.end(), [&](const auto& column) {
+      return column.is_ordered_list() ? column.n_known < data.table.n_rows : column.has_missing;
+    });
+  }
+
+  static std::vector<std::uint32_t> ranks_of(const std::vector<std::uint32_t>& order,
+                                             std::size_t n_known) {
+    std::vector<std::uint32_t> result(order.size(), no_code);
+    std::uint32_t rank = 0;
+    for (std::size_t i = 0; i < n_known; ++i) {
+      if (order[i] & increase_bit) ++rank;
+      result[order[i] & ~increase_bit] = rank;
+    }
+    return result;
+  }
+
   LogTable make_logs() const {
     double total = 0;
     for (std::size_t row = 0; row < data.table.n_rows; ++row) total += weights.weight(row);

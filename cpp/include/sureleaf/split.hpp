@@ -114,6 +114,8 @@ class BestCut {
     if (static_cast<double>(meter.left()) < min_side_) return false;
     if (static_cast<double>(meter.right()) < min_side_) return false;
     ++n_offered_;
+    if constexpr (requires { meter.is_at_most(best_); })
+      if (meter.is_at_most(best_ + step_)) return false;
     const double gain = meter.gain();
     if (!(gain - best_ > step_)) return false;
     best_ = gain;
