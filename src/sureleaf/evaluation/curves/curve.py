@@ -234,7 +234,8 @@ class LearningCurve(ShownAsText):
         )
         draws = value + (draws - draws.mean()) * inflate + noise
         tail = (1 - self.level) / 2
-        low, high = np.quantile(draws, [tail, 1 - tail])
+        room = self.measure.low - before, self.measure.high - before
+        low, high = np.quantile(draws, [tail, 1 - tail]).clip(*room)
         name = f"power law, {len(draws)} bootstraps of {len(self.values)} repeats"
         return Estimate(value, min(float(low), value), max(float(high), value), self.level, name)
 

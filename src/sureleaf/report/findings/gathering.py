@@ -1,5 +1,6 @@
 """Everything that a report is computed from: one fit, and the same folds for every model."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -258,10 +259,11 @@ def _curve(
     asked: Asked, n_rows: int, n_classes: int, effort: Effort, positive: Any
 ) -> LearningCurve | str:
     train = n_rows * 2 // 3
-    start = max(10, 3 * n_classes, train // 128)
-    factor = 2.0 if train > 16 * start else 1.5
+    start = max(10, 3 * n_classes, train // 32)
     if train < 2.5 * start:
         return f"{n_rows} rows are too few to see how accuracy grows with rows"
+    # Even steps up to all rows, five sizes at least: the law has three parameters.
+    factor = (1.01 * train / start) ** (1 / max(4, round(math.log2(train / start))))
     try:
         return learning_curve(
             TreeClassifier(n_jobs=asked.n_jobs),

@@ -248,6 +248,7 @@ def _folds(found: Gathered) -> dict[str, Any]:
     return {
         "rows_id": judged.rows_id,
         "splits_id": judged.splits_id,
+        "rows": found.n_rows,
         "test_to_train": judged.test_to_train,
         "values": {name: numbers(judged.split_values(name)) for name in names},
     }
