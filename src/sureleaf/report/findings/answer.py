@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from sureleaf.report.findings.plain import percent
+from sureleaf.report.findings.leaf_words import leaves_sentence
+from sureleaf.report.findings.plain import in_hundred, listed, percent
 
 __all__ = ["answer_section"]
 
 NAMED_COLUMNS = 4
-NAMED_LEAVES = 3
-LONGEST_RULE = 160
+FEW_ROWS = 200
+HELPS = "More rows of the same kind would help"
 
 
 def answer_section(document: dict[str, Any]) -> dict[str, Any]:
@@ -26,194 +27,154 @@ def answer_section(document: dict[str, Any]) -> dict[str, Any]:
     accuracy = next(m for m in document["quality"]["measures"] if m["name"] == "accuracy")
     estimate = {key: accuracy[key] for key in ("value", "low", "high", "level", "method")}
     baseline = max(one["share"] for one in document["data"]["classes"])
+    told = {
+        "predicts": (*_predicts(document), "tree"),
+        "accuracy": (*_accuracy(document, baseline), "quality"),
+        "leaves": (*leaves_sentence(document), "leaves"),
+        "rows": (*_rows(document), "error"),
+        "models": (*_models(document), "models"),
+    }
     return {
         "headline": _headline(document, estimate),
         "accuracy": estimate,
         "baseline": baseline,
         "sentences": [
-            _predicts(document),
-            _accuracy(document, estimate, baseline),
-            _leaves(document),
-            _rows(document),
-            _models(document),
+            {"topic": topic, "tone": tone, "text": text, "see": see}
+            for topic, (tone, text, see) in told.items()
         ],
     }
 
 
-def _sentence(topic: str, tone: str, text: str, see: str) -> dict[str, str]:
-    return {"topic": topic, "tone": tone, "text": text, "see": see}
-
-
-def _in_hundred(share: float) -> str:
-    """As a count in a hundred, with a decimal where a whole number would claim certainty."""
-    whole = f"{100 * share:.0f}"
-    return f"{100 * share:.1f}" if whole in ("0", "100") and 0 < share < 1 else whole
-
-
-def _interval(estimate: dict[str, Any]) -> str:
-    if estimate["low"] is None or estimate["high"] is None:
-        return "no interval"
-    low, high = _in_hundred(estimate["low"]), _in_hundred(estimate["high"])
-    return f"{100 * estimate['level']:g} % interval {low} to {high}"
-
-
 def _headline(document: dict[str, Any], accuracy: dict[str, Any]) -> str:
+    interval = "no interval"
+    if accuracy["low"] is not None and accuracy["high"] is not None:
+        low, high = in_hundred(accuracy["low"]), in_hundred(accuracy["high"])
+        interval = f"{100 * accuracy['level']:g} % interval {low} to {high}"
     return (
         f"On rows it has not seen, this tree will be right about {document['data']['target']} "
-        f"some {_in_hundred(accuracy['value'])} times in 100 ({_interval(accuracy)})."
+        f"some {in_hundred(accuracy['value'])} times in 100 ({interval})."
     )
 
 
-def _predicts(document: dict[str, Any]) -> dict[str, str]:
+def _predicts(document: dict[str, Any]) -> tuple[str, str]:
     data, tree = document["data"], document["tree"]
     target = data["target"]
-    used = [c for c in data["columns"] if c["kind"] != "left out"]
+    columns = [column for column in data["columns"] if column["kind"] != "left out"]
     if tree["n_leaves"] == 1:
         label = data["classes"][tree["nodes"][0]["prediction"]]["label"]
-        text = (
+        return "bad", (
             f"The columns do not help to tell {target}: the tree asks nothing and always says "
             f"{label}."
         )
-        return _sentence("predicts", "bad", text, "tree")
-    weights = {c["name"]: c["importance"] for c in used if c["importance"]}
-    names = sorted(weights, key=lambda name: -weights[name])
     tested = {column["name"] for column in tree["columns"]}
-    names = [name for name in names if name in tested] or sorted(tested)
+    weights = {column["name"]: column["importance"] or 0.0 for column in columns}
+    names = sorted(tested, key=lambda name: (-weights[name], name))
     first = tree["columns"][tree["nodes"][0]["column"]]["name"]
-    main = names[:NAMED_COLUMNS]
-    mostly = f"mostly with {_listed(main)}" if len(names) > len(main) else f"with {_listed(main)}"
-    text = (
-        f"The tree predicts {target} {mostly}; it asks for {first} first, and for "
-        f"{len(tested)} of the {len(used)} columns somewhere in its {tree['n_leaves']} leaves."
-    )
-    risky = [
-        w["column"]
-        for w in data["warnings"]
-        if w["kind"] in ("identifier", "leak") and w["column"] in tested
-    ]
-    if risky:
-        text += (
-            f" Beware of {_listed(list(dict.fromkeys(risky)))}: see the warnings about the data."
+    if len(names) <= NAMED_COLUMNS:
+        text = f"The tree predicts {target} with {listed(names)}"
+        text += "" if names == [first] else f"; it asks for {first} first"
+        unused = len(columns) - len(names)
+        if unused:
+            text += f". It does not use the other {unused}" if unused > 1 else ""
+    else:
+        text = (
+            f"The tree predicts {target} mostly with {listed(names[:NAMED_COLUMNS])}; it asks for "
+            f"{first} first, and uses {len(names)} of the {len(columns)} columns"
         )
-    return _sentence("predicts", "bad" if risky else "plain", text, "tree")
+    risky = [
+        warning["column"]
+        for warning in data["warnings"]
+        if warning["kind"] in ("identifier", "leak") and warning["column"] in tested
+    ]
+    if not risky:
+        return "plain", f"{text}."
+    beware = listed(list(dict.fromkeys(risky)))
+    return "bad", f"{text}. Beware of {beware}: see the warnings about the data."
 
 
-def _accuracy(
-    document: dict[str, Any], accuracy: dict[str, Any], baseline: float
-) -> dict[str, str]:
+def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
     classes = document["data"]["classes"]
     label = max(classes, key=lambda one: one["share"])["label"]
-    always = f"always saying {label} is right {_in_hundred(baseline)} times"
-    against = next(
-        (row["comparison"] for row in document["models"]["rows"] if row["name"] == "majority class"),
-        None,
-    )
-    right = f"It will be right about {_in_hundred(accuracy['value'])} of 100 unseen rows"
-    span = f"({_interval(accuracy)})"
-    if against is None:
-        tone, text = "warn", f"{right} {span}; {always}."
-    elif against["high"] < 0:
-        tone = "good"
-        text = f"{right} {span}; {always}, so the tree has learned something."
-    elif against["low"] > 0:
-        tone, text = "bad", f"{right} {span}: less often than {always}. Do not use it."
+    text = f"Always saying {label} would be right {in_hundred(baseline)} times in 100"
+    found = _against(document, "majority class")
+    if found is None:
+        tone, text = "warn", f"{text}."
     else:
-        tone = "bad"
-        text = (
-            f"{right} {span}; {always}: these rows do not show that the tree is better than that."
-        )
-    missed = _missed(document)
-    if missed:
-        tone = "warn" if tone == "good" else tone
-        text += f" {missed}"
-    if document["data"]["rows"] < 200:
+        gap, low, high = (-100 * found[key] for key in ("difference", "high", "low"))
+        more = "more" if gap >= 0 else "less"
+        text += f"; the tree is right {abs(gap):.1f} times {more} ({low:+.1f} to {high:+.1f})"
+        if low > 0:
+            tone, text = "good", f"{text}, so it has learned something."
+        elif high < 0:
+            tone, text = "bad", f"{text}: it does worse than that."
+        else:
+            tone, text = "bad", f"{text}: these rows do not show that it does better than that."
+    ranks = _ranks(document)
+    if tone == "bad" and ranks:
+        tone, text = "warn", f"{text} {ranks}"
+    finds, misses = _finds(document)
+    if finds:
+        text = f"{text} {finds}"
+    if misses and tone == "good":
+        tone = "warn"
+    if document["data"]["rows"] < FEW_ROWS:
         text += (
-            f" {document['data']['rows']} rows are few: the interval is wide, and another sample "
-            "may give another tree."
+            f" {document['data']['rows']} rows are few: another sample may well give another tree."
         )
-    return _sentence("accuracy", tone, text, "quality")
+    return tone, text
 
 
-def _missed(document: dict[str, Any]) -> str:
-    """Classes of which less than half is found."""
-    confusion = np.array(document["quality"]["confusion"])
-    rows = confusion.sum(axis=1)
-    missed = [
-        (document["quality"]["labels"][code], confusion[code, code] / rows[code])
-        for code in range(len(rows))
-        if rows[code] > 0 and confusion[code, code] < rows[code] / 2
-    ]
-    if not missed:
+def _against(document: dict[str, Any], name: str) -> dict[str, Any] | None:
+    rows = document["models"]["rows"]
+    found: dict[str, Any] | None = next(r["comparison"] for r in rows if r["name"] == name)
+    return found
+
+
+def _ranks(document: dict[str, Any]) -> str:
+    auc = next((m for m in document["quality"]["measures"] if m["name"] == "auc"), None)
+    if auc is None or auc["low"] is None or auc["low"] <= 0.5:
         return ""
-    told = [f"{label} ({percent(share)} found)" for label, share in missed[:3]]
-    more = f" and {len(missed) - 3} more classes" if len(missed) > 3 else ""
-    return f"It misses most rows of {_listed(told)}{more}."
-
-
-def _leaves(document: dict[str, Any]) -> dict[str, str]:
-    tree = document["tree"]
-    leaves = [node for node in tree["nodes"] if node["column"] is None]
-    weak = [node for node in leaves if node["flagged"]]
-    total = sum(node["n"] for node in leaves)
-    wanted = _wanted(tree["wanted"])
-    if not weak:
-        n = len(leaves)
-        who = "Its one leaf is" if n == 1 else f"All {n} leaves are"
-        return _sentence("leaves", "good", f"{who} to be trusted: each {wanted}.", "leaves")
-    share = sum(node["n"] for node in weak) / total if total else 0.0
-    largest = sorted((node for node in weak if node["n"] > 0), key=lambda node: -node["n"])
-    count = "1 leaf is" if len(weak) == 1 else f"{len(weak)} leaves are"
-    text = (
-        f"{count} not to be trusted, of {len(leaves)}, with {percent(share)} of the rows: they are "
-        f"too small or too mixed to be sure that each {wanted}."
-    )
-    if largest:
-        named = "; ".join(_named(document, node) for node in largest[:NAMED_LEAVES])
-        text += f" The largest: {named}."
-    tone = "bad" if share > 0.5 else "warn" if share > 0.05 else "plain"
-    return _sentence("leaves", tone, text, "leaves")
-
-
-def _wanted(wanted: dict[str, Any]) -> str:
-    parts = []
-    if wanted["confidence"] is not None:
-        parts.append(
-            f"names the class that is really the most frequent there (chance at least "
-            f"{percent(wanted['confidence'])})"
-        )
-    if wanted["utility"] is not None:
-        parts.append(f"is right about at least {percent(wanted['utility'])} of its rows")
-    return " and ".join(parts) or "is right more often than a coin"
-
-
-def _named(document: dict[str, Any], node: dict[str, Any]) -> str:
-    label = document["data"]["classes"][node["prediction"]]["label"]
-    rule = node["rule"] if len(node["rule"]) <= LONGEST_RULE else node["rule"][: LONGEST_RULE - 1] + "…"
-    n = f"{node['n']:,.0f}"
     return (
-        f"leaf {node['id']} ({rule}: {label}, {n} {'row' if n == '1' else 'rows'}, chance "
-        f"{percent(node['confidence'])})"
+        "Yet its probabilities do tell rows apart: with another threshold, or costs, it may be of "
+        "use."
     )
 
 
-def _rows(document: dict[str, Any]) -> dict[str, str]:
-    curve, note = document["error"]["curve"], document["error"].get("curve_note")
+def _finds(document: dict[str, Any]) -> tuple[str, bool]:
+    """Say how much of the positive class is found, or which of many classes are missed."""
+    quality = document["quality"]
+    confusion, labels = np.array(quality["confusion"]), quality["labels"]
+    rows, said = confusion.sum(axis=1), confusion.sum(axis=0)
+    found = np.divide(np.diag(confusion), rows, out=np.ones(len(rows)), where=rows > 0)
+    missed = [(labels[code], found[code]) for code in np.flatnonzero(found < 0.5).tolist()]
+    if len(labels) == 2:
+        code = quality["positive"]
+        label = labels[code]
+        if said[code] <= 0:
+            return f"It never says {label}.", True
+        right = confusion[code, code] / said[code]
+        return (
+            f"Of the rows that are {label} it finds {percent(found[code])}; of those that it calls "
+            f"{label}, {percent(right)} are.",
+            bool(missed),
+        )
+    if not missed:
+        return "", False
+    told = [f"{label} ({percent(share)} found)" for label, share in missed[:3]]
+    more = [f"{len(missed) - 3} more classes"] if len(missed) > 3 else []
+    return f"It misses most rows of {listed(told + more)}.", True
+
+
+def _rows(document: dict[str, Any]) -> tuple[str, str]:
+    curve, note = document["error"]["curve"], document["error"]["curve_note"]
     if curve is None:
-        return _sentence("rows", "plain", f"Whether more rows would help is open: {note}.", "error")
-    text, gain = curve["text"], curve["gain_of_doubling"]
-    tone = "plain" if gain is None or not text.startswith("More rows of the same kind would help") else "warn"
-    return _sentence("rows", tone, text, "error")
+        return "plain", f"Whether more rows would help cannot be told: {note}."
+    return "warn" if curve["text"].startswith(HELPS) else "plain", curve["text"]
 
 
-def _models(document: dict[str, Any]) -> dict[str, str]:
+def _models(document: dict[str, Any]) -> tuple[str, str]:
     models = document["models"]
-    rows = {row["name"]: row["comparison"] for row in models["rows"] if row["comparison"]}
-    better = [name for name, found in rows.items() if found["verdict"] == "better"]
+    found = [row["comparison"] for row in models["rows"] if row["comparison"]]
+    better = any(one["low"] > 0 for one in found)
     text = models["text"] or "The other models could not be compared on these rows."
-    return _sentence("models", "warn" if better else "plain", text, "models")
-
-
-def _listed(names: list[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return "warn" if better else "plain", text

@@ -40,9 +40,9 @@ def data_section(found: Gathered, origin: Origin) -> dict[str, Any]:
     >>> data["rows"], data["columns"][0]["name"], data["classes"][0]
     (40, 'x0', {'label': 'no', 'count': 20.0, 'share': 0.5})
     """
-    counts = np.bincount(
-        found.judged.truth, found.row_weights, minlength=len(found.labels)
-    ).astype(float)
+    counts = np.bincount(found.judged.truth, found.row_weights, minlength=len(found.labels)).astype(
+        float
+    )
     importances = found.tree.feature_importances_
     columns = [
         _column(column, values, float(importance))
@@ -99,7 +99,7 @@ def _column(column: Column, values: NDArray[Any], importance: float) -> dict[str
 def _categories(column: Column, known: NDArray[Any]) -> dict[str, Any]:
     counts = np.bincount(known, minlength=len(column.categories))
     order = np.argsort(-counts, kind="stable")[:SHOWN_CATEGORIES]
-    ends = np.flatnonzero(counts) if column.kind == "ordered" else []
+    ends = np.flatnonzero(counts if column.kind == "ordered" else counts[:0]).tolist()
     return {
         "low": str(column.categories[ends[0]]) if len(ends) else None,
         "high": str(column.categories[ends[-1]]) if len(ends) else None,

@@ -61,7 +61,12 @@ def theoretical_threshold(cost: ArrayLike, positive: int = 1) -> float | None:
 
 
 def decide_binary(
-    score: ArrayLike, negative: ArrayLike, positive_rows: ArrayLike, cost: ArrayLike, *, positive: int
+    score: ArrayLike,
+    negative: ArrayLike,
+    positive_rows: ArrayLike,
+    cost: ArrayLike,
+    *,
+    positive: int,
 ) -> Decision:
     """Find the threshold of least cost; rows of at least that score count as positive.
 

@@ -53,6 +53,4 @@ def effort_for(n_rows: int, n_units: int) -> Effort:
     """
     found = next((effort for most, effort in _BY_ROWS if n_rows <= most), _MOST)
     folds = min(found.folds, n_units)
-    return Effort(
-        folds, found.repeats, found.bootstraps, found.curve_repeats, found.band_draws
-    )
+    return Effort(folds, found.repeats, found.bootstraps, found.curve_repeats, found.band_draws)

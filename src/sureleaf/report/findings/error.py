@@ -10,7 +10,7 @@ from sureleaf.evaluation.intervals import wilson
 from sureleaf.report.findings.gathering import Gathered
 from sureleaf.report.findings.plain import estimate_of, number, numbers
 
-__all__ = ["error_section"]
+__all__ = ["error_section", "rows_text"]
 
 AHEAD = (1, 1.5, 2, 3, 5, 10)
 """How many times the rows there are the curve is drawn ahead."""
@@ -32,9 +32,7 @@ def error_section(found: Gathered) -> dict[str, Any]:
     bootstrap = found.bootstrap
     return {
         "cross_validation": estimate_of(found.judged, "error", level=found.asked.level),
-        "bootstrap": (
-            None if isinstance(bootstrap, str) else _bootstrap(bootstrap, found)
-        ),
+        "bootstrap": (None if isinstance(bootstrap, str) else _bootstrap(bootstrap, found)),
         "bootstrap_note": bootstrap if isinstance(bootstrap, str) else None,
         "curve": None if isinstance(found.curve, str) else _curve(found.curve, found),
         "curve_note": found.curve if isinstance(found.curve, str) else None,
@@ -120,33 +118,34 @@ def rows_text(curve: dict[str, Any], n: int) -> str:
     --------
     >>> gain = {"value": 0.02, "low": 0.012, "high": 0.03}
     >>> more = {"target": 0.81, "rows": 1500, "low": 1200, "high": 2500}
-    >>> rows_text({"gain_of_doubling": gain, "more_rows": more}, 1000)
-    'More rows of the same kind would help: with twice as many, 2,000, it would be right about 2.0
-    more times in a hundred (from 1.2 to 3.0). One more in a hundred takes about 500 more rows
-    (from 200 to 1,500).'
+    >>> print(rows_text({"gain_of_doubling": gain, "more_rows": more}, 1000))
+    More rows of the same kind would help: with twice as many (2,000) it would be right about 2.0
+    times more in 100 (from 1.2 to 3.0). One time more in 100 takes about 500 more rows (from 200 to
+    1,500).
     """
     gain, more = curve["gain_of_doubling"], curve["more_rows"]
-    low, high = max(100 * gain["low"], 0.0), 100 * gain["high"]
-    value = min(max(100 * gain["value"], 0.0), high)
-    twice = f"with twice as many, {2 * n:,}, it would be right about {value:.1f} more times in a hundred"
-    if low > 0.5 or (low > 0 and value >= 1):
-        text = f"More rows of the same kind would help: {twice} (from {low:.1f} to {high:.1f})."
-    elif high < 1:
+    low, high = max(100 * gain["low"], 0.0), max(100 * gain["high"], 0.0)
+    value = max(100 * gain["value"], 0.0)
+    twice = f"twice as many ({2 * n:,})"
+    if high < 1:
         return (
-            f"More rows of the same kind would hardly help: twice as many, {2 * n:,}, would make "
-            f"it right at most {high:.1f} more times in a hundred. Other columns might."
+            f"More rows of the same kind would hardly help: with {twice} it would be right at most "
+            f"{high:.1f} times more in 100. Other columns might help."
         )
-    else:
+    if low < 0.5:
         return (
-            "Whether more rows would help cannot be told from these: with twice as many, "
-            f"{2 * n:,}, it may be right anything from {low:.1f} to {high:.1f} more times in a "
-            "hundred."
+            f"Whether more rows of the same kind would help is open: with {twice} it may be right "
+            f"from {low:.1f} to {high:.1f} times more in 100."
         )
+    text = (
+        f"More rows of the same kind would help: with {twice} it would be right about {value:.1f} "
+        f"times more in 100 (from {low:.1f} to {high:.1f})."
+    )
     if more and more["rows"] is not None and more["rows"] > n:
         least = max((more["low"] or n) - n, 0)
-        most = "no limit that can be told" if more["high"] is None else f"{more['high'] - n:,.0f}"
+        most = "without end" if more["high"] is None else f"{more['high'] - n:,.0f}"
         text += (
-            f" One more in a hundred takes about {more['rows'] - n:,.0f} more rows (from "
+            f" One time more in 100 takes about {more['rows'] - n:,.0f} more rows (from "
             f"{least:,.0f} to {most})."
         )
     return text

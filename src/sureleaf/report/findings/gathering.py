@@ -102,6 +102,7 @@ class Gathered:
 
     @property
     def n_rows(self) -> int:
+        """Rows with a label."""
         return len(self.judged.truth)
 
     @property
@@ -123,9 +124,7 @@ def gather(asked: Asked, progress: Progress | None = None) -> Gathered:
     tell("Growing the tree", 0.02)
     tree = TreeClassifier(random_state=asked.seed, n_jobs=asked.n_jobs)
     tree.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
-    leaves = tree.leaves(
-        level=asked.level, confidence=asked.confidence, utility=asked.utility
-    )
+    leaves = tree.leaves(level=asked.level, confidence=asked.confidence, utility=asked.utility)
     models = _judge_all(asked, table, positive, effort, tree, tell)
     tell("Bootstrapping the error", 0.75)
     bootstrap = _bootstrap(asked, effort)

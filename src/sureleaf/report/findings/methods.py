@@ -24,9 +24,9 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
         "definitions": [
             _one(
                 "tree",
-                "C4.5's tree: splits by gain ratio, one branch a category, at least two rows in two "
-                "branches, pessimistic pruning (factor 0.25). A row with a missing value goes down "
-                "every branch with the share of the rows there.",
+                "C4.5's tree: splits by gain ratio, one branch a category, at least two rows in "
+                "two branches, pessimistic pruning (factor 0.25). A row with a missing "
+                "value goes down every branch with the share of the rows there.",
                 "nothing about how columns are distributed",
                 "Quinlan, J. R. (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.",
             ),
@@ -70,9 +70,9 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
             ),
             _one(
                 "decision under costs",
-                "Two classes: the threshold of least mean cost among the stated probabilities. More "
-                "classes: the class of least expected cost. Probabilities are rounded to 4 digits. "
-                "The threshold is chosen and priced on the same predictions, so its cost is a "
+                "Two classes: the threshold of least mean cost among the stated probabilities. "
+                "More classes: the class of least expected cost. Probabilities are rounded to "
+                "4 digits. The threshold is chosen and priced on the same predictions, so its cost is a "
                 "little too low.",
                 "costs are right and class shares in use are those of these rows",
                 "Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI.",
@@ -95,10 +95,10 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
             ),
             _one(
                 "comparison of models",
-                "All models are judged by the same folds; differences of accuracy fold by fold give "
-                f"the corrected resampled t interval. Margin {found.asked.margin:g}: better and worse "
-                "mean that the whole interval lies beyond the margin, equivalent that it lies "
-                "within.",
+                "All models are judged by the same folds; differences of accuracy fold by fold "
+                f"give the corrected resampled t interval. Margin {found.asked.margin:g}: better "
+                "and worse mean that the whole interval lies beyond the margin, equivalent that "
+                "it lies within.",
                 "as for accuracy; each verdict by itself is wrong in at most "
                 f"{100 * (1 - found.asked.level):.3g} of 100 comparisons",
                 "Nadeau, C., Bengio, Y. (2003); Schuirmann, D. J. (1987). J. Pharmacokinetics and "

@@ -7,13 +7,13 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.findings.gathering import Gathered, Model
 from sureleaf.report.findings.plain import estimate_of, number
 
-__all__ = ["VERDICTS", "models_section"]
+__all__ = ["VERDICTS", "models_section", "models_text"]
 
 VERDICTS = {
     "better": "surely right more often than this tree, by more than the margin",
     "worse": "surely right less often than this tree, by more than the margin",
     "equivalent": "surely within the margin of this tree: either may be used",
-    "undecided": "these rows cannot tell which of the two is better",
+    "undecided": "these rows cannot tell whether the difference is beyond the margin",
 }
 """What a verdict says of the model in its row."""
 
@@ -44,9 +44,7 @@ def models_section(found: Gathered) -> dict[str, Any]:
 
 def _against(own: Model, other: Model, found: Gathered) -> Comparison | None:
     try:
-        return compare(
-            other.judged, own.judged, margin=found.asked.margin, level=found.asked.level
-        )
+        return compare(other.judged, own.judged, margin=found.asked.margin, level=found.asked.level)
     except InvalidArgumentError:
         return None  # too few folds in which both worked
 
@@ -79,80 +77,74 @@ def _comparison(found: Comparison, name: str) -> dict[str, Any]:
 
 
 def _told(found: Comparison, name: str) -> str:
-    start = f"{name[0].upper()}{name[1:]}: right"
     gap = f"{abs(100 * found.difference):.1f} {'more' if found.difference > 0 else 'fewer'}"
     span = f"({100 * found.low:+.1f} to {100 * found.high:+.1f})"
-    times = f"{start} {gap} times in a hundred than this tree {span}"
-    margin = f"{100 * found.margin:g} in a hundred"
+    start = f"{name[0].upper()}{name[1:]}: right {gap} times in 100 than this tree {span}"
+    margin = f"{100 * found.margin:g} in 100"
     if found.verdict in ("better", "worse"):
-        return f"{times}; {found.verdict}, surely by more than {margin}."
+        return f"{start}; {found.verdict}, surely by more than {margin}."
     if found.verdict == "equivalent":
-        return f"{times}; no difference of more than {margin}."
+        return f"{start}; no difference of more than {margin}."
     if found.low > 0 or found.high < 0:
         word = "better" if found.low > 0 else "worse"
-        return f"{times}; {word}, but not surely by more than {margin}."
-    return f"{times}; these rows do not decide it."
+        return f"{start}; {word}, but not surely by more than {margin}."
+    return f"{start}; these rows do not decide it."
 
 
 def models_text(rows: list[dict[str, Any]], margin: float) -> str:
-    """Say in a sentence or two which of the models to prefer.
+    """Say in a sentence each whether a simpler model would do, and whether bagged trees would pay.
 
     Examples
     --------
-    >>> def row(name, verdict, low, high):
-    ...     found = {"verdict": verdict, "low": low, "high": high, "difference": (low + high) / 2}
-    ...     return {"name": name, "comparison": found}
-    >>> print(models_text([row("short tree", "equivalent", -0.005, 0.005)], 0.01))
-    A tree of three questions at most does as well within 1 in a hundred: prefer it, it is easier
-    to explain.
+    >>> found = {"verdict": "equivalent", "low": -0.005, "high": 0.005, "difference": 0.0}
+    >>> print(models_text([{"name": "short tree", "comparison": found}], 0.01))
+    Simpler: a tree of three questions at most does as well, within 1 time in 100; prefer it, it is
+    easier to explain.
     """
     by_name = {row["name"]: row["comparison"] for row in rows if row["comparison"]}
-    within = f"within {100 * margin:g} in a hundred"
+    within = f"within {100 * margin:g} {'time' if margin == 0.01 else 'times'} in 100"
     told = []
-    short, bagged = by_name.get("short tree"), by_name.get("bagged trees")
-    if short:
-        a_short = "A tree of three questions at most"
-        gap = _gap(short)
-        told.append(
-            {
-                "better": f"{a_short} is better ({gap}): prefer it.",
-                "equivalent": f"{a_short} does as well {within}: prefer it, it is easier to "
-                "explain.",
-                "worse": f"{a_short} is too simple ({gap}).",
-                "undecided": _open(a_short, short),
-            }[short["verdict"]]
-        )
-    if bagged:
-        gap = _gap(bagged)
-        told.append(
-            {
-                "better": f"Bagged trees (30 trees that vote) are better ({gap}): prefer them if "
-                "being right matters more than showing the rules.",
-                "equivalent": f"Bagged trees (30 trees that vote) are no better {within}: one tree "
-                "is enough.",
-                "worse": f"Bagged trees (30 trees that vote) are worse ({gap}): one tree is enough.",
-                "undecided": _open("Whether", bagged, bagged=True),
-            }[bagged["verdict"]]
-        )
+    if short := by_name.get("short tree"):
+        told.append(f"Simpler: {_simpler(short, within)}.")
+    if bagged := by_name.get("bagged trees"):
+        told.append(f"Larger: {_larger(bagged, within)}.")
     return " ".join(told)
+
+
+def _simpler(found: dict[str, Any], within: str) -> str:
+    who = "a tree of three questions at most"
+    if found["verdict"] == "equivalent":
+        return f"{who} does as well, {within}; prefer it, it is easier to explain"
+    if found["low"] > 0:
+        return f"{who} is right {_gap(found)}; prefer it"
+    if found["high"] < 0:
+        return f"{who} is not enough, it is right {_gap(found)}"
+    return (
+        f"these rows cannot tell {who} from this tree ({_span(found)}); as long as that is so, the "
+        "simpler one is easier to defend"
+    )
+
+
+def _larger(found: dict[str, Any], within: str) -> str:
+    who = "30 trees that vote (bagged trees)"
+    if found["verdict"] == "equivalent":
+        return f"{who} are no better, {within}; one tree is enough"
+    if found["low"] > 0:
+        return (
+            f"{who} are right {_gap(found)}; prefer them if being right matters more than "
+            "showing the rules"
+        )
+    if found["high"] < 0:
+        return f"{who} are right {_gap(found)}; one tree is enough"
+    return f"these rows cannot tell whether {who} are better ({_span(found)})"
 
 
 def _gap(found: dict[str, Any]) -> str:
     more = "more" if found["difference"] > 0 else "less"
-    ends = sorted(abs(100 * found[end]) for end in ("low", "high"))
-    return (
-        f"right {abs(100 * found['difference']):.1f} times in a hundred {more} often, from "
-        f"{ends[0]:.1f} to {ends[1]:.1f}"
-    )
+    low, high = sorted(abs(100 * found[end]) for end in ("low", "high"))
+    gap = abs(100 * found["difference"])
+    return f"{gap:.1f} times in 100 {more} often (from {low:.1f} to {high:.1f})"
 
 
-def _open(name: str, found: dict[str, Any], *, bagged: bool = False) -> str:
-    span = f"between {100 * found['low']:+.1f} and {100 * found['high']:+.1f} times in a hundred"
-    who = "Bagged trees (30 trees that vote)" if bagged else name
-    verb = "are" if bagged else "is"
-    if found["low"] > 0:
-        return f"{who} {verb} better, but by how much is open ({span})."
-    if found["high"] < 0:
-        return f"{who} {verb} worse, but by how much is open ({span})."
-    better = "bagged trees (30 trees that vote) are" if bagged else "a tree of three questions at most is"
-    return f"Whether {better} better cannot be told from these rows ({span})."
+def _span(found: dict[str, Any]) -> str:
+    return f"difference {100 * found['low']:+.1f} to {100 * found['high']:+.1f} times in 100"

@@ -1,6 +1,7 @@
 """Numbers as JSON has them: what does not exist is null, never NaN."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,15 @@ import numpy as np
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Evaluation, Measure
 
-__all__ = ["estimate_of", "number", "numbers", "percent", "plain_estimate", "points"]
+__all__ = [
+    "estimate_of",
+    "in_hundred",
+    "listed",
+    "number",
+    "numbers",
+    "percent",
+    "plain_estimate",
+]
 
 
 def number(value: Any) -> float | None:
@@ -68,9 +77,16 @@ def estimate_of(
     0.95
     """
     try:
-        return plain_estimate(judged.estimate(measure, level=level))
+        found = judged.estimate(measure, level=level)
+        if found.low == found.high and judged.find(measure).counted:
+            # All folds agree, and the interval over folds has no width: rows say how sure it is.
+            found = judged.estimate(measure, level=level, of="model")
     except InvalidArgumentError:
         return None
+    if found.low == found.high:
+        method = f"{found.method}; all folds agree, so there is no valid interval"
+        found = replace(found, low=math.nan, high=math.nan, method=method)
+    return plain_estimate(found)
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -84,12 +100,29 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def points(difference: float) -> str:
-    """Write a difference of shares in points of a hundred.
+def in_hundred(share: float) -> str:
+    """Write a share as a count in 100; decimals where a whole number would claim certainty.
 
     Examples
     --------
-    >>> points(0.0123), points(0.01)
-    ('1.2 points', '1.0 points')
+    >>> in_hundred(0.714), in_hundred(0.998), in_hundred(1.0)
+    ('71', '99.8', '100')
     """
-    return f"{100 * difference:.1f} points"
+    whole = f"{100 * share:.0f}"
+    if whole not in ("0", "100") or share in (0, 1):
+        return whole
+    one = f"{100 * share:.1f}"
+    return one if one not in ("0.0", "100.0") else f"{100 * share:.2g}" if share < 0.5 else "99.9"
+
+
+def listed(names: list[str]) -> str:
+    """Join names by commas and a last "and".
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,5 +1,6 @@
 """Section 5: what the cross-validation's predictions are worth, and what to decide by them."""
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ class _Cells:
 
     def confusion(self, k: int) -> NDArray[np.float64]:
         table = np.bincount(self.truth * k + self.prediction, self.weight, minlength=k * k)
-        return table.reshape(k, k).round(9) + 0.0
+        return np.asarray(table.reshape(k, k).round(9), dtype=np.float64)
 
 
 def _design(found: Gathered) -> str:
@@ -240,7 +241,7 @@ def _scores(cells: _Cells, k: int, positive: int, seed: int) -> dict[str, Any]:
 
 
 def _folds(found: Gathered) -> dict[str, Any]:
-    """What `sureleaf compare old.json new.json` needs: figures fold by fold, and which folds."""
+    """Give `sureleaf compare old.json new.json` the figures fold by fold, and which folds."""
     judged = found.judged
     names = ["accuracy", "balanced_accuracy", "auc", "nce", "quadratic_loss"]
     if found.asked.cost is not None:
@@ -248,7 +249,15 @@ def _folds(found: Gathered) -> dict[str, Any]:
     return {
         "rows_id": judged.rows_id,
         "splits_id": judged.splits_id,
+        "weights_id": _fingerprint(judged.weights),
+        "cost_id": _fingerprint(judged.cost_matrix),
         "rows": found.n_rows,
         "test_to_train": judged.test_to_train,
         "values": {name: numbers(judged.split_values(name)) for name in names},
     }
+
+
+def _fingerprint(values: NDArray[np.float64] | None) -> str | None:
+    if values is None:
+        return None
+    return hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()

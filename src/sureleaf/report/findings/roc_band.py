@@ -116,15 +116,17 @@ def _drawn_heights(
     draws: int,
     seed: int,
 ) -> Floats:
-    """True positive rates at the false positive rates x, a line a bootstrap of the units."""
+    """Find true positive rates at the false positive rates x, a line a bootstrap of the units."""
     random = np.random.default_rng(seed)
     n_units, n_scores = int(units.max()) + 1, int(order.max()) + 1
     has_yes = np.bincount(units, positive, minlength=n_units) > 0
     has_no = np.bincount(units, ~positive, minlength=n_units) > 0
     kind = np.where(has_yes & has_no, 2, np.where(has_yes, 1, 0))
-    strata = [np.flatnonzero(kind == k) for k in range(3)] if not (kind == 2).any() else [
-        np.arange(n_units)
-    ]
+    strata = (
+        [np.flatnonzero(kind == k) for k in range(3)]
+        if not (kind == 2).any()
+        else [np.arange(n_units)]
+    )
     heights = []
     for _ in range(draws):
         times = np.zeros(n_units)
