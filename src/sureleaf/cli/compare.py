@@ -154,6 +154,6 @@ def _compare_reports(
     if as_json:
         show_json(judged_text.comparison_values(found))
     else:
-        show(*judged_text.show_comparison(found))
+        show(*judged_text.show_comparison(found, ("new", "old")))
     if gate and found.verdict == "worse":
         raise typer.Exit(1)

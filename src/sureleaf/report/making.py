@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.findings.answer import answer_section
 from sureleaf.report.findings.data import data_section
+from sureleaf.report.findings.effort import Effort
 from sureleaf.report.findings.error import error_section
 from sureleaf.report.findings.gathering import Asked, Progress, gather
 from sureleaf.report.findings.methods import methods_section
@@ -95,6 +96,7 @@ def make_report(  # noqa: PLR0913 - one question, named options
     seed: int = 0,
     title: str | None = None,
     origin: Origin | None = None,
+    effort: Effort | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -127,6 +129,8 @@ def make_report(  # noqa: PLR0913 - one question, named options
     title : str, optional
     origin : Origin, optional
         Where the rows come from; overrides target and title.
+    effort : Effort, optional
+        Folds, repeats and bootstraps; by default what the number of rows calls for.
     n_jobs : int, optional
         Threads.
     progress : callable, optional
@@ -166,6 +170,7 @@ def make_report(  # noqa: PLR0913 - one question, named options
         margin=margin,
         seed=seed,
         n_jobs=n_jobs,
+        effort=effort,
     )
     found = gather(asked, progress)
     document: dict[str, Any] = {

@@ -180,6 +180,17 @@ class LearningCurve(ShownAsText):
         residuals = self.means[usable] - self.power_law(self.sizes[usable])
         return math.sqrt(float((residuals**2).sum()) / max(len(residuals) - 3, 1))
 
+    @cached_property
+    def _last_scatter(self) -> float:
+        """How far a mean at the largest size would lie from the law: small sizes scatter more."""
+        usable = np.isfinite(self.means)
+        values = self.values[:, usable]
+        spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(usable.sum())
+        spread = np.maximum(spread, max(float(np.mean(spread)) / 10, 1e-12))
+        residuals = self.means[usable] - self.power_law(self.sizes[usable])
+        scale = float((residuals**2 / spread).sum()) / max(len(residuals) - 3, 1)
+        return math.sqrt(scale * float(spread[-1]))
+
     def predict(self, n_rows: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """Return the measure at other sizes, and the ends of its prediction interval.
 
@@ -229,9 +240,7 @@ class LearningCurve(ShownAsText):
         value = after - before
         draws = np.array([np.diff(np.asarray(law(ends)))[0] for law in self._refits])
         inflate = math.sqrt(1 + self.test_to_train * len(self.values))
-        noise = generator(self.seed, CURVE, 2).normal(
-            0, math.sqrt(2) * self._scatter, size=len(draws)
-        )
+        noise = generator(self.seed, CURVE, 2).normal(0, self._last_scatter, size=len(draws))
         draws = value + (draws - draws.mean()) * inflate + noise
         tail = (1 - self.level) / 2
         room = self.measure.low - before, self.measure.high - before

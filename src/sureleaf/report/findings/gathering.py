@@ -50,6 +50,13 @@ class Asked:
         Wanted of leaves.
     seed : int
     n_jobs : int or None
+    effort : Effort or None
+        None is what the number of rows calls for.
+
+    Examples
+    --------
+    >>> Asked([[1], [2]], ["a", "b"]).margin
+    0.01
     """
 
     X: Any
@@ -64,6 +71,7 @@ class Asked:
     margin: float = 0.01
     seed: int = 0
     n_jobs: int | None = None
+    effort: Effort | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +86,15 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """What all sections are computed from."""
+    """What all sections are computed from.
+
+    Examples
+    --------
+    >>> rows, labels = [[i] for i in range(40)], np.array(["a"] * 20 + ["b"] * 20)
+    >>> found = gather(Asked(np.array(rows), labels, effort=Effort(2, 1, 2, 2, 2)))
+    >>> found.n_rows, [model.name for model in found.models][:2]
+    (40, ['this tree', 'majority class'])
+    """
 
     asked: Asked
     effort: Effort
@@ -113,14 +129,24 @@ class Gathered:
 
 
 def gather(asked: Asked, progress: Progress | None = None) -> Gathered:
-    """Fit, judge, bootstrap and grow; the slow part of a report."""
+    """Fit, judge, bootstrap and grow; the slow part of a report.
+
+    Examples
+    --------
+    >>> stages = []
+    >>> rows, labels = np.arange(40).reshape(-1, 1), np.array(["a"] * 20 + ["b"] * 20)
+    >>> asked = Asked(rows, labels, effort=Effort(2, 1, 2, 2, 2))
+    >>> found = gather(asked, lambda stage, share: stages.append(stage))
+    >>> stages[:2]
+    ['Reading the columns', 'Growing the tree']
+    """
     tell = progress or (lambda stage, share: None)
     start = time.perf_counter()
     tell("Reading the columns", 0.0)
     table = read_table(asked.X, estimator="make_report")
     positive = _rarest(asked.y) if asked.positive is None else asked.positive
     n_units = table.n_rows if asked.groups is None else len(set(np.asarray(asked.groups).tolist()))
-    effort = effort_for(table.n_rows, n_units)
+    effort = asked.effort or effort_for(table.n_rows, n_units)
     tell("Growing the tree", 0.02)
     tree = TreeClassifier(random_state=asked.seed, n_jobs=asked.n_jobs)
     tree.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)

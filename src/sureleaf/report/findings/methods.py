@@ -72,8 +72,8 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
                 "decision under costs",
                 "Two classes: the threshold of least mean cost among the stated probabilities. "
                 "More classes: the class of least expected cost. Probabilities are rounded to "
-                "4 digits. The threshold is chosen and priced on the same predictions, so its cost is a "
-                "little too low.",
+                "4 digits. The threshold is chosen and priced on the same predictions, so its cost "
+                "is a little too low.",
                 "costs are right and class shares in use are those of these rows",
                 "Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI.",
             ),
