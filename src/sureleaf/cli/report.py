@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sureleaf.report.findings.gathering import Progress
     from sureleaf.report.question import Question
 
-__all__ = ["report"]
+__all__ = ["page_path", "read_costs", "report"]
 
 
 def report(
@@ -26,7 +26,10 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="The page.", show_default="DATA's name with -report.html"
+            "--output",
+            "-o",
+            help="The page.",
+            show_default="DATA's name with -report.html; none if only --json is given",
         ),
     ] = None,
     as_json: Annotated[
@@ -79,7 +82,7 @@ def report(
     from sureleaf.report.question import read_question
 
     printed = as_json is not None and str(as_json) == "-"
-    page = _page_path(data, output, as_json)
+    page = page_path(data, output, as_json)
     asked = read_question(data, target, group=group, weight=weight)
     X = _without(asked, drop or [], data.name)
     origin = Origin(
@@ -99,7 +102,7 @@ def report(
             asked.y,
             origin=origin,
             positive=given.read_label(positive, asked.y),
-            cost=None if cost is None else _read_cost(cost),
+            cost=None if cost is None else read_costs(cost),
             groups=asked.groups,
             sample_weight=asked.weights,
             level=level,
@@ -115,20 +118,25 @@ def report(
         _show(made, page, as_json, asked.n_left_out)
 
 
-def _page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | None:
-    """Where the page goes; nowhere if only the numbers are asked for."""
-    if output is None:
-        if as_json is not None:
-            return None
-        stem = data.name.split(".")[0] or data.stem
-        output = Path(f"{stem}-report.html")
+def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | None:
+    """Return where the page goes; nowhere if only the numbers are asked for.
+
+    Examples
+    --------
+    >>> str(page_path(Path("data.csv"), None, None)), page_path(Path("data.csv"), None, Path("-"))
+    ('data-report.html', None)
+    """
+    if output is None and as_json is None:
+        output = Path(f"{data.name.split('.')[0] or data.stem}-report.html")
     for path in (output, as_json):
-        if path is not None and str(path) != "-" and not path.absolute().parent.is_dir():
+        if path is None or str(path) == "-":
+            continue
+        if not path.absolute().parent.is_dir():
             raise InvalidArgumentError(
                 f"{path} cannot be written: there is no directory {path.parent}."
             )
-    if output.absolute() == data.absolute():
-        raise InvalidArgumentError(f"--output must not be the data; got {output}.")
+        if path.absolute() == data.absolute():
+            raise InvalidArgumentError(f"the report must not overwrite the data; got {path}.")
     return output
 
 
@@ -145,8 +153,14 @@ def _without(asked: "Question", drop: list[str], name: str) -> Any:
     return left
 
 
-def _read_cost(text: str) -> list[list[float]]:
-    """Return costs from rows as text, or from a file with a row a line."""
+def read_costs(text: str) -> list[list[float]]:
+    """Return costs from rows as text, or from a file with a row a line.
+
+    Examples
+    --------
+    >>> read_costs("0,1;5,0")
+    [[0.0, 1.0], [5.0, 0.0]]
+    """
     path = Path(text)
     try:
         if path.is_file():

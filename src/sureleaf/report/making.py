@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.report.findings.answer import answer_section
 from sureleaf.report.findings.data import data_section
 from sureleaf.report.findings.effort import Effort
@@ -156,6 +157,8 @@ def make_report(  # noqa: PLR0913 - one question, named options
     start = time.perf_counter()
     origin = Origin(target, title=title) if origin is None else origin
     labels = _check_labels(y)
+    if cost is not None:
+        _check_cost(cost, len(set(labels.tolist())))
     X = X if hasattr(X, "shape") or hasattr(X, "__array__") else np.array(X, dtype=object)
     asked = Asked(
         X,
@@ -201,6 +204,16 @@ def _check_labels(y: ArrayLike) -> Any:
             "there is nothing to predict."
         )
     return labels
+
+
+def _check_cost(cost: ArrayLike, n_classes: int) -> None:
+    """Refuse wrong costs before hours of fitting."""
+    matrix = check_cost(cost, n_classes)
+    if matrix.shape != (n_classes, n_classes):
+        raise InvalidArgumentError(
+            f"cost must have a row and a column for each of the {n_classes} classes; got shape "
+            f"{matrix.shape}."
+        )
 
 
 def _made(origin: Origin, seed: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Effort:
     Examples
     --------
     >>> effort_for(57, 57).repeats, effort_for(48842, 48842).repeats
-    (10, 1)
+    (5, 1)
     """
 
     folds: int
@@ -35,7 +35,7 @@ class Effort:
 
 _BY_ROWS = (
     # rows up to, folds, repeats, bootstraps, repeats of the curve, draws of the band
-    (300, Effort(10, 10, 200, 20, 1000)),
+    (300, Effort(10, 5, 100, 20, 1000)),
     (3_000, Effort(10, 3, 100, 20, 1000)),
     (20_000, Effort(10, 1, 50, 10, 500)),
     (200_000, Effort(10, 1, 25, 5, 200)),
