@@ -12,12 +12,14 @@ from sureleaf.errors import (
     InvalidTypeError,
     MissingPackageError,
     SureleafError,
+    TrainingRowsWarning,
     UnreachableLevelError,
     UnseenCategoryWarning,
 )
 
 if TYPE_CHECKING:
     from sureleaf import comparison, designs, levels, measures
+    from sureleaf.auditing import Audit, audit
     from sureleaf.comparison import (
         Comparison,
         auc_difference,
@@ -56,6 +58,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Arithmetic",
+    "Audit",
     "BaggedTreesClassifier",
     "BootstrapError",
     "Comparison",
@@ -71,11 +74,13 @@ __all__ = [
     "NoChange",
     "NotWorthwhile",
     "SureleafError",
+    "TrainingRowsWarning",
     "TreeClassifier",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
     "__version__",
     "auc_difference",
+    "audit",
     "bayesian_signed_rank",
     "bootstrap_difference",
     "bootstrap_error",
@@ -102,6 +107,7 @@ __all__ = [
 
 _LAZY = {
     "sureleaf": ("comparison", "designs", "levels", "measures"),
+    "sureleaf.auditing": ("Audit", "audit"),
     "sureleaf.comparison": (
         "Comparison",
         "auc_difference",
