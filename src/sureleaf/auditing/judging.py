@@ -168,7 +168,7 @@ def _codes(y: ArrayLike, said: Said) -> NDArray[np.int64]:
         raise InvalidArgumentError(
             f"y must hold classes of the model, {said.classes.tolist()[:12]}; got "
             f"{labels.tolist()[row]!r} in row {row}. Leave such rows out, write the labels as the "
-            "model has them, or say with classes= what its classes are called."
+            "model has them, or say with classes= (--classes) what its classes are called."
         )
     return codes
 

@@ -94,8 +94,9 @@ class Audit:
         if held:
             chance = (1 - self.level) * held
             told.append(
-                f"In {self.n_outside} of {held} {kind} with rows the stated probability is outside "
-                f"its {100 * self.level:g} % interval; by chance {chance:.1f} would be, at most."
+                f"In {self.n_outside} of {held} {kind} with rows the stated probability is "
+                f"outside its {100 * self.level:g} % interval; by chance alone at most "
+                f"{chance:.1f} would be."
             )
         return told
 

@@ -134,11 +134,19 @@ def path_rules(
             continue
         column = int(tree.feature[node])
         name = names[column]
-        # Values are compared as float32: the shortest text that reads back as that number.
-        bound = str(np.float32(tree.threshold[node])).removesuffix(".0")
+        bound = _number(float(tree.threshold[node]))
         told = [f"{name} <= {bound}", f"{name} > {bound}"]
         if has_missing[column]:
             told[0 if tree.missing_go_to_left[node] else 1] += " or missing"
         tests[left], tests[right] = [*tests[node], told[0]], [*tests[node], told[1]]
         pending += [left, right]
     return np.array([" and ".join(path) or "all rows" for path in tests], dtype=object)
+
+
+def _number(threshold: float) -> str:
+    """Write a threshold as short as it can be told from others: values are compared as float32."""
+    step = float(np.spacing(np.float32(abs(threshold))))
+    digits = range(1, 18)
+    found = next(d for d in digits if abs(float(f"{threshold:.{d}g}") - threshold) <= step / 2)
+    short = float(f"{threshold:.{found}g}")
+    return np.format_float_positional(short, trim="-") if 1e-4 <= abs(short) < 1e9 else f"{short:g}"

@@ -88,19 +88,23 @@ def _rules(table: AuditedLeaves) -> Iterator[str]:
 
 def _groups(found: Audit, table: AuditedLeaves | AuditedBins) -> Table:
     is_leaf = isinstance(table, AuditedLeaves)
-    shown = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
-    shown.add_column("leaf" if is_leaf else "stated from", overflow="fold")
-    for name in ("rows", "predicts", "stated", "seen", f"{100 * found.level:g} %"):
-        shown.add_column(name, justify="right", overflow="fold")
-    for name in ("confidence", "utility", "needed"):
-        shown.add_column(name, justify="right")
+    shown = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
+    shown.add_column("leaf" if is_leaf else "stated", no_wrap=True)
+    shown.add_column("rows", justify="right", no_wrap=True)
+    shown.add_column("predicts", justify="right", overflow="fold")
+    stated = ["stated"] if is_leaf else []
+    interval = f"{100 * found.level:g} %"
+    for name in (*stated, "seen", interval, "confidence", "utility", "needed"):
+        shown.add_column(name, justify="right", no_wrap=True)
     for line in range(len(table))[:_SHOWN]:
-        name = _name(table, line)
+        star = "" if table.agrees[line] else "[yellow]*[/yellow]"
+        stated = [f"{table.stated[line]:.2f}{star}"] if is_leaf else []
         shown.add_row(
-            f"{name}{' [yellow]![/yellow]' if table.flagged[line] else ''}",
+            f"{_name(table, line)}{'' if is_leaf else star}"
+            f"{' [yellow]![/yellow]' if table.flagged[line] else ''}",
             f"{table.n[line]:,.4g}",
             escape(str(table.prediction[line])),
-            f"{table.stated[line]:.2f}{'' if table.agrees[line] else '[yellow]*[/yellow]'}",
+            *stated,
             _number(table.probability[line]),
             f"{table.low[line]:.2f}-{table.high[line]:.2f}",
             f"{table.confidence[line]:.2f}",
@@ -115,7 +119,7 @@ def _groups(found: Audit, table: AuditedLeaves | AuditedBins) -> Table:
 def _name(table: AuditedLeaves | AuditedBins, line: int) -> str:
     if isinstance(table, AuditedLeaves):
         return str(table.leaf[line])
-    return f"{table.stated_from[line]:.2f} to {table.stated_to[line]:.2f}"
+    return f"{table.stated_from[line]:.2f}-{table.stated_to[line]:.2f}"
 
 
 def _number(value: Any) -> str:
