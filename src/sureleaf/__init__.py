@@ -18,7 +18,7 @@ from sureleaf.errors import (
 )
 
 if TYPE_CHECKING:
-    from sureleaf import comparison, designs, levels, measures
+    from sureleaf import comparison, designs, levels, measures, plots
     from sureleaf.auditing import Audit, audit
     from sureleaf.comparison import (
         Comparison,
@@ -99,6 +99,7 @@ __all__ = [
     "measures",
     "one_sample_t",
     "paired_t",
+    "plots",
     "rank_columns",
     "rate_interval",
     "rows_for_width",
@@ -106,7 +107,7 @@ __all__ = [
 ]
 
 _LAZY = {
-    "sureleaf": ("comparison", "designs", "levels", "measures"),
+    "sureleaf": ("comparison", "designs", "levels", "measures", "plots"),
     "sureleaf.auditing": ("Audit", "audit"),
     "sureleaf.comparison": (
         "Comparison",
