@@ -123,7 +123,7 @@ def path_rules(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> model = DecisionTreeClassifier().fit([[1], [2], [np.nan], [4]], [0, 0, 1, 1])
     >>> path_rules(model.tree_, ["wage"], np.array([True])).tolist()
-    ['all rows', 'wage <= 3', 'wage > 3 or missing']
+    ['all rows', 'wage <= 3', 'wage > 3 (or missing)']
     """
     tests: list[list[str]] = [[] for _ in range(tree.node_count)]
     pending = [0]
@@ -137,7 +137,7 @@ def path_rules(
         bound = _number(float(tree.threshold[node]))
         told = [f"{name} <= {bound}", f"{name} > {bound}"]
         if has_missing[column]:
-            told[0 if tree.missing_go_to_left[node] else 1] += " or missing"
+            told[0 if tree.missing_go_to_left[node] else 1] += " (or missing)"
         tests[left], tests[right] = [*tests[node], told[0]], [*tests[node], told[1]]
         pending += [left, right]
     return np.array([" and ".join(path) or "all rows" for path in tests], dtype=object)
