@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.ensemble import BaggingClassifier
-from sklearn.ensemble._forest import ForestClassifier
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import BaseDecisionTree
 
 from sureleaf.auditing.leaf_view import LeafView
@@ -52,7 +51,7 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
         view = _of_scikit_learn(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
         rule = path_rules(model.tree_, names, _has_missing(X))
         return [LeafView(view.leaf, view.stated, view.shares, rule[view.leaf], view.trained_on)]
-    if isinstance(model, ForestClassifier):
+    if isinstance(model, RandomForestClassifier | ExtraTreesClassifier):
         leaves, codes = np.asarray(model.apply(X)), np.arange(n_classes)
         return [
             _of_scikit_learn(tree, leaves[:, i], codes, n_classes)

@@ -233,6 +233,19 @@ def test_comparisons_show_difference_interval_and_verdict(judged):
         plots.ComparisonDisplay.from_comparisons({"one": found, "other": other})
 
 
+def test_ranks_join_what_does_not_differ():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(12, 4)) + np.array([2.0, 1.8, 0.5, 0.0])
+    found = sureleaf.compare_many(scores, names=["a", "b", "c", "d"])
+    display = drawn(plots.RanksDisplay.from_comparison(found))
+    assert display.names == list(found.names)
+    spans = [(display.names[first], display.names[last]) for first, last in display.groups]
+    assert spans == [(group[0], group[-1]) for group in found.groups if len(group) > 1]
+    for first, last in display.groups:
+        assert display.ranks[last] - display.ranks[first] <= found.critical_difference
+    texts_apart(display)
+
+
 # ---- how they are drawn ---------------------------------------------------------------------
 
 
