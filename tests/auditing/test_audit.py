@@ -67,7 +67,7 @@ def test_missing_values_go_where_the_tree_sends_them_and_the_rule_says_so():
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(rows[SEEN], Y[SEEN])
     found = audit(model, rows[UNSEEN], Y[UNSEEN])
     check_counts(found.leaves, model, rows[UNSEEN], Y[UNSEEN])
-    assert all(" or missing" in rule for rule in found.leaves.rule if rule.count(" and ") < 2)
+    assert all(" (or missing)" in rule for rule in found.leaves.rule if rule.count(" and ") < 2)
 
 
 def test_rules_are_true_of_the_rows_in_their_leaves():

@@ -100,8 +100,8 @@ def _as_array(frame: "nw.DataFrame[Any]", *, takes_text: bool) -> NDArray[Any]:
             "the model was given them, or save the model together with its encoding, as a Pipeline."
         )
     if text:
-        return np.array([frame[name].to_list() for name in frame.columns], dtype=object).T
-    columns = [frame[name].cast(nw.Float64).to_numpy() for name in frame.columns]
+        return np.array([column.to_list() for column in frame.iter_columns()], dtype=object).T
+    columns = [column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]
     return np.column_stack(columns).astype(float)
 
 
@@ -115,6 +115,6 @@ def _as_pandas(frame: "nw.DataFrame[Any]") -> Any:
         ) from None
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[object]) -> str:
     shown = ", ".join(map(repr, names[:8]))
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

@@ -119,12 +119,12 @@ def audit(
             TrainingRowsWarning,
             stacklevel=2,
         )
-    parts = [_leaves(view, codes, said.classes, wanted) for view in said.trees]
-    if rows == "unseen" and len(parts) == 1:
-        _warn_of_familiar_rows(said.trees[0], parts[0])
+    leaves = _leaves(said.trees, codes, said.classes, wanted) if said.trees else None
+    if rows == "unseen" and leaves is not None and len(said.trees) == 1:
+        _warn_of_familiar_rows(said.trees[0], leaves)
     bins = _bins(said, codes, n_bins, wanted)
     hits = float((said.predicted == codes).sum())
-    table = parts[0] if len(parts) == 1 else bins
+    table = bins if leaves is None or len(said.trees) > 1 else leaves
     shares = table.n / table.n.sum()
     return Audit(
         model=said.name,
@@ -138,8 +138,8 @@ def audit(
         stated=float(said.probabilities[np.arange(len(codes)), said.predicted].mean()),
         confidence=float(shares @ table.confidence),
         utility=float(shares @ table.utility),
-        leaves=_joined(parts),
-        trees=_trees(parts) if len(parts) > 1 else None,
+        leaves=leaves,
+        trees=None if leaves is None or leaves.tree is None else _trees(leaves, leaves.tree),
         bins=bins,
     )
 
@@ -174,12 +174,16 @@ def _codes(y: ArrayLike, said: Said) -> NDArray[np.int64]:
 
 
 def _levels(
-    counts: FloatArray, predicted: NDArray[np.intp], stated: FloatArray, wanted: _Wanted
+    counts: FloatArray,
+    predicted: NDArray[np.intp],
+    stated: FloatArray,
+    wanted: _Wanted,
+    tree: NDArray[np.intp] | None = None,
 ) -> dict[str, Any]:
     """Columns that leaves and bins share."""
     n = counts.sum(axis=1)
     if wanted.rows == "unseen":
-        found = unseen_levels(counts, predicted)
+        found = unseen_levels(counts, predicted, tree)
         low, high = found.interval(wanted.level)
         needed = found.rows_needed(wanted.confidence, wanted.utility)
         probability, sure, useful = found.probability, found.confidence, found.utility
@@ -211,14 +215,20 @@ def _levels(
 
 
 def _leaves(
-    view: LeafView, codes: NDArray[np.int64], classes: NDArray[Any], wanted: _Wanted
+    views: list[LeafView], codes: NDArray[np.int64], classes: NDArray[Any], wanted: _Wanted
 ) -> AuditedLeaves:
-    counts = view.count(codes, len(classes))
-    predicted = view.stated.argmax(axis=1)
-    stated = view.stated[np.arange(len(predicted)), predicted]
-    levels = _levels(counts, predicted, stated, wanted)
+    """Tabulate the leaves of all trees at once: trees of a forest have many counts in common."""
+    counts = np.concatenate([view.count(codes, len(classes)) for view in views])
+    probabilities = np.concatenate([view.stated for view in views])
+    predicted = probabilities.argmax(axis=1)
+    stated = probabilities[np.arange(len(predicted)), predicted]
+    tree = np.repeat(np.arange(len(views)), [len(view.leaf) for view in views])
     return AuditedLeaves(
-        tree=None, leaf=view.leaf, rule=view.rule, prediction=classes[predicted], **levels
+        tree=tree if len(views) > 1 else None,
+        leaf=np.concatenate([view.leaf for view in views]),
+        rule=views[0].rule if len(views) == 1 else None,
+        prediction=classes[predicted],
+        **_levels(counts, predicted, stated, wanted, tree),
     )
 
 
@@ -235,31 +245,24 @@ def _bins(said: Said, codes: NDArray[np.int64], n_bins: int, wanted: _Wanted) ->
     )
 
 
-def _joined(parts: list[AuditedLeaves]) -> AuditedLeaves | None:
-    if len(parts) < 2:
-        return parts[0] if parts else None
-    columns = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in parts[0].columns()
-    }
-    number = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    return AuditedLeaves(tree=number, rule=None, **columns)
+def _trees(leaves: AuditedLeaves, tree: NDArray[np.intp]) -> AuditedTrees:
+    total = np.bincount(tree, leaves.n)
 
+    def weighted(values: FloatArray) -> FloatArray:
+        return np.bincount(tree, leaves.n * values) / total
 
-def _trees(parts: list[AuditedLeaves]) -> AuditedTrees:
-    shares = [part.n / part.n.sum() for part in parts]
-
-    def weighted(name: str) -> FloatArray:
-        return np.array([s @ getattr(part, name) for s, part in zip(shares, parts, strict=True)])
+    def number(which: NDArray[np.bool_]) -> NDArray[np.intp]:
+        return np.bincount(tree, which).astype(np.intp)
 
     return AuditedTrees(
-        tree=np.arange(len(parts)),
-        leaves=np.array([len(part) for part in parts]),
-        empty=np.array([(part.n <= 0).sum() for part in parts]),
-        flagged=np.array([part.flagged.sum() for part in parts]),
-        outside=np.array([(~part.agrees).sum() for part in parts]),
-        stated=weighted("stated"),
-        confidence=weighted("confidence"),
-        utility=weighted("utility"),
+        tree=np.arange(len(total)),
+        leaves=np.bincount(tree),
+        empty=number(leaves.n <= 0),
+        flagged=number(leaves.flagged),
+        outside=number(~leaves.agrees),
+        stated=weighted(leaves.stated),
+        confidence=weighted(leaves.confidence),
+        utility=weighted(leaves.utility),
     )
 
 

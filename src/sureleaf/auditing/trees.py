@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.ensemble import BaggingClassifier
-from sklearn.ensemble._forest import ForestClassifier
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import BaseDecisionTree
 
 from sureleaf.auditing.leaf_view import LeafView
@@ -52,7 +51,7 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
         view = _of_scikit_learn(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
         rule = path_rules(model.tree_, names, _has_missing(X))
         return [LeafView(view.leaf, view.stated, view.shares, rule[view.leaf], view.trained_on)]
-    if isinstance(model, ForestClassifier):
+    if isinstance(model, RandomForestClassifier | ExtraTreesClassifier):
         leaves, codes = np.asarray(model.apply(X)), np.arange(n_classes)
         return [
             _of_scikit_learn(tree, leaves[:, i], codes, n_classes)
@@ -123,7 +122,7 @@ def path_rules(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> model = DecisionTreeClassifier().fit([[1], [2], [np.nan], [4]], [0, 0, 1, 1])
     >>> path_rules(model.tree_, ["wage"], np.array([True])).tolist()
-    ['all rows', 'wage <= 3', 'wage > 3 or missing']
+    ['all rows', 'wage <= 3', 'wage > 3 (or missing)']
     """
     tests: list[list[str]] = [[] for _ in range(tree.node_count)]
     pending = [0]
@@ -137,7 +136,7 @@ def path_rules(
         bound = _number(float(tree.threshold[node]))
         told = [f"{name} <= {bound}", f"{name} > {bound}"]
         if has_missing[column]:
-            told[0 if tree.missing_go_to_left[node] else 1] += " or missing"
+            told[0 if tree.missing_go_to_left[node] else 1] += " (or missing)"
         tests[left], tests[right] = [*tests[node], told[0]], [*tests[node], told[1]]
         pending += [left, right]
     return np.array([" and ".join(path) or "all rows" for path in tests], dtype=object)

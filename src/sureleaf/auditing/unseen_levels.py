@@ -106,8 +106,23 @@ def _rows_until(
     return needed
 
 
-def unseen_levels(counts: FloatArray, predicted: NDArray[np.intp]) -> UnseenLevels:
+def unseen_levels(
+    counts: FloatArray, predicted: NDArray[np.intp], tree: NDArray[np.intp] | None = None
+) -> UnseenLevels:
     """State what the counts say about the class that was predicted before them.
+
+    Parameters
+    ----------
+    counts : ndarray of float64, shape (n_groups, n_classes)
+        Rows by class.
+    predicted : ndarray of int, shape (n_groups,)
+        The class predicted for each group.
+    tree : ndarray of int, shape (n_groups,), optional
+        The tree of each leaf: rates are drawn towards those of the same tree.
+
+    Returns
+    -------
+    UnseenLevels
 
     Examples
     --------
@@ -119,7 +134,12 @@ def unseen_levels(counts: FloatArray, predicted: NDArray[np.intp]) -> UnseenLeve
     hits = counts[np.arange(len(counts)), predicted]
     share = np.divide(hits, n, out=np.full(len(n), np.nan), where=n > 0)
     sure = majority_probability(counts, predicted)
-    return UnseenLevels(predicted, counts, share, pooled_rates(hits, n), sure)
+    rates = np.empty(len(n))
+    of_tree = np.zeros(len(n), dtype=np.intp) if tree is None else tree
+    for number in np.unique(of_tree):
+        own = of_tree == number
+        rates[own] = pooled_rates(hits[own], n[own])
+    return UnseenLevels(predicted, counts, share, rates, sure)
 
 
 def pooled_rates(hits: FloatArray, n: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ sum. The class c is the most probable one if G_c is the largest.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, ndtr
+from scipy.special import betainc, erf, gammainc, gammainccinv, gammaincinv, ndtr
 
 from sureleaf.levels.arguments import FloatArray
 
@@ -81,8 +81,11 @@ def _largest(shapes: FloatArray) -> FloatArray:
     first = shapes[:, :1]
     # Each tail from its own side, where its small probability is exact.
     value = np.where(z < 0, gammaincinv(first, ndtr(z)), gammainccinv(first, ndtr(-z)))
-    below = np.ones(value.shape)
-    for other in range(1, shapes.shape[1]):
-        below *= gammainc(shapes[:, other : other + 1], value)
+    # Classes without rows are all alike, and many: P(G < x) = erf(sqrt(x)) for shape 1/2.
+    others = shapes[:, 1:]
+    below = erf(np.sqrt(value)) ** (others == _PRIOR_ROWS).sum(axis=1, keepdims=True)
+    for other in others.T:
+        some = np.flatnonzero(other != _PRIOR_ROWS)
+        below[some] *= gammainc(other[some, np.newaxis], value[some])
     found: FloatArray = below @ (weights / weights.sum())
     return np.clip(found, 0.0, 1.0)

@@ -153,17 +153,18 @@ class LearningCurveDisplay(Display):
     def _draw_target(self, axes: "Axes", reach: RowsFor) -> None:
         axes.axhline(reach.target, color=GREEN, linewidth=1.4, linestyle=(0, (5, 2)))
         if math.isfinite(reach.rows):
-            told = f"{reach.target:g} at {reach.rows:,.0f} rows"
+            told = f"{self.measure} {reach.target:g}: some {reach.rows:,.0f} rows"
             if reach.rows <= axes.get_xlim()[1]:
                 axes.plot(reach.rows, reach.target, "D", color=GREEN, markersize=7, zorder=4)
         else:
             told = f"{reach.target:g} is out of reach: the law ends at {reach.limit:.3f}"
         axes.annotate(
             told,
-            (0.01, reach.target),
+            (0.99, reach.target),
             xycoords=("axes fraction", "data"),
             xytext=(0, 5),
             textcoords="offset points",
+            ha="right",
             fontsize=9,
             color=GREEN,
         )

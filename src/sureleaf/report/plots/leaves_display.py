@@ -18,8 +18,10 @@ __all__ = ["LeavesDisplay"]
 
 FloatArray = NDArray[np.float64]
 
-_LINE = 46
+_LONGEST = 80
 _SHOWN = 30
+_COLUMNS = (42.0, 104.0, 150.0)
+"""Where figures end beside the axes, in points."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,70 +148,88 @@ class LeavesDisplay(Display):
         most = np.argsort(-self.n, kind="stable")[:_SHOWN]
         return np.sort(most)
 
+    def label(self, leaf: int) -> str:
+        """Tell rule and class predicted; of a long rule its last tests, which set it apart."""
+        ends = f":  {self.predictions[leaf]}"
+        tests = self.names[leaf].split(" and ")
+        first = 0
+        while len(" and ".join(tests[first:])) + len(ends) > _LONGEST and first < len(tests) - 1:
+            first += 1
+        rule = " and ".join(["...", *tests[first:]] if first else tests)
+        return textwrap.shorten(rule, _LONGEST, placeholder=" ...") + ends
+
     def _size(self) -> tuple[float, float]:
-        return 9.5, 1.7 + 0.46 * max(len(self.shown), 2)
+        return 8.6, 1.6 + 0.52 * max(len(self.shown), 2)
 
     def _title(self) -> tuple[str, str]:
-        dots = "dots: probability of the predicted class"
-        told = f"{dots}, area by rows; lines: {100 * self.level:g} % interval"
-        if self.stated is not None:
-            told += "; ticks: what the model states"
-        return self.title, f"{told}. Hollow: not to be trusted."
+        told = f"Dot: probability of the predicted class; line: {100 * self.level:g} % interval"
+        ticks = "; tick: stated by the model" if self.stated is not None else ""
+        return self.title, f"{told}{ticks}; hollow: not to be trusted."
 
     def _draw(self, axes: "Axes") -> None:
         shown = self.shown
-        height = -np.arange(len(shown), dtype=float)
-        area = 24 + 260 * self.n[shown] / max(float(self.n.max()), 1.0)
-        for y, leaf, size in zip(height, shown, area, strict=True):
-            self._draw_leaf(axes, float(y), int(leaf), float(size))
-        axes.set_yticks(height, [self._label(int(leaf)) for leaf in shown])
-        axes.tick_params(axis="y", length=0, labelsize=8.5)
-        axes.set_ylim(-len(shown) + 0.4, 0.95)
+        most = max(float(self.n.max()), 1.0)
+        for y, leaf in enumerate(shown.tolist()):
+            self._draw_leaf(axes, -float(y), leaf, 24 + 200 * float(self.n[leaf]) / most)
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        axes.set_ylim(-len(shown) + 0.45, 0.95)
         axes.set_xlim(-0.01, 1.01)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("probability of the predicted class")
-        for x, head in ((1.03, "rows"), (1.13, "confidence"), (1.30, "utility")):
-            axes.text(
-                x, 0.62, head, transform=axes.get_yaxis_transform(), fontsize=8.5, color="#5f5f5f"
-            )
+        for place, head in zip(_COLUMNS, ("rows", "confidence", "utility"), strict=True):
+            _beside(axes, 0.72, place, head, "#5f5f5f")
         if len(shown) < len(self.n):
             left = f"{len(self.n) - len(shown)} smaller leaves are not drawn"
             axes.set_xlabel(f"{axes.get_xlabel()}   ({left})")
 
     def _draw_leaf(self, axes: "Axes", y: float, leaf: int, area: float) -> None:
-        colour = RED if self.flagged[leaf] else BLUE
-        axes.plot([self.low[leaf], self.high[leaf]], [y, y], color=colour, linewidth=2, alpha=0.75)
-        fill = "white" if self.flagged[leaf] else colour
+        weak = bool(self.flagged[leaf])
+        colour = RED if weak else BLUE
+        axes.annotate(
+            self.label(leaf),
+            (0, y + 0.42),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=8.5,
+            color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+            zorder=5,
+        )
+        axes.plot([self.low[leaf], self.high[leaf]], [y, y], color=colour, linewidth=2.2)
         axes.scatter(
             [self.probability[leaf]],
             [y],
             s=area,
-            color=fill,
+            color="white" if weak else colour,
             edgecolor=colour,
             zorder=3,
             linewidth=1.8,
+            clip_on=False,
         )
         if self.stated is not None:
             at = float(self.stated[leaf])
-            axes.plot([at, at], [y - 0.3, y + 0.3], color=INK, linewidth=2.2, zorder=4)
+            axes.plot([at, at], [y - 0.2, y + 0.2], color=INK, linewidth=2.4, zorder=4)
         figures = (
-            (1.03, f"{self.n[leaf]:,.4g}"),
-            (1.13, percent(self.confidence[leaf])),
-            (1.30, percent(self.utility[leaf])),
+            f"{self.n[leaf]:,.0f}",
+            percent(self.confidence[leaf]),
+            percent(self.utility[leaf]),
         )
-        for x, text in figures:
-            axes.text(
-                x,
-                y,
-                text,
-                transform=axes.get_yaxis_transform(),
-                va="center",
-                fontsize=9,
-                color=colour if self.flagged[leaf] else INK,
-            )
-        axes.axhline(y - 0.5, color="#f0f0f0", linewidth=0.8, zorder=0)
+        for place, text in zip(_COLUMNS, figures, strict=True):
+            _beside(axes, y, place, text, colour if weak else INK)
 
-    def _label(self, leaf: int) -> str:
-        rule = textwrap.shorten(self.names[leaf], 2 * _LINE, placeholder=" ...")
-        lines = textwrap.wrap(f"{rule}: {self.predictions[leaf]}", _LINE)
-        return "\n".join(lines[:3])
+
+def _beside(axes: "Axes", y: float, place: float, text: str, colour: str) -> None:
+    """Write right of the axes, so many points from them, whatever their size."""
+    axes.annotate(
+        text,
+        (1, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(place, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=9,
+        color=colour,
+        annotation_clip=False,
+    )

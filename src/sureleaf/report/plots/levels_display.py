@@ -21,7 +21,7 @@ __all__ = ["LevelsDisplay"]
 FloatArray = NDArray[np.float64]
 
 _POINTS = 120
-_PENS: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2)))
+_PENS: tuple[Any, ...] = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2)), "-", (0, (9, 2)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,14 +173,15 @@ class LevelsDisplay(Display):
     def _title(self) -> tuple[str, str]:
         # Of winners in turn, the last change is what a reader acts on.
         changes = self.best()
-        told = f"best from {changes[-1][0]:,.0f} rows on: {changes[-1][1]}"
+        start, name = changes[-1]
+        told = f"highest: {name}" if start <= 1 else f"highest from {start:,.0f} rows on: {name}"
         return f"Level of {self.level} by rows", f"{self.source.capitalize()}; {told}."
 
     def _draw(self, axes: "Axes") -> None:
         ends = []
         for place, (name, curve) in enumerate(self.curves.items()):
             colour = INK if place == 0 else COLOURS[(place - 1) % (len(COLOURS) - 1)]
-            pen = _PENS[place % len(_PENS)]
+            pen = "-" if place == 0 else _PENS[(place - 1) % len(_PENS)]
             width = 2.8 if place == 0 else 2.0
             axes.plot(self.n, curve, color=colour, linestyle=pen, linewidth=width, label=name)
             ends.append((float(curve[-1]), name, colour))
@@ -231,6 +232,7 @@ def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
                 "arrowstyle": "-",
                 "color": colour,
                 "linewidth": 0.8,
+                "relpos": (0, 0.5),
                 "shrinkA": 0,
                 "shrinkB": 0,
             },

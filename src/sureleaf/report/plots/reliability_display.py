@@ -178,6 +178,7 @@ class ReliabilityDisplay(Display):
             self._draw_bins(axes, choice, colour)
         axes.plot(self.stated, self.observed, color=INK, linewidth=1, alpha=0.5, zorder=2)
         low = min(float(self.stated.min()), float(np.nanmin(self.observed)))
+        low = min(low, float(np.nanmin(self.low))) if self.around == "observed" else low
         low = 0.0 if low < 0.4 else float(np.floor(10 * low) / 10)
         axes.set_xlim(low - 0.01, 1.01)
         axes.set_ylim(low - 0.01, 1.01)

@@ -92,7 +92,7 @@ class RocDisplay(Display):
     def _title(self) -> tuple[str, str]:
         level = next(iter(self.areas.values())).level
         return (
-            f"Who is found of the class {self.positive}",
+            f"How rows of class {self.positive} are ranked",
             f"ROC curves of unseen rows; area under each with its {100 * level:g} % interval.",
         )
 

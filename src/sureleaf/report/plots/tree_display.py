@@ -129,7 +129,7 @@ class TreeDisplay(Display):
     def end_text(self, place: int) -> str:
         """Tell what stands at an end: class, rows and levels."""
         told = (
-            f"{self.prediction[place]}   {self.n[place]:,.4g} rows, right "
+            f"{self.prediction[place]}   {self.n[place]:,.0f} rows, right "
             f"{percent(self.utility[place])}, sure {percent(self.confidence[place])}"
         )
         if self.hidden[place]:
@@ -154,10 +154,10 @@ class TreeDisplay(Display):
 
     def _title(self) -> tuple[str, str]:
         n_leaves = int(self.is_end.sum() + np.maximum(self.hidden - 1, 0).sum())
-        told = "right: of unseen rows in the leaf; sure: that it has found the most probable class"
+        leaves = "1 leaf" if n_leaves == 1 else f"{n_leaves} leaves"
         return (
-            f"A tree of {n_leaves} leaves, grown on {self.n[0]:,.0f} rows",
-            f"{told}. Hollow: not to be trusted.",
+            f"A tree of {leaves}, grown on {self.n[0]:,.0f} rows",
+            "Right: about unseen rows. Sure: of the majority class. Hollow: not to be trusted.",
         )
 
     def _draw(self, axes: "Axes") -> None:
