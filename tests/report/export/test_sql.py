@@ -117,6 +117,15 @@ def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen):
     connection.close()
 
 
+def test_a_node_of_more_branches_than_a_query_has_columns_is_refused_with_the_way_out():
+    X = pd.DataFrame({"k": [f"k{i % 1700}" for i in range(3400)]})
+    model = TreeClassifier(levels_from="training", criterion="gini", pruning=None, collapse=False)
+    model.fit(X, [i % 1700 % 2 for i in range(3400)])
+    assert model.tree_.n_leaves == 1700
+    with pytest.raises(InvalidArgumentError, match=r"Export to 'python', or prune"):
+        to_sql(model)
+
+
 def test_where_the_model_raises_for_unseen_categories_the_row_is_null(database):
     plain, y = plain_rows()
     model = fitted(plain, y, unseen="error")
