@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf import InvalidArgumentError
+from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.auditing import load_model
 
 skops = pytest.importorskip("skops.io")
@@ -52,6 +52,13 @@ def test_skops_files_of_trees_are_read_and_other_types_asked_for(tmp_path):
     with pytest.raises(InvalidArgumentError, match=f"--trust {name}"):
         load_model(tmp_path / "pipe.skops")
     assert load_model(tmp_path / "pipe.skops", trust=[name]).predict(ROWS).tolist() == LABELS
+
+
+def test_our_own_files_are_read(tmp_path):
+    model = TreeClassifier().fit(ROWS, LABELS)
+    model.save(tmp_path / "tree.sureleaf")
+    loaded = load_model(tmp_path / "tree.sureleaf")
+    assert np.array_equal(loaded.predict_proba(ROWS), model.predict_proba(ROWS))
 
 
 def test_boosters_are_read_from_their_own_files(tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sureleaf.errors import InvalidArgumentError, MissingPackageError
+from sureleaf.estimators import load
 
 __all__ = ["load_model"]
 
@@ -25,12 +26,12 @@ _TRUSTED = (
 def load_model(
     path: str | PathLike[str], *, trust_pickle: bool = False, trust: Sequence[str] = ()
 ) -> Any:
-    """Load a fitted model that another library has saved.
+    """Load a fitted model that this or another library has saved.
 
     Parameters
     ----------
     path : path
-        ``.skops``; ``.joblib``, ``.pkl``, ``.pickle``; LightGBM's text (``.txt``, ``.lgb``);
+        ``.sureleaf``; ``.skops``; ``.joblib``, ``.pkl``, ``.pickle``; LightGBM's text (``.txt``, ``.lgb``);
         XGBoost's ``.json`` or ``.ubj``.
     trust_pickle : bool
         Load a pickle. It runs whatever code its maker has put into it, with your rights.
@@ -63,6 +64,8 @@ def load_model(
     if not file.is_file():
         raise InvalidArgumentError(f"model must be a file; there is none at {str(path)!r}.")
     kind = file.suffix.lower()
+    if kind == ".sureleaf":
+        return load(file)
     if kind == ".skops":
         return _load_skops(file, trust)
     if kind in _PICKLES:
@@ -74,7 +77,7 @@ def load_model(
         xgboost = _library("xgboost")
         return _read(file, lambda: xgboost.Booster(model_file=str(file)))
     raise InvalidArgumentError(
-        f"model must be a .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) file; "
+        "model must be a .sureleaf, .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) file; "
         f"got {file.name!r}. Save the model in one of these forms."
     )
 
