@@ -78,7 +78,7 @@ def test_what_is_no_model_is_said_in_a_sentence(tmp_path):
     with pytest.raises(InvalidArgumentError, match="there is none at"):
         load_model(tmp_path / "none.skops")
     (tmp_path / "data.csv").write_text("a,b\n")
-    with pytest.raises(InvalidArgumentError, match=r"must be a \.skops"):
+    with pytest.raises(InvalidArgumentError, match=r"must be a \.sureleaf, \.skops"):
         load_model(tmp_path / "data.csv")
     for suffix in (".skops", ".joblib", ".json", ".txt"):
         broken = tmp_path / f"broken{suffix}"

@@ -31,8 +31,8 @@ def load_model(
     Parameters
     ----------
     path : path
-        ``.sureleaf``; ``.skops``; ``.joblib``, ``.pkl``, ``.pickle``; LightGBM's text (``.txt``, ``.lgb``);
-        XGBoost's ``.json`` or ``.ubj``.
+        ``.sureleaf``; ``.skops``; ``.joblib``, ``.pkl``, ``.pickle``; LightGBM's text
+        (``.txt``, ``.lgb``); XGBoost's ``.json`` or ``.ubj``.
     trust_pickle : bool
         Load a pickle. It runs whatever code its maker has put into it, with your rights.
     trust : sequence of str
@@ -77,8 +77,8 @@ def load_model(
         xgboost = _library("xgboost")
         return _read(file, lambda: xgboost.Booster(model_file=str(file)))
     raise InvalidArgumentError(
-        "model must be a .sureleaf, .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) file; "
-        f"got {file.name!r}. Save the model in one of these forms."
+        "model must be a .sureleaf, .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) "
+        f"file; got {file.name!r}. Save the model in one of these forms."
     )
 
 
