@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.page import assets, scales, wording
-from sureleaf.report.page.embedding import embedded_json
+from sureleaf.report.page.embedding import embedded_json, what_scripts_read
 
 __all__ = ["SCHEMA", "fragment", "render_page"]
 
@@ -55,7 +55,7 @@ def render_page(document: Mapping[str, Any]) -> str:
     _check_schema(document)
     return _environment().get_template("page.html.jinja").render(
         document,
-        embedded=embedded_json(document),
+        embedded=embedded_json(what_scripts_read(document)),
         style=assets.style(),
         script=assets.script(),
         echarts_version=assets.echarts_version(),

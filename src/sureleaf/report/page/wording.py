@@ -2,10 +2,11 @@
 
 import math
 
-__all__ = ["count", "number", "p_value", "percent", "points", "signed_points", "upper_first"]
+__all__ = ["count", "measure_name", "number", "p_value", "percent", "points", "signed_points", "upper_first"]
 
 NOTHING = "–"
 _SPACE = "\u00a0"
+_MEASURES = {"auc": "AUC", "nce": "log loss (NCE)", "f_measure": "F measure"}
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -88,6 +89,17 @@ def number(value: float | None) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3f}" if abs(value) >= 1e-3 else f"{value:.2g}"
+
+
+def measure_name(name: str) -> str:
+    """Write the name of a measure for people.
+
+    Examples
+    --------
+    >>> measure_name("auc"), measure_name("balanced_accuracy")
+    ('AUC', 'balanced accuracy')
+    """
+    return _MEASURES.get(name, name.replace("_", " "))
 
 
 def p_value(value: float | None) -> str:

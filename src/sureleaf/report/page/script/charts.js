@@ -44,6 +44,11 @@
     return { renderMode: "richText", confine: true, backgroundColor: c.paper, borderColor: c.strong, textStyle: { color: c.ink, fontSize: 12.5 }, formatter, ...more };
   }
 
+  // With a view box a chart fits paper of any width.
+  function scalable({ place, drawn }) {
+    place.querySelector("svg").setAttribute("viewBox", `0 0 ${drawn.getWidth()} ${drawn.getHeight()}`);
+  }
+
   function chart(id, option) {
     const place = S.byId(id);
     if (!place) return null;
@@ -54,9 +59,13 @@
         textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
       };
       one.drawn.setOption({ ...base, ...one.option(colours()) }, true);
+      scalable(one);
     };
     one.draw();
-    new ResizeObserver(() => one.drawn.resize()).observe(place);
+    new ResizeObserver(() => {
+      one.drawn.resize();
+      scalable(one);
+    }).observe(place);
     charts.push(one);
     return one;
   }

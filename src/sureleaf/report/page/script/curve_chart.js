@@ -11,6 +11,12 @@
   const lowest = Math.max(0, Math.floor(Math.min(...ends) * 20) / 20), highest = Math.min(1, Math.ceil(Math.max(...ends) * 20) / 20);
   const told = (at) => `${S.count(at.value[0])} rows\n${percent(at.value[1])}${at.seriesName === "ahead" ? "\ncarried on" : ""}`;
 
+  // The law through what was measured and on to what was not.
+  function fitted() {
+    const { limit, height, rate } = curve.law, first = curve.sizes[0], last = ahead.sizes.at(-1), STEPS = 60;
+    return Array.from({ length: STEPS + 1 }, (_, i) => first * (last / first) ** (i / STEPS)).map((x) => [x, limit - height * x ** -rate]);
+  }
+
   S.chart("chart-curve", (c) => ({
     grid: { left: 60, right: 24, top: 20, bottom: 52 },
     tooltip: S.tooltip(c, told, { trigger: "item" }),
@@ -20,7 +26,10 @@
       ...S.band(curve.sizes, curve.low, curve.high, c.accent, "measured"),
       ...(ahead ? S.band(ahead.sizes, ahead.low, ahead.high, c.plain, "ahead-band") : []),
       { type: "line", data: curve.sizes.map((x, i) => [x, curve.values[i]]), symbol: "circle", symbolSize: 8, lineStyle: { color: c.accent, width: 2.5 }, itemStyle: { color: c.accent }, z: 3 },
-      ...(ahead ? [{ type: "line", name: "ahead", data: ahead.sizes.map((x, i) => [x, ahead.values[i]]), symbol: "circle", symbolSize: 6, lineStyle: { color: c.plain, width: 2, type: "dashed" }, itemStyle: { color: c.plain }, z: 3 }] : []),
+      ...(ahead ? [
+        { type: "line", data: fitted(), symbol: "none", silent: true, tooltip: { show: false }, lineStyle: { color: c.plain, width: 1.5, type: "dashed" }, z: 2 },
+        { type: "scatter", name: "ahead", data: ahead.sizes.map((x, i) => [x, ahead.values[i]]), symbolSize: 7, itemStyle: { color: c.plain }, z: 3 },
+      ] : []),
     ],
   }));
 })();

@@ -5,6 +5,13 @@
 window.Sureleaf = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const report = JSON.parse(document.getElementById("document").textContent);
+  // Nodes come without what they do not have.
+  const ABSENT = ["parent", "edge", "column", "threshold", "threshold_text", "branch_of_category", "low", "high", "confidence", "utility", "rows_needed", "repair"];
+  for (const node of report.tree.nodes) {
+    for (const name of ABSENT) node[name] ??= null;
+    node.children ??= [];
+    node.flagged ??= false;
+  }
 
   function fill(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes || {})) {

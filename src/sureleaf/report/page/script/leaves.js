@@ -9,26 +9,33 @@
   const heads = [...table.tHead.rows[0].cells];
   const filter = byId("leaf-filter"), only = byId("leaf-flagged"), ofClass = byId("leaf-class");
 
-  const keyOf = (line, place, numeric) => {
-    const cell = line.cells[place], told = cell.dataset.value ?? cell.textContent;
-    if (!numeric) return told.toLowerCase();
-    return told === "" ? Infinity : Number(told);
+  const { byNode, ruleOf } = S.treeParts;
+  const leafOf = (line) => byNode.get(Number(line.dataset.leaf));
+  const KEYS = {
+    leaf: (leaf) => leaf.id,
+    rule: (leaf) => ruleOf(leaf.id).toLowerCase(),
+    rows: (leaf) => leaf.n,
+    predicts: (leaf) => S.label(leaf.prediction).toLowerCase(),
+    probability: (leaf) => leaf.probability,
+    confidence: (leaf) => leaf.confidence,
+    utility: (leaf) => leaf.utility,
+    needed: (leaf) => leaf.rows_needed ?? Infinity,
   };
-  function sortBy(head, place) {
-    const numeric = head.dataset.type === "number";
+
+  function sortBy(head) {
     const down = head.getAttribute("aria-sort") === "ascending";
-    for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
+    for (const other of heads) if (other.dataset.key) other.setAttribute("aria-sort", "none");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const keyed = lines.map((line, at) => ({ line, at, key: keyOf(line, place, numeric) }));
+    const keyed = lines.map((line, at) => ({ line, at, key: KEYS[head.dataset.key](leafOf(line)) }));
     keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) * (down ? -1 : 1) || a.at - b.at);
     body.append(...keyed.map((one) => one.line));
   }
-  heads.forEach((head, place) => {
-    if (!head.dataset.type) return;
-    const button = element("button", { type: "button", on: { click: () => sortBy(head, place) } }, head.textContent);
-    head.replaceChildren(button);
+  for (const head of heads) {
+    if (!head.dataset.key) continue;
+    head.append(element("button", { type: "button", "aria-label": `Sort by ${head.textContent}` }));
+    head.addEventListener("click", () => sortBy(head));
     head.setAttribute("aria-sort", head.dataset.key === "leaf" ? "ascending" : "none");
-  });
+  }
 
   function show() {
     const wanted = filter.value.trim().toLowerCase();
@@ -58,8 +65,8 @@
   function csv() {
     const names = ["leaf", "rule", "rows", "predicts", "probability", "low", "high", "confidence", "utility", "rows_needed", "flagged", "repair", ...report.data.classes.map((one) => `rows of ${one.label}`)];
     const told = [...body.rows].filter((line) => !line.hidden).map((line) => {
-      const leaf = S.treeParts.byNode.get(Number(line.dataset.leaf));
-      return [leaf.id, leaf.rule, leaf.n, S.label(leaf.prediction), leaf.probability, leaf.low, leaf.high, leaf.confidence, leaf.utility, leaf.rows_needed, leaf.flagged ? "yes" : "no", leaf.repair, ...leaf.counts];
+      const leaf = leafOf(line);
+      return [leaf.id, ruleOf(leaf.id), leaf.n, S.label(leaf.prediction), leaf.probability, leaf.low, leaf.high, leaf.confidence, leaf.utility, leaf.rows_needed, leaf.flagged ? "yes" : "no", leaf.repair, ...leaf.counts];
     });
     return [names, ...told].map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
   }

@@ -5,7 +5,13 @@
   const S = window.Sureleaf;
   const { element, report } = S;
   const { byNode, isLeaf, leavesUnder, pathTo } = S.treeParts;
-  const panel = S.byId("node-panel");
+  const panel = S.byId("node-panel"), both = S.byId("tree-and-panel");
+
+  function close() {
+    panel.hidden = true;
+    both.classList.remove("with-panel");
+    S.tree.unchoose();
+  }
 
   function conditions(node) {
     const path = pathTo(node.id).slice(1);
@@ -50,7 +56,10 @@
   S.showNode = (id) => {
     const node = byNode.get(id);
     const title = element("h3", {}, isLeaf(node) ? `Leaf ${id}` : `Node ${id}`, node.flagged ? element("span", { class: "tone tone-warn" }, element("span", { class: "tone-icon", "aria-hidden": "true" }, "!"), "not to be trusted") : null);
+    panel.hidden = false;
+    both.classList.add("with-panel");
     panel.replaceChildren(
+      element("button", { type: "button", class: "close", "aria-label": "Close", on: { click: close } }, "×"),
       title, conditions(node), facts(node),
       node.repair ? element("p", { class: "repair" }, `To repair: ${node.repair}.`) : "",
       element("h4", {}, "Classes of its rows"), classTable(node),
@@ -58,8 +67,4 @@
     panel.dataset.node = id;
   };
 
-  panel.append(
-    element("h3", {}, "Choose a node"),
-    element("p", { class: "soft" }, "Click a leaf, or reach it with the arrow keys, to see its rule, its rows, how sure it is and how many rows it would take to be surer."),
-  );
 })();

@@ -79,7 +79,7 @@
 
   function leafLine(end) {
     const node = S.treeParts.byNode.get(end.id);
-    const told = `${node.rule ? "leaf" : "node"} ${end.id}`;
+    const told = `${S.treeParts.isLeaf(node) ? "leaf" : "node"} ${end.id}`;
     const link = element("a", { href: "#tree", on: { click: () => S.tree.choose(end.id) } }, told);
     return element("tr", {}, element("td", {}, link), element("td", { class: "num" }, S.percent(end.share)), element("td", {}, S.label(node.prediction)), element("td", { class: "num" }, S.percent(node.confidence)));
   }
@@ -102,7 +102,7 @@
     const ends = [...found.ends].sort((a, b) => b.share - a.share);
     result.replaceChildren(
       element("p", {}, "Predicted: ", element("strong", { id: "row-prediction" }, S.label(found.prediction)), `.${truth}${many}`),
-      table([["class"], ["probability", true], [""]], classes),
+      table([["class"], ["probability", true], ["of 1"]], classes),
       element("h4", {}, "Where it ends"),
       table([["place"], ["share", true], ["predicts"], ["confidence", true]], ends.slice(0, 12).map(leafLine)),
     );

@@ -6,16 +6,13 @@
   const root = document.documentElement, button = S.byId("theme");
   const preferred = window.matchMedia("(prefers-color-scheme: dark)");
 
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : preferred.matches);
   function show() {
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : preferred.matches;
-    button.setAttribute("aria-pressed", String(dark));
-    button.setAttribute("aria-label", "Dark colours");
-    button.textContent = dark ? "Light" : "Dark";
+    button.textContent = isDark() ? "Light colours" : "Dark colours";
     S.redraw();
-    return dark;
   }
   button.addEventListener("click", () => {
-    root.dataset.theme = button.getAttribute("aria-pressed") === "true" ? "light" : "dark";
+    root.dataset.theme = isDark() ? "light" : "dark";
     show();
   });
   preferred.addEventListener("change", show);

@@ -55,8 +55,12 @@
   function choose(id, options) {
     openTo(id);
     state.chosen = state.focus = id;
-    redraw(options);
     S.showNode(id);
+    redraw(options);
+  }
+  function unchoose() {
+    state.chosen = null;
+    redraw({ focus: true });
   }
   // Chosen from elsewhere on the page: a leaf of the table, a row's leaf.
   function show(id) {
@@ -178,5 +182,5 @@
   const middle = places.placed.get(root.id).y * scale - view.clientHeight / 2;
   if (middle > 0) view.scrollTop = middle;
 
-  S.tree = { show, follow, choose, state };
+  S.tree = { show, follow, choose, unchoose, state };
 })();

@@ -62,8 +62,8 @@
         "aria-expanded": isLeaf(node) ? null : String(item.open), "aria-selected": String(state.chosen === node.id),
         "aria-label": spoken(item), tabindex: state.focus === node.id ? 0 : -1, swatch: S.colour(node.prediction),
       },
-      drawn("title", {}, node.rule || spoken(item)),
-      box(item),
+      drawn("title", {}, isLeaf(node) ? S.treeParts.ruleOf(node.id) : spoken(item)),
+      drawn("g", { "aria-hidden": "true" }, box(item)),
     );
     return group;
   }
@@ -74,7 +74,7 @@
       const { node } = branch.to, share = state.shares.get(node.id);
       edges.append(drawn("path", { class: share ? "edge on-path" : "edge", d: ribbon(branch) }));
       const said = share && share < 0.9995 ? `${branch.to.label}  (${S.percent(share, 0)})` : branch.to.label;
-      labels.append(drawn("text", { class: "edge-label", x: branch.to.x - 8, y: branch.to.y + 4, "text-anchor": "end", "stroke-opacity": branch.thick > 15 ? 0 : 1 }, drawn("title", {}, node.edge), said));
+      labels.append(drawn("text", { class: "edge-label", x: branch.to.x - 8, y: branch.to.y + (branch.thick > 15 ? 4 : -branch.thick / 2 - 3.5), "text-anchor": "end" }, drawn("title", {}, node.edge), said));
     }
     const items = drawn("g", { role: "tree", "aria-label": "The tree" }, found.order.map((item) => nodeGroup(item, state)));
     return drawn(

@@ -97,5 +97,7 @@
     return path;
   }
 
-  Object.assign(S, { treeParts: { byNode, root, isLeaf, edgeLabel, leavesUnder, rowsText, layout, pathTo } });
+  const ruleOf = (id) => pathTo(id).slice(1).map((step) => byNode.get(step).edge).join(" and ") || "all rows";
+
+  Object.assign(S, { treeParts: { ruleOf, byNode, root, isLeaf, edgeLabel, leavesUnder, rowsText, layout, pathTo } });
 })();
