@@ -12,7 +12,7 @@ COLUMNS: list[dict[str, Any]] = [
     {"name": "joined", "kind": "date", "categories": None, "temporal": "date"},
     {"name": "grade", "kind": "ordered", "categories": ["low", "mid", "high"], "temporal": None},
 ]
-HOSTILE = "</script><img src=x onerror=\"window.broken=1\">'\"&<b>\u2028{a|x}"
+HOSTILE = '</script><img src=x onerror="window.broken=1">\'"&<b>\u2028{a|x}'
 
 
 def estimate(value: float, width: float = 0.05) -> Document:
@@ -49,7 +49,12 @@ def tree(n_leaves: int, n_classes: int, seed: int = 0, unseen: str = "mixture") 
         "example_rows": [
             {
                 "row": row,
-                "values": [None if draw.random() < 0.3 else f"{value:.4g}", "nurse", "2024-02-29", None],
+                "values": [
+                    None if draw.random() < 0.3 else f"{value:.4g}",
+                    "nurse",
+                    "2024-02-29",
+                    None,
+                ],
                 "codes": [value, 1, 19782.0, None],
                 "truth": "?",
             }
@@ -134,7 +139,11 @@ def _depth(nodes: list[Document], node: Document) -> int:
 
 
 def document(
-    *, n_leaves: int = 5, labels: Sequence[str] = ("no", "yes"), seed: int = 0, unseen: str = "mixture"
+    *,
+    n_leaves: int = 5,
+    labels: Sequence[str] = ("no", "yes"),
+    seed: int = 0,
+    unseen: str = "mixture",
 ) -> Document:
     """Return a whole document with the tree and the classes asked for."""
     draw = random.Random(seed + 1)
@@ -247,7 +256,9 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
         "positive": 0,
         "labels": list(labels),
         "confusion": confusion,
-        "measures": [{"name": "accuracy", "of": "share of rows", "better": "high", **estimate(0.8)}],
+        "measures": [
+            {"name": "accuracy", "of": "share of rows", "better": "high", **estimate(0.8)}
+        ],
         "roc": {
             "class": 0,
             "false_positive_rate": steps,
@@ -297,7 +308,12 @@ def _error() -> Document:
             "low": [0.5, 0.62, 0.7, None],
             "high": [0.7, 0.78, 0.8, None],
             "law": {"limit": 0.85, "height": 1.0, "rate": 0.6},
-            "ahead": {"sizes": [160, 320], "values": [0.8, 0.82], "low": [0.7, 0.7], "high": [0.9, 0.95]},
+            "ahead": {
+                "sizes": [160, 320],
+                "values": [0.8, 0.82],
+                "low": [0.7, 0.7],
+                "high": [0.9, 0.95],
+            },
             "more_rows": None,
             "text": "More rows would help.",
         },

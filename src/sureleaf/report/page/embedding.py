@@ -8,7 +8,13 @@ from markupsafe import Markup
 
 __all__ = ["embedded_json", "what_scripts_read"]
 
-_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_ESCAPES = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
 
 
 def embedded_json(document: Mapping[str, Any]) -> Markup:

@@ -23,7 +23,12 @@ SECTIONS = (
     ("models", "Compared with"),
     ("methods", "Methods"),
 )
-TONES = {"good": ("✓", "Good"), "warn": ("!", "Caution"), "bad": ("✕", "Problem"), "plain": ("i", "Note")}
+TONES = {
+    "good": ("✓", "Good"),
+    "warn": ("!", "Caution"),
+    "bad": ("✕", "Problem"),
+    "plain": ("i", "Note"),
+}
 
 
 def render_page(document: Mapping[str, Any]) -> str:
@@ -53,15 +58,19 @@ def render_page(document: Mapping[str, Any]) -> str:
 'sureleaf-report/9'. Make the report again with this version of Sureleaf.
     """
     _check_schema(document)
-    return _environment().get_template("page.html.jinja").render(
-        document,
-        embedded=embedded_json(what_scripts_read(document)),
-        style=assets.style(),
-        script=assets.script(),
-        echarts_version=assets.echarts_version(),
-        echarts_notice=assets.echarts_notice(),
-        sections=SECTIONS,
-        tones=TONES,
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            document,
+            embedded=embedded_json(what_scripts_read(document)),
+            style=assets.style(),
+            script=assets.script(),
+            echarts_version=assets.echarts_version(),
+            echarts_notice=assets.echarts_notice(),
+            sections=SECTIONS,
+            tones=TONES,
+        )
     )
 
 
@@ -94,10 +103,14 @@ def fragment(document: Mapping[str, Any]) -> str:
     (True, False)
     """
     _check_schema(document)
-    return _environment().get_template("fragment.html.jinja").render(
-        answer=document["answer"],
-        data=document["data"],
-        tones=TONES,
+    return (
+        _environment()
+        .get_template("fragment.html.jinja")
+        .render(
+            answer=document["answer"],
+            data=document["data"],
+            tones=TONES,
+        )
     )
 
 

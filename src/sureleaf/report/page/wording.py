@@ -2,10 +2,20 @@
 
 import math
 
-__all__ = ["count", "measure_name", "number", "p_value", "percent", "points", "signed_points", "upper_first"]
+__all__ = [
+    "count",
+    "measure_name",
+    "number",
+    "p_value",
+    "percent",
+    "points",
+    "signed_points",
+    "upper_first",
+]
 
-NOTHING = "–"
+NOTHING = "\u2013"
 _SPACE = "\u00a0"
+_MINUS = "\u2212"
 _MEASURES = {"auc": "AUC", "nce": "log loss (NCE)", "f_measure": "F measure"}
 
 
@@ -56,7 +66,7 @@ def signed_points(value: float | None, digits: int = 1) -> str:
     text = f"{abs(100 * value):.{digits}f}"
     if float(text) == 0:
         return text
-    return f"{'+' if value > 0 else '−'}{text}"
+    return f"{'+' if value > 0 else _MINUS}{text}"
 
 
 def count(value: float | None) -> str:

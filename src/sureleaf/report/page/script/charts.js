@@ -63,6 +63,7 @@
     };
     one.draw();
     new ResizeObserver(() => {
+      if (window.matchMedia("print").matches) return; // paper scales what is there
       one.drawn.resize();
       scalable(one);
     }).observe(place);

@@ -84,7 +84,7 @@
     return element("tr", {}, element("td", {}, link), element("td", { class: "num" }, S.percent(end.share)), element("td", {}, S.label(node.prediction)), element("td", { class: "num" }, S.percent(node.confidence)));
   }
   function table(names, lines) {
-    const head = names.map(([name, numeric]) => element("th", { scope: "col", class: numeric ? "num" : null }, name));
+    const head = names.map(([name, numeric]) => (name ? element("th", { scope: "col", class: numeric ? "num" : null }, name) : element("td", {})));
     return element("table", {}, element("thead", {}, element("tr", {}, head)), element("tbody", {}, lines));
   }
 
@@ -102,7 +102,7 @@
     const ends = [...found.ends].sort((a, b) => b.share - a.share);
     result.replaceChildren(
       element("p", {}, "Predicted: ", element("strong", { id: "row-prediction" }, S.label(found.prediction)), `.${truth}${many}`),
-      table([["class"], ["probability", true], ["of 1"]], classes),
+      table([["class"], ["probability", true], [""]], classes),
       element("h4", {}, "Where it ends"),
       table([["place"], ["share", true], ["predicts"], ["confidence", true]], ends.slice(0, 12).map(leafLine)),
     );

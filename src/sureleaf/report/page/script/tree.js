@@ -41,8 +41,7 @@
     const [left, top, right, bottom] = [item.x - 160, item.y - 60, item.x + item.width + 40, item.y + 60].map((at) => at * scale);
     if (left < view.scrollLeft) view.scrollLeft = left;
     else if (right > view.scrollLeft + view.clientWidth) view.scrollLeft = Math.min(left, right - view.clientWidth);
-    if (top < view.scrollTop) view.scrollTop = top;
-    else if (bottom > view.scrollTop + view.clientHeight) view.scrollTop = bottom - view.clientHeight;
+    if (top < view.scrollTop || bottom > view.scrollTop + view.clientHeight) view.scrollTop = item.y * scale - view.clientHeight / 2;
   }
 
   function openTo(id) {
@@ -131,7 +130,7 @@
     view.scrollLeft = x * scale - view.clientWidth / 2;
     view.scrollTop = y * scale - view.clientHeight / 2;
   }
-  const limit = () => Math.min(704, 0.8 * window.innerHeight);
+  const limit = () => Math.min(704, 0.72 * window.innerHeight);
   byId("tree-in").addEventListener("click", () => zoom(scale * 1.25));
   byId("tree-out").addEventListener("click", () => zoom(scale / 1.25));
   byId("tree-fit").addEventListener("click", () => zoom(Math.min(1.25, view.clientWidth / places.width, limit() / places.height)));

@@ -4,7 +4,7 @@
 (() => {
   const S = window.Sureleaf;
   const { drawn } = S;
-  const { byNode, isLeaf, leavesUnder, rowsText } = S.treeParts;
+  const { byNode, isLeaf, leavesUnder } = S.treeParts;
 
   function ribbon({ x, y, to, thick, bend }) {
     const half = thick / 2, middle = (x + bend) / 2, side = (sign) => sign * half;
@@ -14,12 +14,12 @@
     );
   }
 
-  function spoken(item) {
-    const { node } = item;
-    const edge = node.edge ? `${node.edge}: ` : "";
-    const says = `${S.label(node.prediction)} ${S.percent(node.probability)}, ${rowsText(node.n)}`;
-    if (isLeaf(node)) return `${edge}leaf ${node.id}, predicts ${says}${node.flagged ? ", not to be trusted" : ""}`;
-    return `${edge}asks for ${S.report.tree.columns[node.column].name}, ${says}, ${leavesUnder.get(node.id)} leaves`;
+  // What is written on the node first, so that it can be called by what is seen.
+  function spoken({ node, told }) {
+    const edge = node.edge ? `, where ${node.edge}` : "";
+    const seen = `${told.name} ${told.sub}`;
+    if (isLeaf(node)) return `${seen}: leaf ${node.id}, predicts ${S.label(node.prediction)}${node.flagged ? ", not to be trusted" : ""}${edge}`;
+    return `${seen}: asks for ${S.report.tree.columns[node.column].name}, ${leavesUnder.get(node.id)} leaves below${edge}`;
   }
 
   // From a faint to a clear tint of the class's colour; the text on it stays readable.
@@ -34,16 +34,16 @@
     if (isLeaf(node)) {
       parts.push(drawn("rect", { class: "strip", x: 0.5, y: -height / 2 + 0.5, width: width - 1, height: height - 1, rx: 5, opacity: strength(node.probability) }));
       parts.push(drawn("rect", { class: "strip", y: -height / 2, width: 5, height, rx: 2 }));
-      const text = drawn("text", { x: 12, y: 4.5 }, drawn("tspan", { class: "name" }, told.name), drawn("tspan", { class: "sub", dx: 6 }, told.sub));
+      const text = drawn("text", { x: 12, y: 4.5 }, drawn("tspan", { class: "name" }, told.name), " ", drawn("tspan", { class: "sub", dx: 2 }, told.sub));
       parts.push(text);
       if (node.flagged) {
         parts.push(drawn("rect", { class: "warn-box", x: width - 19, y: -7, width: 14, height: 14, rx: 3 }));
-        parts.push(drawn("text", { class: "warn-sign", x: width - 12, y: 4 }, "!"));
+        parts.push(drawn("path", { class: "warn-sign", d: `M${width - 12},-4v5m0,2v1.500` }));
       }
       return parts;
     }
-    parts.push(drawn("text", { class: "name", x: 10, y: -3 }, told.name), drawn("text", { class: "sub", x: 10, y: 12 }, told.sub));
-    parts.push(drawn("circle", { class: "handle", cx: width, r: 8 }), drawn("text", { class: "handle-sign", x: width, y: 4.5 }, item.open ? "−" : "+"));
+    parts.push(drawn("text", {}, drawn("tspan", { class: "name", x: 10, y: -3 }, told.name), " ", drawn("tspan", { class: "sub", x: 10, y: 12 }, told.sub)));
+    parts.push(drawn("circle", { class: "handle", cx: width, r: 8 }), drawn("path", { class: "handle-sign", d: `M${width - 4},0h8${item.open ? "" : "m-4,-4v8"}` }));
     return parts;
   }
 
@@ -62,8 +62,7 @@
         "aria-expanded": isLeaf(node) ? null : String(item.open), "aria-selected": String(state.chosen === node.id),
         "aria-label": spoken(item), tabindex: state.focus === node.id ? 0 : -1, swatch: S.colour(node.prediction),
       },
-      drawn("title", {}, isLeaf(node) ? S.treeParts.ruleOf(node.id) : spoken(item)),
-      drawn("g", { "aria-hidden": "true" }, box(item)),
+      box(item),
     );
     return group;
   }
