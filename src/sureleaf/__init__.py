@@ -12,12 +12,14 @@ from sureleaf.errors import (
     InvalidTypeError,
     MissingPackageError,
     SureleafError,
+    TrainingRowsWarning,
     UnreachableLevelError,
     UnseenCategoryWarning,
 )
 
 if TYPE_CHECKING:
-    from sureleaf import comparison, designs, levels, measures
+    from sureleaf import comparison, designs, levels, measures, plots
+    from sureleaf.auditing import Audit, audit
     from sureleaf.comparison import (
         Comparison,
         auc_difference,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
         rows_for_width,
         rows_to_detect,
     )
-    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier, rank_columns
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier, load, rank_columns
     from sureleaf.evaluation import (
         Arithmetic,
         BootstrapError,
@@ -51,11 +53,13 @@ if TYPE_CHECKING:
         evaluate,
         learning_curve,
     )
+    from sureleaf.report.export import export, from_json
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Arithmetic",
+    "Audit",
     "BaggedTreesClassifier",
     "BootstrapError",
     "Comparison",
@@ -71,11 +75,13 @@ __all__ = [
     "NoChange",
     "NotWorthwhile",
     "SureleafError",
+    "TrainingRowsWarning",
     "TreeClassifier",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
     "__version__",
     "auc_difference",
+    "audit",
     "bayesian_signed_rank",
     "bootstrap_difference",
     "bootstrap_error",
@@ -86,14 +92,18 @@ __all__ = [
     "decide",
     "designs",
     "evaluate",
+    "export",
     "five_by_two_f",
+    "from_json",
     "holm",
     "learning_curve",
     "levels",
+    "load",
     "mcnemar",
     "measures",
     "one_sample_t",
     "paired_t",
+    "plots",
     "rank_columns",
     "rate_interval",
     "rows_for_width",
@@ -101,7 +111,8 @@ __all__ = [
 ]
 
 _LAZY = {
-    "sureleaf": ("comparison", "designs", "levels", "measures"),
+    "sureleaf": ("comparison", "designs", "levels", "measures", "plots"),
+    "sureleaf.auditing": ("Audit", "audit"),
     "sureleaf.comparison": (
         "Comparison",
         "auc_difference",
@@ -122,6 +133,7 @@ _LAZY = {
     "sureleaf.estimators": (
         "BaggedTreesClassifier",
         "TreeClassifier",
+        "load",
         "rank_columns",
     ),
     "sureleaf.evaluation": (
@@ -138,6 +150,10 @@ _LAZY = {
         "decide",
         "evaluate",
         "learning_curve",
+    ),
+    "sureleaf.report.export": (
+        "export",
+        "from_json",
     ),
 }
 """Where public names live that are loaded when first used; in the package itself: modules."""

@@ -6,7 +6,7 @@ from typing import NoReturn
 import typer
 
 import sureleaf
-from sureleaf.cli import compare, curve, evaluate, leaves, plan, rank, reproduce
+from sureleaf.cli import audit, compare, curve, evaluate, leaves, plan, rank, report, reproduce
 from sureleaf.cli.output import finish
 
 __all__ = ["application", "main"]
@@ -46,11 +46,13 @@ def _options(
 
 
 # Every command, in the order of the help page: one file each, named after it.
+application.command()(report.report)
 application.command()(leaves.leaves)
 application.command()(rank.rank)
 application.command()(evaluate.evaluate)
 application.command()(compare.compare)
 application.command()(curve.curve)
+application.command()(audit.audit)
 application.command(context_settings={"allow_extra_args": True})(plan.plan)
 application.command()(reproduce.reproduce)
 

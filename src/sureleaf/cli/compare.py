@@ -1,4 +1,4 @@
-"""``sureleaf compare``: which of two classifiers is better."""
+"""``sureleaf compare``: which of two classifiers, or of two reports, is better."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,10 @@ __all__ = ["compare"]
 def compare(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="DATA | FIRST SECOND", help="A table, or two saved evaluations."),
+        typer.Argument(
+            metavar="DATA | FIRST SECOND | OLD.json NEW.json",
+            help="A table, two saved evaluations, or two reports.",
+        ),
     ],
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="Column to predict, with a table.")
@@ -24,7 +27,18 @@ def compare(
         typer.Option("--model", "-m", help="Twice, with a table: the two classifiers."),
     ] = None,
     measure: given.MeasureName = "accuracy",
-    margin: Annotated[float, typer.Option(help="Differences up to this size count as none.")] = 0.0,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Differences up to this size count as none.", show_default="0, of reports 0.01"
+        ),
+    ] = None,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate", help="Of reports: exit with 1 if the new one is worse beyond the margin."
+        ),
+    ] = False,
     detect: Annotated[
         float | None,
         typer.Option(
@@ -64,7 +78,14 @@ def compare(
       --repeats 10 --margin 0.01
 
     - sureleaf compare first.eval second.eval --measure auc
+
+    - sureleaf compare old.json new.json --margin 0.02 --gate
     """
+    if len(paths) == 2 and any(path.suffix.lower() == ".json" for path in paths):
+        _compare_reports(paths, measure, margin, level, gate=gate, as_json=as_json)
+        return
+    if gate:
+        raise InvalidArgumentError("--gate needs two reports: sureleaf compare old.json new.json")
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
@@ -100,7 +121,7 @@ def compare(
         first,
         second,
         measure=measure,
-        margin=margin,
+        margin=margin or 0.0,
         level=level,
         independent=independent,
         detect=detect,
@@ -110,3 +131,29 @@ def compare(
         show_json(judged_text.comparison_values(found))
     else:
         show(*judged_text.show_comparison(found))
+
+
+def _compare_reports(
+    paths: list[Path],
+    measure: str,
+    margin: float | None,
+    level: float,
+    *,
+    gate: bool,
+    as_json: bool,
+) -> None:
+    """Show what the new report says of the old one; as a gate, exit with 1 where it is worse."""
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.report import judged_text
+    from sureleaf.report.gate import compare_reports, read_report
+
+    old, new = (read_report(path) for path in paths)
+    found = compare_reports(
+        old, new, measure=measure, margin=0.01 if margin is None else margin, level=level
+    )
+    if as_json:
+        show_json(judged_text.comparison_values(found))
+    else:
+        show(*judged_text.show_comparison(found, ("new", "old")))
+    if gate and found.verdict == "worse":
+        raise typer.Exit(1)

@@ -16,7 +16,7 @@ from sureleaf.counts import LeafCounts
 from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bags import draw_bag
-from sureleaf.estimators.building import build
+from sureleaf.estimators.building import build, trees_at_once
 from sureleaf.estimators.out_of_bag import (
     BagRowLevels,
     BagSums,
@@ -24,6 +24,7 @@ from sureleaf.estimators.out_of_bag import (
     OutOfBagLevels,
 )
 from sureleaf.estimators.parameters import check_choice, check_number, draw_seed, thread_count
+from sureleaf.estimators.saving import SavingMixin
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.levels.proportions import wilson
 from sureleaf.probability import find_estimate
@@ -33,12 +34,8 @@ from sureleaf.tree.growing import kernel_table
 
 __all__ = ["BaggedTreesClassifier"]
 
-# Below this many cells a tree in flight is so small that there may be one a thread; above, two
-# at a time, with more threads each, keep the memory within half the encoded table.
-_SMALL_TABLE = 1_000_000
 
-
-class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Trees grown on bootstraps of the rows; their mean probability, and how far to believe it.
 
     Every tree leaves out some 37 % of the rows. What the trees say about rows that they left out
@@ -96,6 +93,8 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     _rows: TrainingRows | None
     _out_of_bag: BagSums | None
+    _judged: tuple[HitRates, OutOfBagLevels] | None = None
+    """What a saved model knows of its out-of-bag rows."""
 
     def __init__(
         self,
@@ -130,8 +129,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         BaggedTreesClassifier
             Itself.
         """
-        check_number("n_estimators", self.n_estimators, low=1, whole=True)
-        check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
+        self._check_parameters()
         # A copy is fitted, so that a fit that fails leaves the model as it was.
         fitted = copy.copy(self)
         fitted._template = self._make_template()
@@ -143,6 +141,10 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         fitted._state_probabilities()
         self.__dict__ = fitted.__dict__
         return self
+
+    def _check_parameters(self) -> None:
+        check_number("n_estimators", self.n_estimators, low=1, whole=True)
+        check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
 
     def _make_template(self) -> TreeClassifier:
         """Make the estimator whose parameters all trees have; its rows are kept for levels."""
@@ -178,8 +180,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         n_threads = thread_count(self.n_jobs)
         _ = rows.kernel
         rows.sort(n_threads)
-        is_small = len(rows.labels) * max(1, len(rows.table.columns)) < _SMALL_TABLE
-        n_at_once = n_threads if is_small else min(2, n_threads)
+        n_at_once = trees_at_once(rows, n_threads)
         recipe = replace(
             self._template._recipe(), keep_order=True, n_threads=max(1, n_threads // n_at_once)
         )
@@ -207,6 +208,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             for tree in self.trees_
         ]
         self._out_of_bag = None
+        self._judged = None
         self._calibrator = None
         if self.calibration is not None:
             from sureleaf.estimators.calibrating import fit_calibration  # loads linear models
@@ -338,7 +340,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if self._rows is None:
             raise InvalidArgumentError(
                 "out-of-bag results need the training rows, and the model no longer holds them. "
-                "Ask for oob_proba_ before forget_rows() or pickling, or fit again."
+                "Ask for oob_proba_ before forget_rows(), saving or pickling, or fit again."
             )
         return self._rows
 
@@ -378,7 +380,14 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             np.ones(len(judged)) if weights is None else weights[judged],
         )
 
+    def _can_judge(self) -> bool:
+        """Whether out-of-bag levels are there, or what they are computed from is."""
+        parts = (self._judged, self._out_of_bag, self._rows)
+        return any(part is not None for part in parts)
+
     def _hit_rates(self) -> HitRates:
+        if self._judged is not None:
+            return self._judged[0]
         stated, hit, _, weights = self._judge()
         if not len(stated):
             return HitRates(np.empty(0), np.zeros(1), np.zeros(1))
@@ -388,6 +397,8 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def oob_levels_(self) -> OutOfBagLevels:
         """Agreement of the trees and utility, by rows that the trees asked had not seen."""
         check_is_fitted(self)
+        if self._judged is not None:
+            return self._judged[1]
         _, hit, agreed, weights = self._judge()
         n_rows, hits = float(weights.sum()), float((weights * hit).sum())
         low, high = wilson(hits, n_rows)
