@@ -16,6 +16,7 @@ __all__ = [
 NOTHING = "\u2013"
 _SPACE = "\u00a0"
 _MINUS = "\u2212"
+_ROUNDING = 1e-9  # a sum of shares may miss 1 by so much
 _MEASURES = {"auc": "AUC", "nce": "log loss (NCE)", "f_measure": "F measure"}
 
 
@@ -31,7 +32,7 @@ def percent(value: float | None, digits: int = 1) -> str:
     """
     if value is None:
         return NOTHING
-    if value in (0, 1):
+    if min(abs(value), abs(value - 1)) < _ROUNDING:
         return f"{100 * value:.0f}{_SPACE}%"
     text = f"{100 * value:.{digits}f}"
     step = 10.0**-digits

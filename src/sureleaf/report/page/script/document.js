@@ -32,7 +32,7 @@ window.Sureleaf = (() => {
     value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   function percent(value, digits = 1) {
     if (value === null || value === undefined) return NOTHING;
-    if (value === 0 || value === 1) return `${100 * value}${SPACE}%`;
+    if (Math.min(Math.abs(value), Math.abs(value - 1)) < 1e-9) return `${Math.round(100 * value)}${SPACE}%`;
     const text = (100 * value).toFixed(digits), step = 10 ** -digits;
     if (Number(text) >= 100 && value < 1) return `>${SPACE}${(100 - step).toFixed(digits)}${SPACE}%`;
     if (Number(text) === 0 && value > 0) return `<${SPACE}${step.toFixed(digits)}${SPACE}%`;

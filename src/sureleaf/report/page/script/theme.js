@@ -8,7 +8,7 @@
 
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : preferred.matches);
   function show() {
-    button.textContent = isDark() ? "Light colours" : "Dark colours";
+    button.replaceChildren(isDark() ? "Light" : "Dark", S.element("span", { class: "wordy" }, " colours"));
     S.redraw();
   }
   button.addEventListener("click", () => {

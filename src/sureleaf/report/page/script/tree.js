@@ -6,9 +6,9 @@
   const { byId } = S;
   const { byNode, root, isLeaf, edgeLabel, layout, pathTo } = S.treeParts;
   const nodes = S.report.tree.nodes, view = byId("tree-view");
-  const AT_FIRST = 24;
+  const AT_FIRST = view.clientWidth < 600 ? 8 : 24;
   const state = { chosen: null, focus: root.id, found: new Set(), shares: new Map(), expanded: firstLevels() };
-  let scale = 1, places = null;
+  let scale = 1, places = null, zoomed = false;
 
   // As many whole levels as leave the picture readable.
   function firstLevels() {
@@ -55,10 +55,12 @@
     openTo(id);
     state.chosen = state.focus = id;
     S.showNode(id);
+    suit();
     redraw(options);
   }
   function unchoose() {
     state.chosen = null;
+    suit();
     redraw({ focus: true });
   }
   // Chosen from elsewhere on the page: a leaf of the table, a row's leaf.
@@ -126,9 +128,17 @@
   function zoom(to) {
     const x = (view.scrollLeft + view.clientWidth / 2) / scale, y = (view.scrollTop + view.clientHeight / 2) / scale;
     scale = Math.min(2.5, Math.max(0.15, to));
+    zoomed = true;
     redraw();
     view.scrollLeft = x * scale - view.clientWidth / 2;
     view.scrollTop = y * scale - view.clientHeight / 2;
+  }
+  // Until the reader zooms: the whole tree if it stays readable so.
+  function suit() {
+    if (zoomed) return;
+    const { width, height } = layout(state.expanded);
+    const fitting = Math.min((view.clientWidth - 2) / width, limit() / height);
+    scale = fitting >= 1 ? Math.min(1.2, fitting) : Math.max(fitting, 0.8);
   }
   const limit = () => Math.min(704, 0.72 * window.innerHeight);
   byId("tree-in").addEventListener("click", () => zoom(scale * 1.25));
@@ -145,9 +155,10 @@
   });
 
   function matches(node, wanted) {
-    const told = [node.edge, isLeaf(node) ? S.label(node.prediction) : S.report.tree.columns[node.column].name];
-    if (isLeaf(node)) told.push(`leaf ${node.id}`);
+    const told = isLeaf(node) ? [S.label(node.prediction), `leaf ${node.id}`] : [S.report.tree.columns[node.column].name];
     if (node.parent !== null) told.push(edgeLabel(node));
+    // A column's name alone means the nodes that ask for it, not every branch below them.
+    if (/[ =<>]/.test(wanted)) told.push(node.edge);
     return told.some((text) => text && text.toLowerCase().includes(wanted));
   }
   const search = byId("tree-search");
@@ -174,9 +185,7 @@
     legend.append(S.element("li", {}, S.element("span", { class: "swatch", swatch: S.colour(place), "aria-hidden": "true" }), one.label)),
   );
 
-  redraw();
-  const fitting = Math.min(view.clientWidth / places.width, limit() / places.height);
-  scale = fitting >= 1 ? Math.min(1.2, fitting) : Math.max(fitting, 0.8);
+  suit();
   redraw();
   const middle = places.placed.get(root.id).y * scale - view.clientHeight / 2;
   if (middle > 0) view.scrollTop = middle;
