@@ -40,9 +40,10 @@ format: $(VENV)/.installed-check
 stub: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -q -m sureleaf._kernel._core -o src/sureleaf/_kernel/_core.pyi
 
-pictures: $(VENV)/.installed-demo
+pictures: $(VENV)/.installed-test
 	$(BIN)/python docs/draw_leaves.py > docs/leaves.svg
 	$(BIN)/python docs/draw_plots.py docs/plots.png
+	$(BIN)/python docs/draw_report.py > docs/report.png
 
 benchmark: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.speed

@@ -73,12 +73,17 @@ class Report:
     def __repr__(self) -> str:
         return f"Report({self.document['answer']['headline']})"
 
-    def _repr_html_(self) -> str:
-        from html import escape
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write the report as one page; an older file is replaced only by a whole new one."""
+        from sureleaf.report.page import render_page
+        from sureleaf.report.written import write_whole
 
-        headline, *others = self.sentences
-        items = "".join(f"<li>{escape(text)}</li>" for text in others)
-        return f"<p><strong>{escape(headline)}</strong></p><ul>{items}</ul>"
+        write_whole(Path(path), render_page(self.document))
+
+    def _repr_html_(self) -> str:
+        from sureleaf.report.page import fragment
+
+        return fragment(self.document)
 
 
 def make_report(  # noqa: PLR0913 - one question, named options

@@ -1,0 +1,58 @@
+"""From rows to the page: what the browser computes is what the fitted tree says."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sureleaf import TreeClassifier
+from tests.browser.conftest import Show
+from tests.report.tables import mixed, quick_report, three_classes
+
+
+@pytest.mark.parametrize("table", [mixed, three_classes])
+def test_rows_and_decisions_in_the_page_are_those_of_python(show: Show, table: Any) -> None:
+    X, y = table()
+    document = quick_report(X, y).to_dict()
+    model = TreeClassifier(random_state=0).fit(X, y)
+    assert document["tree"]["rules"] == model.rules()
+    page = show(document)
+
+    examples = document["tree"]["example_rows"]
+    assert len(examples) >= 20
+    stated = model.predict_proba(X)
+    followed = page.evaluate(
+        "rows => rows.map(row => Sureleaf.rowPath(row).probabilities)",
+        [example["codes"] for example in examples],
+    )
+    expected = stated[[example["row"] for example in examples]]
+    np.testing.assert_allclose(followed, expected, rtol=0, atol=1e-12)
+
+    # The same rows through the form, where dates and numbers are text.
+    page.locator("#row-path summary").click()
+    for place in (0, 7, 19):
+        page.select_option("#row-chooser", str(place))
+        page.evaluate(
+            "document.querySelectorAll('#row-form input').forEach(one => delete one.dataset.text)"
+        )
+        page.evaluate("Sureleaf.followRow()")
+        most = page.locator("#row-result [data-probability]").first
+        assert float(most.get_attribute("data-probability")) == pytest.approx(expected[place].max())
+
+    decision = document["quality"]["decision"]
+    counts = page.locator("#confusion-decided tbody").evaluate(
+        "body => [...body.rows].map(line => "
+        "[...line.querySelectorAll('.cell')].map(cell => Number(cell.dataset.value)))"
+    )
+    np.testing.assert_allclose(counts, decision["confusion"], rtol=0, atol=1e-9)
+    paid = float(page.locator("#cost-now").get_attribute("data-value"))
+    assert paid == pytest.approx(decision["cost_a_row"], abs=1e-12)
+    if decision["threshold"] is not None:
+        best = float(page.locator("#threshold-least").get_attribute("data-value"))
+        assert best == decision["threshold"]
+
+    rules = page.evaluate(
+        "Sureleaf.report.tree.nodes.filter(node => !node.children.length)"
+        ".map(node => Sureleaf.treeParts.ruleOf(node.id))"
+    )
+    assert rules == model.leaves().rule.tolist()

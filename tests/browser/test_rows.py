@@ -1,0 +1,111 @@
+"""A row's way through the tree, and its probabilities, are those of Python."""
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import Show
+from tests.report.page_documents import document
+
+UNSEEN = -2
+
+
+def ends(
+    tree: dict[str, Any], values: list[float | None], node: int = 0, share: float = 1.0
+) -> dict[int, float]:
+    """Say where a row ends and with which shares, by the rules of docs/report-json.md."""
+    here = tree["nodes"][node]
+    if not here["children"]:
+        return {node: share}
+    value, branches = values[here["column"]], here["branch_of_category"]
+    if value is None:
+        taken = None
+    elif branches is not None:
+        taken = branches[int(value)] if value != UNSEEN else -1
+    else:
+        taken = 0 if value <= here["threshold"] else 1
+    if taken is not None and taken >= 0:
+        return ends(tree, values, here["children"][taken], share)
+    if taken == -1 and tree["unseen"] == "stop":
+        return {node: share}
+    found: dict[int, float] = {}
+    for child, part in zip(here["children"], here["shares"], strict=True):
+        if part > 0:
+            found |= ends(tree, values, child, share * part)
+    return found
+
+
+@pytest.mark.parametrize("unseen", ["mixture", "stop"])
+def test_paths_and_probabilities_are_those_of_the_rules(show: Show, unseen: str) -> None:
+    made = document(n_leaves=30, labels=["a", "b", "c"], unseen=unseen)
+    tree, draw = made["tree"], random.Random(2)
+    thresholds = [node["threshold"] for node in tree["nodes"] if node["threshold"] is not None]
+    rows: list[list[float | None]] = [
+        [
+            draw.choice([None, draw.uniform(0, 100), draw.choice(thresholds)]),
+            draw.choice([None, 0, 1, 2, UNSEEN]),
+            draw.choice([None, draw.uniform(15000, 20000)]),
+            draw.choice([None, 0, 1, 2]),
+        ]
+        for _ in range(60)
+    ]
+    page = show(made)
+    answers = page.evaluate(
+        "rows => rows.map(row => { const found = Sureleaf.rowPath(row); return "
+        "{ends: found.ends, probabilities: found.probabilities, prediction: found.prediction} })",
+        rows,
+    )
+    for row, answer in zip(rows, answers, strict=True):
+        expected = ends(tree, row)
+        assert {end["id"]: end["share"] for end in answer["ends"]} == pytest.approx(
+            expected, abs=1e-12
+        )
+        mixed = [
+            sum(share * tree["nodes"][node]["probabilities"][k] for node, share in expected.items())
+            for k in range(3)
+        ]
+        assert answer["probabilities"] == pytest.approx(mixed, abs=1e-12)
+        assert answer["prediction"] == mixed.index(max(mixed))
+
+
+def test_an_example_and_typed_values_are_followed_and_nonsense_is_said(show: Show) -> None:
+    made = document(n_leaves=12)
+    tree = made["tree"]
+    labels = [one["label"] for one in made["data"]["classes"]]
+    page = show(made)
+    page.locator("#row-path summary").click()
+
+    def told(values: list[float | None]) -> None:
+        reached = ends(tree, values)
+        share = [
+            sum(part * tree["nodes"][node]["probabilities"][k] for node, part in reached.items())
+            for k in range(2)
+        ]
+        assert page.locator("#row-prediction").inner_text() == labels[share.index(max(share))]
+        stated = page.locator("#row-result [data-probability]").first
+        assert float(stated.get_attribute("data-probability")) == pytest.approx(
+            max(share), abs=1e-12
+        )
+        marked = page.locator("#tree-view .leaf.on-path").evaluate_all(
+            "all => all.map(one => Number(one.dataset.node))"
+        )
+        assert sorted(marked) == sorted(reached)
+
+    page.select_option("#row-chooser", "1")
+    told(tree["example_rows"][1]["codes"])
+    fields = page.locator("#row-form label:not(.choose) :is(input, select)")
+    fields.nth(0).fill("42.5")
+    fields.nth(1).select_option("other")
+    fields.nth(2).fill("2019-07-01")
+    told([42.5, UNSEEN, 18078.0, None])
+    assert page.input_value("#row-chooser") == ""
+    fields.nth(0).fill("forty")
+    assert "age" in page.locator("#row-result").inner_text()
+    assert fields.nth(0).get_attribute("aria-invalid") == "true"
+
+
+def test_a_tree_that_refuses_new_categories_says_so(show: Show) -> None:
+    page = show(document(n_leaves=30, unseen="error"))
+    refused = page.evaluate(f"Sureleaf.rowPath([null, {UNSEEN}, null, null]).refused")
+    assert refused == 1

@@ -1,0 +1,56 @@
+"""Every section is there and fits, whatever the tree and the classes."""
+
+from string import ascii_uppercase
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import Show
+from tests.report.page_documents import document
+
+SECTIONS = ["answer", "data", "tree", "leaves", "quality", "error", "models", "methods"]
+DOCUMENTS: dict[str, dict[str, Any]] = {
+    "2 leaves": {"n_leaves": 2},
+    "400 leaves": {"n_leaves": 400},
+    "3 classes": {"n_leaves": 9, "labels": ["setosa", "versicolor", "virginica"]},
+    "26 classes": {"n_leaves": 40, "labels": list(ascii_uppercase)},
+}
+
+
+@pytest.mark.parametrize("options", DOCUMENTS.values(), ids=list(DOCUMENTS))
+def test_every_section_is_there_and_fits_a_desk_and_a_phone(
+    show: Show, options: dict[str, Any]
+) -> None:
+    page = show(document(**options))
+    assert page.locator("main > section").evaluate_all("all => all.map(one => one.id)") == SECTIONS
+    linked = page.locator("nav.contents a").evaluate_all("all => all.map(one => one.hash)")
+    assert linked == [f"#{section}" for section in SECTIONS]
+    for section in SECTIONS:
+        assert page.locator(f"#{section}-title").is_visible()
+        assert page.locator(f"#{section}").get_attribute("aria-labelledby") == f"{section}-title"
+    assert page.locator("#tree-view [role=treeitem]").count() >= 3
+    charts = page.locator(".chart").count()
+    assert page.locator(".chart svg path").count() > charts >= 3
+    for width in (1280, 390, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_a_single_leaf_and_what_is_null_are_drawn_too(show: Show) -> None:
+    made = document(n_leaves=1)
+    made["quality"] |= {"roc": None, "calibration": None}
+    made["error"] |= {"bootstrap": None, "curve": None}
+    made["answer"]["accuracy"] |= {"low": None, "high": None}
+    page = show(made)
+    assert page.locator("#tree-view [role=treeitem]").count() == 1
+    assert page.locator("main > section").count() == len(SECTIONS)
+
+
+def test_it_reads_without_scripts(show: Show) -> None:
+    made = document()
+    page = show(made, java_script_enabled=False)
+    assert page.locator("h1").inner_text() == made["answer"]["headline"]
+    assert page.locator("#leaf-table tbody tr").count() == made["tree"]["n_leaves"]
+    page.locator("summary", has_text="The tree as rules").click()
+    assert page.locator("pre.rules").inner_text() == made["tree"]["rules"]
+    assert not page.locator("#tree-search").is_visible()

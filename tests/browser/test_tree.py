@@ -1,0 +1,97 @@
+"""The diagram can be opened, searched, walked by keys, and says what a leaf knows."""
+
+from typing import Any
+
+from tests.browser.conftest import Show
+from tests.report.page_documents import document
+
+
+def items(page: Any) -> int:
+    return int(page.locator("#tree-view [role=treeitem]").count())
+
+
+def test_a_large_tree_opens_step_by_step_and_is_searched(show: Show) -> None:
+    made = document(n_leaves=400)
+    nodes = made["tree"]["nodes"]
+    page = show(made)
+    at_first = items(page)
+    assert at_first < 100
+    page.click("#tree-expand")
+    assert items(page) == len(nodes)
+    page.click("#tree-collapse")
+    assert items(page) == at_first
+
+    wanted = next(node for node in reversed(nodes) if not node["children"])
+    page.fill("#tree-search", f"leaf {wanted['id']}")
+    hit = page.locator(f'#tree-view [data-node="{wanted["id"]}"].found')
+    assert hit.count() == 1
+    columns = made["tree"]["columns"]
+    by_name = sum(
+        bool(node["children"]) and columns[node["column"]]["name"] == "joined" for node in nodes
+    )
+    page.fill("#tree-search", "JOINED")
+    assert page.locator("#tree-found").inner_text() == f"{by_name} nodes found"
+
+    page.fill("#tree-search", wanted["edge"].upper())
+    by_edge = sum(wanted["edge"] in (node["edge"] or "") for node in nodes)
+    assert page.locator("#tree-found").inner_text().split()[0] == str(by_edge)
+
+    page.click("#tree-fit")
+    inside = page.evaluate(
+        "document.querySelector('#tree-view svg').clientWidth"
+        " <= document.querySelector('#tree-view').clientWidth + 1"
+    )
+    assert inside
+
+
+def test_a_click_on_a_leaf_tells_all_about_it(show: Show) -> None:
+    made = document(n_leaves=5)
+    leaf = next(n for n in made["tree"]["nodes"] if n["flagged"] and n["rows_needed"])
+    page = show(made)
+    page.locator(f'#tree-view [data-node="{leaf["id"]}"]').click()
+    told = page.locator("#node-panel").inner_text().replace("\u00a0", " ")
+    for test in leaf["rule"].split(" and "):
+        assert test in told
+    for text in (
+        f"Leaf {leaf['id']}",
+        "not to be trusted",
+        f"{100 * leaf['probability']:.1f} %",
+        f"{100 * leaf['low']:.1f} to {100 * leaf['high']:.1f} %",
+        f"{100 * leaf['confidence']:.1f} %",
+        f"{100 * leaf['utility']:.1f} %",
+        f"{leaf['rows_needed']:,}",
+        f"{leaf['n']:,.0f}",
+        leaf["repair"],
+        *(f"{count:,.0f}" for count in leaf["counts"]),
+    ):
+        assert text in told, text
+    page.click("#node-panel .close")
+    assert not page.locator("#node-panel").is_visible()
+
+
+def test_keys_walk_through_the_tree(show: Show) -> None:
+    made = document(n_leaves=5)
+    nodes = made["tree"]["nodes"]
+    page = show(made)
+    before = items(page)
+    page.locator('#tree-view [data-node="0"]').focus()
+
+    def pressed(key: str) -> tuple[int, str | None]:
+        page.keyboard.press(key)
+        at = page.evaluate("document.activeElement.dataset.node")
+        return int(at), page.evaluate("document.activeElement.getAttribute('aria-expanded')")
+
+    assert pressed("ArrowLeft") == (0, "false")
+    assert items(page) == 1
+    assert pressed("ArrowRight") == (0, "true")
+    assert items(page) == before
+    first = nodes[0]["children"][0]
+    assert pressed("ArrowRight")[0] == first
+    assert pressed("ArrowLeft")[0] in (first, 0)
+    assert pressed("Home")[0] == 0
+    last, expanded = pressed("End")
+    assert expanded is None
+    assert not nodes[last]["children"]
+    assert pressed("Enter")[0] == last
+    assert page.locator("#node-panel").get_attribute("data-node") == str(last)
+    assert page.locator('#tree-view [tabindex="0"]').count() == 1

@@ -1,0 +1,364 @@
+"""Small documents of a report, made up but of one piece: what the page is tested with."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+Document = dict[str, Any]
+
+COLUMNS: list[dict[str, Any]] = [
+    {"name": "age", "kind": "number", "categories": None, "temporal": None},
+    {"name": "job", "kind": "category", "categories": ["cook", "nurse", "smith"], "temporal": None},
+    {"name": "joined", "kind": "date", "categories": None, "temporal": "date"},
+    {"name": "grade", "kind": "ordered", "categories": ["low", "mid", "high"], "temporal": None},
+]
+HOSTILE = '</script><img src=x onerror="window.broken=1">\'"&<b>\u2028{a|x}'
+
+
+def estimate(value: float, width: float = 0.05) -> Document:
+    low, high = max(0.0, value - width), min(1.0, value + width)
+    return {"value": value, "low": low, "high": high, "level": 0.95, "method": "made up"}
+
+
+def tree(n_leaves: int, n_classes: int, seed: int = 0, unseen: str = "mixture") -> Document:
+    """Split the largest leaf until there are enough; every third test is by category."""
+    draw = random.Random(seed)
+    counts = [float(draw.randint(2 * n_leaves, 6 * n_leaves)) for _ in range(n_classes)]
+    nodes = [_node(0, None, None, counts)]
+    open_leaves = [0]
+    while len(open_leaves) < n_leaves:
+        at = max(open_leaves, key=lambda node: nodes[node]["n"])
+        open_leaves.remove(at)
+        kind = len(nodes) % 3 if len(open_leaves) + 3 <= n_leaves else 0
+        open_leaves += _split(nodes, at, {0: 0, 1: 1, 2: 2}[kind], draw)
+    for node in nodes:
+        if not node["children"]:
+            _state(nodes, node, draw)
+    leaves = [node for node in nodes if not node["children"]]
+    return {
+        "n_leaves": len(leaves),
+        "n_nodes": len(nodes),
+        "depth": max(_depth(nodes, node) for node in nodes),
+        "levels": {"confidence": 0.93, "utility": 0.81},
+        "levels_from": "Levels from rows that were made up.",
+        "wanted": {"level": 0.95, "confidence": 0.95, "utility": None},
+        "unseen": unseen,
+        "columns": [dict(column) for column in COLUMNS],
+        "nodes": nodes,
+        "rules": "\n".join(f"{leaf['rule']}: class {leaf['prediction']}" for leaf in leaves),
+        "example_rows": [
+            {
+                "row": row,
+                "values": [
+                    None if draw.random() < 0.3 else f"{value:.4g}",
+                    "nurse",
+                    "2024-02-29",
+                    None,
+                ],
+                "codes": [value, 1, 19782.0, None],
+                "truth": "?",
+            }
+            for row, value in enumerate(draw.uniform(0, 100) for _ in range(5))
+        ],
+    }
+
+
+def _node(place: int, parent: int | None, edge: str | None, counts: list[float]) -> Document:
+    n = sum(counts)
+    probabilities = [(count + 1) / (n + len(counts)) for count in counts]
+    best = max(range(len(counts)), key=lambda k: (probabilities[k], -k))
+    return {
+        "id": place,
+        "parent": parent,
+        "edge": edge,
+        "column": None,
+        "threshold": None,
+        "threshold_text": None,
+        "branch_of_category": None,
+        "children": [],
+        "shares": [],
+        "counts": counts,
+        "n": n,
+        "prediction": best,
+        "probability": probabilities[best],
+        "probabilities": probabilities,
+    } | dict.fromkeys(
+        ("rule", "low", "high", "confidence", "utility", "rows_needed", "flagged", "repair")
+    )
+
+
+def _split(nodes: list[Document], at: int, column: int, draw: random.Random) -> list[int]:
+    parent, name = nodes[at], COLUMNS[column]["name"]
+    parent["column"] = column
+    if column == 1:
+        parent["branch_of_category"] = [0, 1, -1]
+        tests = [f"{name} = cook", f"{name} = nurse"]
+    elif column == 2:
+        day = draw.randint(15000, 20000)
+        parent |= {"threshold": float(day), "threshold_text": f"day {day}"}
+        tests = [f"{name} <= day {day}", f"{name} > day {day}"]
+    else:
+        value = round(draw.uniform(5, 95), 1)
+        parent |= {"threshold": value, "threshold_text": f"{value}"}
+        tests = [f"{name} <= {value}", f"{name} > {value}"]
+    left = [round(count * draw.uniform(0.05, 0.95)) for count in parent["counts"]]
+    parts = [
+        [float(count) for count in left],
+        [count - part for count, part in zip(parent["counts"], left, strict=True)],
+    ]
+    made = []
+    for test, counts in zip(tests, parts, strict=True):
+        made.append(len(nodes))
+        nodes.append(_node(len(nodes), at, test, counts))
+    parent["children"] = made
+    parent["shares"] = [(nodes[child]["n"] or 0.0) / (parent["n"] or 1.0) for child in made]
+    return made
+
+
+def _state(nodes: list[Document], leaf: Document, draw: random.Random) -> None:
+    tests, node = [], leaf
+    while node["parent"] is not None:
+        tests.append(node["edge"])
+        node = nodes[node["parent"]]
+    confidence = draw.uniform(0.5, 1.0)
+    flagged = confidence < 0.95
+    leaf |= {
+        "rule": " and ".join(reversed(tests)) or "all rows",
+        "low": max(0.0, leaf["probability"] - 0.1),
+        "high": min(1.0, leaf["probability"] + 0.1),
+        "confidence": confidence,
+        "utility": leaf["probability"],
+        "rows_needed": draw.choice([None, draw.randint(3, 4000)]),
+        "flagged": flagged,
+        "repair": "collect 12 more rows" if flagged else None,
+    }
+
+
+def _depth(nodes: list[Document], node: Document) -> int:
+    return 0 if node["parent"] is None else 1 + _depth(nodes, nodes[node["parent"]])
+
+
+def document(
+    *,
+    n_leaves: int = 5,
+    labels: Sequence[str] = ("no", "yes"),
+    seed: int = 0,
+    unseen: str = "mixture",
+) -> Document:
+    """Return a whole document with the tree and the classes asked for."""
+    draw = random.Random(seed + 1)
+    found = tree(n_leaves, len(labels), seed, unseen)
+    counts = found["nodes"][0]["counts"]
+    rows = sum(counts)
+    for example in found["example_rows"]:
+        example["truth"] = labels[0]
+        for place, value in enumerate(example["values"]):
+            example["codes"][place] = None if value is None else example["codes"][place]
+    return {
+        "schema": "sureleaf-report/1",
+        "made": {
+            "sureleaf": "0.1.0",
+            "python": "3.11",
+            "numpy": "2.0",
+            "scipy": "1.13",
+            "scikit_learn": "1.6",
+            "date": "2026-01-02T03:04:05+00:00",
+            "seed": seed,
+            "command": "sureleaf report made-up.csv",
+            "seconds": 1.25,
+            "data_sha256": None,
+        },
+        "answer": {
+            "headline": "On rows it has not seen, this tree will be right 8 times in 10.",
+            "accuracy": estimate(0.8),
+            "baseline": max(counts) / rows,
+            "sentences": [
+                {"topic": topic, "tone": tone, "text": f"A sentence on {topic}.", "see": see}
+                for topic, tone, see in (
+                    ("predicts", "plain", "tree"),
+                    ("accuracy", "good", "quality"),
+                    ("leaves", "warn", "leaves"),
+                    ("rows", "bad", "error"),
+                    ("models", "plain", "models"),
+                )
+            ],
+        },
+        "data": _data(labels, counts),
+        "tree": found,
+        "quality": _quality(labels, draw),
+        "error": _error(),
+        "models": _models(),
+        "methods": {
+            "definitions": [
+                {"name": "tree", "text": "A tree.", "assumes": "nothing", "reference": "A book."}
+            ],
+            "repeat": "sureleaf report made-up.csv",
+        },
+    }
+
+
+def _data(labels: Sequence[str], counts: list[float]) -> Document:
+    columns = [
+        {
+            "name": column["name"],
+            "kind": column["kind"],
+            "missing": 3 * place,
+            "distinct": 30,
+            "low": None if column["categories"] else "1",
+            "high": None if column["categories"] else "99",
+            "categories": [{"label": c, "count": 9} for c in column["categories"] or []],
+            "bins": None if column["categories"] else list(range(20)),
+            "importance": [0.5, 0.3, 0.2, None][place],
+            "note": "a note" if place == 3 else None,
+        }
+        for place, column in enumerate(COLUMNS)
+    ]
+    return {
+        "source": "made-up.csv",
+        "target": "kind",
+        "rows": int(sum(counts)),
+        "rows_left_out": 2,
+        "columns": columns,
+        "classes": [
+            {"label": label, "count": count, "share": count / sum(counts)}
+            for label, count in zip(labels, counts, strict=True)
+        ],
+        "warnings": [{"kind": "tiny_class", "column": None, "text": "A class is tiny."}],
+    }
+
+
+def _quality(labels: Sequence[str], draw: random.Random) -> Document:
+    k = len(labels)
+    scores: Document
+    if k == 2:
+        points = sorted({round(draw.random(), 4) for _ in range(40)})
+        scores = {
+            "kind": "binary",
+            "score": points,
+            "negative": [float(draw.randint(0, round(20 * (1 - p)))) for p in points],
+            "positive": [float(draw.randint(0, round(20 * p))) + 0.5 for p in points],
+        }
+    else:
+        scores = {"kind": "classes", "sampled": False, "rows": []}
+        for _ in range(60):
+            raw = [draw.random() ** 3 for _ in range(k)]
+            scores["rows"].append(
+                {
+                    "truth": draw.randrange(k),
+                    "weight": float(draw.randint(1, 9)),
+                    "probabilities": [round(x / sum(raw), 4) for x in raw],
+                }
+            )
+    confusion = [[float(draw.randint(0, 40)) for _ in labels] for _ in labels]
+    steps = [i / 10 for i in range(11)]
+    return {
+        "design": "10-fold cross-validation",
+        "positive": 0,
+        "labels": list(labels),
+        "confusion": confusion,
+        "measures": [
+            {"name": "accuracy", "of": "share of rows", "better": "high", **estimate(0.8)}
+        ],
+        "roc": {
+            "class": 0,
+            "false_positive_rate": steps,
+            "true_positive_rate": [x**0.5 for x in steps],
+            "low": [max(0.0, x**0.5 - 0.1) for x in steps],
+            "high": [min(1.0, x**0.5 + 0.1) for x in steps],
+            "area": estimate(0.75),
+        },
+        "calibration": {
+            "class": 0,
+            "stated": [0.1, 0.5, 0.9],
+            "happened": [0.2, 0.45, 0.8],
+            "count": [30.0, 20.0, 10.0],
+            "low": [0.0, 0.3, 0.7],
+            "high": [0.2, 0.7, 1.0],
+            "error": estimate(0.05) | {"low": None, "high": None},
+        },
+        "scores": scores,
+        "cost": [[float(a != p) for p in range(k)] for a in range(k)],
+        "cost_given": False,
+        "decision": {
+            "threshold": 0.5 if k == 2 else None,
+            "cost_a_row": 0.2,
+            "confusion": confusion,
+        },
+    }
+
+
+def _error() -> Document:
+    sizes = [10, 20, 40, 80]
+    return {
+        "cross_validation": estimate(0.2),
+        "bootstrap": {
+            "n_bootstraps": 200,
+            "training": 0.1,
+            "plain": 0.12,
+            "leave_one_out": 0.22,
+            "e632": 0.18,
+            "e632_plus": 0.19,
+            "standard_errors": {"training": 0.02, "e632_plus": 0.03},
+            "low": 0.14,
+            "high": 0.25,
+        },
+        "curve": {
+            "sizes": sizes,
+            "values": [0.6, 0.7, 0.75, 0.78],
+            "low": [0.5, 0.62, 0.7, None],
+            "high": [0.7, 0.78, 0.8, None],
+            "law": {"limit": 0.85, "height": 1.0, "rate": 0.6},
+            "ahead": {
+                "sizes": [160, 320],
+                "values": [0.8, 0.82],
+                "low": [0.7, 0.7],
+                "high": [0.9, 0.95],
+            },
+            "more_rows": None,
+            "text": "More rows would help.",
+        },
+    }
+
+
+def _models() -> Document:
+    compared = {
+        "difference": -0.02,
+        "low": -0.05,
+        "high": 0.01,
+        "p_value": 0.19,
+        "method": "made up",
+        "verdict": "undecided",
+        "rows_needed": 900,
+        "text": "These rows do not decide it.",
+    }
+    row = {"what": "a model", "leaves": 5, "accuracy": estimate(0.8), "nce": None, "auc": None}
+    return {
+        "measure": "accuracy",
+        "margin": 0.01,
+        "reference": "this tree",
+        "rows": [
+            {"name": "this tree", **row, "comparison": None},
+            {"name": "bagged trees", **row, "leaves": None, "comparison": compared},
+        ],
+        "text": "Nothing is decided.",
+    }
+
+
+def hostile_document() -> Document:
+    """Return a document whose every text tries to be markup."""
+    found = document(n_leaves=6, labels=[HOSTILE, "=1+1", "@sum"])
+    return _poisoned(found)
+
+
+KEPT = {"schema", "kind", "tone", "see", "verdict", "better", "unseen", "temporal", "date", "topic"}
+"""Words of the schema, not of the data."""
+
+
+def _poisoned(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _poisoned(one, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_poisoned(one, key) for one in value]
+    if isinstance(value, str) and key not in KEPT and HOSTILE not in value:
+        return f"{value}{HOSTILE}"
+    return value
