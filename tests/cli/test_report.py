@@ -60,6 +60,11 @@ def test_the_numbers_are_written_with_every_option(made: Path, data: Path) -> No
     assert document["made"]["seed"] == 3
     assert document["tree"]["wanted"] == {"level": 0.95, "confidence": 0.9, "utility": 0.6}
     assert len(document["made"]["data_sha256"]) == 64
+    assert document["methods"]["repeat"] == (
+        "sureleaf report rows.v2.csv --target class --json report.json --positive no"
+        " --cost '0,1;5,0' --group site --weight mass --drop id --confidence 0.9 --utility 0.6 --seed 3"
+        " --title 'A <title>'"
+    )
 
 
 def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(

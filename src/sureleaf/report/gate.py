@@ -95,8 +95,9 @@ def compare_reports(
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> document = make_report([[i] for i in range(60)], ["a"] * 30 + ["b"] * 30).to_dict()
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["a"] * 30 + ["b"] * 30
+    >>> document = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10)).to_dict()
     >>> found = compare_reports(document, document)
     >>> found.difference, found.verdict
     (0.0, 'undecided')

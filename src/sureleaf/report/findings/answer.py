@@ -19,8 +19,9 @@ def answer_section(document: dict[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> [sentence["topic"] for sentence in report.to_dict()["answer"]["sentences"]]
     ['predicts', 'accuracy', 'leaves', 'rows', 'models']
     """

@@ -28,8 +28,9 @@ def find_cautions(found: Gathered) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> data = make_report([[i, 7] for i in range(40)], ["a"] * 20 + ["b"] * 20).to_dict()["data"]
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i, 7] for i in range(240)], ["a"] * 120 + ["b"] * 120
+    >>> data = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10)).to_dict()["data"]
     >>> [warning["kind"] for warning in data["warnings"]]
     ['identifier', 'leak', 'constant']
     """

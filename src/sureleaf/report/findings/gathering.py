@@ -23,10 +23,10 @@ from sureleaf.evaluation import (
     learning_curve,
 )
 from sureleaf.report.findings.effort import Effort, effort_for
-from sureleaf.report.findings.number_columns import MOST_CATEGORIES, as_numbers
+from sureleaf.report.findings.number_columns import as_numbers, most_categories
 from sureleaf.table import EncodedTable, read_table
 
-__all__ = ["Asked", "Gathered", "Progress", "gather"]
+__all__ = ["Asked", "Gathered", "Model", "Progress", "gather"]
 
 Progress = Callable[[str, float], None]
 """Gets the name of the stage that begins, and the share of the work that is done."""
@@ -76,7 +76,15 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A classifier of the comparison: its name, what it is, and how it was judged."""
+    """A classifier of the comparison: its name, what it is, and how it was judged.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> judged = evaluate(DummyClassifier(), [[1], [2], [3], [4]], [0, 0, 1, 1], design=KFold(2))
+    >>> Model("majority class", "always says the same", 1, judged).n_leaves
+    1
+    """
 
     name: str
     what: str
@@ -147,8 +155,13 @@ def gather(asked: Asked, progress: Progress | None = None) -> Gathered:
     positive = _rarest(asked.y) if asked.positive is None else asked.positive
     n_units = table.n_rows if asked.groups is None else len(set(np.asarray(asked.groups).tolist()))
     effort = asked.effort or effort_for(table.n_rows, n_units)
+    if n_units < 2:
+        raise InvalidArgumentError(
+            "rows must be two at least, and so must groups, so that some can train and others "
+            f"test; got {n_units}."
+        )
     tell("Growing the tree", 0.02)
-    tree = TreeClassifier(random_state=asked.seed, n_jobs=asked.n_jobs)
+    tree = TreeClassifier(weights="importance", random_state=asked.seed, n_jobs=asked.n_jobs)
     tree.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
     leaves = tree.leaves(level=asked.level, confidence=asked.confidence, utility=asked.utility)
     models = _judge_all(asked, table, positive, effort, tree, tell)
@@ -182,7 +195,7 @@ def _judge_all(
     from sklearn.tree import DecisionTreeClassifier
 
     design = KFold(effort.folds, repeats=effort.repeats)
-    numbers = as_numbers(table)
+    numbers, n_most = as_numbers(table), most_categories(table)
 
     def whole(estimator: Any, X: Any) -> Any:
         if asked.weights is None:
@@ -210,7 +223,7 @@ def _judge_all(
     scikit = DecisionTreeClassifier(random_state=asked.seed)
     encoded = (
         "scikit-learn's DecisionTreeClassifier with its defaults; each of a column's "
-        f"{MOST_CATEGORIES} most frequent categories is a column of its own"
+        f"{n_most} most frequent categories is a column of its own"
     )
     plan: list[tuple[str, str, Any, Any, int | None]] = [
         (

@@ -23,8 +23,9 @@ def models_section(found: Gathered) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> models = report.to_dict()["models"]
     >>> models["rows"][1]["name"], models["rows"][1]["comparison"]["verdict"]
     ('majority class', 'worse')

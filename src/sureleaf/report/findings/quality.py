@@ -1,18 +1,20 @@
 """Section 5: what the cross-validation's predictions are worth, and what to decide by them."""
 
 import hashlib
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.evaluation import Evaluation, Measure
+from sureleaf.evaluation import Estimate, Evaluation, Measure
+from sureleaf.evaluation.intervals import wilson
 from sureleaf.evaluation.measures import ranking
 from sureleaf.evaluation.measures.calibration import expected_calibration_error
 from sureleaf.evaluation.scored import Scored
 from sureleaf.report.findings.decision import decide_binary, decide_classes
 from sureleaf.report.findings.gathering import Gathered
-from sureleaf.report.findings.plain import estimate_of, numbers
+from sureleaf.report.findings.plain import estimate_of, numbers, plain_estimate
 from sureleaf.report.findings.roc_band import BAND_METHOD, roc_band
 
 __all__ = ["quality_section"]
@@ -42,8 +44,9 @@ def quality_section(found: Gathered) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> quality = report.to_dict()["quality"]
     >>> sum(map(sum, quality["confusion"])), quality["scores"]["kind"]
     (40.0, 'binary')
@@ -70,6 +73,7 @@ def quality_section(found: Gathered) -> dict[str, Any]:
         "labels": found.labels,
         "confusion": cells.confusion(k).tolist(),
         "measures": _measures(found),
+        "by_class": _by_class(found, cells),
         "roc": _roc(found, cells),
         "calibration": _calibration(found, cells),
         "scores": scores,
@@ -133,6 +137,37 @@ def _measures(found: Gathered) -> list[dict[str, Any]]:
                 of += ", mean over the classes"
             told.append({"name": name, "of": of, "better": better} | estimate)
     return told
+
+
+def _by_class(found: Gathered, cells: _Cells) -> list[dict[str, Any]]:
+    """Say of each class how much of it is found, and how much of what is called so is so."""
+    right, told = cells.truth == cells.prediction, []
+    for code in range(len(found.labels)):
+        rates = {
+            name: _rate(cells, right, among, found)
+            for name, among in (
+                ("recall", cells.truth == code),
+                ("precision", cells.prediction == code),
+            )
+        }
+        told.append({"class": code} | rates)
+    return told
+
+
+def _rate(cells: _Cells, hit: Any, among: Any, found: Gathered) -> dict[str, Any] | None:
+    weight = cells.weight * among
+    total = float(weight.sum())
+    if total <= 0:
+        return None
+    rate, level = float(weight @ hit) / total, found.asked.level
+    if found.judged.groups is not None:
+        estimate = Estimate(rate, math.nan, math.nan, level, "no interval: rows come in groups")
+    else:
+        mass = np.bincount(cells.row, weight)  # a row counts once, however often it was predicted
+        n = total**2 / float((mass**2).sum())
+        low, high = wilson(min(rate * n, n), n, level=level)
+        estimate = Estimate(rate, low, high, level, "Wilson, the models fitted, on average")
+    return plain_estimate(estimate)
 
 
 def _roc(found: Gathered, cells: _Cells) -> dict[str, Any] | None:
