@@ -62,7 +62,8 @@ def test_the_numbers_are_written_with_every_option(made: Path, data: Path) -> No
     assert len(document["made"]["data_sha256"]) == 64
     assert document["methods"]["repeat"] == (
         "sureleaf report rows.v2.csv --target class --json report.json --positive no"
-        " --cost '0,1;5,0' --group site --weight mass --drop id --confidence 0.9 --utility 0.6 --seed 3"
+        " --cost '0,1;5,0' --group site --weight mass --drop id"
+        " --confidence 0.9 --utility 0.6 --seed 3"
         " --title 'A <title>'"
     )
 

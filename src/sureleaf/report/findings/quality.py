@@ -159,14 +159,15 @@ def _rate(cells: _Cells, hit: Any, among: Any, found: Gathered) -> dict[str, Any
     total = float(weight.sum())
     if total <= 0:
         return None
-    rate, level = float(weight @ hit) / total, found.asked.level
+    rate, level = min(float(weight @ hit) / total, 1.0), found.asked.level
     if found.judged.groups is not None:
         estimate = Estimate(rate, math.nan, math.nan, level, "no interval: rows come in groups")
     else:
         mass = np.bincount(cells.row, weight)  # a row counts once, however often it was predicted
         n = total**2 / float((mass**2).sum())
         low, high = wilson(min(rate * n, n), n, level=level)
-        estimate = Estimate(rate, low, high, level, "Wilson, the models fitted, on average")
+        name = "Wilson, the models fitted, on average"
+        estimate = Estimate(rate, min(low, rate), max(high, rate), level, name)
     return plain_estimate(estimate)
 
 
