@@ -17,7 +17,7 @@ from sureleaf.errors import (
 )
 
 if TYPE_CHECKING:
-    from sureleaf import comparison, designs, levels, measures
+    from sureleaf import comparison, designs, levels, measures, report
     from sureleaf.comparison import (
         Comparison,
         auc_difference,
@@ -96,12 +96,13 @@ __all__ = [
     "paired_t",
     "rank_columns",
     "rate_interval",
+    "report",
     "rows_for_width",
     "rows_to_detect",
 ]
 
 _LAZY = {
-    "sureleaf": ("comparison", "designs", "levels", "measures"),
+    "sureleaf": ("comparison", "designs", "levels", "measures", "report"),
     "sureleaf.comparison": (
         "Comparison",
         "auc_difference",

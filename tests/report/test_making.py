@@ -214,3 +214,13 @@ def test_lists_of_rows_and_labels_that_are_numbers_are_taken() -> None:
     ).to_dict()
     check_document(document)
     assert [one["label"] for one in document["data"]["classes"]] == ["0", "1"]
+
+
+def test_the_margin_is_less_where_there_is_less_to_gain() -> None:
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(200) < 6, "rare", "common")
+    rare = quick_report(rng.normal(size=(200, 1)), y).to_dict()
+    check_document(rare)
+    assert rare["models"]["margin"] == pytest.approx(0.1 * 6 / 200)
+    asked = quick_report(rng.normal(size=(200, 1)), y, margin=0.05).to_dict()
+    assert asked["models"]["margin"] == 0.05

@@ -59,8 +59,12 @@ def report(
         float | None, typer.Option(help="Leaves of less utility are flagged, too.")
     ] = None,
     margin: Annotated[
-        float, typer.Option(help="Differences of accuracy up to this size count as none.")
-    ] = 0.01,
+        float | None,
+        typer.Option(
+            help="Differences of accuracy up to this size count as none.",
+            show_default="0.01, less where a class is rare",
+        ),
+    ] = None,
     level: given.Level = 0.95,
     seed: given.Seed = 0,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,

@@ -96,7 +96,7 @@ def make_report(  # noqa: PLR0913 - one question, named options
     level: float = 0.95,
     confidence: float | None = 0.95,
     utility: float | None = None,
-    margin: float = 0.01,
+    margin: float | None = None,
     seed: int = 0,
     title: str | None = None,
     origin: Origin | None = None,
@@ -127,8 +127,9 @@ def make_report(  # noqa: PLR0913 - one question, named options
         Of all intervals.
     confidence, utility : float or None
         Leaves below are flagged.
-    margin : float
-        Differences of accuracy between models up to this size count as none.
+    margin : float, optional
+        Differences of accuracy up to this size count as none; by default a tenth of what always
+        saying the most frequent class gets wrong, and 0.01 at most.
     seed : int
         The same seed gives the same numbers.
     title : str, optional
@@ -167,6 +168,7 @@ def make_report(  # noqa: PLR0913 - one question, named options
     if positive is not None:
         positive_class(positive, find_classes(None, labels))
     weights = _scaled(sample_weight, len(labels))
+    margin = _usual_margin(labels, weights) if margin is None else margin
     X = X if hasattr(X, "shape") or hasattr(X, "__array__") else np.array(X, dtype=object)
     asked = Asked(
         X,
@@ -231,6 +233,13 @@ def _scaled(sample_weight: ArrayLike | None, n_rows: int) -> Any:
         return None
     weights = weights / weights.max()  # so that no sum overflows
     return weights * (np.count_nonzero(weights) / weights.sum())
+
+
+def _usual_margin(labels: Any, weights: Any) -> float:
+    """Return what counts as no difference: on rare classes, 0.01 would be all there is to gain."""
+    _, codes = np.unique(labels, return_inverse=True)
+    counts = np.bincount(codes, weights)
+    return float(min(0.01, 0.1 * (1 - counts.max() / counts.sum())))
 
 
 def _made(origin: Origin, seed: int) -> dict[str, Any]:

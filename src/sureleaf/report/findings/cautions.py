@@ -188,17 +188,19 @@ def _duplicates(found: Gathered) -> list[dict[str, Any]]:
                 "drop them or give --group: else the same case is in training and test.",
             )
         )
-    n_labels = np.bincount(
-        np.unique(np.column_stack([again, found.judged.truth]), axis=0)[:, 0], minlength=len(counts)
-    )
-    torn = int(counts[n_labels > 1].sum())
+    k = len(found.labels)
+    pairs, of_pair = np.unique(again.ravel() * k + found.judged.truth, return_counts=True)
+    largest = np.zeros(len(counts), dtype=np.int64)
+    np.maximum.at(largest, pairs // k, of_pair)
+    torn, wrong = int(counts[largest < counts].sum()), int((counts - largest).sum())
     if torn:
         told.append(
             _caution(
                 "conflicts",
                 None,
-                f"{torn:,} rows ({percent(torn / found.n_rows, 1)}) are alike in every column and "
-                "yet of different classes: no model of these columns gets all of them right.",
+                f"{torn:,} rows ({percent(torn / found.n_rows, 1)}) are like others in every "
+                f"column and yet not all of one class: whatever the model, {wrong:,} of them will "
+                "be wrong.",
             )
         )
     return told

@@ -165,11 +165,11 @@ def gather(asked: Asked, progress: Progress | None = None) -> Gathered:
     tree.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
     leaves = tree.leaves(level=asked.level, confidence=asked.confidence, utility=asked.utility)
     models = _judge_all(asked, table, positive, effort, tree, tell)
-    tell("Bootstrapping the error", 0.75)
+    tell("Bootstrapping the error", 0.68)
     bootstrap = _bootstrap(asked, effort)
-    tell("Growing the learning curve", 0.85)
+    tell("Growing the learning curve", 0.83)
     curve = _curve(asked, table.n_rows, len(tree.classes_), effort, positive)
-    tell("Writing it down", 0.97)
+    tell("Writing it down", 0.95)
     return Gathered(
         asked, effort, table, tree, leaves, models, bootstrap, curve, time.perf_counter() - start
     )
@@ -269,7 +269,7 @@ def _judge_all(
             int(whole(scikit, numbers).get_n_leaves()),
         ),
     ]
-    shares = (0.08, 0.16, 0.18, 0.24, 0.32, 0.62)
+    shares = (0.05, 0.1, 0.11, 0.17, 0.23, 0.58)
     models = []
     for (name, what, estimator, X, n_leaves), share in zip(plan, shares, strict=True):
         tell(f"Cross-validating: {name}", share)

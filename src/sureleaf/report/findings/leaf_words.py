@@ -7,7 +7,7 @@ from sureleaf.report.findings.plain import percent
 __all__ = ["leaves_sentence", "short_rule"]
 
 NAMED_LEAVES = 3
-LONGEST_RULE = 200
+LONGEST_RULE = 140
 
 
 def short_rule(tree: dict[str, Any], leaf: int) -> str:

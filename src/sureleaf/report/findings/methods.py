@@ -97,7 +97,7 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
             _one(
                 "comparison of models",
                 "All models are judged by the same folds; differences of accuracy fold by fold "
-                f"give the corrected resampled t interval. Margin {found.asked.margin:g}: better "
+                f"give the corrected resampled t interval. Margin {found.asked.margin:.2g}: better "
                 "and worse mean that the whole interval lies beyond the margin, equivalent that "
                 "it lies within.",
                 "as for accuracy; each verdict by itself is wrong in at most "

@@ -81,7 +81,7 @@ def _told(found: Comparison, name: str) -> str:
     gap = f"{abs(100 * found.difference):.1f} {'more' if found.difference > 0 else 'fewer'}"
     span = f"({100 * found.low:+.1f} to {100 * found.high:+.1f})"
     start = f"{name[0].upper()}{name[1:]}: right {gap} times in 100 than this tree {span}"
-    margin = f"{100 * found.margin:g} in 100"
+    margin = f"{100 * found.margin:.2g} in 100"
     if found.verdict in ("better", "worse"):
         return f"{start}; {found.verdict}, surely by more than {margin}."
     if found.verdict == "equivalent":
@@ -103,7 +103,7 @@ def models_text(rows: list[dict[str, Any]], margin: float) -> str:
     easier to explain.
     """
     by_name = {row["name"]: row["comparison"] for row in rows if row["comparison"]}
-    within = f"within {100 * margin:g} {'time' if margin == 0.01 else 'times'} in 100"
+    within = f"within {100 * margin:.2g} {'time' if margin == 0.01 else 'times'} in 100"
     told = []
     if short := by_name.get("short tree"):
         told.append(f"Simpler: {_simpler(short, within)}.")
