@@ -94,6 +94,8 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
         (["--target", "class", "--positive", "maybe"], "--positive must be one of"),
         (["--target", "class", "--cost", "0,1;x,0"], "--cost must be rows of numbers"),
         (["--target", "class", "--cost", "0,1,2;3,4,5"], "a row and a column"),
+        (["--target", "class", "--margin", "-1"], "margin must be"),
+        (["--target", "site", "--group", "class"], "--group must have a value in every row"),
         (["--target", "class", "-o", "nowhere/at/all.html"], "no directory"),
         (["--target", "class", "--json", "nowhere/at/all.json"], "no directory"),
         (["--target", "mass", "--drop", "size", "--drop", "colour", "--drop", "site", "--drop",

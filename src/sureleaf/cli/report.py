@@ -14,7 +14,7 @@ from sureleaf.cli import judging_options as given
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from sureleaf.report.findings.gathering import Progress
+    from sureleaf.report.findings.asked import Progress
     from sureleaf.report.question import Question
 
 __all__ = ["page_path", "read_costs", "report"]

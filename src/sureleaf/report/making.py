@@ -17,10 +17,11 @@ from sureleaf.evaluation.arguments import check_weights
 from sureleaf.evaluation.labels import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.report.findings.answer import answer_section
+from sureleaf.report.findings.asked import Asked, Progress
 from sureleaf.report.findings.data import data_section
 from sureleaf.report.findings.effort import Effort
 from sureleaf.report.findings.error import error_section
-from sureleaf.report.findings.gathering import Asked, Progress, gather
+from sureleaf.report.findings.gathering import gather
 from sureleaf.report.findings.methods import methods_section
 from sureleaf.report.findings.models import models_section
 from sureleaf.report.findings.origin import Origin
@@ -169,6 +170,8 @@ def make_report(  # noqa: PLR0913 - one question, named options
         positive_class(positive, find_classes(None, labels))
     weights = _scaled(sample_weight, len(labels))
     margin = _usual_margin(labels, weights) if margin is None else margin
+    if not 0 <= margin < 1:
+        raise InvalidArgumentError(f"margin must be at least 0 and below 1; got {margin!r}.")
     X = X if hasattr(X, "shape") or hasattr(X, "__array__") else np.array(X, dtype=object)
     asked = Asked(
         X,

@@ -4,7 +4,8 @@ from typing import Any
 
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.report.findings.gathering import Gathered, Model
+from sureleaf.report.findings.contestants import Model
+from sureleaf.report.findings.gathering import Gathered
 from sureleaf.report.findings.plain import estimate_of, number
 
 __all__ = ["VERDICTS", "models_section", "models_text"]
