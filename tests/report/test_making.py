@@ -9,8 +9,10 @@ import pytest
 
 from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.report import Origin, Report, make_report
+from sureleaf.report.question import read_question
 from tests.report.document_check import check_document, walk
 from tests.report.tables import HOSTILE, QUICK, mixed, noise, quick_report, three_classes
+from tests.shared_files import SHARED, needs_shared
 
 
 @pytest.fixture(scope="module")
@@ -224,3 +226,11 @@ def test_the_margin_is_less_where_there_is_less_to_gain() -> None:
     assert rare["models"]["margin"] == pytest.approx(0.1 * 6 / 200)
     asked = quick_report(rng.normal(size=(200, 1)), y, margin=0.05).to_dict()
     assert asked["models"]["margin"] == 0.05
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["labor", "vote"])
+def test_data_sets_with_many_missing_values_make_whole_documents(name: str) -> None:
+    target = json.loads((SHARED / "data" / f"{name}.schema.json").read_text())["target"]
+    asked = read_question(SHARED / "data" / f"{name}.csv", target)
+    check_document(quick_report(asked.X, asked.y).to_dict())
