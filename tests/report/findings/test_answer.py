@@ -131,6 +131,19 @@ def test_a_model_is_preferred_only_where_the_interval_prefers_it(
 ) -> None:
     found = {"verdict": verdict, "low": low, "high": high, "difference": (low + high) / 2}
     rows = [{"name": name, "comparison": found} for name in ("short tree", "bagged trees")]
-    simpler, larger = models_text(rows, 0.01).split(" Larger: ")
+    simpler, larger = models_text(rows, 0.01, 9).split(" Larger: ")
     assert short in simpler
     assert bagged in larger
+
+
+def test_a_simple_tree_is_not_told_to_be_simpler() -> None:
+    found = {"verdict": "undecided", "low": -0.02, "high": 0.04, "difference": 0.01}
+    rows = [{"name": "short tree", "comparison": found}]
+    assert "simple as it is (2 questions in a row at most)" in models_text(rows, 0.01, 2)
+    assert "simple as it is (no questions)" in models_text(rows, 0.01, 0)
+
+
+def test_any_other_model_that_is_surely_better_is_named() -> None:
+    found = {"verdict": "undecided", "low": 0.002, "high": 0.04, "difference": 0.021}
+    rows = [{"name": "scikit-learn's tree", "comparison": found}]
+    assert "Besides: scikit-learn's tree is right 2.1 times" in models_text(rows, 0.01, 9)

@@ -14,7 +14,7 @@ from sureleaf.report.findings.effort import Effort
 from sureleaf.report.findings.number_columns import as_numbers, most_categories
 from sureleaf.table import EncodedTable
 
-__all__ = ["Model", "judge_all", "plain_tree"]
+__all__ = ["SHORT", "Model", "judge_all", "plain_tree"]
 
 N_TREES = 30
 SHORT = 3

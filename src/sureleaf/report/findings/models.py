@@ -4,7 +4,7 @@ from typing import Any
 
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.report.findings.contestants import Model
+from sureleaf.report.findings.contestants import SHORT, Model
 from sureleaf.report.findings.gathering import Gathered
 from sureleaf.report.findings.plain import estimate_of, number
 
@@ -40,7 +40,7 @@ def models_section(found: Gathered) -> dict[str, Any]:
         "reference": own.name,
         "verdicts": VERDICTS,
         "rows": rows,
-        "text": models_text(rows, asked.margin),
+        "text": models_text(rows, asked.margin, found.tree.tree_.depth),
     }
 
 
@@ -93,23 +93,43 @@ def _told(found: Comparison, name: str) -> str:
     return f"{start}; these rows do not decide it."
 
 
-def models_text(rows: list[dict[str, Any]], margin: float) -> str:
+def models_text(rows: list[dict[str, Any]], margin: float, depth: int) -> str:
     """Say in a sentence each whether a simpler model would do, and whether bagged trees would pay.
+
+    Parameters
+    ----------
+    rows : list of dict
+        As the document has them.
+    margin : float
+    depth : int
+        Questions in a row of this tree.
 
     Examples
     --------
     >>> found = {"verdict": "equivalent", "low": -0.005, "high": 0.005, "difference": 0.0}
-    >>> print(models_text([{"name": "short tree", "comparison": found}], 0.01))
+    >>> print(models_text([{"name": "short tree", "comparison": found}], 0.01, 7))
     Simpler: a tree of three questions at most does as well, within 1 time in 100; prefer it, it is
     easier to explain.
     """
     by_name = {row["name"]: row["comparison"] for row in rows if row["comparison"]}
     within = f"within {100 * margin:.2g} {'time' if margin == 0.01 else 'times'} in 100"
     told = []
-    if short := by_name.get("short tree"):
+    if depth <= SHORT:
+        asks = (
+            f"{depth} question{'s' if depth > 1 else ''} in a row at most"
+            if depth
+            else "no questions"
+        )
+        told.append(f"Simpler: this tree is simple as it is ({asks}).")
+    elif short := by_name.get("short tree"):
         told.append(f"Simpler: {_simpler(short, within)}.")
     if bagged := by_name.get("bagged trees"):
         told.append(f"Larger: {_larger(bagged, within)}.")
+    told += [
+        f"Besides: {'the ' if name == 'unpruned tree' else ''}{name} is right {_gap(found)}."
+        for name, found in by_name.items()
+        if found["low"] > 0 and name in ("unpruned tree", "scikit-learn's tree")
+    ]
     return " ".join(told)
 
 
