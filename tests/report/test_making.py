@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sureleaf import InvalidArgumentError, TreeClassifier
@@ -234,3 +235,17 @@ def test_data_sets_with_many_missing_values_make_whole_documents(name: str) -> N
     target = json.loads((SHARED / "data" / f"{name}.schema.json").read_text())["target"]
     asked = read_question(SHARED / "data" / f"{name}.csv", target)
     check_document(quick_report(asked.X, asked.y).to_dict())
+
+
+def test_ordered_categories_are_compared_by_their_place() -> None:
+    rng = np.random.default_rng(0)
+    grades = pd.Categorical(rng.choice(["lo", "mid", "hi"], 90), ["lo", "mid", "hi"], ordered=True)
+    frame = pd.DataFrame({"grade": grades})
+    frame.loc[::9, "grade"] = None
+    document = quick_report(frame, np.where(grades.codes >= 1, "yes", "no")).to_dict()
+    check_document(document)
+    column = document["data"]["columns"][0]
+    assert (column["kind"], column["low"], column["high"]) == ("ordered", "lo", "hi")
+    root = document["tree"]["nodes"][0]
+    assert (root["threshold"], root["threshold_text"]) == (0.0, "lo")
+    assert document["tree"]["columns"][0]["categories"] == ["lo", "mid", "hi"]

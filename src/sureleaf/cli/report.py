@@ -216,7 +216,6 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
 
 def _write(made: Any, page: Path | None, as_json: Path | None) -> None:
     from sureleaf.cli.output import show_json
-    from sureleaf.report.written import write_whole
 
     if as_json is not None:
         if str(as_json) == "-":
@@ -224,9 +223,7 @@ def _write(made: Any, page: Path | None, as_json: Path | None) -> None:
         else:
             made.to_json(as_json)
     if page is not None:
-        from sureleaf.report.page import render_page
-
-        write_whole(page, render_page(made.to_dict()))
+        made.to_html(page)
 
 
 def _show(made: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:

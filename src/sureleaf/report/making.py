@@ -65,6 +65,13 @@ class Report:
         text = json.dumps(self.document, allow_nan=False, ensure_ascii=False)
         write_whole(Path(path), text + "\n")
 
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write the page, one file that needs nothing else; whole or not at all."""
+        from sureleaf.report.page import render_page
+        from sureleaf.report.written import write_whole
+
+        write_whole(Path(path), render_page(self.to_dict()))
+
     @property
     def sentences(self) -> list[str]:
         """The answer: the headline and its sentences."""

@@ -64,6 +64,8 @@ def test_an_identifier_that_the_tree_uses_is_told_in_the_answer() -> None:
         ("n", np.random.default_rng(0).permutation(50) + 7.0, True),  # consecutive, in any order
         ("n", np.random.default_rng(0).permutation(50) * 1000.0, False),  # a measurement
         ("customer_id", np.random.default_rng(0).permutation(50) * 1000.0, True),
+        ("customerId", np.random.default_rng(0).permutation(50) * 1000.0, True),
+        ("humid", np.random.default_rng(0).permutation(50) * 1000.0, False),
         ("n", np.arange(50.0) / 3, False),  # no whole numbers
         ("n", np.repeat(np.arange(25.0), 2), False),
         ("n", np.arange(10.0), False),  # too few to tell

@@ -20,7 +20,9 @@ TINY_CLASS = 10
 MANY_MISSING = 0.5
 LEAK_ACCURACY = 0.99
 LEAK_SAMPLE = 10_000
-_NAMED_SO = re.compile(r"(^|[^a-z])(id|uuid|guid|key|nr|no|number|index)$", re.IGNORECASE)
+_NAMED_SO = re.compile(
+    r"(^|[^a-zA-Z])(?i:id|uuid|guid|key|nr|no|number|index)$|[a-z](Id|ID|Key|Nr|No|Number)$"
+)
 
 
 def find_cautions(found: Gathered) -> list[dict[str, Any]]:
