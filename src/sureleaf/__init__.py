@@ -18,7 +18,7 @@ from sureleaf.errors import (
 )
 
 if TYPE_CHECKING:
-    from sureleaf import comparison, designs, levels, measures, plots
+    from sureleaf import comparison, designs, levels, measures, plots, report
     from sureleaf.auditing import Audit, audit
     from sureleaf.comparison import (
         Comparison,
@@ -106,12 +106,13 @@ __all__ = [
     "plots",
     "rank_columns",
     "rate_interval",
+    "report",
     "rows_for_width",
     "rows_to_detect",
 ]
 
 _LAZY = {
-    "sureleaf": ("comparison", "designs", "levels", "measures", "plots"),
+    "sureleaf": ("comparison", "designs", "levels", "measures", "plots", "report"),
     "sureleaf.auditing": ("Audit", "audit"),
     "sureleaf.comparison": (
         "Comparison",

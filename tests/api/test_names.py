@@ -47,6 +47,7 @@ PROMISED = {
         "RocDisplay",
         "TreeDisplay",
     ],
+    "sureleaf.report": ["Report", "compare_reports", "make_report", "read_report"],
     "sureleaf.report.reproduce": ["reproduce"],
 }
 """Names that users rely on: a name leaves this list never, and joins it when it is announced."""

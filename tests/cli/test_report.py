@@ -60,6 +60,12 @@ def test_the_numbers_are_written_with_every_option(made: Path, data: Path) -> No
     assert document["made"]["seed"] == 3
     assert document["tree"]["wanted"] == {"level": 0.95, "confidence": 0.9, "utility": 0.6}
     assert len(document["made"]["data_sha256"]) == 64
+    assert document["methods"]["repeat"] == (
+        "sureleaf report rows.v2.csv --target class --json report.json --positive no"
+        " --cost '0,1;5,0' --group site --weight mass --drop id"
+        " --confidence 0.9 --utility 0.6 --seed 3"
+        " --title 'A <title>'"
+    )
 
 
 def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
@@ -88,6 +94,8 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
         (["--target", "class", "--positive", "maybe"], "--positive must be one of"),
         (["--target", "class", "--cost", "0,1;x,0"], "--cost must be rows of numbers"),
         (["--target", "class", "--cost", "0,1,2;3,4,5"], "a row and a column"),
+        (["--target", "class", "--margin", "-1"], "margin must be"),
+        (["--target", "site", "--group", "class"], "--group must have a value in every row"),
         (["--target", "class", "-o", "nowhere/at/all.html"], "no directory"),
         (["--target", "class", "--json", "nowhere/at/all.json"], "no directory"),
         (["--target", "mass", "--drop", "size", "--drop", "colour", "--drop", "site", "--drop",

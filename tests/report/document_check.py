@@ -230,6 +230,15 @@ def _check_quality(document: Document) -> None:
         _check_keys(measure, "name of better value low high level method")
         assert measure["better"] in ("high", "low")
         check_estimate(measure)
+    assert [one["class"] for one in quality["by_class"]] == list(range(k))
+    for one in quality["by_class"]:
+        hits = confusion[one["class"], one["class"]]
+        for name, axis in (("recall", 1), ("precision", 0)):
+            total = confusion.sum(axis=axis)[one["class"]]
+            assert (one[name] is None) == (total == 0)
+            if one[name] is not None:
+                check_estimate(one[name], low=0)
+                assert math.isclose(one[name]["value"], hits / total, abs_tol=1e-6)
     _check_roc(quality["roc"], quality["positive"])
     _check_calibration(quality["calibration"])
     _check_decision(quality, counts)

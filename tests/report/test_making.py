@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.report import Origin, Report, make_report
+from sureleaf.report.question import read_question
 from tests.report.document_check import check_document, walk
 from tests.report.tables import HOSTILE, QUICK, mixed, noise, quick_report, three_classes
+from tests.shared_files import SHARED, needs_shared
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +107,14 @@ def test_costs_are_priced_and_the_threshold_moves_with_them(report: Report) -> N
     assert missed < np.array(plain["decision"]["confusion"])[0, 1]
 
 
-def test_weights_count_as_rows() -> None:
+def test_weights_are_scaled_to_rows() -> None:
     X, y = noise()
-    weights = np.where(y == "yes", 3.0, 1.0)
+    weights = np.where(y == "yes", 3000.0, 1000.0)
     document = quick_report(X, y, sample_weight=weights).to_dict()
     check_document(document)
     counts = {one["label"]: one["count"] for one in document["data"]["classes"]}
-    assert counts == {"no": float((y == "no").sum()), "yes": 3.0 * (y == "yes").sum()}
+    assert sum(counts.values()) == pytest.approx(len(y))
+    assert counts["yes"] / counts["no"] == pytest.approx(3 * (y == "yes").sum() / (y == "no").sum())
 
 
 def test_groups_stay_whole_in_every_fold() -> None:
@@ -213,3 +217,35 @@ def test_lists_of_rows_and_labels_that_are_numbers_are_taken() -> None:
     ).to_dict()
     check_document(document)
     assert [one["label"] for one in document["data"]["classes"]] == ["0", "1"]
+
+
+def test_the_margin_is_less_where_there_is_less_to_gain() -> None:
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(200) < 6, "rare", "common")
+    rare = quick_report(rng.normal(size=(200, 1)), y).to_dict()
+    check_document(rare)
+    assert rare["models"]["margin"] == pytest.approx(0.1 * 6 / 200)
+    asked = quick_report(rng.normal(size=(200, 1)), y, margin=0.05).to_dict()
+    assert asked["models"]["margin"] == 0.05
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["labor", "vote"])
+def test_data_sets_with_many_missing_values_make_whole_documents(name: str) -> None:
+    target = json.loads((SHARED / "data" / f"{name}.schema.json").read_text())["target"]
+    asked = read_question(SHARED / "data" / f"{name}.csv", target)
+    check_document(quick_report(asked.X, asked.y).to_dict())
+
+
+def test_ordered_categories_are_compared_by_their_place() -> None:
+    rng = np.random.default_rng(0)
+    grades = pd.Categorical(rng.choice(["lo", "mid", "hi"], 90), ["lo", "mid", "hi"], ordered=True)
+    frame = pd.DataFrame({"grade": grades})
+    frame.loc[::9, "grade"] = None
+    document = quick_report(frame, np.where(grades.codes >= 1, "yes", "no")).to_dict()
+    check_document(document)
+    column = document["data"]["columns"][0]
+    assert (column["kind"], column["low"], column["high"]) == ("ordered", "lo", "hi")
+    root = document["tree"]["nodes"][0]
+    assert (root["threshold"], root["threshold_text"]) == (0.0, "lo")
+    assert document["tree"]["columns"][0]["categories"] == ["lo", "mid", "hi"]

@@ -30,7 +30,8 @@ def compare(
     margin: Annotated[
         float | None,
         typer.Option(
-            help="Differences up to this size count as none.", show_default="0, of reports 0.01"
+            help="Differences up to this size count as none.",
+            show_default="0, of reports the old one's",
         ),
     ] = None,
     gate: Annotated[
@@ -148,9 +149,7 @@ def _compare_reports(
     from sureleaf.report.gate import compare_reports, read_report
 
     old, new = (read_report(path) for path in paths)
-    found = compare_reports(
-        old, new, measure=measure, margin=0.01 if margin is None else margin, level=level
-    )
+    found = compare_reports(old, new, measure=measure, margin=margin, level=level)
     if as_json:
         show_json(judged_text.comparison_values(found))
     else:

@@ -14,13 +14,14 @@ from sureleaf.cli import judging_options as given
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from sureleaf.report.findings.gathering import Progress
+    from sureleaf.report.findings.asked import Progress
     from sureleaf.report.question import Question
 
 __all__ = ["page_path", "read_costs", "report"]
 
 
 def report(
+    context: typer.Context,
     data: given.Data,
     target: given.Target,
     output: Annotated[
@@ -58,8 +59,12 @@ def report(
         float | None, typer.Option(help="Leaves of less utility are flagged, too.")
     ] = None,
     margin: Annotated[
-        float, typer.Option(help="Differences of accuracy up to this size count as none.")
-    ] = 0.01,
+        float | None,
+        typer.Option(
+            help="Differences of accuracy up to this size count as none.",
+            show_default="0.01, less where a class is rare",
+        ),
+    ] = None,
     level: given.Level = 0.95,
     seed: given.Seed = 0,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
@@ -89,7 +94,7 @@ def report(
         target,
         source=data.name,
         title=title,
-        command=_command(),
+        command=_command(context, data),
         data_sha256=_sha256(data),
         group=group,
         weight=weight,
@@ -171,8 +176,17 @@ def read_costs(text: str) -> list[list[float]]:
     return given.read_cost(text)
 
 
-def _command() -> str:
-    return shlex.join(["sureleaf", *sys.argv[1:]])
+def _command(context: typer.Context, data: Path) -> str:
+    """Return the command that makes the same report again, where the data is."""
+    words = ["sureleaf", "report", data.name]
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        if option.name in ("data", "context", "jobs") or value in (None, [], option.default):
+            continue
+        for one in value if isinstance(value, list | tuple) else [value]:
+            told = one.name if isinstance(one, Path) else str(one)
+            words += [option.opts[0], told]
+    return shlex.join(words)
 
 
 def _sha256(path: Path) -> str:

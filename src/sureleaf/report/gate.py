@@ -65,7 +65,7 @@ def compare_reports(
     new: dict[str, Any],
     *,
     measure: str = "accuracy",
-    margin: float = 0.01,
+    margin: float | None = None,
     level: float = 0.95,
 ) -> Comparison:
     """Say whether the tree of a new report is better than that of an old one.
@@ -79,8 +79,9 @@ def compare_reports(
     old, new : dict
         Documents, as `Report.to_dict` and `read_report` give them.
     measure : {"accuracy", "balanced_accuracy", "auc", "nce", "quadratic_loss", "cost"}
-    margin : float
-        Differences up to this size count as none.
+    margin : float, optional
+        Differences up to this size count as none; by default the margin of the old report, for
+        other measures than accuracy 0.01.
     level : float
 
     Returns
@@ -95,12 +96,15 @@ def compare_reports(
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> document = make_report([[i] for i in range(60)], ["a"] * 30 + ["b"] * 30).to_dict()
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["a"] * 30 + ["b"] * 30
+    >>> document = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10)).to_dict()
     >>> found = compare_reports(document, document)
     >>> found.difference, found.verdict
     (0.0, 'undecided')
     """
+    if margin is None:
+        margin = _own_margin(old) if measure == "accuracy" else 0.01
     if not 0 <= margin < math.inf:
         raise InvalidArgumentError(f"margin must be 0 or more; got {margin!r}.")
     _refuse_other_questions(old, new)
@@ -140,6 +144,11 @@ def compare_reports(
         sentence="",
     )
     return replace(result, sentence=sentence(result, "the new tree", "the old tree"))
+
+
+def _own_margin(document: dict[str, Any]) -> float:
+    margin = document.get("models", {}).get("margin")
+    return float(margin) if isinstance(margin, int | float) else 0.01
 
 
 def _refuse_other_questions(old: dict[str, Any], new: dict[str, Any]) -> None:

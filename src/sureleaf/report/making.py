@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.arguments import check_weights
+from sureleaf.evaluation.labels import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.report.findings.answer import answer_section
+from sureleaf.report.findings.asked import Asked, Progress
 from sureleaf.report.findings.data import data_section
 from sureleaf.report.findings.effort import Effort
 from sureleaf.report.findings.error import error_section
-from sureleaf.report.findings.gathering import Asked, Progress, gather
+from sureleaf.report.findings.gathering import gather
 from sureleaf.report.findings.methods import methods_section
 from sureleaf.report.findings.models import models_section
 from sureleaf.report.findings.origin import Origin
@@ -41,8 +44,9 @@ class Report:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> report.to_dict()["schema"]
     'sureleaf-report/1'
     """
@@ -60,6 +64,13 @@ class Report:
 
         text = json.dumps(self.document, allow_nan=False, ensure_ascii=False)
         write_whole(Path(path), text + "\n")
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write the page, one file that needs nothing else; whole or not at all."""
+        from sureleaf.report.page import render_page
+        from sureleaf.report.written import write_whole
+
+        write_whole(Path(path), render_page(self.to_dict()))
 
     @property
     def sentences(self) -> list[str]:
@@ -98,7 +109,7 @@ def make_report(  # noqa: PLR0913 - one question, named options
     level: float = 0.95,
     confidence: float | None = 0.95,
     utility: float | None = None,
-    margin: float = 0.01,
+    margin: float | None = None,
     seed: int = 0,
     title: str | None = None,
     origin: Origin | None = None,
@@ -123,13 +134,15 @@ def make_report(  # noqa: PLR0913 - one question, named options
     groups : array-like, optional
         Rows of a group stay together in every fold.
     sample_weight : array-like, optional
-        Weight k counts as k rows.
+        Importances: they are scaled to a mean of 1, and unequal ones make fewer rows of equal
+        weight, in leaves and intervals alike.
     level : float
         Of all intervals.
     confidence, utility : float or None
         Leaves below are flagged.
-    margin : float
-        Differences of accuracy between models up to this size count as none.
+    margin : float, optional
+        Differences of accuracy up to this size count as none; by default a tenth of what always
+        saying the most frequent class gets wrong, and 0.01 at most.
     seed : int
         The same seed gives the same numbers.
     title : str, optional
@@ -153,23 +166,30 @@ def make_report(  # noqa: PLR0913 - one question, named options
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> rows = [[i, i % 7] for i in range(60)]
-    >>> print(make_report(rows, ["low"] * 30 + ["high"] * 30, target="height").sentences[0])
-    On rows it has not seen, this tree will be right about height some 96 times in 100 (95 %
-    interval 87 to 100).
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i, i % 7] for i in range(60)], ["low"] * 30 + ["high"] * 30
+    >>> report = make_report(rows, labels, target="height", effort=Effort(5, 1, 5, 3, 20))
+    >>> print(report.sentences[0])
+    On rows it has not seen, this tree will be right about height some 98 times in 100 (95 %
+    interval 91 to 100).
     """
     start = time.perf_counter()
     origin = Origin(target, title=title) if origin is None else origin
     labels = _check_labels(y)
     if cost is not None:
         _check_cost(cost, len(set(labels.tolist())))
+    if positive is not None:
+        positive_class(positive, find_classes(None, labels))
+    weights = _scaled(sample_weight, len(labels))
+    margin = _usual_margin(labels, weights) if margin is None else margin
+    if not 0 <= margin < 1:
+        raise InvalidArgumentError(f"margin must be at least 0 and below 1; got {margin!r}.")
     X = X if hasattr(X, "shape") or hasattr(X, "__array__") else np.array(X, dtype=object)
     asked = Asked(
         X,
         labels,
         groups=groups,
-        weights=sample_weight,
+        weights=weights,
         positive=positive,
         cost=cost,
         level=level,
@@ -221,6 +241,22 @@ def _check_cost(cost: ArrayLike, n_classes: int) -> None:
         )
 
 
+def _scaled(sample_weight: ArrayLike | None, n_rows: int) -> Any:
+    """Scale weights to a mean of 1 over the rows that have any, so that counts are rows."""
+    weights = check_weights(sample_weight, n_rows)
+    if weights is None:
+        return None
+    weights = weights / weights.max()  # so that no sum overflows
+    return weights * (np.count_nonzero(weights) / weights.sum())
+
+
+def _usual_margin(labels: Any, weights: Any) -> float:
+    """Return what counts as no difference: on rare classes, 0.01 would be all there is to gain."""
+    _, codes = np.unique(labels, return_inverse=True)
+    counts = np.bincount(codes, weights)
+    return float(min(0.01, 0.1 * (1 - counts.max() / counts.sum())))
+
+
 def _made(origin: Origin, seed: int) -> dict[str, Any]:
     import scipy
     import sklearn
@@ -235,7 +271,7 @@ def _made(origin: Origin, seed: int) -> dict[str, Any]:
         "scikit_learn": sklearn.__version__,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seed": seed,
-        "command": origin.command or "",
+        "command": origin.command or f"make_report(X, y, seed={seed})",
         "seconds": 0.0,
         "data_sha256": origin.data_sha256,
     }

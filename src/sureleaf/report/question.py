@@ -73,6 +73,11 @@ def read_question(
             f"{path.name} has no columns besides {', '.join(taken)}: nothing to predict from."
         )
     y = np.array(rows[target].to_pylist())
+    if group is not None and rows[group].null_count:
+        raise InvalidArgumentError(
+            f"--group must have a value in every row; {group!r} has none in "
+            f"{rows[group].null_count:,} rows. Fill them in, or leave these rows out."
+        )
     groups = None if group is None else np.array(rows[group].to_pylist())
     weights = None if weight is None else np.array(rows[weight].to_pylist(), dtype=np.float64)
     return Question(X, y, groups, weights, len(table) - len(rows))

@@ -182,3 +182,24 @@ def test_a_curve_with_nothing_on_it_is_an_error() -> None:
     one = learning_curve(Nearest(), X, Y, repeats=1, random_state=0)
     with pytest.raises(InvalidArgumentError, match="needs two repeats"):
         one.rows_for(0.9)
+
+
+def test_a_gain_has_the_law_as_its_value_and_a_narrower_interval_than_the_ends() -> None:
+    sizes = np.array([50, 100, 200, 400, 800])
+    rng = np.random.default_rng(0)
+    luck = rng.normal(0, 0.02, size=(20, 1))  # an easy test set is easy at every size
+    values = 0.9 - 1.5 / sizes**0.7 + luck + rng.normal(0, 0.002, size=(20, 5))
+    curve = LearningCurve(NAMED["accuracy"], sizes, values, 800, 0.5, 0.95, None, {}, 0)
+    gain = curve.gain(800, 1600)
+    before, after = curve.power_law(np.array([800.0, 1600.0]))
+    assert gain.value == pytest.approx(after - before)
+    assert gain.low <= gain.value <= gain.high
+    _, low, high = curve.predict([1600])
+    assert gain.high - gain.low < (high[0] - low[0]) / 2
+
+
+def test_a_gain_cannot_lead_beyond_the_measure() -> None:
+    sizes = np.array([20, 40, 80, 160])
+    values = 1 - 3 / sizes + np.random.default_rng(0).normal(0, 0.03, size=(5, 4))
+    curve = LearningCurve(NAMED["accuracy"], sizes, values, 160, 0.5, 0.95, None, {}, 0)
+    assert curve.power_law(160.0) + curve.gain(160, 320).high <= 1 + 1e-12

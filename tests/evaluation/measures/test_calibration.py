@@ -97,3 +97,13 @@ def test_one_class_alone_has_no_uncertainty() -> None:
     parts = measures.decompose_quadratic_loss([1, 1], [0.8, 0.6])
     assert parts.uncertainty == 0.0
     assert parts.miscalibration == pytest.approx(parts.loss)
+
+
+def test_rows_predicted_again_by_other_models_do_not_narrow_the_band() -> None:
+    rng = np.random.default_rng(4)
+    stated = rng.random(80)
+    happened = (rng.random(80) < stated).astype(int)
+    once = measures.calibration_curve(happened, stated)
+    five = measures.calibration_curve(np.tile(happened, 5), np.tile(stated, 5), repeats=5)
+    np.testing.assert_allclose(five.rows, once.rows, atol=1)
+    np.testing.assert_allclose(five.high, once.high, atol=0.1)

@@ -73,7 +73,7 @@ def test_a_class_that_is_missed_takes_the_praise_away(document: Document) -> Non
     document["quality"]["confusion"] = [[20, 44], [1, 95]]
     told = sentence(document, "accuracy")
     assert told["tone"] == "warn"
-    assert "Of the rows that are <bad> it finds 31 %" in told["text"]
+    assert "Of the rows whose class is <bad> it finds 31 %" in told["text"]
     document["quality"]["confusion"] = [[0, 64], [0, 96]]
     assert "It never says <bad>." in sentence(document, "accuracy")["text"]
 
@@ -113,7 +113,7 @@ def test_more_rows_help_only_as_far_as_the_interval_says(
 ) -> None:
     gain = {"low": low, "value": value, "high": high}
     more = {"target": 0.8, "rows": None, "low": 300, "high": None}
-    assert rows_text({"gain_of_doubling": gain, "more_rows": more}, 100).startswith(start)
+    assert rows_text({"gain_of_doubling": gain, "more_rows": more}, 100, 0.01).startswith(start)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,19 @@ def test_a_model_is_preferred_only_where_the_interval_prefers_it(
 ) -> None:
     found = {"verdict": verdict, "low": low, "high": high, "difference": (low + high) / 2}
     rows = [{"name": name, "comparison": found} for name in ("short tree", "bagged trees")]
-    simpler, larger = models_text(rows, 0.01).split(" Larger: ")
+    simpler, larger = models_text(rows, 0.01, 9).split(" Larger: ")
     assert short in simpler
     assert bagged in larger
+
+
+def test_a_simple_tree_is_not_told_to_be_simpler() -> None:
+    found = {"verdict": "undecided", "low": -0.02, "high": 0.04, "difference": 0.01}
+    rows = [{"name": "short tree", "comparison": found}]
+    assert "simple as it is (2 questions in a row at most)" in models_text(rows, 0.01, 2)
+    assert "simple as it is (no questions)" in models_text(rows, 0.01, 0)
+
+
+def test_any_other_model_that_is_surely_better_is_named() -> None:
+    found = {"verdict": "undecided", "low": 0.002, "high": 0.04, "difference": 0.021}
+    rows = [{"name": "scikit-learn's tree", "comparison": found}]
+    assert "Besides: scikit-learn's tree is right 2.1 times" in models_text(rows, 0.01, 9)

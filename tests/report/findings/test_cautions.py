@@ -9,13 +9,6 @@ from sureleaf.table import Column
 from tests.report.tables import quick_report
 
 
-def warnings_of(X: object, y: object, **options: object) -> dict[str, list[str | None]]:
-    found: dict[str, list[str | None]] = {}
-    for one in quick_report(X, y, **options).to_dict()["data"]["warnings"]:
-        found.setdefault(one["kind"], []).append(one["column"])
-    return found
-
-
 def test_every_kind_of_trouble_is_named_with_its_column() -> None:
     rng = np.random.default_rng(0)
     n = 240
@@ -35,7 +28,13 @@ def test_every_kind_of_trouble_is_named_with_its_column() -> None:
         table[name] = list(table[name])
         table[name][1], table[name][3] = table[name][0], table[name][2]
     table["after"][2] = table["after"][3]
-    found = warnings_of(pa.table(table), y)
+    told = quick_report(pa.table(table), y).to_dict()["data"]["warnings"]
+    assert (
+        "whatever the model, 1 of them" in next(w for w in told if w["kind"] == "conflicts")["text"]
+    )
+    found: dict[str, list[str | None]] = {}
+    for one in told:
+        found.setdefault(one["kind"], []).append(one["column"])
     assert found["leak"] == ["after"]
     assert sorted(found["constant"]) == ["empty", "same"]
     assert found["missing"] == ["rare"]
@@ -65,6 +64,8 @@ def test_an_identifier_that_the_tree_uses_is_told_in_the_answer() -> None:
         ("n", np.random.default_rng(0).permutation(50) + 7.0, True),  # consecutive, in any order
         ("n", np.random.default_rng(0).permutation(50) * 1000.0, False),  # a measurement
         ("customer_id", np.random.default_rng(0).permutation(50) * 1000.0, True),
+        ("customerId", np.random.default_rng(0).permutation(50) * 1000.0, True),
+        ("humid", np.random.default_rng(0).permutation(50) * 1000.0, False),
         ("n", np.arange(50.0) / 3, False),  # no whole numbers
         ("n", np.repeat(np.arange(25.0), 2), False),
         ("n", np.arange(10.0), False),  # too few to tell

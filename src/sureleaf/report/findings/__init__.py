@@ -4,7 +4,12 @@
 
     effort.py          how much is computed for how many rows
     number_columns.py  the table for classifiers that take numbers only
+    asked.py           what a report is asked for
+    origin.py          where its rows come from
+    contestants.py     the models that are judged over the same folds
     gathering.py       what all sections are computed from
+    cells.py           out-of-sample predictions, and scores for the page
+    leaf_words.py      1  which leaves not to trust
     plain.py           numbers as JSON has them
     answer.py          1  the answer in sentences
     data.py            2  rows, columns and classes

@@ -19,8 +19,9 @@ def answer_section(document: dict[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> [sentence["topic"] for sentence in report.to_dict()["answer"]["sentences"]]
     ['predicts', 'accuracy', 'leaves', 'rows', 'models']
     """
@@ -79,7 +80,7 @@ def _predicts(document: dict[str, Any]) -> tuple[str, str]:
     else:
         text = (
             f"The tree predicts {target} mostly with {listed(names[:NAMED_COLUMNS])}; it asks for "
-            f"{first} first, and uses {len(names)} of the {len(columns)} columns"
+            f"{first} first, and uses {_of_all(len(names), len(columns))} columns"
         )
     risky = [
         warning["column"]
@@ -124,6 +125,10 @@ def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
     return tone, text
 
 
+def _of_all(some: int, every: int) -> str:
+    return f"all {every}" if some == every else f"{some} of the {every}"
+
+
 def _against(document: dict[str, Any], name: str) -> dict[str, Any] | None:
     rows = document["models"]["rows"]
     found: dict[str, Any] | None = next(r["comparison"] for r in rows if r["name"] == name)
@@ -154,8 +159,8 @@ def _finds(document: dict[str, Any]) -> tuple[str, bool]:
             return f"It never says {label}.", True
         right = confusion[code, code] / said[code]
         return (
-            f"Of the rows that are {label} it finds {percent(found[code])}; of those that it calls "
-            f"{label}, {percent(right)} are.",
+            f"Of the rows whose {document['data']['target']} is {label} it finds "
+            f"{percent(found[code])}; of those that it calls {label}, {percent(right)} are.",
             bool(missed),
         )
     if not missed:

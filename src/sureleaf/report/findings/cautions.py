@@ -20,7 +20,9 @@ TINY_CLASS = 10
 MANY_MISSING = 0.5
 LEAK_ACCURACY = 0.99
 LEAK_SAMPLE = 10_000
-_NAMED_SO = re.compile(r"(^|[^a-z])(id|uuid|guid|key|nr|no|number|index)$", re.IGNORECASE)
+_NAMED_SO = re.compile(
+    r"(^|[^a-zA-Z])(?i:id|uuid|guid|key|nr|no|number|index)$|[a-z](Id|ID|Key|Nr|No|Number)$"
+)
 
 
 def find_cautions(found: Gathered) -> list[dict[str, Any]]:
@@ -28,8 +30,9 @@ def find_cautions(found: Gathered) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> data = make_report([[i, 7] for i in range(40)], ["a"] * 20 + ["b"] * 20).to_dict()["data"]
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i, 7] for i in range(240)], ["a"] * 120 + ["b"] * 120
+    >>> data = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10)).to_dict()["data"]
     >>> [warning["kind"] for warning in data["warnings"]]
     ['identifier', 'leak', 'constant']
     """
@@ -187,17 +190,19 @@ def _duplicates(found: Gathered) -> list[dict[str, Any]]:
                 "drop them or give --group: else the same case is in training and test.",
             )
         )
-    n_labels = np.bincount(
-        np.unique(np.column_stack([again, found.judged.truth]), axis=0)[:, 0], minlength=len(counts)
-    )
-    torn = int(counts[n_labels > 1].sum())
+    k = len(found.labels)
+    pairs, of_pair = np.unique(again.ravel() * k + found.judged.truth, return_counts=True)
+    largest = np.zeros(len(counts), dtype=np.int64)
+    np.maximum.at(largest, pairs // k, of_pair)
+    torn, wrong = int(counts[largest < counts].sum()), int((counts - largest).sum())
     if torn:
         told.append(
             _caution(
                 "conflicts",
                 None,
-                f"{torn:,} rows ({percent(torn / found.n_rows, 1)}) are alike in every column and "
-                "yet of different classes: no model of these columns gets all of them right.",
+                f"{torn:,} rows ({percent(torn / found.n_rows, 1)}) are like others in every "
+                f"column and yet not all of one class: whatever the model, {wrong:,} of them will "
+                "be wrong.",
             )
         )
     return told

@@ -35,8 +35,9 @@ def data_section(found: Gathered, origin: Origin) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> data = make_report([[i] for i in range(40)], ["no", "yes"] * 20).to_dict()["data"]
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(40)], ["no", "yes"] * 20
+    >>> data = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10)).to_dict()["data"]
     >>> data["rows"], data["columns"][0]["name"], data["classes"][0]
     (40, 'x0', {'label': 'no', 'count': 20.0, 'share': 0.5})
     """

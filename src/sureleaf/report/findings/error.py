@@ -14,8 +14,6 @@ __all__ = ["error_section", "rows_text"]
 
 AHEAD = (1, 1.5, 2, 3, 5, 10)
 """How many times the rows there are the curve is drawn ahead."""
-WORTH = 0.01
-"""A gain of accuracy that is worth asking for."""
 
 
 def error_section(found: Gathered) -> dict[str, Any]:
@@ -23,8 +21,9 @@ def error_section(found: Gathered) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> error = report.to_dict()["error"]
     >>> error["bootstrap"]["training"], error["curve"]["sizes"][0]
     (0.0, 10)
@@ -99,7 +98,7 @@ def _curve(curve: LearningCurve, found: Gathered) -> dict[str, Any]:
         "level": gain.level,
         "method": gain.method,
     }
-    target = float(law(n)) + WORTH
+    target = float(law(n)) + found.asked.margin
     if target < 1:
         reach = curve.rows_for(target)
         shown["more_rows"] = {
@@ -108,44 +107,54 @@ def _curve(curve: LearningCurve, found: Gathered) -> dict[str, Any]:
             "low": number(reach.low),
             "high": number(reach.high),
         }
-    return shown | {"text": rows_text(shown, n)}
+    return shown | {"text": rows_text(shown, n, found.asked.margin)}
 
 
-def rows_text(curve: dict[str, Any], n: int) -> str:
+def rows_text(curve: dict[str, Any], n: int, margin: float) -> str:
     """Say whether more rows would help, from the curve's own numbers.
+
+    Parameters
+    ----------
+    curve : dict
+        With gain_of_doubling and more_rows, as the document has them.
+    n : int
+        Rows there are.
+    margin : float
+        A gain of accuracy that is worth having.
 
     Examples
     --------
     >>> gain = {"value": 0.02, "low": 0.012, "high": 0.03}
     >>> more = {"target": 0.81, "rows": 1500, "low": 1200, "high": 2500}
-    >>> print(rows_text({"gain_of_doubling": gain, "more_rows": more}, 1000))
+    >>> print(rows_text({"gain_of_doubling": gain, "more_rows": more}, 1000, 0.01))
     More rows of the same kind would help: with twice as many (2,000) it would be right about 2.0
-    times more in 100 (from 1.2 to 3.0). One time more in 100 takes about 500 more rows (from 200 to
+    times more in 100 (from 1.2 to 3.0). To gain 1 in 100 takes about 500 more rows (from 200 to
     1,500).
     """
     gain, more = curve["gain_of_doubling"], curve["more_rows"]
-    low, high = max(100 * gain["low"], 0.0), max(100 * gain["high"], 0.0)
-    value = max(100 * gain["value"], 0.0)
+    low, value, high = (max(gain[key], 0.0) for key in ("low", "value", "high"))
+    digits = 1 if margin >= 0.005 else 2
+    span = f"from {100 * low:.{digits}f} to {100 * high:.{digits}f}"
     twice = f"twice as many ({2 * n:,})"
-    if high < 1:
+    if high < margin:
         return (
             f"More rows of the same kind would hardly help: with {twice} it would be right at most "
-            f"{high:.1f} times more in 100. Other columns might help."
+            f"{100 * high:.{digits}f} times more in 100. Other columns might help."
         )
-    if low < 0.5:
+    if low < margin / 2:
         return (
             f"Whether more rows of the same kind would help is open: with {twice} it may be right "
-            f"from {low:.1f} to {high:.1f} times more in 100."
+            f"{span} times more in 100."
         )
     text = (
-        f"More rows of the same kind would help: with {twice} it would be right about {value:.1f} "
-        f"times more in 100 (from {low:.1f} to {high:.1f})."
+        f"More rows of the same kind would help: with {twice} it would be right about "
+        f"{100 * value:.{digits}f} times more in 100 ({span})."
     )
     if more and more["rows"] is not None and more["rows"] > n:
         least = max((more["low"] or n) - n, 0)
         most = "without end" if more["high"] is None else f"{more['high'] - n:,.0f}"
         text += (
-            f" One time more in 100 takes about {more['rows'] - n:,.0f} more rows (from "
-            f"{least:,.0f} to {most})."
+            f" To gain {100 * margin:.2g} in 100 takes about {more['rows'] - n:,.0f} more rows "
+            f"(from {least:,.0f} to {most})."
         )
     return text

@@ -1,5 +1,6 @@
 """Which leaves not to trust, in a sentence that names the largest of them."""
 
+import math
 from typing import Any
 
 from sureleaf.report.findings.plain import percent
@@ -7,7 +8,7 @@ from sureleaf.report.findings.plain import percent
 __all__ = ["leaves_sentence", "short_rule"]
 
 NAMED_LEAVES = 3
-LONGEST_RULE = 200
+LONGEST_RULE = 140
 
 
 def short_rule(tree: dict[str, Any], leaf: int) -> str:
@@ -57,7 +58,7 @@ def leaves_sentence(document: dict[str, Any]) -> tuple[str, str]:
     share = sum(node["n"] for node in weak) / total if total else 0.0
     of = "the only leaf" if len(leaves) == 1 else f"{len(weak):,} of the {len(leaves):,} leaves"
     text = (
-        f"Do not trust {of} ({_share(share)} of the rows), of too few or too mixed rows: "
+        f"Do not trust {of} ({percent(share)} of the rows), of too few or too mixed rows: "
         f"{_wanted(tree['wanted'], reached=False)}."
     )
     filled = sorted((node for node in weak if node["n"] > 0), key=lambda node: -node["n"])
@@ -66,10 +67,6 @@ def leaves_sentence(document: dict[str, Any]) -> tuple[str, str]:
         start = "The largest of them:" if len(weak) > len(named) else "That is"
         text += f" {start} {'; '.join(named)}."
     return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text
-
-
-def _share(share: float) -> str:
-    return "less than 1 %" if 0 < share < 0.01 else percent(share)
 
 
 def _wanted(wanted: dict[str, Any], *, reached: bool) -> str:
@@ -94,7 +91,8 @@ def _asked(share: float) -> str:
 def _named(document: dict[str, Any], node: dict[str, Any]) -> str:
     label = document["data"]["classes"][node["prediction"]]["label"]
     rows = f"{node['n']:,.0f}"
+    chance = math.floor(100 * node["confidence"])  # never the 95 % that it falls short of
     return (
         f"leaf {node['id']}, {short_rule(document['tree'], node['id'])}: {label} "
-        f"({'1 row' if rows == '1' else f'{rows} rows'}, chance {percent(node['confidence'])})"
+        f"({'1 row' if rows == '1' else f'{rows} rows'}, chance {chance} %)"
     )

@@ -13,8 +13,9 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> report.to_dict()["methods"]["definitions"][0]["name"]
     'tree'
     """
@@ -96,7 +97,7 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
             _one(
                 "comparison of models",
                 "All models are judged by the same folds; differences of accuracy fold by fold "
-                f"give the corrected resampled t interval. Margin {found.asked.margin:g}: better "
+                f"give the corrected resampled t interval. Margin {found.asked.margin:.2g}: better "
                 "and worse mean that the whole interval lies beyond the margin, equivalent that "
                 "it lies within.",
                 "as for accuracy; each verdict by itself is wrong in at most "
@@ -112,7 +113,7 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
                 "Kaufman, S. et al. (2012). Leakage in data mining. ACM TKDD 6 (4).",
             ),
         ],
-        "repeat": origin.command or "",
+        "repeat": origin.command or f"make_report(X, y, seed={found.asked.seed})",
         "effort": {
             "folds": effort.folds,
             "repeats": effort.repeats,

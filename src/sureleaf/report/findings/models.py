@@ -4,7 +4,8 @@ from typing import Any
 
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.report.findings.gathering import Gathered, Model
+from sureleaf.report.findings.contestants import SHORT, Model
+from sureleaf.report.findings.gathering import Gathered
 from sureleaf.report.findings.plain import estimate_of, number
 
 __all__ = ["VERDICTS", "models_section", "models_text"]
@@ -23,8 +24,9 @@ def models_section(found: Gathered) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> models = report.to_dict()["models"]
     >>> models["rows"][1]["name"], models["rows"][1]["comparison"]["verdict"]
     ('majority class', 'worse')
@@ -38,7 +40,7 @@ def models_section(found: Gathered) -> dict[str, Any]:
         "reference": own.name,
         "verdicts": VERDICTS,
         "rows": rows,
-        "text": models_text(rows, asked.margin),
+        "text": models_text(rows, asked.margin, found.tree.tree_.depth),
     }
 
 
@@ -80,7 +82,7 @@ def _told(found: Comparison, name: str) -> str:
     gap = f"{abs(100 * found.difference):.1f} {'more' if found.difference > 0 else 'fewer'}"
     span = f"({100 * found.low:+.1f} to {100 * found.high:+.1f})"
     start = f"{name[0].upper()}{name[1:]}: right {gap} times in 100 than this tree {span}"
-    margin = f"{100 * found.margin:g} in 100"
+    margin = f"{100 * found.margin:.2g} in 100"
     if found.verdict in ("better", "worse"):
         return f"{start}; {found.verdict}, surely by more than {margin}."
     if found.verdict == "equivalent":
@@ -91,23 +93,43 @@ def _told(found: Comparison, name: str) -> str:
     return f"{start}; these rows do not decide it."
 
 
-def models_text(rows: list[dict[str, Any]], margin: float) -> str:
+def models_text(rows: list[dict[str, Any]], margin: float, depth: int) -> str:
     """Say in a sentence each whether a simpler model would do, and whether bagged trees would pay.
+
+    Parameters
+    ----------
+    rows : list of dict
+        As the document has them.
+    margin : float
+    depth : int
+        Questions in a row of this tree.
 
     Examples
     --------
     >>> found = {"verdict": "equivalent", "low": -0.005, "high": 0.005, "difference": 0.0}
-    >>> print(models_text([{"name": "short tree", "comparison": found}], 0.01))
+    >>> print(models_text([{"name": "short tree", "comparison": found}], 0.01, 7))
     Simpler: a tree of three questions at most does as well, within 1 time in 100; prefer it, it is
     easier to explain.
     """
     by_name = {row["name"]: row["comparison"] for row in rows if row["comparison"]}
-    within = f"within {100 * margin:g} {'time' if margin == 0.01 else 'times'} in 100"
+    within = f"within {100 * margin:.2g} {'time' if margin == 0.01 else 'times'} in 100"
     told = []
-    if short := by_name.get("short tree"):
+    if depth <= SHORT:
+        asks = (
+            f"{depth} question{'s' if depth > 1 else ''} in a row at most"
+            if depth
+            else "no questions"
+        )
+        told.append(f"Simpler: this tree is simple as it is ({asks}).")
+    elif short := by_name.get("short tree"):
         told.append(f"Simpler: {_simpler(short, within)}.")
     if bagged := by_name.get("bagged trees"):
         told.append(f"Larger: {_larger(bagged, within)}.")
+    told += [
+        f"Besides: {'the ' if name == 'unpruned tree' else ''}{name} is right {_gap(found)}."
+        for name, found in by_name.items()
+        if found["low"] > 0 and name in ("unpruned tree", "scikit-learn's tree")
+    ]
     return " ".join(told)
 
 

@@ -5,10 +5,25 @@ from numpy.typing import NDArray
 
 from sureleaf.table import EncodedTable
 
-__all__ = ["MOST_CATEGORIES", "as_numbers"]
+__all__ = ["as_numbers", "most_categories"]
 
 MOST_CATEGORIES = 50
-"""Categories of a column that get a column of their own, the most frequent ones."""
+MOST_CELLS = 100_000_000
+"""Of all categories together: 400 MB."""
+
+
+def most_categories(table: EncodedTable) -> int:
+    """Return how many categories of a column get a column of their own, the most frequent ones.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> most_categories(read_table([[1.5, "b"], [None, "a"]]))
+    50
+    """
+    n_columns = sum(column.kind == "categorical" for column in table.schema.columns)
+    fit = MOST_CELLS // max(1, n_columns * table.n_rows)
+    return max(2, min(MOST_CATEGORIES, fit))
 
 
 def as_numbers(table: EncodedTable) -> NDArray[np.float32]:
@@ -24,10 +39,11 @@ def as_numbers(table: EncodedTable) -> NDArray[np.float32]:
     [[1.5, 0.0, 1.0], [nan, 1.0, 0.0]]
     """
     parts: list[NDArray[np.float32]] = []
+    most = most_categories(table)
     for column, values in zip(table.schema.columns, table.columns, strict=True):
         if column.kind == "categorical":
             counts = np.bincount(values[values >= 0], minlength=len(column.categories))
-            kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_CATEGORIES])
+            kept = np.sort(np.argsort(-counts, kind="stable")[:most])
             parts.append((values[:, None] == kept[None, :]).astype(np.float32))
         else:
             numbers = values.astype(np.float64)

@@ -90,14 +90,17 @@ def estimate_of(
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """Write a share as a percentage.
+    """Write a share as a percentage; one that is not 0 is not written as 0.
 
     Examples
     --------
-    >>> percent(0.714), percent(0.0714, 1)
-    ('71 %', '7.1 %')
+    >>> percent(0.714), percent(0.0714, 1), percent(0.0002, 1)
+    ('71 %', '7.1 %', 'less than 0.1 %')
     """
-    return f"{100 * share:.{digits}f} %"
+    text = f"{100 * share:.{digits}f}"
+    if share > 0 and float(text) == 0:
+        return f"less than {10.0**-digits:g} %"
+    return f"{text} %"
 
 
 def in_hundred(share: float) -> str:

@@ -1,24 +1,24 @@
 """Section 5: what the cross-validation's predictions are worth, and what to decide by them."""
 
 import hashlib
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.evaluation import Evaluation, Measure
+from sureleaf.evaluation import Estimate, Measure
+from sureleaf.evaluation.intervals import wilson
 from sureleaf.evaluation.measures import ranking
 from sureleaf.evaluation.measures.calibration import expected_calibration_error
 from sureleaf.evaluation.scored import Scored
+from sureleaf.report.findings.cells import Cells, page_scores
 from sureleaf.report.findings.decision import decide_binary, decide_classes
 from sureleaf.report.findings.gathering import Gathered
-from sureleaf.report.findings.plain import estimate_of, numbers
+from sureleaf.report.findings.plain import estimate_of, numbers, plain_estimate
 from sureleaf.report.findings.roc_band import BAND_METHOD, roc_band
 
 __all__ = ["quality_section"]
-
-DIGITS = 4
-MOST_ENTRIES = 4_000
 
 MEANINGS = {
     "accuracy": "share of rows predicted right",
@@ -42,16 +42,17 @@ def quality_section(found: Gathered) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> report = make_report([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
+    >>> report = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10))
     >>> quality = report.to_dict()["quality"]
     >>> sum(map(sum, quality["confusion"])), quality["scores"]["kind"]
     (40.0, 'binary')
     """
-    judged, cells = found.judged, _Cells(found.judged)
+    judged, cells = found.judged, Cells(found.judged)
     k, positive = len(found.labels), judged.positive_code
     cost = _cost(found)
-    scores = _scores(cells, k, positive, found.asked.seed)
+    scores = page_scores(cells, k, positive, found.asked.seed)
     decision = (
         decide_binary(
             scores["score"], scores["negative"], scores["positive"], cost, positive=positive
@@ -70,6 +71,7 @@ def quality_section(found: Gathered) -> dict[str, Any]:
         "labels": found.labels,
         "confusion": cells.confusion(k).tolist(),
         "measures": _measures(found),
+        "by_class": _by_class(found, cells),
         "roc": _roc(found, cells),
         "calibration": _calibration(found, cells),
         "scores": scores,
@@ -78,27 +80,6 @@ def quality_section(found: Gathered) -> dict[str, Any]:
         "decision": decision.to_dict(),
         "folds": _folds(found),
     }
-
-
-class _Cells:
-    """All out-of-sample predictions; those of one row share its weight."""
-
-    def __init__(self, judged: Evaluation) -> None:
-        at = np.flatnonzero(np.isin(judged.split, judged.main_splits))
-        self.row = judged.row[at]
-        times = np.bincount(self.row, minlength=len(judged.truth))
-        own = np.ones(len(at)) if judged.weights is None else judged.weights[self.row]
-        self.weight = own / times[self.row]
-        self.repeats = len(at) / max(int((times > 0).sum()), 1)
-        self.truth = judged.truth[self.row]
-        self.prediction = judged.prediction[at]
-        assert judged.probabilities is not None
-        self.probabilities = judged.probabilities[at]
-        self.unit = self.row if judged.groups is None else judged.groups[self.row]
-
-    def confusion(self, k: int) -> NDArray[np.float64]:
-        table = np.bincount(self.truth * k + self.prediction, self.weight, minlength=k * k)
-        return np.asarray(table.reshape(k, k).round(9), dtype=np.float64)
 
 
 def _design(found: Gathered) -> str:
@@ -135,7 +116,39 @@ def _measures(found: Gathered) -> list[dict[str, Any]]:
     return told
 
 
-def _roc(found: Gathered, cells: _Cells) -> dict[str, Any] | None:
+def _by_class(found: Gathered, cells: Cells) -> list[dict[str, Any]]:
+    """Say of each class how much of it is found, and how much of what is called so is so."""
+    right, told = cells.truth == cells.prediction, []
+    for code in range(len(found.labels)):
+        rates = {
+            name: _rate(cells, right, among, found)
+            for name, among in (
+                ("recall", cells.truth == code),
+                ("precision", cells.prediction == code),
+            )
+        }
+        told.append({"class": code} | rates)
+    return told
+
+
+def _rate(cells: Cells, hit: Any, among: Any, found: Gathered) -> dict[str, Any] | None:
+    weight = cells.weight * among
+    total = float(weight.sum())
+    if total <= 0:
+        return None
+    rate, level = min(float(weight @ hit) / total, 1.0), found.asked.level
+    if found.judged.groups is not None:
+        estimate = Estimate(rate, math.nan, math.nan, level, "no interval: rows come in groups")
+    else:
+        mass = np.bincount(cells.row, weight)  # a row counts once, however often it was predicted
+        n = total**2 / float((mass**2).sum())
+        low, high = wilson(min(rate * n, n), n, level=level)
+        name = "Wilson, the models fitted, on average"
+        estimate = Estimate(rate, min(low, rate), max(high, rate), level, name)
+    return plain_estimate(estimate)
+
+
+def _roc(found: Gathered, cells: Cells) -> dict[str, Any] | None:
     code = found.judged.positive_code
     is_positive = cells.truth == code
     if is_positive.all() or not is_positive.any():
@@ -181,7 +194,7 @@ def _area_of(code: int) -> Any:
     return value
 
 
-def _calibration(found: Gathered, cells: _Cells) -> dict[str, Any]:
+def _calibration(found: Gathered, cells: Cells) -> dict[str, Any]:
     judged, code = found.judged, found.judged.positive_code
     curve = judged.calibration(level=found.asked.level)
     gap = expected_calibration_error(
@@ -205,38 +218,6 @@ def _calibration(found: Gathered, cells: _Cells) -> dict[str, Any]:
             "method": "mean gap over ten ranges of equal width; chance alone makes it positive, so "
             "there is no valid interval",
         },
-    }
-
-
-def _scores(cells: _Cells, k: int, positive: int, seed: int) -> dict[str, Any]:
-    if k == 2:
-        stated = cells.probabilities[:, positive].round(DIGITS)
-        score, place = np.unique(stated, return_inverse=True)
-        is_positive = cells.truth == positive
-        return {
-            "kind": "binary",
-            "digits": DIGITS,
-            "score": score.tolist(),
-            "negative": np.bincount(place, cells.weight * ~is_positive).round(9).tolist(),
-            "positive": np.bincount(place, cells.weight * is_positive).round(9).tolist(),
-        }
-    lines = np.column_stack([cells.truth, cells.probabilities.round(DIGITS)])
-    weight, total = cells.weight, float(cells.weight.sum())
-    distinct, place = np.unique(lines, axis=0, return_inverse=True)
-    sampled = len(distinct) > MOST_ENTRIES
-    if sampled:
-        drawn = np.random.default_rng(seed).choice(len(lines), MOST_ENTRIES, replace=False)
-        lines, weight = lines[drawn], weight[drawn] * (total / weight[drawn].sum())
-        distinct, place = np.unique(lines, axis=0, return_inverse=True)
-    mass = np.bincount(place.ravel(), weight)
-    return {
-        "kind": "classes",
-        "digits": DIGITS,
-        "sampled": sampled,
-        "rows": [
-            {"truth": int(line[0]), "weight": float(w), "probabilities": line[1:].tolist()}
-            for line, w in zip(distinct, mass, strict=True)
-        ],
     }
 
 

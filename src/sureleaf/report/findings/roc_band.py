@@ -34,7 +34,7 @@ class RocBand:
     --------
     >>> scores, truth = np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])
     >>> found = roc_band(scores, truth, np.arange(4), np.ones(4), draws=50, level=0.95, seed=0)
-    >>> found.area, found.low[0], found.high[-1]
+    >>> found.area, float(found.low[0]), float(found.high[-1])
     (0.75, 0.0, 1.0)
     """
 

@@ -22,8 +22,9 @@ def tree_section(found: Gathered) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from sureleaf.report import make_report
-    >>> tree = make_report([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20).to_dict()["tree"]
+    >>> from sureleaf.report import Effort, make_report
+    >>> rows, labels = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
+    >>> tree = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10)).to_dict()["tree"]
     >>> tree["n_leaves"], tree["nodes"][1]["edge"], tree["nodes"][1]["n"]
     (2, 'x0 <= 19', 20.0)
     """
