@@ -115,10 +115,10 @@ class CutFinder {
     };
     const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
     if constexpr (std::is_same_v<Weight, double>) {
-      for (const Entry entry : rows) {
-        const std::size_t row = growth_.packing.row(entry);
-        add(row, growth_.packing.cls(entry), growth_.weights.weight(row));
-      }
+      growth_.with_weights([&](auto&& weigh) {
+        for (const Entry entry : rows)
+          add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
+      });
       for (const SideRow& side : work.side) add(side.row, side.cls, side.weight);
     } else {
       growth_.with_counts([&](auto&& weigh) {
