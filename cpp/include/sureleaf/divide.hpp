@@ -108,20 +108,21 @@ class Divider {
               const Branches<Entry>& branches) const {
     GrownNode& node = arena.nodes[work.node];
     node.feature = static_cast<std::int32_t>(j);
-    node.first_child = branches.first_child;
-    node.n_children = branches.n;
-    node.first_share = arena.shares.size();
-    arena.shares.insert(arena.shares.end(), branches.share.begin(), branches.share.end());
+    node.first_child = static_cast<std::uint32_t>(branches.first_child);
+    node.n_children = static_cast<std::uint32_t>(branches.n);
+    std::copy(branches.share.begin(), branches.share.end(),
+              arena.shares.begin() + node.first_child);
     if (growth_.data.table[j].has_thresholds()) {
       node.low = candidate.low;
       node.high = candidate.high;
       node.threshold_is_settled = candidate.threshold_is_settled;
       return;
     }
-    node.first_category = arena.category_branch.size();
-    node.n_categories = growth_.n_codes(j);
-    if (node.first_category + node.n_categories > max_category_entries) throw TooManyNodes();
-    for (std::size_t code = 0; code < growth_.n_codes(j); ++code)
+    const std::size_t n_codes = growth_.n_codes(j);
+    if (arena.category_branch.size() + n_codes > max_category_entries) throw TooManyNodes();
+    node.first_category = static_cast<std::uint32_t>(arena.category_branch.size());
+    node.n_categories = static_cast<std::uint32_t>(n_codes);
+    for (std::size_t code = 0; code < n_codes; ++code)
       arena.category_branch.push_back(candidate.groups.empty() ? static_cast<std::int32_t>(code)
                                                                : candidate.groups[code]);
   }
