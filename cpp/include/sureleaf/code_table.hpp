@@ -64,7 +64,7 @@ void scan_codes(const CodeTable<Weight>& table, Meter meter, const PresortedColu
     }
     const std::span<const Weight> weights = table.weights(line);
     for (std::size_t k = 0; k < table.n_classes; ++k)
-      if (weights[k] > 0) meter.move(k, weights[k]);
+      if (table.n_classes == 2 || weights[k] > 0) meter.move(k, weights[k]);  // few: no guessing
     before = code;
     started = true;
   });
