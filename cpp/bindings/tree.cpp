@@ -17,6 +17,7 @@
 #include "parts.hpp"
 #include "sureleaf/bags.hpp"
 #include "sureleaf/grow.hpp"
+#include "sureleaf/pessimistic.hpp"
 #include "sureleaf/prune.hpp"
 #include "sureleaf/route.hpp"
 

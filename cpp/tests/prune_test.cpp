@@ -4,6 +4,7 @@
 #include "check.hpp"
 #include "small_table.hpp"
 #include "sureleaf/grow.hpp"
+#include "sureleaf/pessimistic.hpp"
 
 using checks::close;
 using checks::mixed_table;

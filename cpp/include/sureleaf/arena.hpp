@@ -21,12 +21,11 @@ struct TooManyNodes : std::runtime_error {
 
 struct GrownNode {
   std::int32_t feature = -1;
-  std::int32_t task = -1;             // grown further in an arena of its own
-  double low = 0, high = 0;           // the neighbours of the cut
+  std::int32_t task = -1;    // grown further in an arena of its own
+  double low = 0, high = 0;  // the neighbours of the cut
+  std::uint32_t first_child = 0, n_children = 0;
+  std::uint32_t first_category = 0, n_categories = 0;
   bool threshold_is_settled = false;  // then it is `low`
-  std::size_t first_child = 0, n_children = 0;
-  std::size_t first_share = 0;
-  std::size_t first_category = 0, n_categories = 0;
 };
 
 struct Arena {
@@ -35,13 +34,14 @@ struct Arena {
   std::size_t n_classes;
   std::vector<GrownNode> nodes;
   std::vector<double> class_weights;
-  std::vector<double> shares;
+  std::vector<double> shares;  // of the known weight of its parent, a node each
   std::vector<std::int32_t> category_branch;
 
   std::size_t add_nodes(std::size_t n) {
     if (nodes.size() + n > max_nodes) throw TooManyNodes();
     nodes.resize(nodes.size() + n);
     class_weights.resize(nodes.size() * n_classes, 0.0);
+    shares.resize(nodes.size(), 1.0);
     return nodes.size() - n;
   }
   std::span<double> weights(std::size_t node) {
@@ -64,6 +64,15 @@ Tree flatten_arenas(Arena& top, std::vector<Arena>& tasks, Threshold&& threshold
   };
   Tree tree;
   tree.n_classes = top.n_classes;
+  std::size_t n_nodes = top.nodes.size();
+  for (const Arena& task : tasks) n_nodes += task.nodes.size() - 1;
+  tree.feature.reserve(n_nodes);
+  tree.threshold.reserve(n_nodes);
+  tree.child_offset.reserve(n_nodes + 1);
+  tree.category_offset.reserve(n_nodes + 1);
+  tree.children.reserve(n_nodes - 1);
+  tree.branch_share.reserve(n_nodes - 1);
+  tree.class_weights.reserve(n_nodes * tree.n_classes);
   std::vector<Place> pending{{&top, 0, -1}};
   while (!pending.empty()) {
     Place place = pending.back();
@@ -87,7 +96,7 @@ Tree flatten_arenas(Arena& top, std::vector<Arena>& tasks, Threshold&& threshold
     if (node.feature < 0) continue;
     for (std::size_t b = 0; b < node.n_children; ++b) {
       tree.children.push_back(0);
-      tree.branch_share.push_back(place.arena->shares[node.first_share + b]);
+      tree.branch_share.push_back(place.arena->shares[node.first_child + b]);
     }
     for (std::size_t b = node.n_children; b-- > 0;)
       pending.push_back({place.arena, node.first_child + b,

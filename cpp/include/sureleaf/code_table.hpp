@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "sureleaf/impurity.hpp"
 #include "sureleaf/presort.hpp"
@@ -63,8 +64,9 @@ void scan_codes(const CodeTable<Weight>& table, Meter meter, const PresortedColu
       candidate.high = column.values[code];
     }
     const std::span<const Weight> weights = table.weights(line);
+    // To move nothing costs less than a branch guessed wrong, unless it takes look-ups.
     for (std::size_t k = 0; k < table.n_classes; ++k)
-      if (weights[k] > 0) meter.move(k, weights[k]);
+      if (std::is_same_v<Weight, double> || weights[k] > 0) meter.move(k, weights[k]);
     before = code;
     started = true;
   });

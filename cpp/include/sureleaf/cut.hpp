@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sureleaf/code_table.hpp"
+#include "sureleaf/count.hpp"
 #include "sureleaf/growth.hpp"
 #include "sureleaf/split.hpp"
 #include "sureleaf/subset.hpp"
@@ -22,22 +23,21 @@ template <class Entry>
 class CutFinder {
  public:
   CutFinder(const Growth<Entry>& growth, Patience& patience)
-      : growth_(growth), patience_(patience) {}
+      : growth_(growth), patience_(patience), counter_(growth, patience) {}
 
   // The best cut of every column, found by one thread with its `space` or by several.
   void find_cuts(const Work& work, Totals& totals, Workspace<Entry>& space,
                  std::vector<Candidate>& candidates) const {
-    prepare(work, 1, totals);
-    const std::size_t n_small = growth_.data.small_columns.size();
-    count_codes(work, 0, n_small, totals, space);
+    counter_.prepare(work, 1, totals);
+    counter_.count_codes(work, 0, growth_.data.small_columns.size(), totals, space);
     for (std::size_t j = 0; j < candidates.size(); ++j)
       candidates[j] = best_cut(j, work, totals, space);
   }
   void find_cuts(const Work& work, Totals& totals, std::vector<Workspace<Entry>>& spaces,
                  std::vector<Candidate>& candidates) const {
-    prepare(work, spaces.size(), totals);
-    const std::vector<std::size_t>&small = growth_.data.small_columns,
-          &others = growth_.lone_columns;
+    counter_.prepare(work, spaces.size(), totals);
+    const std::vector<std::size_t>& small = growth_.data.small_columns;
+    const std::vector<std::size_t>& others = growth_.lone_columns;
     const std::size_t n_parts = std::min(small.size(), 2 * spaces.size());
     run_jobs(others.size() + n_parts, spaces.size(), patience_, [&](std::size_t i, std::size_t t) {
       if (i < others.size()) {
@@ -47,7 +47,7 @@ class CutFinder {
       const std::size_t part = i - others.size();
       const std::size_t first = part * small.size() / n_parts;
       const std::size_t last = (part + 1) * small.size() / n_parts;
-      count_codes(work, first, last, totals, spaces[t]);
+      counter_.count_codes(work, first, last, totals, spaces[t]);
       for (std::size_t c = first; c < last; ++c)
         candidates[small[c]] = best_cut(small[c], work, totals, spaces[t]);
     });
@@ -63,114 +63,6 @@ class CutFinder {
     }
     if (growth_.rules.uses_entropy()) return best_cut_by<WeightMeter<true>>(j, work, totals, space);
     return best_cut_by<WeightMeter<false>>(j, work, totals, space);
-  }
-
-  // Decides what is cheaper to count for many columns together.
-  void prepare(const Work& work, std::size_t n_threads, Totals& totals) const {
-    const Presorted& data = growth_.data;
-    totals.flags_are_counted = totals.whole && data.n_flags > 0 && growth_.largest_count <= 255;
-    if (totals.flags_are_counted) count_flags(work, n_threads, totals);
-    // Clearing and scanning lines must not cost more than the rows do.
-    const std::size_t n_rows = work.n + work.side.size();
-    totals.codes_are_counted =
-        4 * n_rows * data.small_columns.size() >= growth_.n_lines && !data.small_columns.empty();
-    if (!totals.codes_are_counted) return;
-    const std::size_t n_cells = growth_.n_lines * growth_.n_classes;
-    if (totals.whole)
-      totals.code_counts.assign(n_cells, 0);
-    else
-      totals.code_weights.assign(n_cells, 0.0);
-  }
-
-  void count_codes(const Work& work, std::size_t first, std::size_t last, Totals& totals,
-                   Workspace<Entry>& space) const {
-    if (!totals.codes_are_counted) return;
-    if (totals.whole)
-      count_codes<std::int64_t>(work, first, last, totals.code_counts, space);
-    else
-      count_codes<double>(work, first, last, totals.code_weights, space);
-  }
-
-  // Tabulates small columns number `first` to `last`, a row's codes at a time.
-  template <class Weight>
-  void count_codes(const Work& work, std::size_t first, std::size_t last,
-                   std::vector<Weight>& cells, Workspace<Entry>& space) const {
-    const Presorted& data = growth_.data;
-    const std::size_t n_columns = data.small_columns.size(), n_classes = growth_.n_classes;
-    std::vector<CountedColumn>& counted = space.counted;
-    counted.clear();
-    for (std::size_t c = first; c < last; ++c)
-      if (!work.is_hopeless(data.small_columns[c]))
-        counted.push_back({c, growth_.first_line[c] * n_classes});
-    // Copies of what does not change: the compiler cannot know that it does not.
-    const std::uint8_t* const small_codes = data.small_codes.data();
-    Weight* const sums = cells.data();
-    const CountedColumn *const begin = counted.data(), *const end = begin + counted.size();
-    auto add = [=](std::size_t row, std::size_t k, Weight w) {
-      const std::uint8_t* codes = small_codes + row * n_columns;
-      for (const CountedColumn* column = begin; column != end; ++column) {
-        const std::uint8_t code = codes[column->place];
-        if (code != small_missing) sums[column->first_cell + code * n_classes + k] += w;
-      }
-    };
-    const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
-    if constexpr (std::is_same_v<Weight, double>) {
-      for (const Entry entry : rows) {
-        const std::size_t row = growth_.packing.row(entry);
-        add(row, growth_.packing.cls(entry), growth_.weights.weight(row));
-      }
-      for (const SideRow& side : work.side) add(side.row, side.cls, side.weight);
-    } else {
-      growth_.with_counts([&](auto&& weigh) {
-        for (const Entry entry : rows)
-          add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
-      });
-    }
-  }
-
-  // Counts all flags of the node's rows by class. Bytes are added up, a vector of them at a time,
-  // and moved to wide sums before they can overflow.
-  void count_flags(const Work& work, std::size_t n_threads, Totals& totals) const {
-    const std::size_t n_cells = growth_.n_classes * growth_.data.n_flags;
-    totals.flag_counts.assign(n_cells, 0);
-    const std::size_t n_parts = work.n < 50'000 ? 1 : n_threads;
-    if (n_parts == 1) {
-      totals.flag_bytes.assign(n_cells, 0);
-      return add_flags(work.begin, work.begin + work.n, totals.flag_bytes, totals.flag_counts);
-    }
-    std::vector<std::vector<std::int64_t>> sums(n_parts, std::vector<std::int64_t>(n_cells, 0));
-    run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
-      std::vector<std::uint8_t> bytes(n_cells, 0);
-      add_flags(work.begin + part * work.n / n_parts, work.begin + (part + 1) * work.n / n_parts,
-                bytes, sums[part]);
-    });
-    for (const std::vector<std::int64_t>& sum : sums)
-      for (std::size_t i = 0; i < n_cells; ++i) totals.flag_counts[i] += sum[i];
-  }
-
-  void add_flags(std::size_t at, std::size_t end, std::vector<std::uint8_t>& bytes,
-                 std::vector<std::int64_t>& sum) const {
-    const std::size_t n_flags = growth_.data.n_flags;
-    const std::size_t n_at_once = 255 / growth_.largest_count;
-    const Entry* rows = growth_.lists.back().data();
-    while (at < end) {
-      const std::size_t stop = std::min(end, at + n_at_once);
-      for (; at < stop; ++at) {
-        const std::uint8_t* flags = growth_.data.flags_of(growth_.packing.row(rows[at]));
-        std::uint8_t* to = bytes.data() + growth_.packing.cls(rows[at]) * n_flags;
-        const auto count = static_cast<std::uint8_t>(growth_.count_of(rows[at]));
-        if (growth_.largest_count == 1) {
-          for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
-            for (std::size_t b = 0; b < Presorted::flag_padding; ++b) to[f + b] += flags[f + b];
-        } else {
-          for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
-            for (std::size_t b = 0; b < Presorted::flag_padding; ++b)
-              to[f + b] = static_cast<std::uint8_t>(to[f + b] + flags[f + b] * count);
-        }
-      }
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += bytes[i];
-      std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
-    }
   }
 
   template <class Meter>
@@ -332,7 +224,7 @@ class CutFinder {
     Candidate candidate;
     candidate.hopeless = growth_.n_codes(j) < 2;
     if (candidate.hopeless) return candidate;
-    const CodeTable<Weight> table = table_of<Weight>(j, work, totals, space);
+    const CodeTable<Weight> table = counter_.template table_of<Weight>(j, work, totals, space);
     candidate.hopeless = table.n_lines < 2;
     if (candidate.hopeless) return candidate;
     std::span<const Weight> known = totals.template of<Weight>();
@@ -360,93 +252,9 @@ class CutFinder {
     return candidate;
   }
 
-  // Calls visit(code, class, weight) for the node's rows whose value is known.
-  template <class Weight, class Visit>
-  void visit_codes(std::size_t j, const Work& work, Visit&& visit) const {
-    const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
-    auto each = [&](auto&& code_of) {
-      for (const Entry entry : rows) {
-        const std::size_t row = growth_.packing.row(entry);
-        const std::uint32_t code = code_of(row);
-        if (code == no_code) continue;
-        if constexpr (std::is_same_v<Weight, double>)
-          visit(code, growth_.packing.cls(entry), growth_.weights.weight(row));
-        else
-          visit(code, growth_.packing.cls(entry), growth_.count_of(entry));
-      }
-      if constexpr (std::is_same_v<Weight, double>)
-        for (const SideRow& side : work.side) {
-          const std::uint32_t code = code_of(side.row);
-          if (code != no_code) visit(code, side.cls, side.weight);
-        }
-    };
-    growth_.with_codes(j, each);
-  }
-
-  template <class Weight>
-  CodeTable<Weight> tabulate(std::size_t j, const Work& work, Workspace<Entry>& space) const {
-    const std::size_t n_cells = growth_.n_codes(j) * growth_.n_classes;
-    std::vector<Weight>& cells = space.template cells<Weight>();
-    if (4 * (work.n + work.side.size()) >= n_cells) {
-      cells.assign(n_cells, Weight{0});
-      visit_codes<Weight>(j, work, [&](std::uint32_t code, std::size_t k, Weight w) {
-        cells[code * growth_.n_classes + k] += w;
-      });
-      return {cells, {}, growth_.n_codes(j), growth_.n_classes};
-    }
-    auto& coded = space.template coded<Weight>();
-    coded.clear();
-    visit_codes<Weight>(j, work, [&](std::uint32_t code, std::size_t k, Weight w) {
-      coded.push_back({code, static_cast<std::uint32_t>(k), w});
-    });
-    std::sort(coded.begin(), coded.end(),
-              [](const auto& a, const auto& b) { return a.code < b.code; });
-    cells.clear();
-    space.line_codes.clear();
-    for (const auto& item : coded) {
-      if (space.line_codes.empty() || space.line_codes.back() != item.code) {
-        space.line_codes.push_back(item.code);
-        cells.resize(cells.size() + growth_.n_classes, Weight{0});
-      }
-      cells[cells.size() - growth_.n_classes + item.cls] += item.weight;
-    }
-    return {cells, space.line_codes, space.line_codes.size(), growth_.n_classes};
-  }
-
-  template <class Weight>
-  CodeTable<Weight> table_of(std::size_t j, const Work& work, const Totals& totals,
-                             Workspace<Entry>& space) const {
-    const PresortedColumn& column = growth_.data.columns[j];
-    if (column.flag >= 0 && totals.flags_are_counted)
-      return tabulate_flag<Weight>(j, totals, space);
-    if (column.small < 0 || !totals.codes_are_counted) return tabulate<Weight>(j, work, space);
-    const std::size_t n_classes = growth_.n_classes, n_codes = growth_.n_codes(j);
-    const std::size_t first = growth_.first_line[static_cast<std::size_t>(column.small)];
-    const std::span<const Weight> all = totals.template codes<Weight>();
-    return {all.subspan(first * n_classes, n_codes * n_classes), {}, n_codes, n_classes};
-  }
-
-  // The table of a flag; without lines if it is the same for all rows of the node.
-  template <class Weight>
-  CodeTable<Weight> tabulate_flag(std::size_t j, const Totals& totals,
-                                  Workspace<Entry>& space) const {
-    const auto flag = static_cast<std::size_t>(growth_.data.columns[j].flag);
-    std::vector<Weight>& cells = space.template cells<Weight>();
-    cells.resize(2 * growth_.n_classes);
-    Weight n_set = 0, n_clear = 0;
-    for (std::size_t k = 0; k < growth_.n_classes; ++k) {
-      const auto set = static_cast<Weight>(totals.flag_counts[k * growth_.data.n_flags + flag]);
-      cells[growth_.n_classes + k] = set;
-      cells[k] = static_cast<Weight>(totals.counts[k]) - set;
-      n_set += set;
-      n_clear += cells[k];
-    }
-    const bool varies = n_set > 0 && n_clear > 0;
-    return {cells, {}, varies ? std::size_t{2} : std::size_t{0}, growth_.n_classes};
-  }
-
   const Growth<Entry>& growth_;
   Patience& patience_;
+  CodeCounter<Entry> counter_;
 };
 
 }  // namespace sureleaf::detail

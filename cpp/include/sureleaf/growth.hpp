@@ -38,6 +38,7 @@ struct RowWeights {
 namespace detail {
 
 inline constexpr std::uint32_t no_code = 0xFFFFFFFFu;
+inline constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 // A row, or a part of one, that counts by its weight.
 struct SideRow {
@@ -83,7 +84,7 @@ class Growth {
   std::size_t largest_count;
   std::vector<std::vector<Entry>> lists;  // a column each; the last: rows in their own order
   std::vector<std::vector<std::uint32_t>> first_rows;  // of codes whose values are close
-  std::vector<std::vector<std::uint32_t>> ranks;  // of a row's value, where rows may part
+  std::vector<std::vector<std::uint32_t>> ranks;       // of a row's value, where rows may part
   std::vector<char> has_gaps;
   std::vector<std::size_t> gap_columns, root_known;
   std::size_t n_root = 0;
@@ -156,6 +157,17 @@ class Growth {
       use([this](Entry entry) { return packing.count(entry); });
     else
       use([this](Entry entry) { return weights.count(packing.row(entry)); });
+  }
+
+  // The same for weights of any kind.
+  template <class Use>
+  void with_weights(Use&& use) const {
+    if (weights.are_whole())
+      with_counts([&](auto&& count) {
+        use([&](Entry entry) { return static_cast<double>(count(entry)); });
+      });
+    else
+      use([this](Entry entry) { return weights.fractional[packing.row(entry)]; });
   }
 
   std::size_t n_known(std::size_t j, const Work& work) const {

@@ -29,8 +29,8 @@ struct PresortedColumn {
   std::vector<std::uint32_t> order;
   std::size_t n_known = 0;
   // Few values or few categories: a code a row (small_missing if none), gathered with those of
-  // the other such columns: as flag number `flag` of each row where there are two codes and nothing
-  // is missing, else as its code number `small`.
+  // the other such columns: as flag number `flag` of each row where there are two codes, nothing is
+  // missing and such columns are some, else as its code number `small`.
   std::int32_t flag = -1;
   std::int32_t small = -1;
   bool has_missing = true;
@@ -54,6 +54,7 @@ struct Presorted {
   std::vector<std::uint8_t> small_codes;
   std::vector<std::size_t> small_columns;
   static constexpr std::size_t flag_padding = 16;
+  static constexpr std::ptrdiff_t least_flags = 4;
 
   const std::uint8_t* flags_of(std::size_t row) const { return flags.data() + row * n_flags; }
   // A row's code in a column of few values: the first of them, and how far it is to the next.
@@ -271,12 +272,16 @@ inline std::vector<std::uint8_t> interleave(std::vector<std::vector<std::uint8_t
 inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std::uint8_t>>& codes,
                                std::size_t n_threads, Patience& patience) {
   std::vector<std::size_t> flagged;
+  std::vector<std::uint8_t> highest(codes.size(), 0);
+  for (std::size_t j = 0; j < codes.size(); ++j)
+    if (!codes[j].empty()) highest[j] = *std::max_element(codes[j].begin(), codes[j].end());
+  // A vector of flags is as long for one of them as for many.
+  const bool has_flags = std::ranges::count(highest, 1) >= Presorted::least_flags;
   for (std::size_t j = 0; j < codes.size(); ++j) {
     if (codes[j].empty()) continue;
     PresortedColumn& column = presorted.columns[j];
-    const std::uint8_t highest = *std::max_element(codes[j].begin(), codes[j].end());
-    column.has_missing = highest == small_missing;
-    if (highest == 1) {
+    column.has_missing = highest[j] == small_missing;
+    if (has_flags && highest[j] == 1) {
       column.flag = static_cast<std::int32_t>(flagged.size());
       flagged.push_back(j);
     } else {

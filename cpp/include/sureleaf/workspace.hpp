@@ -61,6 +61,37 @@ struct Totals {
   }
 };
 
+// The branches of the split that is being made.
+template <class Entry>
+struct Branches {
+  std::size_t n = 0, first_child = 0;
+  std::vector<std::size_t> n_rows;         // of the lists, a branch each
+  std::vector<double> share;               // of the weight that is known
+  std::vector<Entry> lost_rows;            // rows of the lists without a value
+  std::vector<SideRow> parts;              // all rows of fractional weight
+  std::vector<std::uint32_t> part_branch;  // the branch of each; no_code: all of them
+  std::vector<std::size_t> n_parts;        // of one branch, a branch each
+  std::size_t n_lost = 0;                  // parts that go everywhere
+  std::vector<double> lost_weights;        // of these, a class each
+  std::vector<std::size_t> place;          // among the nodes that wait, a branch each
+
+  void start(std::size_t n_branches, std::size_t first) {
+    n = n_branches;
+    first_child = first;
+    n_rows.assign(n, 0);
+    share.assign(n, 0.0);
+    lost_rows.clear();
+    n_parts.assign(n, 0);
+    n_lost = 0;
+  }
+  bool go_by_bits() const { return n == 2 && lost_rows.empty(); }
+};
+
+// Where a branch's part of a list ends for now, and which increase of the list it knows of.
+struct BranchEnd {
+  std::size_t next, last_step;
+};
+
 // What one thread writes while it works, allocated once.
 template <class Entry>
 struct Workspace {
@@ -82,6 +113,8 @@ struct Workspace {
   std::vector<CodedRow<double>> coded_weights;
   std::vector<std::uint64_t> placed;  // rows of fractional weight in the order of a column
   std::vector<CountedColumn> counted;
+  Branches<Entry> branches;
+  std::vector<BranchEnd> branch_ends;
   Totals totals;
   std::vector<Candidate> candidates;
 
