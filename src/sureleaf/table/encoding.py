@@ -187,7 +187,9 @@ def _wrong_type(raw: RawColumn, column: Column, expected: str) -> InvalidTypeErr
 
 def _first_offender(raw: RawColumn) -> tuple[int | None, object]:
     """Find the first value that could not even be read as a number, else the first value."""
-    present = [(row, v) for row, v in enumerate(raw.values.tolist()) if v is not None and v == v]
+    given = raw.values
+    values = given.tolist() if isinstance(given, np.ndarray) else given.to_pylist()
+    present = [(row, v) for row, v in enumerate(values) if v is not None and v == v]
     if raw.family == "text":
         odd = next(((row, value) for row, value in present if not _reads_as_number(value)), None)
         if odd is not None:
