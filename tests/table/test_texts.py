@@ -10,10 +10,8 @@ from sureleaf.table.texts import code_texts
 
 
 def code_slowly(texts):
-    code_of, codes = {}, []
-    for text in texts:
-        codes.append(-1 if text is None else code_of.setdefault(text, len(code_of)))
-    return codes, list(code_of)
+    distinct = list(dict.fromkeys(text for text in texts if text is not None))
+    return [-1 if text is None else distinct.index(text) for text in texts], distinct
 
 
 def draw_texts(rng, n):

@@ -6,6 +6,7 @@ Those of levels take float64 arrays of one shape and return a new one; NaN in, N
 from sureleaf._kernel._core import (
     SortedTable,  # a table with the order of its columns found
     TextCoder,  # equal texts -> equal codes, over Arrow's buffers
+    average_prunings,  # (tree, counts, evidence, ...): what all prunings say, a line a node
     class_wins,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
     collapse_marks,  # (tree): where C4.5 cuts before pruning
     confidence,  # (n, p_max): (5), interpolated between whole n
@@ -33,6 +34,7 @@ __all__ = [
     "KernelTree",
     "SortedTable",
     "TextCoder",
+    "average_prunings",
     "class_wins",
     "collapse_marks",
     "confidence",

@@ -97,6 +97,9 @@ def cut_at(tree: Tree, becomes_leaf: Annotated[NDArray[numpy.uint8], dict(shape=
 def cost_complexity_alphas(tree: Tree, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The penalty a leaf at which each inner node is cut."""
 
+def average_prunings(tree: Tree, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], as_leaf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], goes_on: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: float) -> NDArray[numpy.float64]:
+    """Probabilities of every node: the mean over all prunings of the tree."""
+
 def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, confidence_factor: float, quantile: float) -> Tree:
     """C4.5's subtree replacement and raising."""
 

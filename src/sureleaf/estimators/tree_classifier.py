@@ -39,6 +39,7 @@ from sureleaf.tree import (
     route,
     rules_text,
 )
+from sureleaf.tree.lines import line_sums
 from sureleaf.tree.pruning import CostComplexityPath
 
 __all__ = ["TreeClassifier"]
@@ -604,8 +605,8 @@ def _count(tree: Tree, rows: TrainingRows) -> LeafCounts:
 
 
 def _own_counts(tree: Tree) -> LeafCounts:
-    counts = tree.class_counts[tree.leaf_ids]
-    return LeafCounts(tree.leaf_ids, counts, counts.sum(axis=1))
+    counts = tree.class_counts.take(tree.leaf_ids, axis=0)
+    return LeafCounts(tree.leaf_ids, counts, line_sums(counts))
 
 
 def _same_predictions(one: TreeClassifier, other: TreeClassifier) -> bool:
