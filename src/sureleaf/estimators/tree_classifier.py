@@ -1,7 +1,6 @@
 """TreeClassifier: C4.5's tree as a scikit-learn estimator."""
 
 import copy
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +26,7 @@ from sureleaf.estimators.parameters import (
 from sureleaf.estimators.refits import TreeRefits
 from sureleaf.probability import find_estimate
 from sureleaf.table import EncodedTable, encode, encode_labels, read_table
+from sureleaf.table.callers import warn_caller
 from sureleaf.tree import (
     GrowthRules,
     Routes,
@@ -346,7 +346,7 @@ class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: igno
                     "or set unseen='mixture' or 'stop'."
                 )
             does = "go down all branches" if self.unseen == "mixture" else "stop where they are met"
-            warnings.warn(f"X has {told}; they {does}.", UnseenCategoryWarning, stacklevel=3)
+            warn_caller(f"X has {told}; they {does}.", UnseenCategoryWarning)
         return table
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
