@@ -212,6 +212,10 @@ def first_fit() -> None:
     bare = seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
     whole = seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True))
     limit("import and first fit, 100 rows", whole - bare, 1.0)
+    base = seconds(
+        lambda: subprocess.run([sys.executable, "-c", "import sklearn.base"], check=True)
+    )
+    print(f"{'(import sklearn.base, part of it)':40} {base - bare:9.4f} s")
 
 
 def at_most(name: str, value: float, goal: float, unit: str) -> None:

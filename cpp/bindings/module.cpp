@@ -7,5 +7,6 @@ NB_MODULE(_core, module) {
   module.doc() = "Sureleaf's hot loops; use them through sureleaf._kernel.";
   bind_classes(module);
   bind_levels(module);
+  bind_texts(module);
   bind_tree(module);
 }

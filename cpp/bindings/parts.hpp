@@ -4,4 +4,5 @@
 
 void bind_classes(nanobind::module_& module);
 void bind_levels(nanobind::module_& module);
+void bind_texts(nanobind::module_& module);
 void bind_tree(nanobind::module_& module);

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "parts.hpp"
+#include "sureleaf/averaging.hpp"
 #include "sureleaf/bags.hpp"
 #include "sureleaf/grow.hpp"
 #include "sureleaf/pessimistic.hpp"
@@ -284,6 +285,20 @@ void bind_tree(nb::module_& module) {
         return give(sureleaf::cost_complexity_alphas(tree, view(cost)));
       },
       "tree"_a, "cost"_a, "The penalty a leaf at which each inner node is cut.");
+  module.def(
+      "average_prunings",
+      [](const Tree& tree, const Input2<double>& counts, const Input<double>& as_leaf,
+         const Input<double>& ends, const Input<double>& goes_on, double added) {
+        const std::size_t n = tree.size();
+        if (counts.shape(0) != n || counts.shape(1) != tree.n_classes || as_leaf.shape(0) != n ||
+            ends.shape(0) != n || goes_on.shape(0) != n)
+          throw std::invalid_argument("one line of counts and evidence a node is needed");
+        return give(sureleaf::average_prunings(tree, {counts.data(), counts.size()},
+                                               {view(as_leaf), view(ends), view(goes_on)}, added),
+                    {n, tree.n_classes});
+      },
+      "tree"_a, "counts"_a, "as_leaf"_a, "ends"_a, "goes_on"_a, "added"_a,
+      "Probabilities of every node: the mean over all prunings of the tree.");
   module.def(
       "prune_pessimistic",
       [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,

@@ -90,3 +90,19 @@ def test_counts_of_several_columns_are_in_one_warning():
         model.predict(later)
     assert len(caught) == 1
     assert "'town' (1), 'other' (40)" in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    "ask", ["predict", "predict_proba", "apply", "leaf_shares", "predict_levels"]
+)
+def test_the_warning_points_at_the_line_that_asked(ask):
+    X = pd.DataFrame({"town": ["Bonn"]})
+    with pytest.warns(UnseenCategoryWarning) as caught:
+        getattr(model_of(), ask)(X)
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="ignored: 'more'") as caught:
+        getattr(model_of(), ask)(pd.DataFrame({"town": ["Oslo"], "more": [1]}))
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="column-vector y") as caught:
+        TreeClassifier().fit([[1], [2]], [["a"], ["b"]])
+    assert caught[0].filename == __file__

@@ -137,8 +137,7 @@ class PessimisticPruner {
     return {rows_.data() + frame.begin, frame.end - frame.begin};
   }
 
-  // Finds the branch of each row (the number of branches if its value is missing) and adds what
-  // the branches are known to get to `known_`.
+  // Finds the branch of each row, the number of branches if its value is missing.
   void place(const Draft& draft, std::span<const WeightedRow> rows) {
     const std::size_t n = draft.children.size(), first = places_.size();
     places_.resize(first + rows.size());
@@ -146,26 +145,29 @@ class PessimisticPruner {
     with_branches(tree_, draft.source, table_, [&](auto&& branch_of_row) {
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::int32_t branch = branch_of_row(rows[i].row);
-        const std::size_t at = branch < 0 ? n : static_cast<std::size_t>(branch);
-        places[i] = static_cast<std::uint32_t>(at);
-        known_[at] += rows[i].weight;
-        ++counts_[at];
+        places[i] = branch < 0 ? static_cast<std::uint32_t>(n) : static_cast<std::uint32_t>(branch);
       }
     });
+    for (std::size_t i = 0; i < rows.size(); ++i) ++counts_[places[i]];
   }
   void start_placing(const Draft& draft) {
     places_.clear();
-    known_.assign(draft.children.size() + 1, 0.0);
     counts_.assign(draft.children.size() + 1, 0);
   }
 
-  // Shares of the branches by what they are known to get.
-  void find_shares() {
-    const std::size_t n = known_.size() - 1;
-    const double total = std::accumulate(known_.begin(), known_.begin() + as_offset(n), 0.0);
+  // Shares of the branches by what they are known to get of these rows, which have been placed in
+  // this order.
+  void find_shares(std::span<const WeightedRow> rows, std::span<const WeightedRow> further) {
+    const std::size_t n = counts_.size() - 1;
+    std::vector<double>& known = sums_by_branch_;
+    known.assign(n + 1, 0.0);
+    for (std::size_t i = 0; i < rows.size(); ++i) known[places_[i]] += rows[i].weight;
+    for (std::size_t i = 0; i < further.size(); ++i)
+      known[places_[rows.size() + i]] += further[i].weight;
+    const double total = std::accumulate(known.begin(), known.begin() + as_offset(n), 0.0);
     shares_.assign(n, 1.0 / static_cast<double>(n));
     if (total > 0)
-      for (std::size_t b = 0; b < n; ++b) shares_[b] = known_[b] / total;
+      for (std::size_t b = 0; b < n; ++b) shares_[b] = known[b] / total;
   }
 
   // Sorts a node's stretch by branch, rows without a value last, and hands out the side rows.
@@ -184,7 +186,7 @@ class PessimisticPruner {
     moved_.assign(rows_.begin() + as_offset(frame.begin), rows_.begin() + as_offset(frame.end));
     for (std::size_t i = 0; i < n_here; ++i) rows_[next_[places_[i]]++] = moved_[i];
     if (frame.side.empty() && counts_[n] == 0) return;
-    find_shares();
+    find_shares(moved_, frame.side);
     frame.side_parts.assign(n, {});
     Rows lost(rows_.begin() + as_offset(frame.starts[n]),
               rows_.begin() + as_offset(frame.starts[n + 1]));
@@ -272,14 +274,14 @@ class PessimisticPruner {
     moved_.assign(sent_.begin() + as_offset(begin), sent_.end());
     start_placing(draft);
     place(draft, moved_);
-    find_shares();
-    if (keep) draft.shares = kept_.emplace_back(shares_);
     const std::size_t n_lost = counts_[n];
+    if (keep || n_lost > 0) find_shares(moved_, {});
+    if (keep) draft.shares = kept_.emplace_back(shares_);
     next_.clear();
     std::size_t end = begin;
     for (std::size_t b = 0; b < n; ++b) {
       next_.push_back(end);
-      const std::size_t size = counts_[b] + (shares_[b] > 0 ? n_lost : 0);
+      const std::size_t size = counts_[b] + (n_lost > 0 && shares_[b] > 0 ? n_lost : 0);
       if (size > 0 || keep) pending_.push_back({static_cast<std::size_t>(draft.children[b]), end});
       end += size;
     }
@@ -333,7 +335,7 @@ class PessimisticPruner {
   std::deque<std::vector<double>> kept_;  // weights and shares that are not the tree's
   Rows rows_;
   // Scratch, so that a node costs no allocation.
-  std::vector<double> sums_, known_, shares_;
+  std::vector<double> sums_, sums_by_branch_, shares_;
   std::vector<std::uint32_t> places_;
   std::vector<std::size_t> counts_, next_;
   Rows moved_, sent_;

@@ -5,6 +5,8 @@ Those of levels take float64 arrays of one shape and return a new one; NaN in, N
 
 from sureleaf._kernel._core import (
     SortedTable,  # a table with the order of its columns found
+    TextCoder,  # equal texts -> equal codes, over Arrow's buffers
+    average_prunings,  # (tree, counts, evidence, ...): what all prunings say, a line a node
     class_wins,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
     collapse_marks,  # (tree): where C4.5 cuts before pruning
     confidence,  # (n, p_max): (5), interpolated between whole n
@@ -21,6 +23,7 @@ from sureleaf._kernel._core import (
     predict_bags,  # (trees, values, is_asked, table, ...): sums of what trees say, a line a row
     presort,  # (table, n_threads): the order of every column
     prune_pessimistic,  # C4.5's subtree replacement and raising
+    recode,  # (codes, new_codes): replace codes, in place
     route,  # (tree, table, stop_at_unseen): the nodes and shares of rows
 )
 from sureleaf._kernel._core import Table as KernelTable  # columns as the kernel reads them
@@ -30,6 +33,8 @@ __all__ = [
     "KernelTable",
     "KernelTree",
     "SortedTable",
+    "TextCoder",
+    "average_prunings",
     "class_wins",
     "collapse_marks",
     "confidence",
@@ -46,5 +51,6 @@ __all__ = [
     "predict_bags",
     "presort",
     "prune_pessimistic",
+    "recode",
     "route",
 ]

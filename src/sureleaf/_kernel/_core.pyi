@@ -1,7 +1,7 @@
 """Sureleaf's hot loops; use them through sureleaf._kernel."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -19,6 +19,23 @@ def node_confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device=
 def entropic_estimate(y_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
 
 def log_binomial(y: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
+
+class TextCoder:
+    """Gives equal texts equal codes, over many arrays."""
+
+    def __init__(self) -> None: ...
+
+    @overload
+    def add(self, offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], validity: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first: int, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Code texts first, first + 1, ... of Arrow's buffers, -1 where there is none; returns the places of those that are new.
+        """
+
+    @overload
+    def add(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], validity: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first: int, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+def recode(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    """Replace each code by its new one; those below 0 stay."""
 
 class Table:
     """Columns as the kernel reads them; keeps their arrays alive."""
@@ -79,6 +96,9 @@ def cut_at(tree: Tree, becomes_leaf: Annotated[NDArray[numpy.uint8], dict(shape=
 
 def cost_complexity_alphas(tree: Tree, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The penalty a leaf at which each inner node is cut."""
+
+def average_prunings(tree: Tree, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], as_leaf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], goes_on: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: float) -> NDArray[numpy.float64]:
+    """Probabilities of every node: the mean over all prunings of the tree."""
 
 def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, confidence_factor: float, quantile: float) -> Tree:
     """C4.5's subtree replacement and raising."""

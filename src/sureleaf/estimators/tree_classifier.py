@@ -1,7 +1,6 @@
 """TreeClassifier: C4.5's tree as a scikit-learn estimator."""
 
 import copy
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +27,7 @@ from sureleaf.estimators.refits import TreeRefits
 from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
 from sureleaf.table import EncodedTable, encode, encode_labels, read_table
+from sureleaf.table.callers import warn_caller
 from sureleaf.tree import (
     GrowthRules,
     Routes,
@@ -40,6 +40,7 @@ from sureleaf.tree import (
     route,
     rules_text,
 )
+from sureleaf.tree.lines import line_sums
 from sureleaf.tree.pruning import CostComplexityPath
 
 __all__ = ["TreeClassifier"]
@@ -346,7 +347,7 @@ class TreeClassifier(LevelsMixin, SavingMixin, ClassifierMixin, BaseEstimator): 
                     "or set unseen='mixture' or 'stop'."
                 )
             does = "go down all branches" if self.unseen == "mixture" else "stop where they are met"
-            warnings.warn(f"X has {told}; they {does}.", UnseenCategoryWarning, stacklevel=3)
+            warn_caller(f"X has {told}; they {does}.", UnseenCategoryWarning)
         return table
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -605,8 +606,8 @@ def _count(tree: Tree, rows: TrainingRows) -> LeafCounts:
 
 
 def _own_counts(tree: Tree) -> LeafCounts:
-    counts = tree.class_counts[tree.leaf_ids]
-    return LeafCounts(tree.leaf_ids, counts, counts.sum(axis=1))
+    counts = tree.class_counts.take(tree.leaf_ids, axis=0)
+    return LeafCounts(tree.leaf_ids, counts, line_sums(counts))
 
 
 def _same_predictions(one: TreeClassifier, other: TreeClassifier) -> bool:

@@ -128,7 +128,7 @@ def _read_cost(cost: ArrayLike, table: Table) -> Any:
 
 def _facts(outcome: Outcome) -> SplitFacts:
     split = outcome.split
-    n_train = len(np.unique(split.train))
+    n_train = int(np.count_nonzero(np.bincount(split.train)))
     return SplitFacts(
         split.repeat, split.fold, split.without, n_train, len(split.test), outcome.failure
     )

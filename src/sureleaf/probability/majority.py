@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from sureleaf.probability.estimates import LeafEstimate
 from sureleaf.tree import Tree
+from sureleaf.tree.lines import line_maxima, line_sums
 
 __all__ = ["KeepMajority"]
 
@@ -44,11 +45,11 @@ class KeepMajority:
         """Estimate every node."""
         probabilities = self.estimate(tree, counts)
         majority = tree.fill_empty(counts).argmax(axis=1)
-        highest = probabilities.max(axis=1)
+        highest = line_maxima(probabilities)
         first = (probabilities >= highest[:, np.newaxis] - 1e-12).argmax(axis=1)
         overturned = np.flatnonzero(first != majority)
         kept = probabilities.copy()
         # A touch above, since of equal ones the first class would be predicted.
         kept[overturned, majority[overturned]] = highest[overturned] * (1.0 + 1e-9)
-        shares: NDArray[np.float64] = kept / kept.sum(axis=1, keepdims=True)
+        shares: NDArray[np.float64] = kept / line_sums(kept)[:, np.newaxis]
         return shares

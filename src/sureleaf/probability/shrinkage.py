@@ -7,10 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.tree import Tree
+from sureleaf.tree.lines import line_sums
 
 __all__ = ["Averaging", "Shrinkage", "nodes_by_depth"]
+
+_MANY = 256
 
 
 def nodes_by_depth(tree: Tree) -> Iterator[NDArray[np.int32]]:
@@ -133,47 +137,29 @@ class Averaging:
     def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Estimate every node."""
         added = 1.0 / counts.shape[1] if self.added is None else self.added
-        levels = list(nodes_by_depth(tree))
-        ends = self._chance_to_end(tree, counts, levels, added)
-        own = counts + added
-        own /= own.sum(axis=1, keepdims=True)
-        # Going down: `settled` is what the prunings that end above a node say, `left` the others.
-        settled = np.zeros(counts.shape)
-        left = np.ones((len(counts), 1))
-        for nodes in levels[1:]:
-            parent = tree.parent[nodes]
-            here = left[parent] * ends[parent, np.newaxis]
-            settled[nodes] = settled[parent] + here * own[parent]
-            left[nodes] = left[parent] - here
-        found = settled + left * own
-        found /= found.sum(axis=1, keepdims=True)
-        return found
-
-    def _chance_to_end(
-        self,
-        tree: Tree,
-        counts: NDArray[np.float64],
-        levels: list[NDArray[np.int32]],
-        added: float,
-    ) -> NDArray[np.float64]:
-        """For each node the posterior probability that a tree which reaches it ends there."""
-        n = counts.sum(axis=1)
+        n = line_sums(counts)
         all_added = counts.shape[1] * added
-        evidence = (
+        as_leaf = (
             gammaln(all_added)
-            - gammaln(n + all_added)
-            + (gammaln(counts + added) - gammaln(added)).sum(axis=1)
+            - _log_gamma(n, all_added)
+            + line_sums(_log_gamma(counts, added) - gammaln(added))
         )
         odds = self.charge * np.log(np.maximum(n * tree.n_columns, 1.0))
-        log_leaf = -np.log1p(np.exp(-odds)) + evidence
-        log_split = -np.log1p(np.exp(odds))
-        ends = np.ones(len(counts))
-        below = np.zeros(len(counts))
-        for nodes in reversed(levels):
-            inner = nodes[~tree.is_leaf[nodes]]
-            as_split = log_split[inner] + below[inner]
-            evidence[inner] = np.logaddexp(log_leaf[inner], as_split)
-            ends[inner] = np.exp(log_leaf[inner] - evidence[inner])
-            if nodes[0] > 0:
-                np.add.at(below, tree.parent[nodes], evidence[nodes])
-        return ends
+        found: NDArray[np.float64] = _kernel.average_prunings(
+            tree.kernel,
+            np.ascontiguousarray(counts, dtype=np.float64),
+            as_leaf,
+            -np.log1p(np.exp(-odds)),
+            -np.log1p(np.exp(odds)),
+            added,
+        )
+        return found
+
+
+def _log_gamma(counts: NDArray[np.float64], added: float) -> NDArray[np.float64]:
+    """``gammaln(counts + added)``; small whole counts, of which trees are full, are looked up."""
+    places = np.minimum(counts, _MANY).astype(np.intp)
+    found: NDArray[np.float64] = gammaln(np.arange(_MANY + 1) + added).take(places)
+    others = np.nonzero((places == _MANY) | (places != counts))
+    found[others] = gammaln(counts[others] + added)
+    return found

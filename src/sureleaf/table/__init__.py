@@ -7,12 +7,14 @@
     frames.py      X of any library -> columns on demand
     values.py      one column of any library -> one of two forms
     numeric.py     a column -> float64, without a copy where there is a way
+    texts.py       text of Arrow -> codes
     categories.py  a column -> codes, by categories learnt or given
     dates.py       dates -> numbers -> ISO text
     learning.py    read_table: what a fit does
     encoding.py    encode: what a prediction does
     parts.py       some rows of an encoded table, as if they had been read alone
     labels.py      encode_labels: labels -> class codes
+    callers.py     warnings that point at the caller's line
     files.py       read_file: CSV, Parquet, Arrow -> Arrow table
 """
 

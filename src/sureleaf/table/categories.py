@@ -5,10 +5,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.dates import iso_text, temporal_numbers, temporal_of
 from sureleaf.table.schema import MISSING, UNSEEN
-from sureleaf.table.values import RawColumn, from_arrow
+from sureleaf.table.texts import code_texts
+from sureleaf.table.values import RawColumn
 
 __all__ = ["declared_categories", "learn_categories", "match_categories", "sorted_codes"]
 
@@ -19,6 +21,9 @@ _EXACT: Final = 2.0**53
 
 _DENSE_RANGE: Final = 2**16
 """Integers that span no more are counted, not sorted: 20 times quicker on labels."""
+
+
+_FEW_TEXTS: Final = 100
 
 
 def learn_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
@@ -158,23 +163,35 @@ def sorted_codes(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
 def _learn_text(texts: Any) -> tuple[Codes, tuple[object, ...]]:
     import pyarrow.compute as pc
 
-    coded = from_arrow("", texts.dictionary_encode())
-    values = coded.values.dictionary
+    codes, values = code_texts(texts)
     # UTF-8 sorts by bytes as its text does by code points, which is how Python sorts.
     order = pc.array_sort_indices(values).to_numpy()
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    return _look_up(rank, coded.indices), tuple(values.take(order).to_pylist())
+    _kernel.recode(codes, rank)
+    return codes, tuple(values.take(order).to_pylist())
 
 
 def _match_text(texts: Any, categories: tuple[object, ...]) -> Codes:
+    if len(texts) <= _FEW_TEXTS:
+        return _places_among(texts, categories)
+    codes, values = code_texts(texts)
+    _kernel.recode(codes, _places_among(values, categories))
+    return codes
+
+
+def _places_among(texts: Any, categories: tuple[object, ...]) -> Codes:
+    """Look each text up, if they are few in Python: Arrow takes longer to begin."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    coded = from_arrow("", texts.dictionary_encode())
-    wanted = pa.array(categories, type=texts.type)
-    places = pc.index_in(coded.values.dictionary, value_set=wanted)
-    return _look_up(places.fill_null(UNSEEN).to_numpy(), coded.indices)
+    if len(texts) <= _FEW_TEXTS:
+        place_of: dict[object, int] = {None: MISSING}
+        place_of.update((category, place) for place, category in enumerate(categories))
+        return np.array([place_of.get(text, UNSEEN) for text in texts.to_pylist()], np.int32)
+    places = pc.index_in(texts, value_set=pa.array(categories, type=texts.type))
+    found: Codes = places.fill_null(UNSEEN).to_numpy()
+    return found
 
 
 def _match_numbers(column: RawColumn, categories: tuple[object, ...]) -> Codes:

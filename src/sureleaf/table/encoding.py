@@ -1,6 +1,5 @@
 """A table encoded by a schema that is known, as for a prediction."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.table.callers import warn_caller
 from sureleaf.table.categories import match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of, to_temporal
 from sureleaf.table.encoded import EncodedTable
@@ -113,9 +113,14 @@ def _places(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
             "features as input. Give the columns of the fit, in their order."
         )
     if schema.named:
-        _warn(f"X does not have valid feature names, but {estimator} was fitted with feature names")
+        warn_caller(
+            f"X does not have valid feature names, but {estimator} was fitted with feature names",
+            UserWarning,
+        )
     elif raw.named:
-        _warn(f"X has feature names, but {estimator} was fitted without feature names")
+        warn_caller(
+            f"X has feature names, but {estimator} was fitted without feature names", UserWarning
+        )
     return range(len(schema))
 
 
@@ -132,12 +137,11 @@ def _places_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[i
     known = set(schema.names)
     extra = [name for name in raw.names if name not in known]
     if extra:
-        _warn(f"X has columns that {estimator} was not fitted with; ignored: {quoted(extra)}")
+        warn_caller(
+            f"X has columns that {estimator} was not fitted with; ignored: {quoted(extra)}",
+            UserWarning,
+        )
     return [place_of[name] for name in schema.names]
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, UserWarning, stacklevel=6)
 
 
 def _encode_column(raw: RawColumn, column: Column) -> NDArray[Any]:
@@ -187,7 +191,9 @@ def _wrong_type(raw: RawColumn, column: Column, expected: str) -> InvalidTypeErr
 
 def _first_offender(raw: RawColumn) -> tuple[int | None, object]:
     """Find the first value that could not even be read as a number, else the first value."""
-    present = [(row, v) for row, v in enumerate(raw.values.tolist()) if v is not None and v == v]
+    given = raw.values
+    values = given.tolist() if isinstance(given, np.ndarray) else given.to_pylist()
+    present = [(row, v) for row, v in enumerate(values) if v is not None and v == v]
     if raw.family == "text":
         odd = next(((row, value) for row, value in present if not _reads_as_number(value)), None)
         if odd is not None:

@@ -196,11 +196,15 @@ def _wrong_dimensions(X: NDArray[Any]) -> str:
 
 
 def _open_frame(frame: nw.DataFrame[Any]) -> RawTable:
-    labels = _labels(frame.to_native())
+    native = frame.to_native()
+    labels = _labels(native)
     named = _are_names(labels)
     names = tuple(labels) if named else tuple(f"x{place}" for place in range(len(labels)))
+    is_pandas = frame.implementation.is_pandas_like()
 
     def column(place: int) -> RawColumn:
+        if is_pandas:
+            return _pandas_column(names[place], native[labels[place]])
         return series_column(names[place], frame.get_column(labels[place]))
 
     return RawTable(names, named, len(frame), column)
@@ -256,15 +260,34 @@ def _pandas_column(name: str, series: Any) -> RawColumn:
         return from_numpy(name, series.to_numpy())
     if str(dtype).startswith("Sparse"):
         return from_numpy(name, np.asarray(series))
-    if dtype.name == "category" and not _arrow_has(dtype.categories):
-        series = series.cat.rename_categories([str(label) for label in dtype.categories])
     try:
+        if dtype.name == "category":
+            return _pandas_categories(name, series)
         return from_arrow(name, pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InvalidTypeError(
             f"column {name!r} must hold numbers, text, bools, categories or dates; got dtype "
             f"{dtype} ({error}). Convert the column, or leave it out."
         ) from error
+
+
+def _pandas_categories(name: str, series: Any) -> RawColumn:
+    """Take pandas' codes as they are, which is quicker than to let Arrow look at every row."""
+    import pyarrow as pa
+
+    labels = series.dtype.categories
+    if not _arrow_has(labels):
+        labels = [str(label) for label in labels]
+    codes = np.asarray(series.array.codes)
+    indices = pa.array(codes, mask=codes < 0)
+    categories = _one_array(pa.array(labels, from_pandas=True))
+    ordered = bool(series.dtype.ordered)
+    values = pa.DictionaryArray.from_arrays(indices, categories, ordered=ordered, safe=False)
+    return RawColumn(name, values, ordered, codes)
+
+
+def _one_array(values: Any) -> Any:
+    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
 
 
 def _arrow_has(categories: Any) -> bool:

@@ -1,6 +1,5 @@
 """Labels of any type as class codes."""
 
-import warnings
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.table.callers import warn_caller
 from sureleaf.table.categories import learn_categories, sorted_codes
 from sureleaf.table.frames import series_column
 from sureleaf.table.values import RawColumn, from_arrow, from_numpy
@@ -115,11 +115,10 @@ def _check_one_column(shape: tuple[int, ...]) -> None:
         raise InvalidArgumentError(
             f"y should be a 1d array, got an array of shape {shape} instead. Give one label a row."
         )
-    warnings.warn(
+    warn_caller(
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
         "to (n_samples, ), for example using ravel().",
         DataConversionWarning,
-        stacklevel=4,
     )
 
 

@@ -36,7 +36,8 @@ def float_numbers(column: RawColumn) -> NDArray[np.float64]:
         return np.full(len(column.values), np.nan)
     if column.is_category:
         known = np.append(float_numbers(column.categories), np.nan)
-        return known[column.indices]
+        taken: NDArray[np.float64] = known[column.indices]
+        return taken
     values = column.values
     found = values if isinstance(values, np.ndarray) else _from_arrow(values)
     if found.dtype != np.float64 or not found.dtype.isnative or not found.flags.aligned:

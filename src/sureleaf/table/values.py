@@ -32,10 +32,12 @@ class RawColumn:
     ----------
     name : str
         The column's name.
-    values : ndarray or pyarrow.Array
-        Numbers or bools as a NumPy array, anything as an Arrow array.
+    values : ndarray, pyarrow.Array or pyarrow.ChunkedArray
+        Numbers or bools as a NumPy array, anything as an Arrow array; text may be in chunks.
     ordered : bool
         Whether its library says that its categories have an order.
+    codes : ndarray of int, optional
+        For a category type, its indices where they are known already; -1 for missing.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class RawColumn:
     name: str
     values: Any
     ordered: bool = False
+    codes: NDArray[np.integer[Any]] | None = None
 
     @property
     def is_category(self) -> bool:
@@ -69,8 +72,10 @@ class RawColumn:
         return from_arrow(self.name, self.values.dictionary)
 
     @property
-    def indices(self) -> NDArray[np.int32]:
+    def indices(self) -> NDArray[np.integer[Any]]:
         """For a category type, which of `categories` each row has; -1 for missing."""
+        if self.codes is not None:
+            return self.codes
         import pyarrow as pa
 
         found: NDArray[np.int32] = (
@@ -144,7 +149,7 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if isinstance(values, pa.ChunkedArray):
+    if isinstance(values, pa.ChunkedArray) and not _is_plain_text(values.type):
         values = _one_chunk(values)
     types = pa.types
     if types.is_run_end_encoded(values.type):
@@ -273,6 +278,13 @@ def _arrow_family(arrow_type: Any) -> Family | None:
     if temporal_of(arrow_type):
         return "date"
     return "null" if types.is_null(arrow_type) else None
+
+
+def _is_plain_text(arrow_type: Any) -> bool:
+    """Whether text lies in buffers that can be coded where they are, chunk by chunk."""
+    from pyarrow import types
+
+    return bool(types.is_string(arrow_type) or types.is_large_string(arrow_type))
 
 
 def _is_text(arrow_type: Any) -> bool:

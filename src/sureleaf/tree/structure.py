@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.tree.lines import line_sums
 
 __all__ = ["Tree"]
 
@@ -154,10 +155,14 @@ class Tree:
 
     def fill_empty(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give nodes without rows the counts of their parent."""
-        filled = counts.copy()
-        for node in np.flatnonzero(counts.sum(axis=1) <= 0):  # ascending: parents come first
-            if node:
-                filled[node] = filled[self.parent[node]]
+        is_empty = line_sums(counts) <= 0
+        is_empty[0] = False  # which has no parent
+        source = np.arange(self.n_nodes)
+        waiting = np.flatnonzero(is_empty)
+        while len(waiting):  # climbs once, but for empty nodes below empty nodes
+            source[waiting] = self.parent[source[waiting]]
+            waiting = waiting[is_empty[source[waiting]]]
+        filled: NDArray[np.float64] = counts.take(source, axis=0)
         return filled
 
     def branches(self, node: int) -> NDArray[np.int32]:

@@ -1,0 +1,105 @@
+"""Many fits of one tree on parts of one table, against a loop of scikit-learn's tree.
+
+Ours are judged as a user would have it, from text with holes: `evaluate` by 200 bootstraps, by ten
+folds, and a learning curve. The loop fits scikit-learn's tree on the same splits, from ordinal
+codes made before, and asks it for probabilities of the same rows; of the bootstraps it does a
+sample, scaled up. `adult` is read from ../shared/data if it is there.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.speed.clock import compare
+from benchmarks.speed.tree import DATA
+from sureleaf import TreeClassifier, evaluate, learning_curve
+from sureleaf.designs import Bootstrap, KFold, RepeatedHoldout
+from sureleaf.evaluation import Geometric
+from sureleaf.evaluation.curves.growing import nested_order
+
+N_BOOTSTRAPS = 200
+N_SAMPLED = 10
+FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning": None}
+
+
+def read_adult() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Text and numbers as they are, the classes, and the same table as ordinal codes."""
+    schema = json.loads((DATA / "adult.schema.json").read_text())
+    frame = pd.read_csv(DATA / "adult.csv")
+    y = frame.pop(schema["target"]).to_numpy()
+    text = [name for name in frame if name not in schema["numeric"]]
+    codes = frame.copy()
+    codes[text] = OrdinalEncoder().fit_transform(codes[text].astype(object))
+    return frame, y, codes.to_numpy(dtype=np.float64)
+
+
+def run() -> None:
+    if not (DATA / "adult.csv").exists():
+        print(f"{'refits on adult':40} left out: adult.csv is not there")
+        return
+    frame, y, codes = read_adult()
+    classes = np.unique(y, return_inverse=True)[1]
+    bootstraps = Bootstrap(N_BOOTSTRAPS)
+    parts = ((s.train, s.test) for s in bootstraps.splits(classes, seed=0))
+    sampled = islice(parts, N_SAMPLED)
+    loop = tuple(s * N_BOOTSTRAPS / N_SAMPLED for s in peer_seconds(codes, y, sampled))
+    folds = KFold(10)
+    fold_loop = peer_seconds(codes, y, ((s.train, s.test) for s in folds.splits(classes, seed=0)))
+    curve_loop = peer_seconds(codes, y, curve_parts(classes))
+    for name, parameters in (("C4.5", {}), ("full gini", FULL)):
+        model = TreeClassifier(**parameters)
+        took = spent(lambda m=model: evaluate(m, frame, y, design=bootstraps, random_state=0))
+        report(f"{N_BOOTSTRAPS} bootstraps of adult, {name}", took, loop, 10)
+        took = spent(lambda m=model: evaluate(m, frame, y, design=folds, random_state=0))
+        report(f"10 folds of adult, {name}", took, fold_loop)
+        took = spent(
+            lambda m=model: learning_curve(
+                m, frame, y, schedule=Geometric(100, 2), repeats=3, random_state=0
+            )
+        )
+        report(f"learning curve of adult, {name}", took, curve_loop)
+
+
+def curve_parts(classes: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of every size and repeat, as `learning_curve` has them."""
+    for split in RepeatedHoldout(3).splits(classes, seed=0):
+        order = nested_order(split.train, classes, 0, split.repeat)
+        for size in Geometric(100, 2).sizes(len(order)):
+            yield order[:size], split.test
+
+
+def peer_seconds(
+    codes: np.ndarray, y: np.ndarray, parts: Iterable[tuple[np.ndarray, np.ndarray]]
+) -> tuple[float, float]:
+    def fit(train: np.ndarray, test: np.ndarray) -> None:
+        model = DecisionTreeClassifier(random_state=0).fit(codes[train], y[train])
+        model.predict_proba(codes[test])
+
+    wall, processor = np.sum([spent(lambda p=part: fit(*p)) for part in parts], axis=0)
+    return float(wall), float(processor)
+
+
+def spent(call: Callable[[], Any]) -> tuple[float, float]:
+    """Seconds on the wall, and of the processor: other work slows the wall."""
+    wall, processor = time.perf_counter(), time.process_time()
+    call()
+    return time.perf_counter() - wall, time.process_time() - processor
+
+
+def report(
+    name: str, ours: tuple[float, float], peer: tuple[float, float], goal: float | None = None
+) -> None:
+    compare(name, ours[0], "a loop of scikit-learn's tree", peer[0], goal)
+    ratio = peer[1] / ours[1]
+    print(f"{'  of the processor':40} {ours[1]:9.4f} s   {'':40} {peer[1]:9.3f} s   {ratio:7.1f} x")
+
+
+if __name__ == "__main__":
+    run()

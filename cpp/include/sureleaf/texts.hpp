@@ -1,0 +1,128 @@
+// Text as numbers: equal texts get equal codes, in the order in which they first come.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace sureleaf {
+
+// Texts one after the other, as Arrow has them: text i is data[offsets[i]] .. data[offsets[i + 1]].
+// Bit i of `validity` (none: all are) says whether there is a text at all.
+template <class Offset>
+struct Texts {
+  std::span<const Offset> offsets;
+  std::span<const char> data;
+  std::span<const std::uint8_t> validity;
+
+  bool is_missing(std::size_t i) const {
+    return !validity.empty() && !((validity[i / 8] >> (i % 8)) & 1);
+  }
+};
+
+// A text with its length, its first eight bytes and its last: of up to 16 bytes nothing else has to
+// be looked at.
+class ShortText {
+ public:
+  // `readable` bytes can be read from its beginning on, whether they belong to it or not.
+  ShortText(const char* text, std::size_t size, std::size_t readable) : text_(text), size_(size) {
+    if (readable >= 8) {
+      const std::uint64_t mask =
+          size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
+      first_ = word_at(text) & mask;
+      last_ = word_at(text + (size > 8 ? size - 8 : 0)) & mask;
+    } else {
+      std::memcpy(&first_, text, size);
+      last_ = first_;
+    }
+  }
+  bool operator==(const ShortText& other) const {
+    return first_ == other.first_ && last_ == other.last_ && size_ == other.size_ &&
+           (size_ <= 16 || std::memcmp(text_, other.text_, size_) == 0);
+  }
+  std::uint64_t hash() const {
+    std::uint64_t found = mixed(first_ + size_) ^ last_;
+    for (std::size_t at = 8; at + 8 < size_; at += 8) found = mixed(found) ^ word_at(text_ + at);
+    return mixed(found);
+  }
+
+ private:
+  static_assert(std::endian::native == std::endian::little, "short texts are masked from below");
+  static std::uint64_t word_at(const char* at) {
+    std::uint64_t word;
+    std::memcpy(&word, at, 8);
+    return word;
+  }
+  static std::uint64_t mixed(std::uint64_t x) {
+    x *= 0x9E3779B97F4A7C15ull;
+    return x ^ (x >> 32);
+  }
+  std::uint64_t first_ = 0, last_ = 0;
+  const char* text_;
+  std::size_t size_;
+};
+
+// Open addressing; what is kept of a text is where it lies, so that the texts must outlive it.
+class TextCodes {
+ public:
+  TextCodes() : slots_(256, -1) {}
+
+  std::int32_t code_of(const ShortText& text) {
+    std::size_t at = text.hash() & (slots_.size() - 1);
+    for (; slots_[at] >= 0; at = (at + 1) & (slots_.size() - 1))
+      if (texts_[static_cast<std::size_t>(slots_[at])] == text) return slots_[at];
+    const auto code = static_cast<std::int32_t>(texts_.size());
+    slots_[at] = code;
+    texts_.push_back(text);
+    if (4 * texts_.size() > slots_.size()) grow();
+    return code;
+  }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  void grow() {
+    slots_.assign(4 * slots_.size(), -1);
+    for (std::size_t code = 0; code < texts_.size(); ++code) {
+      std::size_t at = texts_[code].hash() & (slots_.size() - 1);
+      while (slots_[at] >= 0) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = static_cast<std::int32_t>(code);
+    }
+  }
+
+  std::vector<std::int32_t> slots_;
+  std::vector<ShortText> texts_;
+};
+
+// Codes of texts first .. first + codes.size(), -1 where there is none; and the places among them
+// of texts that had not come before.
+template <class Offset>
+std::vector<std::int64_t> code_texts(const Texts<Offset>& texts, std::size_t first,
+                                     TextCodes& known, std::span<std::int32_t> codes) {
+  if (first + codes.size() + 1 > texts.offsets.size() && !codes.empty())
+    throw std::invalid_argument("there are fewer texts than codes");
+  if (!texts.validity.empty() && 8 * texts.validity.size() < first + codes.size())
+    throw std::invalid_argument("there are fewer marks of validity than codes");
+  std::vector<std::int64_t> new_places;
+  std::size_t n_known = known.size();
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const auto begin = static_cast<std::size_t>(texts.offsets[first + i]);
+    const auto end = static_cast<std::size_t>(texts.offsets[first + i + 1]);
+    if (end < begin || end > texts.data.size())
+      throw std::invalid_argument("a text lies outside of its data");
+    if (texts.is_missing(first + i)) {
+      codes[i] = -1;
+      continue;
+    }
+    codes[i] = known.code_of({texts.data.data() + begin, end - begin, texts.data.size() - begin});
+    if (known.size() == n_known) continue;
+    new_places.push_back(static_cast<std::int64_t>(i));
+    ++n_known;
+  }
+  return new_places;
+}
+
+}  // namespace sureleaf
