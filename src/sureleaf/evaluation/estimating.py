@@ -221,6 +221,11 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     defined = values[~np.isnan(values)]
     if np.isinf(defined).any():
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
+    if len(defined) < 2 and measure.counted:  # few splits count anything, but their rows do
+        value = float(defined[0]) if len(defined) else 0.0
+        n, (low, high) = interval_of_rate(evaluation, measure, value, level)
+        name = f"Wilson of {n:.4g} {_units(evaluation)}; defined in {len(defined)} splits"
+        return Estimate(value, low, high, level, f"{name}, this algorithm")
     if len(defined) < 2:
         raise InvalidArgumentError(
             f"{measure.name} is defined in {len(defined)} of {len(evaluation.splits)} splits; "
