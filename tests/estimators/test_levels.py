@@ -248,6 +248,26 @@ def test_rows_needed_reach_the_wanted_levels(model):
     assert (table.probability[~known] <= 0.6).all()
 
 
+def test_classes_that_tie_need_more_rows_than_there_are():
+    """Leaves at a tie are known to be so at once: no doubling up to a million rows."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(150, 3)), rng.choice(3, 150)
+    model = TreeClassifier(criterion="gini", pruning=None, collapse=False, random_state=0).fit(X, y)
+    table = model.leaves(confidence=0.9, utility=0.4)
+    vectors = model._levels().vectors()[table.leaf]
+    second, first = np.sort(vectors, axis=1)[:, -2:].T
+    tied = first - second < 1e-9
+    assert tied.any()
+    assert np.isnan(table.rows_needed[tied]).all()
+    for place in np.flatnonzero(~tied)[:10]:
+        ns = np.arange(1, 400.0)
+        sure = levels.class_confidence(ns, vectors[place])
+        useful = levels.class_utility(ns, vectors[place])
+        enough = ns[(sure >= 0.9) & (useful >= 0.4)]
+        if len(enough):
+            assert abs(table.rows_needed[place] - enough[0]) <= 1  # even n may dip below odd
+
+
 def test_rows_needed_reach_the_wanted_levels_of_three_classes():
     X, y = noisy(n_classes=3)
     model = TreeClassifier(random_state=0).fit(X, y)

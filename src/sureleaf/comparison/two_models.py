@@ -13,8 +13,8 @@ from sureleaf.comparison.verdict import Comparison, decide, rows_until, width_th
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.arguments import check_level
-from sureleaf.evaluation.intervals import wilson
 from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.no_spread import bound_without_spread
 
 __all__ = ["compare"]
 
@@ -194,22 +194,11 @@ def _refuse_other_rows(a: Evaluation, b: Evaluation) -> None:
 
 
 def _never_empty(test: DifferenceTest, a: Evaluation, measure: Measure) -> DifferenceTest:
-    """Give an interval without width the one that as many rows without a difference have.
-
-    Two that never differed on n rows may yet differ on a share of rows up to Wilson's bound for
-    0 of n; for measures of a class, n is the rows of the rarest.
-    """
+    """Give an interval without width the one that as many rows without a difference have."""
     if test.low != test.high or test.difference != 0:
         return test
-    cells = np.flatnonzero(np.isin(a.split, a.main_splits))
-    scored, span = a.scored(cells), measure.high - measure.low
-    n = len(np.unique(a.row[cells]))
-    if measure.row_values is None:
-        n = int(np.bincount(a.truth[np.unique(a.row[cells])]).min())
-    elif not np.isfinite(span):
-        span = float(np.ptp(measure.row_values(scored)))
-    bound = wilson(0, n, level=test.level).high * span
-    method = f"{test.method}; the two never differed, so Wilson's bound of 0 in {n} rows"
+    n, bound = bound_without_spread(a, measure, test.level)
+    method = f"{test.method}; the two never differed, so Wilson's bound of 0 in {n:.4g} rows"
     return replace(test, low=-bound, high=bound, method=method)
 
 

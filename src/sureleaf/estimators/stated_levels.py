@@ -16,6 +16,9 @@ __all__ = ["NodeLevels", "levels_of_counts", "levels_of_hits"]
 
 FloatArray = NDArray[np.float64]
 
+_NO_LEAD = 1e-9
+"""Two classes whose probabilities differ by less tie."""
+
 
 @dataclass(frozen=True, eq=False)
 class NodeLevels:
@@ -84,7 +87,12 @@ class NodeLevels:
             low = np.where(y > 0, betaincinv(np.maximum(y, 1e-9), misses + 1.0, tail), 0.0)
             high = np.where(misses > 0, betainccinv(y + 1.0, np.maximum(misses, 1e-9), tail), 1.0)
         else:
-            low = winner_of_utility(self.n, betaincinv(y, misses, tail), self._weights())[0]
+            useful = betaincinv(y, misses, tail)
+            low = winner_of_utility(self.n, useful, self._weights())[0]
+            # Of a tie the counts do not tell how the classes share it: p_max may be 1 / K, and
+            # it is never below the utility.
+            tie = _tie(self._weights())
+            low = np.where(low > tie, low, np.clip(useful, 1.0 / self.n_classes, tie))
             high = winner_of_utility(self.n, betainccinv(y, misses, tail), self._weights())[0]
         return np.minimum(low, self.probability), np.maximum(high, self.probability)
 
@@ -154,8 +162,7 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
         p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n)))
         tie = np.full(len(n), 0.5)
     else:
-        largest = _without(others, predicted).max(axis=1)
-        tie = largest / (1.0 + largest)
+        tie = _tie(_without(others, predicted))
         p = np.where(loses, tie, np.maximum(smooth, tie))
     vectors = _vectors(p, others, predicted)
     sure = np.asarray(class_confidence(n, vectors))
@@ -234,6 +241,13 @@ def _without(values: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
     return values[kept].reshape(len(values), values.shape[1] - 1)
 
 
+def _tie(others: FloatArray) -> FloatArray:
+    """Probability of the predicted class when it ties with the largest of the others."""
+    largest = others.max(axis=1)
+    tie: FloatArray = largest / (1.0 + largest)
+    return tie
+
+
 def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
     vectors = others * (1.0 - p)[:, np.newaxis]
     vectors[np.arange(len(p)), predicted] = p
@@ -250,4 +264,10 @@ def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> Float
         )
         return enough
 
-    return fewest_rows(reached, len(vectors))
+    second, first = np.sort(vectors, axis=1)[:, -2:].T
+    # Classes that tie do so with any number of rows, and utility has the ceiling p_max.
+    hopeless = ((first - second < _NO_LEAD) & (sure > 0.5)) | (first < useful)
+    able = np.flatnonzero(~hopeless)
+    sizes = np.full(len(vectors), np.nan)
+    sizes[able] = fewest_rows(lambda n, places: reached(n, able[places]), len(able))
+    return sizes

@@ -26,6 +26,7 @@ from sureleaf.evaluation.intervals import (
 )
 from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.no_spread import bound_without_spread, interval_of_rate
 from sureleaf.evaluation.scored import Scored
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ __all__ = ["estimate"]
 
 METHODS = ("wilson", "clopper-pearson", "delong", "bca")
 OF_MODELS = ("holdout", "folds", "leave one out", "nested")
+
+NO_WIDTH = 1e-12
+"""An interval this short has no width but for rounding."""
 
 
 def estimate(
@@ -65,6 +69,7 @@ def estimate(
         )
     else:
         found = _of_algorithm(evaluation, measure, level)
+    found = _with_width(found, evaluation, measure)
     failed = len(evaluation.failures)
     note = f"; {failed} of {len(evaluation.splits)} splits failed" if failed else ""
     return replace(
@@ -73,6 +78,15 @@ def estimate(
         high=min(found.high, measure.high),
         method=found.method + note,
     )
+
+
+def _with_width(found: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
+    """Give an interval without width the one that as many rows alike have."""
+    if not math.isfinite(found.value) or found.high - found.low > NO_WIDTH:
+        return found
+    n, bound = bound_without_spread(evaluation, measure, found.level)
+    method = f"{found.method}; no spread, so Wilson's bound of 0 in {n:.4g} {_units(evaluation)}"
+    return replace(found, low=found.value - bound, high=found.value + bound, method=method)
 
 
 def _of_model(
@@ -207,6 +221,11 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     defined = values[~np.isnan(values)]
     if np.isinf(defined).any():
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
+    if len(defined) < 2 and measure.counted:  # few splits count anything, but their rows do
+        value = float(defined[0]) if len(defined) else 0.0
+        n, (low, high) = interval_of_rate(evaluation, measure, value, level)
+        name = f"Wilson of {n:.4g} {_units(evaluation)}; defined in {len(defined)} splits"
+        return Estimate(value, low, high, level, f"{name}, this algorithm")
     if len(defined) < 2:
         raise InvalidArgumentError(
             f"{measure.name} is defined in {len(defined)} of {len(evaluation.splits)} splits; "
@@ -216,7 +235,30 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     missing = len(values) - len(defined)
     note = f"; undefined in {missing}" if missing else ""
     name = f"corrected resampled t over {len(defined)} splits, this algorithm{note}"
-    return Estimate(found.value, found.low, found.high, level, name)
+    return _as_wide_as_rows(
+        Estimate(found.value, found.low, found.high, level, name), evaluation, measure
+    )
+
+
+def _as_wide_as_rows(found: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
+    """Let no rate be known better over splits than Wilson's interval knows it from their rows.
+
+    Splits may score alike by chance, all of them 1 for instance; rows that are hit or missed then
+    still say how far off a rate may be. Groups count as one row each, so only where all score
+    alike.
+    """
+    alike = found.high - found.low <= NO_WIDTH
+    if not measure.counted or (evaluation.groups is not None and not alike):
+        return found
+    n, (low, high) = interval_of_rate(evaluation, measure, found.value, found.level)
+    if found.low <= low and high <= min(found.high, measure.high):
+        return found
+    method = f"{found.method}, no shorter than Wilson's of {n:.4g} {_units(evaluation)}"
+    return replace(found, low=min(low, found.low), high=max(high, found.high), method=method)
+
+
+def _units(evaluation: "Evaluation") -> str:
+    return "rows" if evaluation.groups is None else "groups"
 
 
 def _nested(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:
@@ -267,7 +309,8 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
     name = f"leave-one-out bootstrap of {len(losses)}, this algorithm"
     if measure.counted:  # a rate: Wilson with as many rows as give the standard error
         variance = found.value * (1 - found.value)
-        rows = min(variance / error**2, n) if error > 0 else n
+        varies = min(variance, error**2) > NO_WIDTH  # all hits leave an error of rounding
+        rows = min(variance / error**2, n) if varies else n
         low, high = wilson(min(found.value * rows, rows), rows, level=level)
         return Estimate(found.value, low, high, level, name)
     half = float(ndtri(0.5 + level / 2)) * error

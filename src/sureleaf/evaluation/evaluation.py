@@ -226,7 +226,7 @@ class Evaluation(ShownAsText):
         (10,)
         """
         found = self.find(measure)
-        return np.array([found.value(self.scored(self.cells_of(i))) for i in self.main_splits])
+        return np.array([found.of_split(self.scored(self.cells_of(i))) for i in self.main_splits])
 
     def row_values(self, measure: str | Measure) -> tuple[Integers, Floats]:
         """Return the rows that were tested, and the mean of the measure's value of each.

@@ -25,16 +25,17 @@ def fewest_rows(reached: Reached, n_places: int) -> FloatArray:
     >>> fewest_rows(lambda n, places: n >= enough[places], 3)
     array([ 1., 37., nan])
     """
+    every = np.arange(n_places)
+    found = every[reached(np.full(n_places, float(_MOST_ROWS)), every)]
     low, high = np.zeros(n_places), np.ones(n_places)
-    open_ = np.arange(n_places)
-    while len(open_) and high[open_[0]] <= _MOST_ROWS:
-        open_ = open_[~reached(high[open_], open_)]
+    open_ = found
+    while len(open_ := open_[~reached(high[open_], open_)]):
         low[open_], high[open_] = high[open_], 2 * high[open_]
-    found = np.setdiff1d(np.arange(n_places), open_)
     while len(active := found[high[found] - low[found] > 1]):
         middle = np.floor((low[active] + high[active]) / 2)
         there = reached(middle, active)
         high[active] = np.where(there, middle, high[active])
         low[active] = np.where(there, low[active], middle)
-    high[open_] = np.nan
-    return high
+    fewest = np.full(n_places, np.nan)
+    fewest[found] = high[found]
+    return fewest

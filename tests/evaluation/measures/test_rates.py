@@ -186,6 +186,10 @@ def test_labels_of_any_type_are_coded_alike() -> None:
     assert measures.kappa(truth, ["x", "y", "y", "z"]) == pytest.approx(expected)
 
 
+def test_a_coefficient_of_minus_one_is_not_below_it() -> None:
+    assert measures.matthews([0, 1, 1, 1, 1], [1, 0, 0, 0, 0]) == -1.0
+
+
 PAIRS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=12)
 
 

@@ -105,4 +105,5 @@ def matthews_of(counts: Counts) -> float:
     actual, predicted = share.sum(axis=1), share.sum(axis=0)
     covariance = float(np.trace(share) - actual @ predicted)
     spread = float(1 - actual @ actual) * float(1 - predicted @ predicted)
-    return ratio(covariance, math.sqrt(max(spread, 0.0)))
+    found = ratio(covariance, math.sqrt(max(spread, 0.0)))
+    return min(max(found, -1.0), 1.0)  # rounding strays

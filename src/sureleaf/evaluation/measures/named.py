@@ -34,6 +34,8 @@ class Measure:
         `Scored` rows -> which rows are counted among which, for a rate.
     of_counts : callable, optional
         Confusion matrix and code of the positive class -> the figure, if it follows from them.
+    defined : callable, optional
+        `Scored` rows -> whether they say anything of the figure; all rows do if it is left out.
     needs_probabilities, greater_is_better : bool
     low, high : float
         The range of the measure.
@@ -57,6 +59,11 @@ class Measure:
     low: float = -np.inf
     high: float = np.inf
     of_counts: Callable[[Floats, int], float] | None = None
+    defined: Callable[[Scored], bool] | None = None
+
+    def of_split(self, rows: Scored) -> float:
+        """Return the figure of one of several splits: NaN where its rows say nothing of it."""
+        return self.value(rows) if self.defined is None or self.defined(rows) else np.nan
 
 
 def _mean(row_values: Callable[[Scored], Floats]) -> Callable[[Scored], float]:
@@ -84,7 +91,16 @@ def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = Tr
         return counted(rows)[0].astype(np.float64)
 
     whole = name in ("accuracy", "error")  # rates of all rows are means over rows
-    return Measure(name, value, hit if whole else None, counted, False, greater, 0.0, 1.0)
+    return Measure(
+        name,
+        value,
+        hit if whole else None,
+        counted,
+        greater_is_better=greater,
+        low=0.0,
+        high=1.0,
+        defined=lambda rows: _weighs(rows, counted(rows)[1]),
+    )
 
 
 def _loss(
@@ -93,12 +109,17 @@ def _loss(
     return Measure(name, _mean(row_values), row_values, None, probabilities, False, 0.0, high)
 
 
-def _of_table(name: str, of_counts: Callable[[Floats, int], float], low: float = 0.0) -> Measure:
+def _of_table(
+    name: str,
+    of_counts: Callable[[Floats, int], float],
+    low: float = 0.0,
+    defined: Callable[[Scored], bool] | None = None,
+) -> Measure:
     def value(rows: Scored) -> float:
         counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
         return of_counts(counts.astype(np.float64), rows.positive)
 
-    return Measure(name, value, of_counts=of_counts, low=low, high=1.0)
+    return Measure(name, value, of_counts=of_counts, low=low, high=1.0, defined=defined)
 
 
 def _table(rows: Scored) -> Floats:
@@ -167,6 +188,16 @@ def _says(rows: Scored) -> NDArray[np.bool_]:
     return np.asarray(rows.prediction == rows.positive)
 
 
+def _weighs(rows: Scored, chosen: NDArray[np.bool_]) -> bool:
+    return bool(chosen.any() if rows.weights is None else rows.weights @ chosen > 0)
+
+
+def _of_several(rows: Scored) -> bool:
+    """Whether rows of more than one class occur."""
+    used = rows.truth if rows.weights is None else rows.truth[rows.weights > 0]
+    return len(np.unique(used)) > 1
+
+
 NAMED: dict[str, Measure] = {
     measure.name: measure
     for measure in (
@@ -177,10 +208,10 @@ NAMED: dict[str, Measure] = {
         _rate("specificity", lambda rows: (~_says(rows), ~_is(rows))),
         _rate("false_positive_rate", lambda rows: (_says(rows), ~_is(rows)), greater=False),
         _rate("false_negative_rate", lambda rows: (~_says(rows), _is(rows)), greater=False),
-        _of_table("f_measure", rates.f_measure_of),
+        _of_table("f_measure", rates.f_measure_of, defined=lambda rows: _weighs(rows, _is(rows))),
         _of_table("balanced_accuracy", lambda counts, _: agreement.balanced_accuracy_of(counts)),
-        _of_table("kappa", lambda counts, _: agreement.kappa_of(counts), low=-1.0),
-        _of_table("matthews", lambda counts, _: agreement.matthews_of(counts), low=-1.0),
+        _of_table("kappa", lambda counts, _: agreement.kappa_of(counts), -1.0, _of_several),
+        _of_table("matthews", lambda counts, _: agreement.matthews_of(counts), -1.0, _of_several),
         _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows)), np.inf),
         _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
         _loss("zero_one_loss", _wrong_side, 1.0),

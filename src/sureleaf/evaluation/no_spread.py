@@ -1,0 +1,77 @@
+"""How far off may a figure be that did not vary? As far as so many rows leave open."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureleaf.evaluation.arguments import Integers
+from sureleaf.evaluation.intervals import Interval, wilson
+from sureleaf.evaluation.measures.named import Measure
+
+if TYPE_CHECKING:
+    from sureleaf.evaluation.evaluation import Evaluation
+
+__all__ = ["bound_without_spread", "interval_of_rate"]
+
+
+def bound_without_spread(
+    evaluation: "Evaluation", measure: Measure, level: float
+) -> tuple[float, float]:
+    """Rows that a figure was seen on, and how far off it may be though it never varied.
+
+    What never happened in n rows may yet happen in a share of them up to Wilson's bound for 0 of
+    n. For measures of a class, n is the rows of the rarest; of rows in groups, the groups.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> n, bound = bound_without_spread(judged, NAMED["accuracy"], 0.95)
+    >>> n, round(bound, 4)
+    (150.0, 0.025)
+    """
+    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    rows, span = np.unique(evaluation.row[cells]), measure.high - measure.low
+    if measure.row_values is None:
+        counts = np.bincount(evaluation.truth[rows], minlength=len(evaluation.classes))
+        rows = rows[evaluation.truth[rows] == counts.argmin()]
+    elif not np.isfinite(span):
+        span = float(np.ptp(measure.row_values(evaluation.scored(cells))))
+    n = _effective(evaluation, rows)
+    return n, wilson(0, n, level=level).high * span
+
+
+def interval_of_rate(
+    evaluation: "Evaluation", measure: Measure, rate: float, level: float
+) -> tuple[float, Interval]:
+    """Rows that a rate is counted among, and Wilson's interval for so many, each counted once.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import KFold, evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = load_iris(return_X_y=True)
+    >>> judged = evaluate(GaussianNB(), X, y, design=KFold(5, repeats=2), random_state=0)
+    >>> n, (low, high) = interval_of_rate(judged, NAMED["accuracy"], 1.0, 0.95)
+    >>> n, round(low, 3), high
+    (150.0, 0.975, 1.0)
+    """
+    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    _, among = measure.counted(evaluation.scored(cells))  # type: ignore[misc]
+    n = _effective(evaluation, np.unique(evaluation.row[cells[among]]))
+    return n, wilson(min(rate * n, n), n, level=level)
+
+
+def _effective(evaluation: "Evaluation", rows: Integers) -> float:
+    """Rows, or effective rows of weights, or groups: what counts as one observation."""
+    if evaluation.groups is not None:
+        return float(len(np.unique(evaluation.groups[rows])))
+    if evaluation.weights is None or not len(rows):
+        return float(len(rows))
+    weights = evaluation.weights[rows]
+    return float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300))
