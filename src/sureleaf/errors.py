@@ -10,8 +10,12 @@
       MissingPackageError (ImportError)  an optional library is not installed
     UnseenCategoryWarning (UserWarning)  a category was not there in training
 
-Every message says what was expected, what was got and what to do next.
+Every message says what was expected, what was got and what to do next; `suggestion` finds the
+name that was probably meant.
 """
+
+import difflib
+from collections.abc import Iterable
 
 __all__ = [
     "FailedFitError",
@@ -21,6 +25,7 @@ __all__ = [
     "SureleafError",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
+    "suggestion",
 ]
 
 
@@ -96,3 +101,34 @@ class UnseenCategoryWarning(UserWarning):
     >>> issubclass(UnseenCategoryWarning, UserWarning)
     True
     """
+
+
+def suggestion(name: str, there: Iterable[str]) -> str:
+    """Say which of the names that are there may be meant, or which there are.
+
+    Parameters
+    ----------
+    name : str
+        The name that is none of them.
+    there : iterable of str
+        Names that can be given.
+
+    Returns
+    -------
+    str
+        A sentence with a blank before it, to follow a message.
+
+    Examples
+    --------
+    >>> suggestion("klass", ["sky", "class"])
+    " Did you mean 'class'?"
+    >>> suggestion("y", ["sky", "class"])
+    " There are 'sky', 'class'."
+    """
+    names = list(there)
+    folded = {known.strip().casefold(): known for known in names}
+    close = difflib.get_close_matches(name.strip().casefold(), folded, n=2, cutoff=0.6)
+    if close:
+        return f" Did you mean {' or '.join(repr(folded[known]) for known in close)}?"
+    shown = ", ".join(map(repr, names[:12]))
+    return f" There are {shown}{f' and {len(names) - 12} more' if len(names) > 12 else ''}."
