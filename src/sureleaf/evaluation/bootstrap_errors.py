@@ -17,7 +17,7 @@ from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.no_information import class_losses, no_information_rate
-from sureleaf.evaluation.progress import track
+from sureleaf.progress import track
 from sureleaf.evaluation.shown import ShownAsText
 from sureleaf.evaluation.table import Table, read_table
 

@@ -13,7 +13,7 @@ from sureleaf.evaluation.draw import read_seed
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.fitting import Outcome, check_estimator, fit_splits
 from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.evaluation.progress import track
+from sureleaf.progress import track
 from sureleaf.evaluation.table import Table, read_table
 
 __all__ = ["describe", "evaluate"]

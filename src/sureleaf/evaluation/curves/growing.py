@@ -18,7 +18,7 @@ from sureleaf.evaluation.fitting import check_estimator, fitted, predict_codes
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, find_measure
-from sureleaf.evaluation.progress import track
+from sureleaf.progress import track
 from sureleaf.evaluation.scored import Scored
 from sureleaf.evaluation.table import Table, read_table
 
@@ -119,7 +119,8 @@ def learning_curve(
     columns: list[Any] = []
     failures: dict[tuple[int, int], str] = {}
     stopped = None
-    for i, size in enumerate(track(sizes, total=len(sizes), what="Growing", shown=progress)):
+    steps = track(sizes, total=len(sizes), what="Growing", shown=progress, costs=sizes)
+    for i, size in enumerate(steps):
         outcomes = Parallel(n_jobs=n_jobs)(
             delayed(_one)(estimator, table, s, order[:size], found, matrix, seed, i)
             for s, order in zip(splits, orders, strict=True)
