@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         rows_for_width,
         rows_to_detect,
     )
-    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier, rank_columns
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier, load, rank_columns
     from sureleaf.evaluation import (
         Arithmetic,
         BootstrapError,
@@ -90,6 +90,7 @@ __all__ = [
     "holm",
     "learning_curve",
     "levels",
+    "load",
     "mcnemar",
     "measures",
     "one_sample_t",
@@ -122,6 +123,7 @@ _LAZY = {
     "sureleaf.estimators": (
         "BaggedTreesClassifier",
         "TreeClassifier",
+        "load",
         "rank_columns",
     ),
     "sureleaf.evaluation": (

@@ -25,6 +25,7 @@ from sureleaf.estimators.out_of_bag import (
     OutOfBagLevels,
 )
 from sureleaf.estimators.parameters import check_choice, check_number, draw_seed, thread_count
+from sureleaf.estimators.saving import SavingMixin
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.levels.proportions import wilson
 from sureleaf.probability import find_estimate
@@ -40,7 +41,7 @@ __all__ = ["BaggedTreesClassifier"]
 _SMALL_TABLE = 1_000_000
 
 
-class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Trees grown on bootstraps of the rows; their mean probability, and how far to believe it.
 
     Every tree leaves out some 37 % of the rows. What the trees say about rows that they left out
@@ -98,6 +99,8 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     _rows: TrainingRows | None
     _out_of_bag: BagSums | None
+    _judged: tuple[HitRates, OutOfBagLevels] | None = None
+    """What a saved model knows of its out-of-bag rows."""
 
     def __init__(
         self,
@@ -132,8 +135,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         BaggedTreesClassifier
             Itself.
         """
-        check_number("n_estimators", self.n_estimators, low=1, whole=True)
-        check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
+        self._check_parameters()
         # A copy is fitted, so that a fit that fails leaves the model as it was.
         fitted = copy.copy(self)
         fitted._template = self._make_template()
@@ -145,6 +147,10 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         fitted._state_probabilities()
         self.__dict__ = fitted.__dict__
         return self
+
+    def _check_parameters(self) -> None:
+        check_number("n_estimators", self.n_estimators, low=1, whole=True)
+        check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
 
     def _make_template(self) -> TreeClassifier:
         """Make the estimator whose parameters all trees have; its rows are kept for levels."""
@@ -211,6 +217,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             for tree in self.trees_
         ]
         self._out_of_bag = None
+        self._judged = None
         self._calibrator = None
         if self.calibration is not None:
             from sureleaf.estimators.calibrating import fit_calibration  # loads linear models
@@ -342,7 +349,7 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if self._rows is None:
             raise InvalidArgumentError(
                 "out-of-bag results need the training rows, and the model no longer holds them. "
-                "Ask for oob_proba_ before forget_rows() or pickling, or fit again."
+                "Ask for oob_proba_ before forget_rows(), saving or pickling, or fit again."
             )
         return self._rows
 
@@ -382,7 +389,14 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             np.ones(len(judged)) if weights is None else weights[judged],
         )
 
+    def _can_judge(self) -> bool:
+        """Whether out-of-bag levels are there, or what they are computed from is."""
+        parts = (self._judged, self._out_of_bag, self._rows)
+        return any(part is not None for part in parts)
+
     def _hit_rates(self) -> HitRates:
+        if self._judged is not None:
+            return self._judged[0]
         stated, hit, _, weights = self._judge()
         if not len(stated):
             return HitRates(np.empty(0), np.zeros(1), np.zeros(1))
@@ -392,6 +406,8 @@ class BaggedTreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def oob_levels_(self) -> OutOfBagLevels:
         """Agreement of the trees and utility, by rows that the trees asked had not seen."""
         check_is_fitted(self)
+        if self._judged is not None:
+            return self._judged[1]
         _, hit, agreed, weights = self._judge()
         n_rows, hits = float(weights.sum()), float((weights * hit).sum())
         low, high = wilson(hits, n_rows)

@@ -1,20 +1,19 @@
 """Bringing probabilities in line with what happened, through scikit-learn's calibrators."""
 
 import warnings
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["fit_calibration"]
-
-Calibration = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+__all__ = ["Calibration", "fit_calibration"]
 
 
 class _Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -33,24 +32,65 @@ class _Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return likeliest
 
 
-class _Calibrated:
-    """From mean probabilities to calibrated ones."""
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """From mean probabilities to calibrated ones: a map for each class, or for the second of two.
 
-    def __init__(self, calibrator: CalibratedClassifierCV) -> None:
-        self.calibrator = calibrator
+    Parameters
+    ----------
+    method : {"sigmoid", "isotonic"}
+        What the maps are.
+    maps : tuple of ndarray
+        For "sigmoid" the two numbers a and b of ``1 / (1 + exp(a p + b))``; for "isotonic" an
+        array of shape (2, n_points): probabilities, and what they become; straight lines between
+        them. None at all leaves a single class as it is: certain.
+
+    Examples
+    --------
+    >>> halved = Calibration("isotonic", (np.array([[0.0, 1.0], [0.0, 0.5]]),))
+    >>> halved(np.array([[0.2, 0.8]])).tolist()
+    [[0.6, 0.4]]
+    """
+
+    method: str
+    maps: tuple[NDArray[np.float64], ...]
 
     def __call__(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not len(probabilities):
+        """Calibrate probabilities, a line a row; lines sum to 1."""
+        if not self.maps:
             return probabilities
-        found = np.asarray(self.calibrator.predict_proba(probabilities), dtype=np.float64)
-        # scikit-learn calibrates in the precision of what it gets, and rounds sums at 1e-7.
-        calibrated: NDArray[np.float64] = found / found.sum(axis=1, keepdims=True)
-        return calibrated
+        n_classes = probabilities.shape[1]
+        if n_classes == 2:
+            second = self._mapped(self.maps[0], probabilities[:, 1])
+            return np.column_stack([1.0 - second, second])
+        found = np.column_stack(
+            [self._mapped(line, p) for line, p in zip(self.maps, probabilities.T, strict=True)]
+        )
+        total = found.sum(axis=1, keepdims=True)
+        even = np.full(found.shape, 1.0 / n_classes)
+        shares: NDArray[np.float64] = np.divide(found, total, out=even, where=total > 0)
+        return shares
+
+    def _mapped(
+        self, line: NDArray[np.float64], probabilities: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        if self.method == "sigmoid":
+            a, b = line
+            found: NDArray[np.float64] = expit(-(a * probabilities + b))
+            return found
+        between: NDArray[np.float64] = np.interp(probabilities, line[0], line[1])
+        return between
 
 
-def _as_given(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Leave a single class, which is certain, as it is."""
-    return probabilities
+def _maps(calibrator: CalibratedClassifierCV) -> tuple[NDArray[np.float64], ...]:
+    """Take the numbers out of scikit-learn's calibrators: they are all that a model keeps."""
+    (calibrated,) = calibrator.calibrated_classifiers_
+    return tuple(
+        np.array([found.a_, found.b_], dtype=np.float64)
+        if calibrator.method == "sigmoid"
+        else np.array([found.X_thresholds_, found.y_thresholds_], dtype=np.float64)
+        for found in calibrated.calibrators
+    )
 
 
 def fit_calibration(
@@ -79,7 +119,7 @@ def fit_calibration(
 
     Returns
     -------
-    callable
+    Calibration
         From probabilities to calibrated probabilities.
 
     Examples
@@ -95,7 +135,7 @@ def fit_calibration(
         judged &= weights > 0
     counts = np.bincount(labels[judged], minlength=probabilities.shape[1])
     if probabilities.shape[1] < 2:
-        return _as_given
+        return Calibration(method, ())
     if not counts.all():
         absent = np.asarray(classes).tolist()[int(counts.argmin())]
         raise InvalidArgumentError(
@@ -114,4 +154,4 @@ def fit_calibration(
         # There is nothing to fit but the calibration itself, and that does use the weights.
         warnings.filterwarnings("ignore", message="Since FrozenEstimator does not appear")
         calibrator.fit(given, truth, None if weights is None else weights[judged])
-    return _Calibrated(calibrator)
+    return Calibration(method, _maps(calibrator))

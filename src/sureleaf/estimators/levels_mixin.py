@@ -300,6 +300,11 @@ class LevelsMixin:
             self._stated = self._probabilities, self._state()
         return self._stated[1]
 
+    def _can_state(self) -> bool:
+        """Whether levels are there, or what they are computed from is."""
+        is_there = self._stated is not None and self._stated[0] is self._probabilities
+        return is_there or self.levels_from != "cross_fit" or self._rows is not None
+
     def _state(self) -> NodeLevels:
         counts, n = self.tree_.class_counts, self._node_rows()
         if self.levels_from == "training":
@@ -311,8 +316,8 @@ class LevelsMixin:
         if self._rows is None:
             raise InvalidArgumentError(
                 "levels must be computed while the model holds its rows, and they were not before "
-                "it was pickled or copied, or its rows were dropped. Call levels() first, or fit "
-                "again."
+                "it was pickled, copied or saved, or its rows were dropped. Call levels() first, "
+                "or fit again."
             )
         self._held_out = self._cross_fit(self._rows)
         hits = node_hits(self.tree_, self._rows, predicted, n, self._held_out)

@@ -24,6 +24,7 @@ from sureleaf.estimators.parameters import (
     draw_seed,
     thread_count,
 )
+from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
 from sureleaf.table import EncodedTable, encode, encode_labels, read_table
 from sureleaf.tree import (
@@ -45,7 +46,7 @@ __all__ = ["TreeClassifier"]
 PRUNINGS = (None, "pessimistic", "cost_complexity", "reduced_error", "utility")
 
 
-class TreeClassifier(LevelsMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TreeClassifier(LevelsMixin, SavingMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A decision tree; with the defaults, the tree that C4.5 grows.
 
     Parameters

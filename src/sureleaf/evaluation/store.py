@@ -14,7 +14,6 @@ An evaluation is one ``.npz`` file (a zip of plain numpy arrays, no pickle):
 """
 
 import json
-import os
 import zipfile
 import zlib
 from os import PathLike
@@ -25,6 +24,7 @@ import numpy as np
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation.designs import from_dict
+from sureleaf.writing import atomic_write
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
@@ -89,11 +89,8 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
         "groups": evaluation.groups,
         "cost": evaluation.cost_matrix,
     }
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
-    with partial.open("wb") as file:
+    with atomic_write(path) as file:
         np.savez_compressed(file, **{k: v for k, v in arrays.items() if v is not None})
-    os.replace(partial, target)
 
 
 def load(path: str | PathLike[str]) -> "Evaluation":

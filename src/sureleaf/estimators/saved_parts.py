@@ -1,0 +1,211 @@
+"""Trees, probabilities and levels as arrays of a model's file, and back; all is checked."""
+
+from dataclasses import fields
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.counts import LeafCounts
+from sureleaf.estimators.model_file import Damaged, ModelState
+from sureleaf.estimators.stated_levels import NodeLevels
+from sureleaf.table import Schema
+from sureleaf.tree import Tree
+
+__all__ = [
+    "counts_arrays",
+    "counts_from",
+    "levels_arrays",
+    "levels_from",
+    "probabilities_from",
+    "tree_arrays",
+    "tree_from",
+]
+
+Arrays = dict[str, NDArray[Any]]
+
+_TREE: Final = tuple(field.name for field in fields(Tree) if field.name != "n_columns")
+_LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
+_SUM_TOLERANCE: Final = 1e-6
+
+
+def tree_arrays(tree: Tree, place: str = "tree") -> Arrays:
+    """Name the arrays of a tree.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> tree_arrays(model.tree_)["tree/feature"].tolist()
+    [0, -1, -1]
+    """
+    return {f"{place}/{name}": getattr(tree, name) for name in _TREE}
+
+
+def tree_from(state: ModelState, schema: Schema, n_classes: int, place: str = "tree") -> Tree:
+    """Put a tree together again, if its arrays make one that fits the columns.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> tree_from(ModelState({}, tree_arrays(model.tree_)), model.schema_, 2)
+    Tree of 3 nodes, 2 leaves, depth 1
+    """
+    feature = state.take(f"{place}/feature", "<i4", (None,))
+    n_nodes = len(feature)
+    children = state.take(f"{place}/children", "<i4", (None,))
+    tree = Tree(
+        feature=feature,
+        threshold=state.take(f"{place}/threshold", "<f8", (n_nodes,)),
+        child_offset=state.take(f"{place}/child_offset", "<i8", (n_nodes + 1,)),
+        children=children,
+        branch_share=state.take(f"{place}/branch_share", "<f8", (len(children),)),
+        category_offset=state.take(f"{place}/category_offset", "<i8", (n_nodes + 1,)),
+        category_branch=state.take(f"{place}/category_branch", "<i4", (None,)),
+        class_counts=state.take(f"{place}/class_counts", "<f8", (n_nodes, n_classes)),
+        n_columns=len(schema),
+    )
+    try:
+        _ = tree.kernel  # which looks at every node, and keeps the tree
+    except ValueError as error:
+        raise Damaged(f"its arrays make no tree ({error})") from None
+    _check_tests(tree, schema)
+    _check_weights(tree)
+    return tree
+
+
+def _check_tests(tree: Tree, schema: Schema) -> None:
+    """Nodes test thresholds of columns with an order, and all categories of the others."""
+    n_expected = np.array(
+        [len(column.categories) if column.kind == "categorical" else 0 for column in schema] + [0]
+    )  # the last one is of feature -1, a leaf
+    is_threshold = np.array([column.kind != "categorical" for column in schema] + [False])
+    if tree.feature.min() < -1:
+        raise Damaged("a node tests a column before the first")
+    if np.any(np.diff(tree.category_offset) != n_expected[tree.feature]):
+        raise Damaged("a node tests other categories than its column has")
+    if np.any(np.isnan(tree.threshold) == is_threshold[tree.feature]):
+        raise Damaged("a threshold is not a number, or is where none is tested")
+
+
+def _check_weights(tree: Tree) -> None:
+    if not _within(tree.branch_share, 0.0, 1.0):
+        raise Damaged("a branch's share is not between 0 and 1")
+    inner = np.flatnonzero(~tree.is_leaf)
+    if len(inner):
+        sums = np.add.reduceat(tree.branch_share, tree.child_offset[inner])
+        if not _within(sums - 1.0, -_SUM_TOLERANCE, _SUM_TOLERANCE):
+            raise Damaged("a node's shares do not sum to 1")
+    if not _within(tree.class_counts, 0.0, np.finfo(float).max):
+        raise Damaged("a count is not a number of rows")
+
+
+def _within(values: NDArray[np.float64], low: float, high: float) -> bool:
+    return bool(np.all((values >= low) & (values <= high)))  # NaN is not
+
+
+def probabilities_from(
+    state: ModelState, tree: Tree, name: str = "probabilities"
+) -> NDArray[np.float64]:
+    """Take the probabilities that the nodes of a tree state.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> state = ModelState({}, {"probabilities": np.full((3, 2), 0.5)})
+    >>> probabilities_from(state, model.tree_).tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
+    """
+    found = state.take(name, "<f8", (tree.n_nodes, tree.n_classes))
+    sums = found.sum(axis=1)
+    if not _within(found, 0.0, 1.0 + _SUM_TOLERANCE) or not _within(
+        sums - 1.0, -_SUM_TOLERANCE, _SUM_TOLERANCE
+    ):
+        raise Damaged("the probabilities of a node do not sum to 1")
+    return found
+
+
+def counts_arrays(counts: LeafCounts) -> Arrays:
+    """Name the arrays of leaf counts.
+
+    Examples
+    --------
+    >>> one = LeafCounts(np.array([0]), np.array([[2.0, 1.0]]), np.array([3.0]))
+    >>> counts_arrays(one)["leaf_counts/squares"].tolist()
+    [3.0]
+    """
+    return {"leaf_counts/counts": counts.counts, "leaf_counts/squares": counts.squares}
+
+
+def counts_from(state: ModelState, tree: Tree) -> LeafCounts:
+    """Take the counts of a tree's leaves.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> counts_from(ModelState({}, counts_arrays(model.leaf_counts_)), model.tree_)
+    LeafCounts of 2 leaves, 4 rows
+    """
+    counts = state.take("leaf_counts/counts", "<f8", (tree.n_leaves, tree.n_classes))
+    squares = state.take("leaf_counts/squares", "<f8", (tree.n_leaves,))
+    for array in (counts, squares):
+        if not _within(array, 0.0, np.finfo(float).max):
+            raise Damaged("a leaf's count is not a number of rows")
+    return LeafCounts(tree.leaf_ids, counts, squares)
+
+
+def levels_arrays(stated: NodeLevels) -> Arrays:
+    """Name the arrays of levels.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+    >>> levels_arrays(model._levels())["levels/predicted"].tolist()
+    [0, 0, 1]
+    """
+    arrays: Arrays = {f"levels/{name}": getattr(stated, name) for name in (*_LEVELS, "others")}
+    arrays["levels/predicted"] = stated.predicted.astype(np.int32)
+    arrays["levels/below"] = stated.below.astype(np.uint8)
+    return arrays
+
+
+def levels_from(state: ModelState, tree: Tree, *, from_counts: bool) -> NodeLevels:
+    """Take the levels that the nodes of a tree state.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+    >>> state = ModelState({}, levels_arrays(model._levels()))
+    >>> levels_from(state, model.tree_, from_counts=False).n.tolist()
+    [40.0, 20.0, 20.0]
+    """
+    found = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in _LEVELS}
+    others = state.take("levels/others", "<f8", (tree.n_nodes, tree.n_classes))
+    predicted = state.take("levels/predicted", "<i4", (tree.n_nodes,))
+    below = state.take("levels/below", "|u1", (tree.n_nodes,))
+    limits = {"probability": 1.0, "confidence": 1.0, "utility": 1.0}
+    for name, values in (*found.items(), ("others", others)):
+        high = limits.get(name, np.finfo(float).max) + _SUM_TOLERANCE
+        if not _within(values, 0.0, high):
+            raise Damaged(f"a node's {name} is out of range")
+    if predicted.min() < 0 or predicted.max() >= tree.n_classes or below.max() > 1:
+        raise Damaged("a node predicts a class that is none")
+    if np.any(found["successes"] > found["trials"]):
+        raise Damaged("a node has more successes than trials")
+    return NodeLevels(
+        predicted.astype(np.intp),
+        found["n"],
+        found["probability"],
+        found["confidence"],
+        found["utility"],
+        others,
+        found["successes"],
+        found["trials"],
+        from_counts,
+        below.astype(bool),
+    )
