@@ -103,7 +103,7 @@ class UnseenCategoryWarning(UserWarning):
     """
 
 
-def suggestion(name: str, there: Iterable[str]) -> str:
+def suggestion(name: str, there: Iterable[str], *, listed: bool = True) -> str:
     """Say which of the names that are there may be meant, or which there are.
 
     Parameters
@@ -112,6 +112,8 @@ def suggestion(name: str, there: Iterable[str]) -> str:
         The name that is none of them.
     there : iterable of str
         Names that can be given.
+    listed : bool
+        Whether to list them where none is close.
 
     Returns
     -------
@@ -130,5 +132,7 @@ def suggestion(name: str, there: Iterable[str]) -> str:
     close = difflib.get_close_matches(name.strip().casefold(), folded, n=2, cutoff=0.6)
     if close:
         return f" Did you mean {' or '.join(repr(folded[known]) for known in close)}?"
+    if not listed:
+        return ""
     shown = ", ".join(map(repr, names[:12]))
     return f" There are {shown}{f' and {len(names) - 12} more' if len(names) > 12 else ''}."

@@ -1,13 +1,29 @@
 """The frame that every command shares: one error line, exit code 2, no traceback."""
 
+import signal
 import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
 
 import sureleaf
-from sureleaf.cli import compare, curve, evaluate, leaves, plan, rank, reproduce
+from sureleaf.cli import (
+    compare,
+    curve,
+    evaluate,
+    fit,
+    leaves,
+    plan,
+    predict,
+    rank,
+    reproduce,
+)
 from sureleaf.cli.output import finish
+from sureleaf.progress import watched
 
 __all__ = ["application", "main"]
 
@@ -24,7 +40,6 @@ application = typer.Typer(
     help="Decision trees that know how sure they are.",
     epilog="Every command explains itself, with examples: sureleaf COMMAND --help",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -46,6 +61,8 @@ def _options(
 
 
 # Every command, in the order of the help page: one file each, named after it.
+application.command()(fit.fit)
+application.command()(predict.predict)
 application.command()(leaves.leaves)
 application.command()(rank.rank)
 application.command()(evaluate.evaluate)
@@ -66,8 +83,9 @@ def main(arguments: list[str] | None = None) -> None:
     Raises
     ------
     SystemExit
-        Always: 0 when all went well, 2 with one line on stderr when something was wrong with the
-        arguments or the data, 130 when interrupted.
+        Always: 0 when all went well, 1 when a result misses what --require asks for, 2 with one
+        line on stderr when something was wrong with the arguments or the data, 130 when
+        interrupted.
 
     Examples
     --------
@@ -79,8 +97,10 @@ def main(arguments: list[str] | None = None) -> None:
     0
     """
     try:
-        code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
-        finish()
+        with warnings.catch_warnings(), _ended_in_order(), watched(sys.stderr.isatty()):
+            warnings.showwarning = _show_warning
+            code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
+            finish()
     except ArgumentProblem as problem:
         _stop(_told(problem))
     except (typer.Abort, KeyboardInterrupt):
@@ -94,6 +114,23 @@ def main(arguments: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM unwind what is being done, so that no half-written file is left behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    typer.echo(f"sureleaf: note: {' '.join(str(message).split())}", err=True)
 
 
 def _told(problem: Exception) -> str:

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from sureleaf.cli import completing, gate
 from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["compare"]
@@ -17,7 +19,14 @@ def compare(
         typer.Argument(metavar="DATA | FIRST SECOND", help="A table, or two saved evaluations."),
     ],
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column to predict, with a table.")
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="Column to predict, with a table.",
+            metavar="COLUMN",
+            autocompletion=completing.column,
+        ),
     ] = None,
     models: Annotated[
         list[str] | None,
@@ -52,6 +61,12 @@ def compare(
     level: given.Level = 0.95,
     seed: given.Seed = 0,
     jobs: given.Jobs = None,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
+    require: gate.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Say whether one classifier is better than another, by the test that fits the design.
@@ -64,6 +79,8 @@ def compare(
       --repeats 10 --margin 0.01
 
     - sureleaf compare first.eval second.eval --measure auc
+
+    - sureleaf compare new.eval old.eval --require "verdict != worse"
     """
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
@@ -75,7 +92,14 @@ def compare(
     if len(paths) == 2:
         first, second = (Evaluation.load(path) for path in paths)
     elif len(paths) == 1 and target is not None and len(models or []) == 2:
-        asked = read_question(paths[0], target, group=group, weight=weight)
+        asked = read_question(
+            paths[0],
+            target,
+            group=group,
+            weight=weight,
+            drop=drop or (),
+            csv=read.csv_format(delimiter, encoding, decimal, missing),
+        )
         first, second = (
             evaluate(
                 read_model(model, asked.X),
@@ -86,7 +110,6 @@ def compare(
                 groups=asked.groups,
                 sample_weight=asked.weights,
                 n_jobs=jobs,
-                progress=given.on_terminal(as_json),
                 random_state=seed,
             )
             for model in models or []
@@ -106,7 +129,9 @@ def compare(
         detect=detect,
         method=method,
     )
+    values = judged_text.comparison_values(found)
     if as_json:
-        show_json(judged_text.comparison_values(found))
+        show_json(values)
     else:
         show(*judged_text.show_comparison(found))
+    gate.pass_or_exit(require, values)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
 
 __all__ = ["curve"]
 
@@ -35,6 +36,11 @@ def curve(
     level: given.Level = 0.95,
     seed: given.Seed = 0,
     jobs: given.Jobs = None,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Draw the learning curve of a classifier, and say how many rows a target needs.
@@ -53,7 +59,14 @@ def curve(
     from sureleaf.report.model_name import read_model
     from sureleaf.report.question import read_question
 
-    asked = read_question(data, target, group=group, weight=weight)
+    asked = read_question(
+        data,
+        target,
+        group=group,
+        weight=weight,
+        drop=drop or (),
+        csv=read.csv_format(delimiter, encoding, decimal, missing),
+    )
     found = room.learning_curve(
         read_model(model, asked.X),
         asked.X,
@@ -68,7 +81,6 @@ def curve(
         groups=asked.groups,
         sample_weight=asked.weights,
         n_jobs=jobs,
-        progress=given.on_terminal(as_json),
         random_state=seed,
     )
     target_rows = None if reach is None else found.rows_for(reach)

@@ -1,31 +1,52 @@
 """The options that evaluate, compare and curve share, and how their text is read."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.cli import completing
+from sureleaf.errors import InvalidArgumentError, suggestion
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
 
 __all__ = [
     "left_out",
-    "on_terminal",
     "read_cost",
     "read_design",
     "read_label",
 ]
 
-Data = Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file.")]
-Target = Annotated[str, typer.Option("--target", "-t", help="Column to predict.")]
+_DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap", "nested")
+
+Data = Annotated[
+    Path, typer.Argument(help="A CSV, Parquet or Arrow file, or - for standard input.")
+]
+Target = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column to predict.",
+        metavar="COLUMN",
+        autocompletion=completing.column,
+    ),
+]
 MeasureName = Annotated[
-    str, typer.Option("--measure", help="accuracy, auc, f_measure, nce, quadratic_loss, ...")
+    str,
+    typer.Option(
+        "--measure",
+        help="accuracy, auc, f_measure, nce, quadratic_loss, ...",
+        autocompletion=completing.words("accuracy", "auc", "f_measure", "nce", "quadratic_loss"),
+    ),
 ]
 DesignName = Annotated[
-    str, typer.Option(help="kfold, holdout, repeated, leave-one-out, bootstrap or nested.")
+    str,
+    typer.Option(
+        help="kfold, holdout, repeated, leave-one-out, bootstrap or nested.",
+        autocompletion=completing.words(*_DESIGNS),
+    ),
 ]
 Folds = Annotated[int, typer.Option(help="Folds of kfold and nested.")]
 Repeats = Annotated[
@@ -40,8 +61,18 @@ Positive = Annotated[
     str | None,
     typer.Option(help="The positive class.", show_default="the second of the sorted classes"),
 ]
-Group = Annotated[str | None, typer.Option(help="Column of groups that stay together.")]
-Weight = Annotated[str | None, typer.Option(help="Column of row weights.")]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of groups that stay together.",
+        metavar="COLUMN",
+        autocompletion=completing.column,
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(help="Column of row weights.", metavar="COLUMN", autocompletion=completing.column),
+]
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
 Seed = Annotated[int, typer.Option(help="Seed of the splits.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Workers.", show_default="1")]
@@ -67,7 +98,10 @@ def read_design(name: str, folds: int, repeats: int | None, test: float) -> "Des
         "nested": lambda: room.NestedKFold(folds, repeats=repeats or 10),
     }
     if name not in designs:
-        raise InvalidArgumentError(f"--design must be one of {', '.join(designs)}; got {name!r}.")
+        raise InvalidArgumentError(
+            f"--design must be one of {', '.join(designs)}; got {name!r}."
+            f"{suggestion(name, designs, listed=False)}"
+        )
     made: Design = designs[name]()
     return made
 
@@ -86,7 +120,7 @@ def read_label(text: str | None, y: Any) -> Any:
     labels = {str(label): label for label in dict.fromkeys(y.tolist())}
     if text not in labels:
         raise InvalidArgumentError(
-            f"--positive must be one of {', '.join(list(labels)[:20])}; got {text!r}."
+            f"--positive must be a label of the target; got {text!r}.{suggestion(text, labels)}"
         )
     return labels[text]
 
@@ -105,17 +139,6 @@ def read_cost(text: str) -> list[list[float]]:
         raise InvalidArgumentError(
             f"--cost must be rows of numbers, an actual class each, as '0,1;5,0'; got {text!r}."
         ) from None
-
-
-def on_terminal(as_json: bool) -> bool:
-    """Say whether a progress bar has someone to watch it.
-
-    Examples
-    --------
-    >>> on_terminal(as_json=True)
-    False
-    """
-    return not as_json and sys.stderr.isatty()
 
 
 def left_out(n_rows: int) -> list[str]:

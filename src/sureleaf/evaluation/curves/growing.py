@@ -18,9 +18,9 @@ from sureleaf.evaluation.fitting import check_estimator, fitted, predict_codes
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, find_measure
-from sureleaf.progress import track
 from sureleaf.evaluation.scored import Scored
 from sureleaf.evaluation.table import Table, read_table
+from sureleaf.progress import track
 
 __all__ = ["learning_curve", "nested_order"]
 
@@ -119,7 +119,7 @@ def learning_curve(
     columns: list[Any] = []
     failures: dict[tuple[int, int], str] = {}
     stopped = None
-    steps = track(sizes, total=len(sizes), what="Growing", shown=progress, costs=sizes)
+    steps = track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
     for i, size in enumerate(steps):
         outcomes = Parallel(n_jobs=n_jobs)(
             delayed(_one)(estimator, table, s, order[:size], found, matrix, seed, i)
