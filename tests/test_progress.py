@@ -26,7 +26,12 @@ def test_quick_work_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_slow_work_draws_a_bar_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
     with watched():
-        assert list(track(slowly(0.4), total=4, what="Counting", costs=[1, 1, 1, 1])) == [0, 1, 2, 3]
+        assert list(track(slowly(0.4), total=4, what="Counting", costs=[1, 1, 1, 1])) == [
+            0,
+            1,
+            2,
+            3,
+        ]
     out, err = capsys.readouterr()
     assert out == ""
     assert "Counting" in err
@@ -45,7 +50,11 @@ def test_nobody_watches_by_default_nor_within_another_bar(
 
 
 def test_an_error_ends_the_bar(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(KeyboardInterrupt), Bar("Counting", None) as bar:
-        bar.reach(None, "3 rows")
-        raise KeyboardInterrupt
+    def interrupted() -> None:
+        with Bar("Counting", None) as bar:
+            bar.reach(None, "3 rows")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert capsys.readouterr().out == ""

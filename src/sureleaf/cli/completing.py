@@ -1,33 +1,27 @@
 """What the shell may complete: names of columns from the file, and words that an option takes."""
 
+import os
+import shlex
 from collections.abc import Callable
-from typing import Any
-
-import typer
+from pathlib import Path
 
 __all__ = ["column", "words"]
 
 
-def column(context: typer.Context, incomplete: str) -> list[str]:
-    """Give the columns of the file named so far that start with what is typed.
+def column(incomplete: str) -> list[str]:
+    """Give the columns of the file on the line that start with what is typed.
 
     Examples
     --------
-    >>> column(typer.Context(typer.main.get_command(typer.Typer(callback=print))), "cl")
+    >>> column("cl")
     []
     """
-    from sureleaf.table import CsvFormat, column_names
-
-    given: dict[str, Any] = context.params
-    paths = given.get("paths") or [given.get("data")]
-    if paths[0] is None or str(paths[0]) == "-":
-        return []
-    try:
-        known = CsvFormat(given.get("delimiter"), given.get("encoding"))
-        names = column_names(paths[0], known)
-    except Exception:  # nothing may disturb somebody who is typing
-        return []
-    return [name for name in names if name.startswith(incomplete)]
+    for word in _typed():
+        if Path(word).is_file():
+            names = _columns(word)
+            if names:
+                return [name for name in names if name.startswith(incomplete)]
+    return []
 
 
 def words(*choices: str) -> Callable[[str], list[str]]:
@@ -43,3 +37,24 @@ def words(*choices: str) -> Callable[[str], list[str]]:
         return [choice for choice in choices if choice.startswith(incomplete)]
 
     return complete
+
+
+def _typed() -> list[str]:
+    """Words on the line, as the shell's completion hands them over in the environment.
+
+    The parsed arguments would not do: a line that ends in ``--target`` is not parsed to its end.
+    """
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quote is open
+        return line.split()
+
+
+def _columns(path: str) -> tuple[str, ...]:
+    from sureleaf.table import column_names
+
+    try:
+        return column_names(path)
+    except Exception:  # a model, perhaps; and nothing may disturb somebody who is typing
+        return ()

@@ -129,21 +129,20 @@ def predict_rows(
     unsure = None if abstain_below is None else said.sureness < abstain_below
     labels = pa.array(np.asarray(model.classes_).tolist())
     codes = pa.array(said.code.astype(np.int32), mask=unsure)
-    columns: dict[str, Any] = {name: rows[name] for name in keep}
-    columns["prediction"] = labels.take(codes)
+    own: dict[str, Any] = {"prediction": labels.take(codes)}
     for place, label in enumerate(model.classes_):
-        columns[f"p_{label}"] = np.ascontiguousarray(said.probabilities[:, place])
-    columns["agreement" if said.leaf is None else "confidence"] = said.sureness
-    columns["utility"] = said.utility
+        own[f"p_{label}"] = np.ascontiguousarray(said.probabilities[:, place])
+    own["agreement" if said.leaf is None else "confidence"] = said.sureness
+    own["utility"] = said.utility
     if said.leaf is not None:
-        columns["leaf"] = said.leaf
-    again = [name for name, n in Counter([*keep, *list(columns)[len(keep) :]]).items() if n > 1]
-    if again or len(columns) < len(keep) + 3 + len(model.classes_):
-        clash = again[0] if again else "prediction"
+        own["leaf"] = said.leaf
+    clash = [name for name in keep if name in own]
+    if clash:
         raise InvalidArgumentError(
-            f"--keep must not name a column that predict writes itself; got {clash!r}. Rename it."
+            f"--keep must not name a column that predict writes itself; got {clash[0]!r}. Rename "
+            "it in the data."
         )
-    return pa.table(columns), said
+    return pa.table({name: rows[name] for name in keep} | own), said
 
 
 def write_predictions(

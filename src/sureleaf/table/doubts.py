@@ -10,6 +10,8 @@ _MARKS: Final = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
 
 _LOOKED_AT: Final = 1 << 16
 _MOSTLY: Final = 0.9
+_MANY: Final = 20
+"""Fewer different values may well be codes."""
 _NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
@@ -73,7 +75,7 @@ def _odd_one(known: Any) -> str | None:
     first = known.slice(0, _LOOKED_AT)
     numbers = pc.match_substring_regex(first, _NUMBER)
     share = pc.mean(numbers).as_py() if len(first) else None
-    if share is None or share < _MOSTLY:
+    if share is None or share < _MOSTLY or pc.count_distinct(first).as_py() < _MANY:
         return None
     place = pc.index(pc.match_substring_regex(known, _NUMBER), False).as_py()
     if place < 0:  # all are numbers: the column is text because it is quoted, or asked to be
