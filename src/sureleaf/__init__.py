@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         evaluate,
         learning_curve,
     )
+    from sureleaf.report.export import export, from_json
 
 __version__ = "0.1.0"
 
@@ -86,7 +87,9 @@ __all__ = [
     "decide",
     "designs",
     "evaluate",
+    "export",
     "five_by_two_f",
+    "from_json",
     "holm",
     "learning_curve",
     "levels",
@@ -140,6 +143,10 @@ _LAZY = {
         "decide",
         "evaluate",
         "learning_curve",
+    ),
+    "sureleaf.report.export": (
+        "export",
+        "from_json",
     ),
 }
 """Where public names live that are loaded when first used; in the package itself: modules."""

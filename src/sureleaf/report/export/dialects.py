@@ -1,0 +1,210 @@
+"""How DuckDB, SQLite and PostgreSQL write names, text, numbers and dates."""
+
+from dataclasses import dataclass
+from math import isinf
+from typing import Any
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.table import Column
+
+__all__ = ["DIALECTS", "Dialect"]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one database writes differently.
+
+    Parameters
+    ----------
+    name : str
+        For people.
+
+    Examples
+    --------
+    >>> DIALECTS["sqlite"].name_of("size"), DIALECTS["sqlite"].text("it's")
+    ('"size"', "'it''s'")
+    """
+
+    name: str
+
+    def name_of(self, name: str) -> str:
+        """Quote the name of a column or table."""
+        if "\0" in name or not name:
+            raise InvalidArgumentError(
+                f"a name in SQL must have letters and no NUL; got {name!r}. Rename the column."
+            )
+        return '"' + name.replace('"', '""') + '"'
+
+    def text(self, text: str) -> str:
+        """Write text as a literal; a quote ends nothing, a backslash escapes nothing."""
+        return "'" + text.replace("'", "''") + "'"
+
+    def number(self, value: float) -> str:
+        """Write a float64 so that the database reads the same one."""
+        return f"{float(value)!r}e0" if "e" not in repr(float(value)) else repr(float(value))
+
+    def missing_as_null(self, place: str) -> str:
+        """Turn a column of numbers into float64, NaN into NULL."""
+        raise NotImplementedError
+
+    def as_text(self, place: str) -> str:
+        """Turn a column of text categories into text that is compared letter by letter."""
+        raise NotImplementedError
+
+    def as_whole(self, place: str) -> str:
+        """Turn a column of bools into 0 and 1."""
+        return f"CAST({place} AS INTEGER)"
+
+    def moment(self, place: str, temporal: str) -> str:
+        """Turn dates into days since 1970, other times into microseconds."""
+        raise NotImplementedError
+
+    def value(self, column: Column, place: str) -> str:
+        """Write what a column holds as the tree compares it: a number, or a category."""
+        if column.kind == "date":
+            return self.moment(place, str(column.temporal))
+        family = column.category_family
+        if family == "text":
+            return self.as_text(place)
+        if family == "bool":
+            return self.as_whole(place)
+        if family == "number" and any(abs(c) > 2**53 for c in column.categories):  # type: ignore[arg-type]
+            return place  # whole numbers that a float64 would round
+        return self.missing_as_null(place)
+
+    def category(self, column: Column, category: Any) -> str:
+        """Write a category as a literal to compare `value` with."""
+        if isinstance(category, str):
+            return self.text(category)
+        if isinstance(category, int):  # bools too
+            return str(int(category))
+        return self.number(category)
+
+    def label(self, label: Any) -> str:
+        """Write a class label as a literal."""
+        if isinstance(label, bool):
+            return "TRUE" if label else "FALSE"
+        if isinstance(label, int):
+            return str(label)
+        return self.number(label) if isinstance(label, float) else self.text(str(label))
+
+
+@dataclass(frozen=True)
+class _DuckDB(Dialect):
+    def text(self, text: str) -> str:
+        parts = [super(_DuckDB, self).text(part) for part in text.split("\0")]
+        return parts[0] if len(parts) == 1 else f"({' || chr(0) || '.join(parts)})"
+
+    def number(self, value: float) -> str:
+        if isinf(value):
+            return f"CAST('{float(value)!r}' AS DOUBLE)"
+        return super().number(value)
+
+    def missing_as_null(self, place: str) -> str:
+        return f"NULLIF(CAST({place} AS DOUBLE), CAST('nan' AS DOUBLE))"
+
+    def as_text(self, place: str) -> str:
+        return f"CAST({place} AS VARCHAR)"
+
+    def moment(self, place: str, temporal: str) -> str:
+        if temporal == "date":
+            return f"epoch_us(CAST({place} AS TIMESTAMP)) / 86400000000.0e0"
+        kinds = {
+            "timestamp": "TIMESTAMP",
+            "utc": "TIMESTAMPTZ",
+            "duration": "INTERVAL",
+            "time": "TIME",
+        }
+        return f"CAST(epoch_us(CAST({place} AS {kinds[temporal]})) AS DOUBLE)"
+
+
+@dataclass(frozen=True)
+class _PostgreSQL(Dialect):
+    def text(self, text: str) -> str:
+        written = super().text(text.replace("\0", "")).replace("\\", "\\\\")
+        return f"E{written}" if "\\" in written else written
+
+    def number(self, value: float) -> str:
+        return f"CAST('{float(value)!r}' AS double precision)"
+
+    def missing_as_null(self, place: str) -> str:
+        return f"NULLIF(CAST({place} AS double precision), CAST('NaN' AS double precision))"
+
+    def as_text(self, place: str) -> str:
+        return f'CAST({place} AS text) COLLATE "C"'
+
+    def moment(self, place: str, temporal: str) -> str:
+        kinds = {
+            "date": "timestamp",
+            "timestamp": "timestamp",
+            "utc": "timestamptz",
+            "duration": "interval",
+            "time": "time",
+        }
+        seconds = f"EXTRACT(EPOCH FROM CAST({place} AS {kinds[temporal]}))"
+        microseconds = f"CAST({seconds} * 1000000 AS double precision)"
+        return f"{microseconds} / 86400000000" if temporal == "date" else microseconds
+
+
+@dataclass(frozen=True)
+class _SQLite(Dialect):
+    def text(self, text: str) -> str:
+        if "\0" in text:
+            return f"CAST(x'{text.encode().hex()}' AS TEXT)"
+        return super().text(text)
+
+    def number(self, value: float) -> str:
+        """Write a number exactly: SQLite may read long decimals one unit beside."""
+        if isinf(value):
+            return "9e999" if value > 0 else "-9e999"
+        top, bottom = float(value).as_integer_ratio()
+        if abs(top) < 2**53 and bottom == 1:
+            return f"{top}.0"
+        return _fraction(top, bottom.bit_length() - 1)
+
+    def missing_as_null(self, place: str) -> str:
+        return f"CAST(NULLIF({place}, '') AS REAL)"
+
+    def as_text(self, place: str) -> str:
+        return f"CAST({place} AS TEXT) COLLATE BINARY"
+
+    def as_whole(self, place: str) -> str:
+        number = self.missing_as_null(place)
+        return f"CASE lower({place}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE {number} END"
+
+    def moment(self, place: str, temporal: str) -> str:
+        if temporal == "duration":
+            raise InvalidArgumentError(
+                "SQLite has no durations, and the tree tests a column of them. Export to Python, "
+                "or fit again with the column as a number."
+            )
+        clock = f"'1970-01-01 ' || {place}" if temporal == "time" else place
+        zone = f" || ltrim(substr({clock}, 20), '.0123456789')" if temporal == "utc" else ""
+        # Seconds by SQLite, which rounds to milliseconds; what follows the point by itself.
+        seconds = f"strftime('%s', substr({clock}, 1, 19){zone})"
+        part = (
+            f"CASE WHEN substr({clock}, 20, 1) = '.' "
+            f"THEN round(CAST('0.' || substr({clock}, 21, 6) AS REAL) * 1000000) ELSE 0 END"
+        )
+        ticks = f"({seconds} * 1000000.0 + {part})"
+        return f"{ticks} / 86400000000.0" if temporal == "date" else ticks
+
+
+def _fraction(top: int, power: int) -> str:
+    """Write top / 2**power by whole numbers that every version reads exactly."""
+    while top % 2 == 0 and top:
+        top, power = top // 2, power - 1
+    sign = "/" if power > 0 else "*"
+    steps, left = [], abs(power)
+    while left:
+        steps.append(f" {sign} CAST({2 ** min(left, 62)} AS REAL)")
+        left -= min(left, 62)
+    return f"({top}.0{''.join(steps)})"
+
+
+DIALECTS: dict[str, Dialect] = {
+    "duckdb": _DuckDB("DuckDB"),
+    "sqlite": _SQLite("SQLite"),
+    "postgresql": _PostgreSQL("PostgreSQL"),
+}
+"""Name of a dialect -> how it writes things."""
