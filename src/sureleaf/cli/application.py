@@ -15,6 +15,7 @@ from sureleaf.cli import (
     compare,
     curve,
     evaluate,
+    export,
     fit,
     leaves,
     plan,
@@ -68,6 +69,7 @@ application.command()(rank.rank)
 application.command()(evaluate.evaluate)
 application.command()(compare.compare)
 application.command()(curve.curve)
+application.command()(export.export)
 application.command(context_settings={"allow_extra_args": True})(plan.plan)
 application.command()(reproduce.reproduce)
 

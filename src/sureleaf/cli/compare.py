@@ -73,10 +73,11 @@ def compare(
 
     For example:
 
-    - sureleaf compare data.csv --target class -m TreeClassifier -m "TreeClassifier(pruning=None)"
+    - sureleaf compare data.csv -t class -m TreeClassifier
+      -m "TreeClassifier(pruning=None)"
 
-    - sureleaf compare data.csv -t class -m TreeClassifier -m sklearn.naive_bayes.GaussianNB
-      --repeats 10 --margin 0.01
+    - sureleaf compare data.csv -t class -m TreeClassifier
+      -m sklearn.naive_bayes.GaussianNB --repeats 10 --margin 0.01
 
     - sureleaf compare first.eval second.eval --measure auc
 

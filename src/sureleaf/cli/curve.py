@@ -51,7 +51,7 @@ def curve(
 
     - sureleaf curve data.csv --target class --reach 0.9
 
-    - sureleaf curve data.csv --target class --start 100 --step 200 --worth 0.005
+    - sureleaf curve data.csv -t class --start 50 --step 25 --worth 0.005
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json

@@ -49,13 +49,13 @@ def evaluate(
 
     - sureleaf evaluate data.csv --target class
 
-    - sureleaf evaluate data.csv --target class --design holdout --save tree.eval
+    - sureleaf evaluate data.csv -t class --design holdout --save tree.eval
 
-    - sureleaf evaluate data.csv --target class --model "sklearn.naive_bayes.GaussianNB()"
+    - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
 
-    - sureleaf evaluate data.csv --target class --repeats 10 --cost "0,1;5,0" --json
+    - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,1;5,0" --json
 
-    - sureleaf evaluate data.csv --target class --require "accuracy >= 0.6"
+    - sureleaf evaluate data.csv -t class --require "accuracy >= 0.6"
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json

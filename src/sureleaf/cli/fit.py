@@ -31,7 +31,7 @@ def fit(
     group: given.Group = None,
     weight: given.Weight = None,
     seed: given.Seed = 0,
-    jobs: given.Jobs = None,
+    jobs: given.Threads = None,
     drop: read.Drop = None,
     delimiter: read.Delimiter = None,
     encoding: read.Encoding = None,
@@ -46,11 +46,11 @@ def fit(
 
     - sureleaf fit data.csv --target class -o model.sureleaf
 
-    - sureleaf fit data.csv --target class -o small.sureleaf --max-depth 3 --drop id
+    - sureleaf fit data.csv -t class -o small.sureleaf --max-depth 3 --drop id
 
-    - sureleaf fit data.csv --target class -o bag.sureleaf --bagged 30
+    - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
 
-    - sureleaf fit data.csv --target class -o model.sureleaf --require "utility >= 0.6"
+    - sureleaf fit data.csv -t class -o m.sureleaf --require "utility >= 0.6"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import fit_text

@@ -21,7 +21,8 @@ __all__ = [
 _DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap", "nested")
 
 Data = Annotated[
-    Path, typer.Argument(help="A CSV, Parquet or Arrow file, or - for standard input.")
+    Path,
+    typer.Argument(help="A CSV, Parquet or Arrow file, or - for standard input.", metavar="DATA"),
 ]
 Target = Annotated[
     str,
@@ -74,8 +75,11 @@ Weight = Annotated[
     typer.Option(help="Column of row weights.", metavar="COLUMN", autocompletion=completing.column),
 ]
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
-Seed = Annotated[int, typer.Option(help="Seed of the splits.")]
+Seed = Annotated[int, typer.Option(help="Seed of all that is random.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Workers.", show_default="1")]
+Threads = Annotated[
+    int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 

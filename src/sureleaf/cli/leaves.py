@@ -42,7 +42,7 @@ def leaves(
     weight: given.Weight = None,
     level: given.Level = 0.95,
     seed: given.Seed = 0,
-    jobs: given.Jobs = None,
+    jobs: given.Threads = None,
     criterion: tree.Criterion = None,
     pruning: tree.Pruning = None,
     categorical_split: tree.CategoricalSplit = None,

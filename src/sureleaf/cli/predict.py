@@ -16,7 +16,9 @@ __all__ = ["predict"]
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that sureleaf fit has saved.")],
+    model: Annotated[
+        Path, typer.Argument(help="A model that sureleaf fit has saved.", metavar="MODEL")
+    ],
     data: given.Data,
     output: Annotated[
         Path,
@@ -43,7 +45,7 @@ def predict(
             metavar="LEVEL",
         ),
     ] = None,
-    jobs: given.Jobs = None,
+    jobs: given.Threads = None,
     delimiter: read.Delimiter = None,
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,

@@ -20,7 +20,7 @@ def rank(
         ),
     ] = False,
     seed: given.Seed = 0,
-    jobs: given.Jobs = None,
+    jobs: given.Threads = None,
     drop: read.Drop = None,
     delimiter: read.Delimiter = None,
     encoding: read.Encoding = None,

@@ -115,6 +115,8 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
     return {
         "confidence": stated.confidence,
         "utility": stated.utility,
+        "rows": float(leaves.n.sum()),
+        "flagged": int(leaves.flagged.sum()),
         "classes": [_plain(label) for label in model.classes_],
         "leaves": _records(leaves),
     }
