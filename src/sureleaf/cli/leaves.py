@@ -38,6 +38,8 @@ def leaves(
     utility: Annotated[
         float | None, typer.Option(help="Leaves of less utility are flagged, too.")
     ] = None,
+    most: Annotated[int, typer.Option(help="Leaves shown, those with the most rows.", min=1)] = 20,
+    every: Annotated[bool, typer.Option("--all", help="Show all leaves.")] = False,
     group: given.Group = None,
     weight: given.Weight = None,
     level: given.Level = 0.95,
@@ -106,5 +108,6 @@ def leaves(
     if as_json:
         show_json(values)
     else:
-        show(*leaves_text.show_leaves(model, found, level), *given.left_out(n_left_out))
+        text = leaves_text.show_leaves(model, found, level, None if every else most)
+        show(*text, *given.left_out(n_left_out))
     gate.pass_or_exit(require, values)
