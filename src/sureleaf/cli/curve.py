@@ -17,7 +17,10 @@ def curve(
         str, typer.Option("--model", "-m", help="The classifier, with its parameters.")
     ] = "TreeClassifier",
     measure: given.MeasureName = "accuracy",
-    start: Annotated[int, typer.Option(help="Rows of the first sample.")] = 50,
+    start: Annotated[
+        int | None,
+        typer.Option(help="Rows of the first sample.", show_default="50, fewer of small tables"),
+    ] = None,
     factor: Annotated[float, typer.Option(help="Each sample is so many times larger.")] = 2.0,
     step: Annotated[
         int | None, typer.Option(help="Each sample is so many rows larger, instead.")
@@ -67,6 +70,8 @@ def curve(
         drop=drop or (),
         csv=read.csv_format(delimiter, encoding, decimal, missing),
     )
+    if start is None:
+        start = max(4, min(50, len(asked.y) // 8))
     found = room.learning_curve(
         read_model(model, asked.X),
         asked.X,

@@ -63,6 +63,7 @@ def evaluate(
     from sureleaf.report.model_name import read_model
     from sureleaf.report.question import read_question
 
+    given.check_folder(save)
     asked = read_question(
         data,
         target,

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from sureleaf.cli import completing
+from sureleaf.cli import judging_options as given
 from sureleaf.errors import InvalidArgumentError, suggestion
 
 __all__ = ["export"]
@@ -86,6 +87,7 @@ def export(
 
     to_screen = str(output) == "-"
     form = _form(to, output)
+    given.check_folder(output)
     if as_json and to_screen:
         raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
     options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}

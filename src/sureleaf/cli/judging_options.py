@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
 
 __all__ = [
+    "check_folder",
     "left_out",
     "read_cost",
     "read_design",
@@ -143,6 +144,22 @@ def read_cost(text: str) -> list[list[float]]:
         raise InvalidArgumentError(
             f"--cost must be rows of numbers, an actual class each, as '0,1;5,0'; got {text!r}."
         ) from None
+
+
+def check_folder(path: Path | None) -> None:
+    """Refuse a file in a folder that does not exist, before hours of work and not after.
+
+    Examples
+    --------
+    >>> check_folder(Path("nowhere") / "model.sureleaf")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: there is no folder 'nowhere' for model.sureleaf. Make it.
+    """
+    if path is not None and not path.parent.is_dir():
+        raise InvalidArgumentError(
+            f"there is no folder {str(path.parent)!r} for {path.name}. Make it."
+        )
 
 
 def left_out(n_rows: int) -> list[str]:

@@ -77,6 +77,7 @@ def predict(
         raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
     if abstain_below is not None and not 0 <= abstain_below <= 1:
         raise InvalidArgumentError(f"--abstain-below must be from 0 to 1; got {abstain_below}.")
+    given.check_folder(output)
     kind = predictions.output_format(output)
     loaded = load(model)
     loaded.n_jobs = jobs

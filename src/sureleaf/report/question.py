@@ -1,5 +1,6 @@
 """What a file asks: its columns, the column to predict, groups and weights."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,10 +97,8 @@ def read_question(
     labelled = np.asarray(table[target].is_valid())
     rows = table.filter(labelled)
     if not len(rows):
-        raise InvalidArgumentError(
-            f"{name} must have rows with a value in {target!r}; got {len(table):,} rows, none of "
-            "them with one."
-        )
+        got = f"{len(table):,} rows, none of them with one" if len(table) else "a header alone"
+        raise InvalidArgumentError(f"{name} must have rows with a value in {target!r}; got {got}.")
     taken = list(dict.fromkeys(column for _, column in named if column is not None))
     X = rows.drop_columns(list(dict.fromkeys([*taken, *drop])))
     if not X.column_names:
@@ -107,9 +106,32 @@ def read_question(
             f"{name} has no columns besides {', '.join([*taken, *drop])}: nothing to predict from."
         )
     y = np.array(rows[target].to_pylist())
+    _check_classes(y, target)
     groups = None if group is None else np.array(rows[group].to_pylist())
     weights = None if weight is None else _weights(rows[weight], weight)
     return Question(X, y, groups, weights, len(table) - len(rows))
+
+
+def _check_classes(y: NDArray[Any], target: str) -> None:
+    """Refuse what is no set of classes, before anything is fitted to it."""
+    if y.dtype.kind == "f" and (odd := y[y != np.rint(y)]).size:
+        raise InvalidArgumentError(
+            f"--target must be a column of classes: text, bools or whole numbers; got {target!r} "
+            f"with numbers such as {odd[0]:g}. Cut it into ranges first."
+        )
+    classes = np.unique(y)
+    if len(classes) == 1:
+        raise InvalidArgumentError(
+            f"--target must be a column of two classes or more; got {target!r}, which is "
+            f"{classes[0]!s} in every row."
+        )
+    if len(classes) > max(20, len(y) // 2):
+        warnings.warn(
+            f"{target!r} has {len(classes):,} different values in {len(y):,} rows; is it the "
+            "column to predict?",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _weights(column: Any, name: str) -> NDArray[np.float64]:

@@ -33,6 +33,7 @@ _FORMATS: Final[tuple[tuple[bytes, Format], ...]] = (
 )
 
 _FOREIGN: Final = (
+    (b"sureleaf model", "a saved model"),
     (b"PK\x03\x04", "a zip archive or an Excel workbook"),
     (b"\xd0\xcf\x11\xe0", "an Excel workbook"),
     (b"SQLite format 3", "an SQLite database"),
