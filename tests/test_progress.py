@@ -52,7 +52,7 @@ def test_nobody_watches_by_default_nor_within_another_bar(
 def test_an_error_ends_the_bar(capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted() -> None:
         with Bar("Counting", None) as bar:
-            bar.reach(None, "3 rows")
+            bar.reach(3, "3 rows")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

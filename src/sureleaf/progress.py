@@ -125,6 +125,6 @@ class Bar:
         """Say that so much more is done."""
         self._progress.advance(self._task, amount)
 
-    def reach(self, amount: float | None, note: str) -> None:
+    def reach(self, amount: float, note: str) -> None:
         """Say that so much is done in all, with a word beside the bar."""
         self._progress.update(self._task, completed=amount, note=note)

@@ -183,7 +183,7 @@ def write_predictions(
     >>> table = pyarrow.table({"n": list(range(40))})
     >>> model = TreeClassifier().fit(table, ["no"] * 20 + ["yes"] * 20)
     >>> out = io.BytesIO()
-    >>> write_predictions(model, RowStream(iter([table]), lambda: None), out, "csv").rows
+    >>> write_predictions(model, RowStream(iter([table])), out, "csv").rows
     40
     >>> out.getvalue().splitlines()[0]
     b'"prediction","p_no","p_yes","confidence","utility","leaf"'
@@ -191,14 +191,14 @@ def write_predictions(
     found = Predicted()
     writer = None
     try:
-        with _maybe_bar(shown) as bar:
+        with _maybe_bar(shown, rows.expected) as bar:
             for batch in rows.batches:
                 made, said = predict_rows(model, batch, keep=keep, abstain_below=abstain_below)
                 writer = writer or _open_writer(file, kind, made.schema)
                 writer.write_table(made)
                 _count(found, model, made, said)
                 if bar is not None:
-                    bar.reach(rows.share_read(), f"{found.rows:,} rows")
+                    bar.reach(found.rows, f"{found.rows:,} rows")
             if writer is None:
                 nothing = _no_rows(model, keep)
                 writer = _open_writer(file, kind, nothing.schema)
@@ -252,11 +252,11 @@ def _count(found: Predicted, model: Any, made: Any, said: RowPredictions) -> Non
 
 
 @contextmanager
-def _maybe_bar(shown: bool) -> Iterator[Bar | None]:
+def _maybe_bar(shown: bool, expected: float | None) -> Iterator[Bar | None]:
     if not shown:
         yield None
         return
-    with Bar("Predicting", 1.0) as bar:
+    with Bar("Predicting", expected) as bar:
         yield bar
 
 

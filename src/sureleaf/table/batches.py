@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,17 +29,17 @@ class RowStream:
     ----------
     batches : iterator of pyarrow.Table
         Some rows each: the schema's columns by its names and types, and those to be kept.
-    share_read : callable
-        The share of the file that has been read; None where that is not known.
+    expected : float or None
+        How many rows there are, or about how many; None where nobody knows.
 
     Examples
     --------
-    >>> RowStream(iter([]), lambda: None).share_read() is None
-    True
+    >>> RowStream(iter([]), 0).expected
+    0
     """
 
     batches: Iterator[Any]
-    share_read: Callable[[], float | None]
+    expected: float | None = None
 
 
 def stream_rows(
@@ -85,10 +85,11 @@ def stream_rows(
     """
     source = find_source(path, once=True)
     if source.format == "csv":
-        rows = _csv_rows(CsvText(source, csv or CsvFormat()), schema, keep)
+        file = CsvText(source, csv or CsvFormat())
+        rows, expected = _csv_rows(file, schema, keep), file.expected_rows()
     else:
-        rows = _typed_rows(source, schema, keep)
-    return RowStream(_guarded(rows, source), source.share_read)
+        rows, expected = _typed_rows(source, schema, keep)
+    return RowStream(_guarded(rows, source), expected)
 
 
 def _guarded(rows: Iterator[Any], source: Source) -> Iterator[Any]:
@@ -275,10 +276,14 @@ def _as_dates(values: Any, column: Column, file: CsvText) -> Any:
 # ---- Parquet and Arrow -------------------------------------------------------------------------
 
 
-def _typed_rows(source: Source, schema: Schema, keep: Sequence[str]) -> Iterator[Any]:
+def _typed_rows(
+    source: Source, schema: Schema, keep: Sequence[str]
+) -> tuple[Iterator[Any], float | None]:
+    expected = None
     if source.format == "parquet":
         file = open_parquet(source)
         names = _wanted(file.schema_arrow.names, schema, keep, source.name)
+        expected = file.metadata.num_rows
         columns = list(dict.fromkeys([*names, *keep]))
         batches = file.iter_batches(batch_size=_BATCH_ROWS, columns=columns)
     elif source.format == "feather 1":
@@ -291,7 +296,7 @@ def _typed_rows(source: Source, schema: Schema, keep: Sequence[str]) -> Iterator
         reader = open_arrow(source)
         names = _wanted(reader.schema.names, schema, keep, source.name)
         batches = _arrow_batches(reader)
-    return _renamed(batches, schema, names, keep)
+    return _renamed(batches, schema, names, keep), expected
 
 
 def _arrow_batches(reader: Any) -> Iterator[Any]:

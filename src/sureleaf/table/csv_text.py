@@ -67,6 +67,12 @@ class CsvText:
         end = max(text.rfind("\n"), text.rfind("\r"))
         return text if end < 0 or self.source.is_short else text[: end + 1]
 
+    def expected_rows(self) -> float | None:
+        """Estimate the rows by the length of the first ones."""
+        head = self.source.head
+        n_lines = head.count(b"\n") or head.count(b"\r")
+        return None if self.source.size is None else self.source.size * n_lines / len(head)
+
     def stream(self) -> Utf8Stream:
         """Give the text from its start, as UTF-8."""
         return Utf8Stream(self.source.open(), self.codec, self.source.name)

@@ -173,7 +173,7 @@ def damaged(source: Source, error: Exception) -> InvalidArgumentError:
     Examples
     --------
     >>> import io
-    >>> source = Source("data.csv", b"PAR1", None, lambda: io.BytesIO(), lambda: None)
+    >>> source = Source("data.csv", b"PAR1", None, io.BytesIO)
     >>> str(damaged(source, OSError("too short")))
     'data.csv is a damaged or cut Parquet file: too short. Write or copy it again.'
     """

@@ -80,8 +80,8 @@ class Source:
         The file, where it can be opened again and is not compressed.
     opener : callable
         Gives a stream from the start.
-    share_read : callable
-        The share of the bytes that has been read since; None where that is not known.
+    size : int or None
+        How many bytes there are; None where that is not known.
     again : bool
         Whether it can be opened more than once.
     copies : list of files
@@ -102,7 +102,7 @@ class Source:
     head: bytes
     path: Path | None
     opener: Callable[[], BinaryIO]
-    share_read: Callable[[], float | None]
+    size: int | None = None
     again: bool = True
     copies: list[Any] = field(default_factory=list)
 
@@ -217,29 +217,23 @@ def _not_there(path: Path) -> str:
 
 
 def _on_disk(name: str, path: Path) -> Source:
-    size = path.stat().st_size
-    opened: list[BinaryIO] = []
-
     def opener() -> BinaryIO:
-        raw = path.open("rb")
-        opened[:] = [raw]
-        return _decompressed(raw)
-
-    def share_read() -> float | None:
-        return opened[0].tell() / size if opened and size and not opened[0].closed else None
+        return _decompressed(path.open("rb"))
 
     with path.open("rb") as raw:
         compressed = _compression(raw.read(8)) is not None
     with opener() as stream:
         head = _read_head(stream)
-    return Source(name, head, None if compressed else path, opener, share_read)
+    if compressed:
+        return Source(name, head, None, opener)
+    return Source(name, head, path, opener, path.stat().st_size)
 
 
 def _held(name: str, raw: BinaryIO) -> Source:
     with _decompressed(io.BytesIO(raw.read())) as stream:
         everything = stream.read()
     head = _read_head(io.BytesIO(everything))
-    return Source(name, head, None, lambda: io.BytesIO(everything), lambda: None)
+    return Source(name, head, None, lambda: io.BytesIO(everything), len(everything))
 
 
 def _piped(name: str, raw: BinaryIO) -> Source:
@@ -249,7 +243,7 @@ def _piped(name: str, raw: BinaryIO) -> Source:
     plain = _Replayed(_decompressed(stream))
     head = _read_head(cast(BinaryIO, plain))
     plain.replay(head)
-    return Source(name, head, None, lambda: cast(BinaryIO, plain), lambda: None, again=False)
+    return Source(name, head, None, lambda: cast(BinaryIO, plain), again=False)
 
 
 def _read_head(stream: BinaryIO) -> bytes:
