@@ -40,8 +40,9 @@ format: $(VENV)/.installed-check
 stub: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -q -m sureleaf._kernel._core -o src/sureleaf/_kernel/_core.pyi
 
-pictures: $(VENV)/.installed
+pictures: $(VENV)/.installed-demo
 	$(BIN)/python docs/draw_leaves.py > docs/leaves.svg
+	$(BIN)/python docs/draw_plots.py docs/plots.png
 
 benchmark: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.speed

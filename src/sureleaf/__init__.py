@@ -12,12 +12,14 @@ from sureleaf.errors import (
     InvalidTypeError,
     MissingPackageError,
     SureleafError,
+    TrainingRowsWarning,
     UnreachableLevelError,
     UnseenCategoryWarning,
 )
 
 if TYPE_CHECKING:
-    from sureleaf import comparison, designs, levels, measures
+    from sureleaf import comparison, designs, levels, measures, plots
+    from sureleaf.auditing import Audit, audit
     from sureleaf.comparison import (
         Comparison,
         auc_difference,
@@ -57,6 +59,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Arithmetic",
+    "Audit",
     "BaggedTreesClassifier",
     "BootstrapError",
     "Comparison",
@@ -72,11 +75,13 @@ __all__ = [
     "NoChange",
     "NotWorthwhile",
     "SureleafError",
+    "TrainingRowsWarning",
     "TreeClassifier",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
     "__version__",
     "auc_difference",
+    "audit",
     "bayesian_signed_rank",
     "bootstrap_difference",
     "bootstrap_error",
@@ -98,6 +103,7 @@ __all__ = [
     "measures",
     "one_sample_t",
     "paired_t",
+    "plots",
     "rank_columns",
     "rate_interval",
     "rows_for_width",
@@ -105,7 +111,8 @@ __all__ = [
 ]
 
 _LAZY = {
-    "sureleaf": ("comparison", "designs", "levels", "measures"),
+    "sureleaf": ("comparison", "designs", "levels", "measures", "plots"),
+    "sureleaf.auditing": ("Audit", "audit"),
     "sureleaf.comparison": (
         "Comparison",
         "auc_difference",

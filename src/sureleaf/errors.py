@@ -8,6 +8,7 @@
       InvalidTypeError (TypeError)       an argument's type cannot be used
       FailedFitError (RuntimeError)      an estimator failed on every split
       MissingPackageError (ImportError)  an optional library is not installed
+    TrainingRowsWarning (UserWarning)    figures come from rows that shaped the model
     UnseenCategoryWarning (UserWarning)  a category was not there in training
 
 Every message says what was expected, what was got and what to do next; `suggestion` finds the
@@ -23,6 +24,7 @@ __all__ = [
     "InvalidTypeError",
     "MissingPackageError",
     "SureleafError",
+    "TrainingRowsWarning",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
     "suggestion",
@@ -89,6 +91,16 @@ class MissingPackageError(SureleafError, ImportError):
     Examples
     --------
     >>> issubclass(MissingPackageError, ImportError)
+    True
+    """
+
+
+class TrainingRowsWarning(UserWarning):
+    """Figures about a model come from the rows that it was fitted on, and flatter it.
+
+    Examples
+    --------
+    >>> issubclass(TrainingRowsWarning, UserWarning)
     True
     """
 

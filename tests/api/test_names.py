@@ -15,7 +15,9 @@ PROMISED = {
         "MissingPackageError",
         "SureleafError",
         "UnreachableLevelError",
+        "audit",
         "levels",
+        "plots",
     ],
     "sureleaf.levels": [
         "class_confidence",
@@ -34,6 +36,16 @@ PROMISED = {
         "sample_size_for_bias",
         "tree_levels",
         "utility",
+    ],
+    "sureleaf.plots": [
+        "ComparisonDisplay",
+        "LearningCurveDisplay",
+        "LeavesDisplay",
+        "LevelsDisplay",
+        "RanksDisplay",
+        "ReliabilityDisplay",
+        "RocDisplay",
+        "TreeDisplay",
     ],
     "sureleaf.report.reproduce": ["reproduce"],
 }

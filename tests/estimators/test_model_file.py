@@ -351,6 +351,7 @@ def test_arrays_of_bags_that_cannot_be_are_refused(tmp_path, bag, name, place, v
 # ---- bounds ---------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
 def test_hostile_files_are_refused_within_little_memory(tmp_path):
     """In a process that may use 300 MB more than importing takes, a giant must not be tried."""
     (tmp_path / "giant").write_bytes(

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "sureleaf/code_table.hpp"
 #include "sureleaf/growth.hpp"
 #include "sureleaf/split.hpp"
 #include "sureleaf/subset.hpp"
@@ -23,6 +24,36 @@ class CutFinder {
   CutFinder(const Growth<Entry>& growth, Patience& patience)
       : growth_(growth), patience_(patience) {}
 
+  // The best cut of every column, found by one thread with its `space` or by several.
+  void find_cuts(const Work& work, Totals& totals, Workspace<Entry>& space,
+                 std::vector<Candidate>& candidates) const {
+    prepare(work, 1, totals);
+    const std::size_t n_small = growth_.data.small_columns.size();
+    count_codes(work, 0, n_small, totals, space);
+    for (std::size_t j = 0; j < candidates.size(); ++j)
+      candidates[j] = best_cut(j, work, totals, space);
+  }
+  void find_cuts(const Work& work, Totals& totals, std::vector<Workspace<Entry>>& spaces,
+                 std::vector<Candidate>& candidates) const {
+    prepare(work, spaces.size(), totals);
+    const std::vector<std::size_t>&small = growth_.data.small_columns,
+          &others = growth_.lone_columns;
+    const std::size_t n_parts = std::min(small.size(), 2 * spaces.size());
+    run_jobs(others.size() + n_parts, spaces.size(), patience_, [&](std::size_t i, std::size_t t) {
+      if (i < others.size()) {
+        candidates[others[i]] = best_cut(others[i], work, totals, spaces[t]);
+        return;
+      }
+      const std::size_t part = i - others.size();
+      const std::size_t first = part * small.size() / n_parts;
+      const std::size_t last = (part + 1) * small.size() / n_parts;
+      count_codes(work, first, last, totals, spaces[t]);
+      for (std::size_t c = first; c < last; ++c)
+        candidates[small[c]] = best_cut(small[c], work, totals, spaces[t]);
+    });
+  }
+
+ private:
   Candidate best_cut(std::size_t j, const Work& work, const Totals& totals,
                      Workspace<Entry>& space) const {
     if (work.is_hopeless(j)) return {};
@@ -34,8 +65,8 @@ class CutFinder {
     return best_cut_by<WeightMeter<false>>(j, work, totals, space);
   }
 
-  // Counts what is cheaper to count for many columns together.
-  void count_together(const Work& work, std::size_t n_threads, Totals& totals) const {
+  // Decides what is cheaper to count for many columns together.
+  void prepare(const Work& work, std::size_t n_threads, Totals& totals) const {
     const Presorted& data = growth_.data;
     totals.flags_are_counted = totals.whole && data.n_flags > 0 && growth_.largest_count <= 255;
     if (totals.flags_are_counted) count_flags(work, n_threads, totals);
@@ -44,56 +75,57 @@ class CutFinder {
     totals.codes_are_counted =
         4 * n_rows * data.small_columns.size() >= growth_.n_lines && !data.small_columns.empty();
     if (!totals.codes_are_counted) return;
+    const std::size_t n_cells = growth_.n_lines * growth_.n_classes;
     if (totals.whole)
-      count_codes<std::int64_t>(work, n_threads, totals.code_counts);
+      totals.code_counts.assign(n_cells, 0);
     else
-      count_codes<double>(work, n_threads, totals.code_weights);
+      totals.code_weights.assign(n_cells, 0.0);
   }
 
- private:
-  // Tabulates all small columns, a row's codes at a time; threads share out the columns, so that
-  // sums do not depend on their number.
+  void count_codes(const Work& work, std::size_t first, std::size_t last, Totals& totals,
+                   Workspace<Entry>& space) const {
+    if (!totals.codes_are_counted) return;
+    if (totals.whole)
+      count_codes<std::int64_t>(work, first, last, totals.code_counts, space);
+    else
+      count_codes<double>(work, first, last, totals.code_weights, space);
+  }
+
+  // Tabulates small columns number `first` to `last`, a row's codes at a time.
   template <class Weight>
-  void count_codes(const Work& work, std::size_t n_threads, std::vector<Weight>& cells) const {
+  void count_codes(const Work& work, std::size_t first, std::size_t last,
+                   std::vector<Weight>& cells, Workspace<Entry>& space) const {
     const Presorted& data = growth_.data;
     const std::size_t n_columns = data.small_columns.size(), n_classes = growth_.n_classes;
-    cells.assign(growth_.n_lines * n_classes, Weight{0});
-    struct Active {
-      std::size_t place, first_cell;
-    };
-    std::vector<Active> active;
-    active.reserve(n_columns);
-    for (std::size_t c = 0; c < n_columns; ++c)
+    std::vector<CountedColumn>& counted = space.counted;
+    counted.clear();
+    for (std::size_t c = first; c < last; ++c)
       if (!work.is_hopeless(data.small_columns[c]))
-        active.push_back({c, growth_.first_line[c] * n_classes});
-    auto count = [&](std::size_t first, std::size_t last) {
-      auto add = [&](std::size_t row, std::size_t k, Weight w) {
-        const std::uint8_t* codes = data.small_codes.data() + row * n_columns;
-        for (std::size_t a = first; a < last; ++a) {
-          const std::uint8_t code = codes[active[a].place];
-          if (code != small_missing) cells[active[a].first_cell + code * n_classes + k] += w;
-        }
-      };
-      const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
-      if constexpr (std::is_same_v<Weight, double>) {
-        for (const Entry entry : rows) {
-          const std::size_t row = growth_.packing.row(entry);
-          add(row, growth_.packing.cls(entry), growth_.weights.weight(row));
-        }
-        for (const SideRow& side : work.side) add(side.row, growth_.label(side.row), side.weight);
-      } else {
-        growth_.with_counts([&](auto&& weigh) {
-          for (const Entry entry : rows)
-            add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
-        });
+        counted.push_back({c, growth_.first_line[c] * n_classes});
+    // Copies of what does not change: the compiler cannot know that it does not.
+    const std::uint8_t* const small_codes = data.small_codes.data();
+    Weight* const sums = cells.data();
+    const CountedColumn *const begin = counted.data(), *const end = begin + counted.size();
+    auto add = [=](std::size_t row, std::size_t k, Weight w) {
+      const std::uint8_t* codes = small_codes + row * n_columns;
+      for (const CountedColumn* column = begin; column != end; ++column) {
+        const std::uint8_t code = codes[column->place];
+        if (code != small_missing) sums[column->first_cell + code * n_classes + k] += w;
       }
     };
-    const std::size_t n_active = active.size();
-    const std::size_t n_parts = work.n < 20'000 ? 1 : std::min(n_threads, n_active);
-    if (n_parts <= 1) return count(0, n_active);
-    run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
-      count(part * n_active / n_parts, (part + 1) * n_active / n_parts);
-    });
+    const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
+    if constexpr (std::is_same_v<Weight, double>) {
+      for (const Entry entry : rows) {
+        const std::size_t row = growth_.packing.row(entry);
+        add(row, growth_.packing.cls(entry), growth_.weights.weight(row));
+      }
+      for (const SideRow& side : work.side) add(side.row, side.cls, side.weight);
+    } else {
+      growth_.with_counts([&](auto&& weigh) {
+        for (const Entry entry : rows)
+          add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
+      });
+    }
   }
 
   // Counts all flags of the node's rows by class. Bytes are added up, a vector of them at a time,
@@ -148,7 +180,7 @@ class CutFinder {
     if (!growth_.data.columns[j].is_ordered_list())
       return best_code_cut<Meter>(j, work, totals, space);
     if constexpr (std::is_same_v<Weight, double>)
-      return best_value_cut<Meter>(j, work, totals, space);
+      return best_merged_cut<Meter>(j, work, totals, space);
     else
       return best_list_cut<Meter>(j, work, totals, space);
   }
@@ -217,59 +249,79 @@ class CutFinder {
     return found;
   }
 
-  // Fractional weights: the list and the node's own rows, merged by value on the way.
+  // Fractional weights: the list and the node's own rows, merged by rank on the way.
   template <class Meter>
-  Candidate best_value_cut(std::size_t j, const Work& work, const Totals& totals,
-                           Workspace<Entry>& space) const {
+  Candidate best_merged_cut(std::size_t j, const Work& work, const Totals& totals,
+                            Workspace<Entry>& space) const {
     const Column& column = growth_.data.table[j];
     const std::span<const Entry> list(growth_.lists[j].data() + work.begin,
                                       growth_.n_known(j, work));
-    std::vector<WeighedValue>& side = space.values;
-    side.clear();
     std::fill(space.known_weights.begin(), space.known_weights.end(), 0.0);
     for (const Entry entry : list)
       space.known_weights[growth_.packing.cls(entry)] +=
           growth_.weights.weight(growth_.packing.row(entry));
-    for (const SideRow& item : work.side) {
-      const double value = column.value(item.row);
-      if (std::isnan(value)) continue;
-      const auto k = static_cast<std::uint32_t>(growth_.label(item.row));
-      side.push_back({value, item.weight, k});
-      space.known_weights[k] += item.weight;
-    }
-    std::sort(side.begin(), side.end(),
-              [](const WeighedValue& a, const WeighedValue& b) { return a.value < b.value; });
+    const std::vector<std::uint64_t>& side = sort_side_rows(j, work, space);
     const double known_weight =
         std::accumulate(space.known_weights.begin(), space.known_weights.end(), 0.0);
     Candidate candidate;
     BestCut best(growth_.rules, known_weight, totals.weight, totals.impurity, growth_.n_classes);
     Meter meter(space.known_weights, space.weight_sides, growth_.logs);
-    const double gap = growth_.rules.is_c45() ? c45_gap : 0.0;
-    double before = std::numeric_limits<double>::quiet_NaN();  // compares as not below
-    std::size_t at = 0, at_side = 0;
-    while (at < list.size() || at_side < side.size()) {
-      const double listed = at < list.size() ? column.value(growth_.packing.row(list[at]))
-                                             : std::numeric_limits<double>::infinity();
-      const bool takes_list =
-          at < list.size() && (at_side == side.size() || listed <= side[at_side].value);
-      const double value = takes_list ? listed : side[at_side].value;
-      if (before + gap < value && best.offer(meter)) {
+    const bool gap = growth_.needs_gap(j);
+    const std::vector<std::uint32_t>& ranks = growth_.ranks[j];  // none where no row may part
+    std::uint32_t rank_before = no_code, n_increases = 0;
+    std::size_t at = 0, row_before = 0, low_row = 0, high_row = 0;
+    auto pass = [&](std::uint32_t rank, std::size_t row, std::size_t k, double weight) {
+      if (rank != rank_before && rank_before != no_code &&
+          (!gap || column.value(row_before) + c45_gap < column.value(row)) && best.offer(meter)) {
         candidate.cut = at;
-        candidate.low = before;
-        candidate.high = value;
+        low_row = row_before;
+        high_row = row;
       }
-      if (takes_list) {
+      meter.move(k, weight);
+      rank_before = rank;
+      row_before = row;
+    };
+    auto pass_list = [&](std::uint32_t last_rank) {
+      for (; at < list.size(); ++at) {
         const std::size_t row = growth_.packing.row(list[at]);
-        meter.move(growth_.packing.cls(list[at]), growth_.weights.weight(row));
-        ++at;
-      } else {
-        meter.move(side[at_side].cls, side[at_side].weight);
-        ++at_side;
+        if (list[at] & Packing<Entry>::increase) ++n_increases;
+        const std::uint32_t rank = ranks.empty() ? n_increases : ranks[row];
+        if (rank > last_rank) return;
+        pass(rank, row, growth_.packing.cls(list[at]), growth_.weights.weight(row));
       }
-      before = value;
+    };
+    for (const std::uint64_t placed : side) {
+      const auto rank = static_cast<std::uint32_t>(placed >> 32);
+      pass_list(rank);
+      const SideRow& item = work.side[placed & 0xFFFFFFFFu];
+      pass(rank, item.row, item.cls, item.weight);
     }
+    pass_list(no_code);
     best.finish(growth_.rules, known_weight, totals.weight, candidate);
+    if (best.found()) {
+      candidate.low = column.value(low_row);
+      candidate.high = column.value(high_row);
+    }
     return candidate;
+  }
+
+  // The node's own rows in the order of a column, each as its rank and its place among them;
+  // their weights are added to the known ones.
+  const std::vector<std::uint64_t>& sort_side_rows(std::size_t j, const Work& work,
+                                                   Workspace<Entry>& space) const {
+    std::vector<std::uint64_t>& placed = space.placed;
+    placed.clear();
+    bool is_sorted = true;
+    for (std::size_t i = 0; i < work.side.size(); ++i) {
+      const SideRow& item = work.side[i];
+      const std::uint64_t rank = growth_.ranks[j][item.row];
+      if (rank == no_code) continue;
+      is_sorted = is_sorted && (placed.empty() || placed.back() >> 32 <= rank);
+      placed.push_back(rank << 32 | i);
+      space.known_weights[item.cls] += item.weight;
+    }
+    if (!is_sorted) std::sort(placed.begin(), placed.end());
+    return placed;
   }
 
   // Few values, or categories: a table of class weights by code.
@@ -325,7 +377,7 @@ class CutFinder {
       if constexpr (std::is_same_v<Weight, double>)
         for (const SideRow& side : work.side) {
           const std::uint32_t code = code_of(side.row);
-          if (code != no_code) visit(code, growth_.label(side.row), side.weight);
+          if (code != no_code) visit(code, side.cls, side.weight);
         }
     };
     growth_.with_codes(j, each);

@@ -222,13 +222,14 @@ class Divider {
         continue;
       }
       branches.known_weight[branch] += side.weight;
-      arena.weights(branches.first_child + branch)[growth_.label(side.row)] += side.weight;
+      arena.weights(branches.first_child + branch)[side.cls] += side.weight;
       branches.side[branch].push_back(side);
     }
     work.side.clear();
     for (const Entry entry : branches.lost_rows) {
       const std::size_t row = growth_.packing.row(entry);
-      everywhere.push_back({static_cast<std::uint32_t>(row), growth_.weights.weight(row)});
+      everywhere.push_back({static_cast<std::uint32_t>(row),
+ static_cast<std::uint32_t>(growth_.packing.cls(entry)), growth_.weights.weight(row)});
     }
     const double known =
         std::accumulate(branches.known_weight.begin(), branches.known_weight.end(), 0.0);
@@ -238,8 +239,8 @@ class Divider {
       if (!everywhere.empty())
         branches.side[b].reserve(branches.side[b].size() + everywhere.size());
       for (const SideRow& side : everywhere) {
-        branches.side[b].push_back({side.row, side.weight * share});
-        arena.weights(branches.first_child + b)[growth_.label(side.row)] += side.weight * share;
+        branches.side[b].push_back({side.row, side.cls, side.weight * share});
+        arena.weights(branches.first_child + b)[side.cls] += side.weight * share;
       }
     }
   }

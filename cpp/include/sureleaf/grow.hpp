@@ -90,17 +90,12 @@ class Grower {
     if (growth_.is_leaf(arena.weights(work.node), work.depth)) return;
     Totals& totals = space.totals;
     set_totals(work, arena, totals);
-    cuts_.count_together(work, n_threads, totals);
     std::vector<Candidate>& candidates = space.candidates;
     candidates.resize(growth_.data.table.size());
-    if (n_threads == 1) {
-      for (std::size_t j = 0; j < candidates.size(); ++j)
-        candidates[j] = cuts_.best_cut(j, work, totals, space);
-    } else {
-      run_jobs(candidates.size(), n_threads, patience_, [&](std::size_t j, std::size_t thread) {
-        candidates[j] = cuts_.best_cut(j, work, totals, workspaces_[thread]);
-      });
-    }
+    if (n_threads == 1)
+      cuts_.find_cuts(work, totals, space, candidates);
+    else
+      cuts_.find_cuts(work, totals, workspaces_, candidates);
     for (std::size_t j = 0; j < candidates.size(); ++j)
       if (candidates[j].hopeless) work.give_up(j);
     const std::size_t chosen = choose(candidates, totals);
@@ -177,8 +172,7 @@ class Grower {
     thresholds.add(arena);
     for (const Arena& task : grown) thresholds.add(task);
     run_jobs(growth_.data.table.size(), n_threads_, patience_, [&](std::size_t j, std::size_t) {
-      thresholds.settle(j, growth_.data.table[j], growth_.data.table.n_rows,
-                        [&](std::size_t row) { return growth_.takes_part(row); });
+      thresholds.settle(j, [&](auto&& visit) { growth_.visit_values(j, visit); });
     });
     return flatten_arenas(arena, grown, [&](const GrownNode& node) { return thresholds.of(node); });
   }

@@ -39,8 +39,10 @@ namespace detail {
 
 inline constexpr std::uint32_t no_code = 0xFFFFFFFFu;
 
+// A row, or a part of one, that counts by its weight.
 struct SideRow {
   std::uint32_t row;
+  std::uint32_t cls;
   double weight;
 };
 
@@ -81,12 +83,14 @@ class Growth {
   std::size_t largest_count;
   std::vector<std::vector<Entry>> lists;  // a column each; the last: rows in their own order
   std::vector<std::vector<std::uint32_t>> first_rows;  // of codes whose values are close
+  std::vector<std::vector<std::uint32_t>> ranks;  // of a row's value, where rows may part
   std::vector<char> has_gaps;
   std::vector<std::size_t> gap_columns, root_known;
   std::size_t n_root = 0;
   double total_weight = 0;
   std::vector<std::size_t> first_line;  // of each small column in a table of all their codes
   std::size_t n_lines = 0;
+  std::vector<std::size_t> lone_columns;  // all but the small ones
 
   bool takes_part(std::size_t row) const { return weights.are_unit() || weights.weight(row) > 0; }
 
@@ -98,7 +102,10 @@ class Growth {
       first_line.push_back(n_lines);
       n_lines += n_codes(j);
     }
+    for (std::size_t j = 0; j < p; ++j)
+      if (data.columns[j].small < 0) lone_columns.push_back(j);
     first_rows.resize(p);
+    ranks.resize(p);
     has_gaps.assign(p, 0);
     root_known.assign(p, 0);
     const bool all_rows = weights.are_unit();
@@ -108,7 +115,9 @@ class Growth {
         if (needs_gap(j)) first_rows[j] = first_rows_of_codes(j);
         return;
       }
-      lists[j] = pack_list(take_order(j), column.n_known, all_rows, root_known[j]);
+      std::vector<std::uint32_t> order = take_order(j);
+      if (rows_may_part()) ranks[j] = ranks_of(order, column.n_known);
+      lists[j] = pack_list(std::move(order), column.n_known, all_rows, root_known[j]);
     });
     bool any_codes = false;
     for (std::size_t j = 0; j < p; ++j) {
@@ -181,6 +190,27 @@ class Growth {
     }
   }
 
+  // Calls visit(value) for the values that occur in a column with thresholds, once or more often.
+  template <class Visit>
+  void visit_values(std::size_t j, Visit&& visit) const {
+    const std::vector<double>& values = data.columns[j].values;
+    if (data.columns[j].is_ordered_list()) {
+      for (std::size_t row = 0; row < data.table.n_rows; ++row)
+        if (const double value = data.table[j].value(row); !std::isnan(value) && takes_part(row))
+          visit(value);
+      return;
+    }
+    std::vector<char> occurs(values.size(), weights.are_unit());
+    if (!weights.are_unit())
+      with_codes(j, [&](auto&& code_of) {
+        for (std::size_t row = 0; row < data.table.n_rows; ++row)
+          if (const std::uint32_t code = code_of(row); code != no_code && takes_part(row))
+            occurs[code] = 1;
+      });
+    for (std::size_t code = 0; code < values.size(); ++code)
+      if (occurs[code]) visit(values[code]);
+  }
+
   std::span<const Entry> source_list(std::size_t j, const Work& work) const {
     const std::vector<Entry>& list = data.columns[j].is_ordered_list() ? lists[j] : lists.back();
     return {list.data() + work.begin, work.n};
@@ -209,6 +239,24 @@ class Growth {
   }
 
  private:
+  // Where values are missing, rows go down several branches in parts.
+  bool rows_may_part() const {
+    return std::any_of(data.columns.begin(), data.columns.end(), [&](const auto& column) {
+      return column.is_ordered_list() ? column.n_known < data.table.n_rows : column.has_missing;
+    });
+  }
+
+  static std::vector<std::uint32_t> ranks_of(const std::vector<std::uint32_t>& order,
+                                             std::size_t n_known) {
+    std::vector<std::uint32_t> result(order.size(), no_code);
+    std::uint32_t rank = 0;
+    for (std::size_t i = 0; i < n_known; ++i) {
+      if (order[i] & increase_bit) ++rank;
+      result[order[i] & ~increase_bit] = rank;
+    }
+    return result;
+  }
+
   LogTable make_logs() const {
     double total = 0;
     for (std::size_t row = 0; row < data.table.n_rows; ++row) total += weights.weight(row);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <limits>
 #include <numeric>
 #include <queue>
 #include <span>
@@ -176,21 +179,23 @@ struct WeightedRow {
 };
 using Rows = std::vector<WeightedRow>;
 
+inline std::ptrdiff_t as_offset(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
+
 // Subtree replacement and raising. The draft is a copy of the tree with links, in which a branch
 // can take its parent's place; `source` is the node of the original tree whose test it has.
 class PessimisticPruner {
  public:
   PessimisticPruner(const Tree& tree, const Columns& table, std::span<const std::int32_t> labels,
                     PessimisticErrors estimate, Patience& patience)
-      : tree_(tree), table_(table), labels_(labels), estimate_(estimate), patience_(patience) {
-    drafts_.resize(tree.size());
-    for (std::size_t node = 0; node < tree.size(); ++node) {
-      Draft& draft = drafts_[node];
-      draft.source = node;
-      draft.children.assign(tree.branches(node).begin(), tree.branches(node).end());
-      draft.shares.assign(tree.shares(node).begin(), tree.shares(node).end());
-      draft.weights.assign(tree.weights(node).begin(), tree.weights(node).end());
-    }
+      : tree_(tree),
+        table_(table),
+        labels_(labels),
+        estimate_(estimate),
+        patience_(patience),
+        sums_(tree.n_classes) {
+    drafts_.reserve(tree.size());
+    for (std::size_t node = 0; node < tree.size(); ++node)
+      drafts_.push_back({node, tree.branches(node), tree.shares(node), tree.weights(node), 0.0});
   }
 
   // Depth first, the children of a node before itself. The rows of a node are a stretch of one
@@ -214,10 +219,11 @@ class PessimisticPruner {
       }
       if (frame.next < draft.children.size()) {
         const std::size_t b = frame.next++;
+        Rows side = frame.side_parts.empty() ? Rows{} : std::move(frame.side_parts[b]);
         frames.push_back({static_cast<std::size_t>(draft.children[b]),
                           frame.starts[b],
                           frame.starts[b + 1],
-                          std::move(frame.side_parts[b]),
+                          std::move(side),
                           {},
                           {},
                           0});
@@ -225,10 +231,7 @@ class PessimisticPruner {
       }
       frame.starts.clear();
       frame.side_parts.clear();
-      Rows all(rows_.begin() + static_cast<std::ptrdiff_t>(frame.begin),
-               rows_.begin() + static_cast<std::ptrdiff_t>(frame.end));
-      all.insert(all.end(), frame.side.begin(), frame.side.end());
-      if (decide(frame.node, all))
+      if (decide(frame))
         frame.next = 0;
       else
         frames.pop_back();
@@ -238,10 +241,10 @@ class PessimisticPruner {
 
  private:
   struct Draft {
-    std::size_t source = 0;
-    std::vector<std::int32_t> children;
-    std::vector<double> shares, weights;
-    double errors = 0;  // estimated, of its leaves together
+    std::size_t source;
+    std::span<const std::int32_t> children;
+    std::span<const double> shares, weights;
+    double errors;  // estimated, of its leaves together
     bool is_leaf() const { return children.empty(); }
   };
   struct Frame {
@@ -249,70 +252,79 @@ class PessimisticPruner {
     std::size_t begin, end;  // its stretch of rows_
     Rows side;
     std::vector<std::size_t> starts;  // of the branches' stretches
-    std::vector<Rows> side_parts;     // a branch each
+    std::vector<Rows> side_parts;     // a branch each, or none at all
     std::size_t next;                 // the branch to go down
   };
-  struct Division {
-    std::vector<double> shares;
-    std::vector<Rows> parts;
-  };
+
+  std::span<const WeightedRow> stretch_of(const Frame& frame) const {
+    return {rows_.data() + frame.begin, frame.end - frame.begin};
+  }
+
+  // Finds the branch of each row (the number of branches if its value is missing) and adds what
+  // the branches are known to get to `known_`.
+  void place(const Draft& draft, std::span<const WeightedRow> rows) {
+    const std::size_t n = draft.children.size(), first = places_.size();
+    places_.resize(first + rows.size());
+    std::uint32_t* places = places_.data() + first;
+    with_branches(tree_, draft.source, table_, [&](auto&& branch_of_row) {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::int32_t branch = branch_of_row(rows[i].row);
+        const std::size_t at = branch < 0 ? n : static_cast<std::size_t>(branch);
+        places[i] = static_cast<std::uint32_t>(at);
+        known_[at] += rows[i].weight;
+        ++counts_[at];
+      }
+    });
+  }
+  void start_placing(const Draft& draft) {
+    places_.clear();
+    known_.assign(draft.children.size() + 1, 0.0);
+    counts_.assign(draft.children.size() + 1, 0);
+  }
+
+  // Shares of the branches by what they are known to get.
+  void find_shares() {
+    const std::size_t n = known_.size() - 1;
+    const double total = std::accumulate(known_.begin(), known_.begin() + as_offset(n), 0.0);
+    shares_.assign(n, 1.0 / static_cast<double>(n));
+    if (total > 0)
+      for (std::size_t b = 0; b < n; ++b) shares_[b] = known_[b] / total;
+  }
 
   // Sorts a node's stretch by branch, rows without a value last, and hands out the side rows.
   void arrange(const Draft& draft, Frame& frame) {
     const std::size_t n = draft.children.size();
-    const Rows here(rows_.begin() + static_cast<std::ptrdiff_t>(frame.begin),
-                    rows_.begin() + static_cast<std::ptrdiff_t>(frame.end));
-    std::vector<double> known(n, 0.0);
-    std::vector<std::size_t> places, next(n + 1, 0);
-    places.reserve(here.size());
-    Rows lost;
-    for (const WeightedRow& item : here) {
-      places.push_back(place_of(draft, item, known));
-      ++next[places.back()];
-      if (places.back() == n) lost.push_back(item);
-    }
-    frame.side_parts.assign(n, {});
-    for (const WeightedRow& item : frame.side) {
-      const std::size_t place = place_of(draft, item, known);
-      (place == n ? lost : frame.side_parts[place]).push_back(item);
-    }
-    hand_out(lost, shares_of(known), frame.side_parts);
+    start_placing(draft);
+    place(draft, stretch_of(frame));
     frame.starts.assign(1, frame.begin);
+    next_.clear();
     for (std::size_t b = 0; b <= n; ++b) {
-      frame.starts.push_back(frame.starts[b] + next[b]);
-      next[b] = frame.starts[b];
+      next_.push_back(frame.starts[b]);
+      frame.starts.push_back(frame.starts[b] + counts_[b]);
     }
-    for (std::size_t i = 0; i < here.size(); ++i) rows_[next[places[i]]++] = here[i];
-  }
-
-  // The branch of a row, whose weight is added to what the branch is known to get; the number of
-  // branches if its value is missing.
-  std::size_t place_of(const Draft& draft, const WeightedRow& item,
-                       std::vector<double>& known) const {
-    const std::int32_t branch = branch_of(tree_, draft.source, table_, item.row);
-    if (branch < 0) return known.size();
-    known[static_cast<std::size_t>(branch)] += item.weight;
-    return static_cast<std::size_t>(branch);
-  }
-  static std::vector<double> shares_of(const std::vector<double>& known) {
-    const double total = std::accumulate(known.begin(), known.end(), 0.0);
-    std::vector<double> shares(known.size(), 1.0 / static_cast<double>(known.size()));
-    if (total > 0)
-      for (std::size_t b = 0; b < known.size(); ++b) shares[b] = known[b] / total;
-    return shares;
-  }
-  static void hand_out(const Rows& lost, const std::vector<double>& shares,
-                       std::vector<Rows>& parts) {
-    for (std::size_t b = 0; b < shares.size(); ++b)
-      if (shares[b] > 0)
+    place(draft, frame.side);
+    const std::size_t n_here = frame.end - frame.begin;
+    moved_.assign(rows_.begin() + as_offset(frame.begin), rows_.begin() + as_offset(frame.end));
+    for (std::size_t i = 0; i < n_here; ++i) rows_[next_[places_[i]]++] = moved_[i];
+    if (frame.side.empty() && counts_[n] == 0) return;
+    find_shares();
+    frame.side_parts.assign(n, {});
+    Rows lost(rows_.begin() + as_offset(frame.starts[n]),
+              rows_.begin() + as_offset(frame.starts[n + 1]));
+    for (std::size_t i = 0; i < frame.side.size(); ++i) {
+      const std::size_t at = places_[n_here + i];
+      (at == n ? lost : frame.side_parts[at]).push_back(frame.side[i]);
+    }
+    for (std::size_t b = 0; b < n; ++b)
+      if (shares_[b] > 0)
         for (const WeightedRow& item : lost)
-          parts[b].push_back({item.row, item.weight * shares[b]});
+          frame.side_parts[b].push_back({item.row, item.weight * shares_[b]});
   }
 
   // True if the heaviest branch took the node's place, so that it must be pruned again.
-  bool decide(std::size_t node, const Rows& rows) {
+  bool decide(const Frame& frame) {
     constexpr double spare = 0.1;
-    Draft& draft = drafts_[node];
+    Draft& draft = drafts_[frame.node];
     std::size_t heaviest = 0;
     double as_is = 0, largest = -1;
     for (const std::int32_t child : draft.children) {
@@ -325,67 +337,83 @@ class PessimisticPruner {
       }
     }
     const double as_leaf = estimate_(draft.weights);
-    const double as_branch = resend(heaviest, rows, false);
     auto at_least = [](double a, double b) { return b - a < c45_slack; };
-    if (at_least(as_is + spare, as_leaf) && at_least(as_branch + spare, as_leaf)) {
-      draft.children.clear();
-      draft.shares.clear();
+    const bool leaf_may_do = at_least(as_is + spare, as_leaf);
+    // From here on the branch has lost, whatever else it costs.
+    const double too_many = leaf_may_do ? as_leaf - spare : as_is + spare + 2 * c45_slack;
+    const double as_branch = resend(heaviest, frame, too_many);
+    if (leaf_may_do && at_least(as_branch + spare, as_leaf)) {
+      draft.children = {};
+      draft.shares = {};
       draft.errors = as_leaf;
       return false;
     }
     if (at_least(as_is + spare, as_branch)) {
-      resend(heaviest, rows, true);
-      Draft raised = std::move(drafts_[heaviest]);
-      draft = std::move(raised);
+      resend(heaviest, frame, std::numeric_limits<double>::infinity(), true);
+      draft = drafts_[heaviest];
       return true;
     }
     draft.errors = as_is;
     return false;
   }
 
-  // Sends rows through a branch that they were not grown in: estimated errors of its leaves, and
-  // if `keep`, its new weights and shares.
-  double resend(std::size_t top, const Rows& rows, bool keep) {
+  // Sends a node's rows through one of its branches, in which not all of them were grown: the
+  // estimated errors of its leaves, or some number of `too_many` or more. If `keep`, the nodes get
+  // their new weights and shares.
+  double resend(std::size_t top, const Frame& frame, double too_many, bool keep = false) {
+    const auto here = stretch_of(frame);
+    sent_.assign(here.begin(), here.end());
+    sent_.insert(sent_.end(), frame.side.begin(), frame.side.end());
+    pending_.assign(1, {top, 0});
     double errors = 0;
-    std::vector<double> weights(tree_.n_classes);
-    std::vector<std::pair<std::size_t, Rows>> pending;
-    pending.emplace_back(top, rows);
-    while (!pending.empty()) {
-      auto [node, here] = std::move(pending.back());
-      pending.pop_back();
+    // The rows of the nodes that wait lie one after the other, those of the last one at the end.
+    while (!pending_.empty() && errors < too_many) {
+      const auto [node, begin] = pending_.back();
+      pending_.pop_back();
       Draft& draft = drafts_[node];
+      const std::span<const WeightedRow> rows(sent_.data() + begin, sent_.size() - begin);
       if (draft.is_leaf() || keep) {
-        std::fill(weights.begin(), weights.end(), 0.0);
-        for (const WeightedRow& item : here)
-          weights[static_cast<std::size_t>(labels_[item.row])] += item.weight;
-        if (keep) draft.weights = weights;
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        for (const WeightedRow& item : rows)
+          sums_[static_cast<std::size_t>(labels_[item.row])] += item.weight;
+        if (keep) draft.weights = kept_.emplace_back(sums_);
       }
       if (draft.is_leaf()) {
-        errors += estimate_(weights);
+        errors += estimate_(sums_);
+        sent_.resize(begin);
         continue;
       }
-      if (here.empty() && !keep) continue;
-      Division division = divide(draft, here);
-      if (keep) draft.shares = division.shares;
-      for (std::size_t b = 0; b < draft.children.size(); ++b)
-        pending.emplace_back(static_cast<std::size_t>(draft.children[b]),
-                             std::move(division.parts[b]));
+      if (rows.empty() && !keep) continue;
+      divide(draft, begin, keep);
     }
     return errors;
   }
 
-  Division divide(const Draft& draft, const Rows& rows) const {
+  // Sorts the last rows of sent_ by branch, and lets the branches wait.
+  void divide(Draft& draft, std::size_t begin, bool keep) {
     const std::size_t n = draft.children.size();
-    std::vector<double> known(n, 0.0);
-    std::vector<Rows> parts(n);
-    Rows lost;
-    for (const WeightedRow& item : rows) {
-      const std::size_t place = place_of(draft, item, known);
-      (place == n ? lost : parts[place]).push_back(item);
+    moved_.assign(sent_.begin() + as_offset(begin), sent_.end());
+    start_placing(draft);
+    place(draft, moved_);
+    find_shares();
+    if (keep) draft.shares = kept_.emplace_back(shares_);
+    const std::size_t n_lost = counts_[n];
+    next_.clear();
+    std::size_t end = begin;
+    for (std::size_t b = 0; b < n; ++b) {
+      next_.push_back(end);
+      const std::size_t size = counts_[b] + (shares_[b] > 0 ? n_lost : 0);
+      if (size > 0 || keep) pending_.push_back({static_cast<std::size_t>(draft.children[b]), end});
+      end += size;
     }
-    std::vector<double> shares = shares_of(known);
-    hand_out(lost, shares, parts);
-    return {std::move(shares), std::move(parts)};
+    sent_.resize(end);
+    for (std::size_t i = 0; i < moved_.size(); ++i)
+      if (places_[i] < n) sent_[next_[places_[i]]++] = moved_[i];
+    if (n_lost == 0) return;
+    for (std::size_t i = 0; i < moved_.size(); ++i)
+      if (places_[i] == n)
+        for (std::size_t b = 0; b < n; ++b)
+          if (shares_[b] > 0) sent_[next_[b]++] = {moved_[i].row, moved_[i].weight * shares_[b]};
   }
 
   Tree finish() const {
@@ -425,7 +453,14 @@ class PessimisticPruner {
   PessimisticErrors estimate_;
   Patience& patience_;
   std::vector<Draft> drafts_;
+  std::deque<std::vector<double>> kept_;  // weights and shares that are not the tree's
   Rows rows_;
+  // Scratch, so that a node costs no allocation.
+  std::vector<double> sums_, known_, shares_;
+  std::vector<std::uint32_t> places_;
+  std::vector<std::size_t> counts_, next_;
+  Rows moved_, sent_;
+  std::vector<std::pair<std::size_t, std::size_t>> pending_;  // a node, where its rows begin
 };
 
 }  // namespace detail

@@ -36,6 +36,31 @@ inline std::int32_t branch_of(const Tree& tree, std::size_t node, const Columns&
   return branch < 0 ? branch_unseen : branch;
 }
 
+// Hands over a function from row to branch_of, for loops over the rows of one node.
+template <class Use>
+void with_branches(const Tree& tree, std::size_t node, const Columns& table, Use&& use) {
+  const Column column = table[static_cast<std::size_t>(tree.feature[node])];
+  if (column.kind == Kind::numeric) {
+    const double threshold = tree.threshold[node];
+    use([=](std::size_t row) -> std::int32_t {
+      const double value = column.number(row);
+      if (value <= threshold) return 0;
+      return value == value ? 1 : branch_missing;
+    });
+  } else if (column.kind == Kind::categorical) {
+    const auto branches = tree.category_branches(node);
+    use([=](std::size_t row) -> std::int32_t {
+      const std::int32_t code = column.code(row);
+      if (code == missing_code) return branch_missing;
+      if (code < 0 || static_cast<std::size_t>(code) >= branches.size()) return branch_unseen;
+      const std::int32_t branch = branches[static_cast<std::size_t>(code)];
+      return branch < 0 ? branch_unseen : branch;
+    });
+  } else {
+    use([&](std::size_t row) { return branch_of(tree, node, table, row); });
+  }
+}
+
 // Calls visit(node, share, guessed) for every place a row ends in; `guessed` says that a missing
 // or unseen value decided part of the way.
 class Walk {
@@ -43,9 +68,10 @@ class Walk {
   Walk(const Tree& tree, const Columns& table, Unseen unseen)
       : tree_(tree), table_(table), unseen_(unseen) {}
 
+  // From the root, or from a node that the whole row has come to.
   template <class Visit>
-  void operator()(std::size_t row, Visit&& visit) {
-    pending_.assign(1, {0, 1.0, false});
+  void operator()(std::size_t row, Visit&& visit, std::size_t start = 0) {
+    pending_.assign(1, {start, 1.0, false});
     while (!pending_.empty()) {
       Step step = pending_.back();
       pending_.pop_back();
@@ -90,77 +116,86 @@ struct Routes {
   std::vector<double> guessed_share;  // a row each
 };
 
-// A tree packed for walking many rows at once, where its tests are thresholds on numbers and the
-// columns lie at equal strides. Several rows are on their way together, so that the wait for one
-// row's memory is filled with the steps of the others; a row that arrives makes room for the next.
-class FastWalk {
+// Takes rows begin .. end through a tree, several at a time: the wait for one row's memory is
+// filled with the steps of the others, and a row that arrives makes room for the next. A row starts
+// by start(number); step(row) moves it on, or says that it stands.
+template <class Start, class Step, class Stand>
+void walk_together(std::size_t begin, std::size_t end, Start&& start, Step&& step, Stand&& stand) {
+  constexpr std::size_t width = 8;
+  decltype(start(begin)) rows[width];
+  std::size_t next = begin, n_rows = 0;
+  while (n_rows < width && next < end) rows[n_rows++] = start(next++);
+  while (n_rows > 0) {
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      if (step(rows[i])) continue;
+      stand(rows[i]);
+      rows[i] = next < end ? start(next++) : rows[--n_rows];
+    }
+  }
+}
+
+// A tree packed for walking many rows at once, where all its tests are thresholds on numbers and
+// the columns lie at equal strides.
+class NumberWalk {
  public:
-  FastWalk(const Tree& tree, const Columns& table) {
+  static bool can_walk(const Tree& tree, const Columns& table) {
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      if (tree.is_leaf(node)) continue;
+      const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
+      if (column.kind != Kind::numeric || column.stride != table[0].stride ||
+          tree.n_branches(node) != 2)
+        return false;
+    }
+    return true;
+  }
+
+  NumberWalk(const Tree& tree, const Columns& table) {
     stride_ = table.size() == 0 ? 0 : table[0].stride;
     base_ = table.size() == 0 ? nullptr : table[0].data;
     steps_.reserve(tree.size());
     for (std::size_t node = 0; node < tree.size(); ++node) {
-      Step step{tree.threshold[node], 0, {arrived, 0}};
+      Step step{tree.threshold[node], 0, {-1, -1}};
       if (!tree.is_leaf(node)) {
-        const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
-        if (column.kind == Kind::numeric && column.stride == stride_ &&
-            tree.n_branches(node) == 2) {
-          step.offset = column.data - base_;
-          step.next[0] = tree.branches(node)[0];
-          step.next[1] = tree.branches(node)[1];
-        } else {
-          step.next[0] = gives_up;
-        }
+        step.offset = table[static_cast<std::size_t>(tree.feature[node])].data - base_;
+        step.next[0] = tree.branches(node)[0];
+        step.next[1] = tree.branches(node)[1];
       }
       steps_.push_back(step);
     }
   }
 
-  // Calls arrive(row, leaf) for rows begin .. end in some order; the leaf is -1 where the way leads
-  // past a missing value or a test that is not a threshold.
-  template <class Arrive>
-  void operator()(std::size_t begin, std::size_t end, Arrive&& arrive) const {
-    constexpr std::size_t width = 8;
+  // Calls stand(row, node) for rows begin .. end in some order, with the leaf, or the node whose
+  // value is missing.
+  template <class Stand>
+  void operator()(std::size_t begin, std::size_t end, Stand&& stand) const {
     constexpr std::ptrdiff_t ahead = 16;
     const std::ptrdiff_t prefetched = stride_ > 64 && stride_ <= 1024 ? stride_ : 0;
-    struct Lane {
-      const char* row;
+    struct Row {
+      const char* data;
       std::size_t number;
       std::int32_t node;
     };
-    Lane lanes[width];
-    std::size_t next = begin, n_lanes = 0;
-    auto start = [&](Lane& lane) {
-      lane = {base_ + static_cast<std::ptrdiff_t>(next) * stride_, next, 0};
-      ++next;
+    auto start = [&](std::size_t number) {
+      const char* data = base_ + static_cast<std::ptrdiff_t>(number) * stride_;
       // In a table stored by rows, which values a row will be asked for is not known in time.
-      if (next + static_cast<std::size_t>(ahead) < end)
+      if (number + 1 + static_cast<std::size_t>(ahead) < end)
         for (std::ptrdiff_t at = 0; at < prefetched; at += 64)
-          __builtin_prefetch(lane.row + ahead * stride_ + at);
+          __builtin_prefetch(data + ahead * stride_ + at);
+      return Row{data, number, 0};
     };
-    while (n_lanes < width && next < end) start(lanes[n_lanes++]);
-    while (n_lanes > 0) {
-      for (std::size_t i = 0; i < n_lanes; ++i) {
-        Lane& lane = lanes[i];
-        const Step& step = steps_[static_cast<std::size_t>(lane.node)];
-        if (step.next[0] >= 0) {
-          const double value = *reinterpret_cast<const double*>(lane.row + step.offset);
-          if (value == value) {
-            lane.node = step.next[value > step.threshold];  // an index, not a jump to guess
-            continue;
-          }
-        }
-        arrive(lane.number, step.next[0] == arrived ? lane.node : -1);
-        if (next < end)
-          start(lane);
-        else
-          lane = lanes[--n_lanes];
-      }
-    }
+    auto move = [&](Row& row) {
+      const Step& step = steps_[static_cast<std::size_t>(row.node)];
+      if (step.next[0] < 0) return false;
+      const double value = *reinterpret_cast<const double*>(row.data + step.offset);
+      if (value != value) return false;
+      row.node = step.next[value > step.threshold];  // an index, not a jump to guess
+      return true;
+    };
+    walk_together(begin, end, start, move,
+                  [&](const Row& row) { stand(row.number, static_cast<std::size_t>(row.node)); });
   }
 
  private:
-  static constexpr std::int32_t arrived = -1, gives_up = -2;
   struct Step {
     double threshold;
     std::ptrdiff_t offset;
@@ -171,26 +206,112 @@ class FastWalk {
   std::vector<Step> steps_;
 };
 
+// The same for any columns: a category is looked up in a table of nodes. A step is kept small, for
+// the steps of a full tree only just fit into the cache.
+class MixedWalk {
+ public:
+  MixedWalk(const Tree& tree, const Columns& table) : table_(table) {
+    steps_.reserve(tree.size());
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      Step step{tree.threshold[node], 0, 0, Test::none};
+      if (!tree.is_leaf(node)) {
+        const auto j = static_cast<std::size_t>(tree.feature[node]);
+        step.column = static_cast<std::uint32_t>(j) & 0xFFFFFFu;
+        const auto branches = tree.branches(node);
+        if (j > 0xFFFFFFu || (table[j].has_thresholds() && branches.size() != 2)) {
+          step.test = Test::none;
+        } else if (table[j].has_thresholds()) {
+          step.test = table[j].kind == Kind::numeric ? Test::number : Test::place;
+          step.target = static_cast<std::uint32_t>(branches[1]);  // the first branch is next
+        } else {
+          step.test = Test::category;
+          step.target = static_cast<std::uint32_t>(targets_.size());
+          const auto categories = tree.category_branches(node);
+          const auto n = static_cast<std::size_t>(table[j].n_categories);
+          for (std::size_t c = 0; c < n; ++c) {
+            const std::int32_t branch = c < categories.size() ? categories[c] : -1;
+            targets_.push_back(branch < 0 ? -1 : branches[static_cast<std::size_t>(branch)]);
+          }
+        }
+      }
+      steps_.push_back(step);
+    }
+  }
+
+  template <class Stand>
+  void operator()(std::size_t begin, std::size_t end, Stand&& stand) const {
+    struct Row {
+      std::size_t number;
+      std::size_t node;
+    };
+    auto move = [&](Row& row) {
+      const Step step = steps_[row.node];
+      if (step.test == Test::none) return false;
+      const Column& column = table_.columns[step.column];
+      if (step.test == Test::number) {
+        const double value = column.number(row.number);
+        if (value != value) return false;
+        const std::size_t next[2] = {row.node + 1, step.target};
+        row.node = next[value > step.threshold];  // an index, not a jump to guess
+        return true;
+      }
+      const std::int32_t code = column.code(row.number);
+      if (code < 0) return false;
+      if (step.test == Test::place) {
+        row.node = code > step.threshold ? step.target : row.node + 1;
+        return true;
+      }
+      if (code >= column.n_categories) return false;
+      const std::int32_t target = targets_[step.target + static_cast<std::uint32_t>(code)];
+      if (target < 0) return false;
+      row.node = static_cast<std::size_t>(target);
+      return true;
+    };
+    walk_together(
+        begin, end, [](std::size_t number) { return Row{number, 0}; }, move,
+        [&](const Row& row) { stand(row.number, row.node); });
+  }
+
+ private:
+  enum class Test : std::uint8_t { none, number, place, category };
+  struct Step {
+    double threshold;
+    std::uint32_t target;  // the second branch, or where the targets of the categories begin
+    std::uint32_t column : 24;
+    Test test : 8;
+  };
+  const Columns& table_;
+  std::vector<Step> steps_;
+  std::vector<std::int32_t> targets_;
+};
+
 // Calls arrive(row, node, share, guessed) for every place that every row ends in. Rows are taken
 // by blocks, which threads share out: what arrive writes must belong to the row.
 template <class Arrive>
 void walk_all(const Tree& tree, const Columns& table, Unseen unseen, std::size_t n_threads,
               Patience& patience, Arrive&& arrive) {
-  const FastWalk fast(tree, table);
   constexpr std::size_t block = 8192;
   const std::size_t n_blocks = (table.n_rows + block - 1) / block;
-  run_jobs(n_blocks, n_threads, patience, [&](std::size_t i, std::size_t) {
-    Walk walk(tree, table, unseen);
-    fast(i * block, std::min(table.n_rows, (i + 1) * block),
-         [&](std::size_t row, std::int32_t leaf) {
-           if (leaf >= 0)
-             arrive(row, static_cast<std::size_t>(leaf), 1.0, false);
-           else
-             walk(row, [&](std::size_t node, double share, bool guessed) {
-               arrive(row, node, share, guessed);
-             });
-         });
-  });
+  auto walk_by = [&](const auto& together) {
+    run_jobs(n_blocks, n_threads, patience, [&](std::size_t i, std::size_t) {
+      Walk alone(tree, table, unseen);
+      together(i * block, std::min(table.n_rows, (i + 1) * block),
+               [&](std::size_t row, std::size_t node) {
+                 if (tree.is_leaf(node)) return arrive(row, node, 1.0, false);
+                 // A missing or unseen value: down several branches from here.
+                 alone(
+                     row,
+                     [&](std::size_t end, double share, bool guessed) {
+                       arrive(row, end, share, guessed);
+                     },
+                     node);
+               });
+    });
+  };
+  if (NumberWalk::can_walk(tree, table))
+    walk_by(NumberWalk(tree, table));
+  else
+    walk_by(MixedWalk(tree, table));
 }
 
 inline Routes route(const Tree& tree, const Columns& table, Unseen unseen, Patience& patience) {

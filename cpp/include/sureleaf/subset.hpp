@@ -9,6 +9,7 @@
 
 #include <numeric>
 
+#include "sureleaf/code_table.hpp"
 #include "sureleaf/split.hpp"
 
 namespace sureleaf {

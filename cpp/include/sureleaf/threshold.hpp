@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sureleaf/arena.hpp"
-#include "sureleaf/columns.hpp"
 #include "sureleaf/split.hpp"
 
 namespace sureleaf::detail {
@@ -62,24 +61,25 @@ class Thresholds {
         midpoints_[static_cast<std::size_t>(node.feature)].push_back(midpoint(node.low, node.high));
   }
 
-  template <class TakesPart>
-  void settle(std::size_t j, const Column& column, std::size_t n_rows, TakesPart&& takes_part) {
+  // `visit_values(visit)` shows the column's values in the training set, in any order.
+  template <class VisitValues>
+  void settle(std::size_t j, VisitValues&& visit_values) {
     std::vector<double>& middles = midpoints_[j];
     if (middles.empty()) return;
     std::sort(middles.begin(), middles.end());
     middles.erase(std::unique(middles.begin(), middles.end()), middles.end());
     std::vector<double>& settled = settled_[j];
     settled.assign(middles.size(), -std::numeric_limits<double>::infinity());
-    for (std::size_t row = 0; row < n_rows; ++row) {
-      const double value = column.value(row);
-      if (std::isnan(value) || !takes_part(row)) continue;
-      const auto at = std::partition_point(middles.begin(), middles.end(), [&](double middle) {
-        return !(value - middle < c45_slack);
-      });
-      if (at == middles.end()) continue;
-      double& best = settled[static_cast<std::size_t>(at - middles.begin())];
-      best = std::max(best, value);
-    }
+    visit_values([&](double value) {
+      // The first midpoint that is not below, by halving without a branch to guess.
+      std::size_t at = 0, n = middles.size();
+      auto is_below = [&](std::size_t i) {
+        return static_cast<std::size_t>(!(value - middles[i] < c45_slack));
+      };
+      for (; n > 1; n -= n / 2) at += is_below(at + n / 2 - 1) * (n / 2);
+      at += is_below(at);
+      if (at < middles.size()) settled[at] = std::max(settled[at], value);
+    });
     for (std::size_t i = 1; i < settled.size(); ++i)
       settled[i] = std::max(settled[i], settled[i - 1]);
   }

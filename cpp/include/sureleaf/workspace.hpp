@@ -12,18 +12,16 @@
 
 namespace sureleaf::detail {
 
-// One row of a column in a node with fractional weights.
-struct WeighedValue {
-  double value;
-  double weight;
-  std::uint32_t cls;
-};
-
 template <class Weight>
 struct CodedRow {
   std::uint32_t code;
   std::uint32_t cls;
   Weight weight;
+};
+
+// A column that is counted together with others: its code's place in a row, and its first cell.
+struct CountedColumn {
+  std::size_t place, first_cell;
 };
 
 // Class totals of the node at hand, as counts where they are whole, and what is counted for many
@@ -82,7 +80,8 @@ struct Workspace {
   std::vector<std::uint32_t> line_codes;
   std::vector<CodedRow<std::int64_t>> coded_counts;
   std::vector<CodedRow<double>> coded_weights;
-  std::vector<WeighedValue> values;
+  std::vector<std::uint64_t> placed;  // rows of fractional weight in the order of a column
+  std::vector<CountedColumn> counted;
   Totals totals;
   std::vector<Candidate> candidates;
 

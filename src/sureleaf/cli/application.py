@@ -12,6 +12,7 @@ import typer
 
 import sureleaf
 from sureleaf.cli import (
+    audit,
     compare,
     curve,
     evaluate,
@@ -21,6 +22,7 @@ from sureleaf.cli import (
     plan,
     predict,
     rank,
+    report,
     reproduce,
 )
 from sureleaf.cli.output import finish
@@ -62,6 +64,7 @@ def _options(
 
 
 # Every command, in the order of the help page: one file each, named after it.
+application.command()(report.report)
 application.command()(fit.fit)
 application.command()(predict.predict)
 application.command()(leaves.leaves)
@@ -69,6 +72,7 @@ application.command()(rank.rank)
 application.command()(evaluate.evaluate)
 application.command()(compare.compare)
 application.command()(curve.curve)
+application.command()(audit.audit)
 application.command()(export.export)
 application.command(context_settings={"allow_extra_args": True})(plan.plan)
 application.command()(reproduce.reproduce)

@@ -1,11 +1,11 @@
-"""``sureleaf compare``: which of two classifiers is better."""
+"""``sureleaf compare``: which of two classifiers, or of two reports, is better."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from sureleaf.cli import completing, gate
+from sureleaf.cli import completing, requiring
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
 from sureleaf.errors import InvalidArgumentError
@@ -16,7 +16,10 @@ __all__ = ["compare"]
 def compare(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="DATA | FIRST SECOND", help="A table, or two saved evaluations."),
+        typer.Argument(
+            metavar="DATA | FIRST SECOND | OLD.json NEW.json",
+            help="A table, two saved evaluations, or two reports.",
+        ),
     ],
     target: Annotated[
         str | None,
@@ -33,7 +36,18 @@ def compare(
         typer.Option("--model", "-m", help="Twice, with a table: the two classifiers."),
     ] = None,
     measure: given.MeasureName = "accuracy",
-    margin: Annotated[float, typer.Option(help="Differences up to this size count as none.")] = 0.0,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Differences up to this size count as none.", show_default="0, of reports 0.01"
+        ),
+    ] = None,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate", help="Of reports: exit with 1 if the new one is worse beyond the margin."
+        ),
+    ] = False,
     detect: Annotated[
         float | None,
         typer.Option(
@@ -66,7 +80,7 @@ def compare(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: gate.Require = None,
+    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Say whether one classifier is better than another, by the test that fits the design.
@@ -82,7 +96,15 @@ def compare(
     - sureleaf compare first.eval second.eval --measure auc
 
     - sureleaf compare new.eval old.eval --require "verdict != worse"
+
+    - sureleaf compare old.json new.json --margin 0.02 --gate
     """
+    if len(paths) == 2 and any(path.suffix.lower() == ".json" for path in paths):
+        values = _compare_reports(paths, measure, margin, level, gate=gate, as_json=as_json)
+        requiring.pass_or_exit(require, values)
+        return
+    if gate:
+        raise InvalidArgumentError("--gate needs two reports: sureleaf compare old.json new.json")
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
@@ -124,7 +146,7 @@ def compare(
         first,
         second,
         measure=measure,
-        margin=margin,
+        margin=margin or 0.0,
         level=level,
         independent=independent,
         detect=detect,
@@ -135,4 +157,32 @@ def compare(
         show_json(values)
     else:
         show(*judged_text.show_comparison(found))
-    gate.pass_or_exit(require, values)
+    requiring.pass_or_exit(require, values)
+
+
+def _compare_reports(
+    paths: list[Path],
+    measure: str,
+    margin: float | None,
+    level: float,
+    *,
+    gate: bool,
+    as_json: bool,
+) -> dict[str, Any]:
+    """Show what the new report says of the old one; as a gate, exit with 1 where it is worse."""
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.report import judged_text
+    from sureleaf.report.gate import compare_reports, read_report
+
+    old, new = (read_report(path) for path in paths)
+    found = compare_reports(
+        old, new, measure=measure, margin=0.01 if margin is None else margin, level=level
+    )
+    values = judged_text.comparison_values(found)
+    if as_json:
+        show_json(values)
+    else:
+        show(*judged_text.show_comparison(found, ("new", "old")))
+    if gate and found.verdict == "worse":
+        raise typer.Exit(requiring.BELOW)
+    return values

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import gate
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
+from sureleaf.cli import requiring
 
 __all__ = ["evaluate"]
 
@@ -40,7 +40,7 @@ def evaluate(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: gate.Require = None,
+    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Judge a classifier on rows it has not seen, each figure with its interval.
@@ -92,4 +92,4 @@ def evaluate(
         show_json(values)
     else:
         show(*judged_text.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))
-    gate.pass_or_exit(require, values)
+    requiring.pass_or_exit(require, values)

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import gate
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
+from sureleaf.cli import requiring
 from sureleaf.cli import tree_options as tree
 from sureleaf.errors import InvalidArgumentError
 
@@ -37,7 +37,7 @@ def fit(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: gate.Require = None,
+    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Grow a tree on a table and save it, to predict with or to export.
@@ -82,7 +82,7 @@ def fit(
     more = {} if asked.groups is None else {"groups": asked.groups}
     model.fit(asked.X, asked.y, sample_weight=asked.weights, **more)
     values = fit_text.fit_values(model, asked, target)
-    passed = not gate.check(require, values)
+    passed = not requiring.check(require, values)
     if passed:
         model.save(output)
     values["saved"] = str(output) if passed else None
@@ -90,4 +90,4 @@ def fit(
         show_json(values)
     else:
         show(*fit_text.show_fit(values), *given.left_out(asked.n_left_out))
-    gate.pass_or_exit(require, values)
+    requiring.pass_or_exit(require, values)

@@ -17,6 +17,7 @@ __all__ = [
     "read_cost",
     "read_design",
     "read_label",
+    "read_labels",
 ]
 
 _DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap", "nested")
@@ -128,6 +129,19 @@ def read_label(text: str | None, y: Any) -> Any:
             f"--positive must be a label of the target; got {text!r}.{suggestion(text, labels)}"
         )
     return labels[text]
+
+
+def read_labels(text: str, y: Any) -> list[Any]:
+    """Return the labels that a list stands for; those that are not in the data stay text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> read_labels("0,1,other", np.array([0, 1]))
+    [0, 1, 'other']
+    """
+    labels = {str(label): label for label in dict.fromkeys(y.tolist())}
+    return [labels.get(word.strip(), word.strip()) for word in text.split(",")]
 
 
 def read_cost(text: str) -> list[list[float]]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import completing, gate
+from sureleaf.cli import completing, requiring
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
 from sureleaf.cli import tree_options as tree
@@ -56,7 +56,7 @@ def leaves(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: gate.Require = None,
+    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Grow a tree and say of each leaf how sure it is, on rows it has not seen.
@@ -110,4 +110,4 @@ def leaves(
     else:
         text = leaves_text.show_leaves(model, found, level, None if every else most)
         show(*text, *given.left_out(n_left_out))
-    gate.pass_or_exit(require, values)
+    requiring.pass_or_exit(require, values)

@@ -17,7 +17,7 @@ from sureleaf.counts import LeafCounts
 from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bags import draw_bag
-from sureleaf.estimators.building import build
+from sureleaf.estimators.building import build, trees_at_once
 from sureleaf.estimators.out_of_bag import (
     BagRowLevels,
     BagSums,
@@ -35,10 +35,6 @@ from sureleaf.tree import TrainingRows, Tree
 from sureleaf.tree.growing import kernel_table
 
 __all__ = ["BaggedTreesClassifier"]
-
-# Below this many cells a tree in flight is so small that there may be one a thread; above, two
-# at a time, with more threads each, keep the memory within half the encoded table.
-_SMALL_TABLE = 1_000_000
 
 
 class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -186,8 +182,7 @@ class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # typ
         n_threads = thread_count(self.n_jobs)
         _ = rows.kernel
         rows.sort(n_threads)
-        is_small = len(rows.labels) * max(1, len(rows.table.columns)) < _SMALL_TABLE
-        n_at_once = n_threads if is_small else min(2, n_threads)
+        n_at_once = trees_at_once(rows, n_threads)
         recipe = replace(
             self._template._recipe(), keep_order=True, n_threads=max(1, n_threads // n_at_once)
         )

@@ -25,7 +25,11 @@ from sureleaf.tree import (
 from sureleaf.tree.pruning import cost_complexity_alphas
 from sureleaf.tree.utility_pruning import utility_alphas
 
-__all__ = ["Recipe", "build", "build_settled", "prune_again"]
+__all__ = ["Recipe", "build", "build_settled", "prune_again", "trees_at_once"]
+
+# Below this many cells a tree in flight is so small that there may be one a thread; above, two
+# at a time, with more threads each, keep the memory within half the encoded table.
+_SMALL_TABLE = 1_000_000
 
 NodeAlphas = Callable[[Tree], NDArray[np.float64]]
 """From a tree to the penalty a leaf at which each inner node is cut."""
@@ -55,6 +59,27 @@ class Recipe:
     keep_order: bool
     utility_gain: float | None = None
     """For pruning by utility: what a leaf must add; None to choose it by cross-validation."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether rows are dealt out, to be held out or to folds, before the tree is finished."""
+        chosen = self.utility_gain if self.pruning == "utility" else self.ccp_alpha or None
+        by_folds = self.pruning in ("cost_complexity", "utility") and chosen is None
+        return self.pruning == "reduced_error" or by_folds
+
+
+def trees_at_once(rows: TrainingRows, n_threads: int) -> int:
+    """How many trees to grow at the same time on so many threads.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> rows = TrainingRows(read_table([[1.0], [2.0]]), np.array([0, 1], dtype=np.int32), 2)
+    >>> trees_at_once(rows, 4)
+    4
+    """
+    is_small = len(rows.labels) * max(1, len(rows.table.columns)) < _SMALL_TABLE
+    return n_threads if is_small else min(2, n_threads)
 
 
 def build(rows: TrainingRows, recipe: Recipe, *, groups: NDArray[Any] | None = None) -> Tree:

@@ -9,14 +9,12 @@ from scipy.special import betainccinv, betaincinv
 from sureleaf.counts import NodeHits
 from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
+from sureleaf.levels.fewest import fewest_rows
 from sureleaf.levels.inverse import winner_of_utility
 
 __all__ = ["NodeLevels", "levels_of_counts", "levels_of_hits"]
 
 FloatArray = NDArray[np.float64]
-
-_MOST_ROWS = 2**20
-"""Beyond so many rows a level of K classes counts as out of reach."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +241,7 @@ def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> 
 
 
 def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:
-    """Smallest number of rows, by doubling and halving; NaN beyond `_MOST_ROWS`."""
+    """Smallest number of rows with which the levels are reached; NaN where none is found."""
 
     def reached(n: FloatArray, places: NDArray[np.intp]) -> NDArray[np.bool_]:
         found = vectors[places]
@@ -252,16 +250,4 @@ def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> Float
         )
         return enough
 
-    low, high = np.zeros(len(vectors)), np.ones(len(vectors))
-    open_ = np.arange(len(vectors))
-    while len(open_) and high[open_[0]] <= _MOST_ROWS:
-        open_ = open_[~reached(high[open_], open_)]
-        low[open_], high[open_] = high[open_], 2 * high[open_]
-    found = np.setdiff1d(np.arange(len(vectors)), open_)
-    while len(active := found[high[found] - low[found] > 1]):
-        middle = np.floor((low[active] + high[active]) / 2)
-        there = reached(middle, active)
-        high[active] = np.where(there, middle, high[active])
-        low[active] = np.where(there, low[active], middle)
-    high[open_] = np.nan
-    return high
+    return fewest_rows(reached, len(vectors))

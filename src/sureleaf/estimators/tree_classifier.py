@@ -24,6 +24,7 @@ from sureleaf.estimators.parameters import (
     draw_seed,
     thread_count,
 )
+from sureleaf.estimators.refits import TreeRefits
 from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
 from sureleaf.table import EncodedTable, encode, encode_labels, read_table
@@ -189,10 +190,7 @@ class TreeClassifier(LevelsMixin, SavingMixin, ClassifierMixin, BaseEstimator): 
         recipe = self._recipe()
         rows, schema, classes = self._read(X, y, sample_weight)
         groups = None if groups is None else column_or_1d(groups).copy()
-        growing, counted = self._parts(rows, recipe, groups)
-        tree, settled = build_settled(growing, recipe, groups=groups)
-        if counted is not growing:
-            tree = recount(tree, counted)
+        tree, settled, counted = self._grow(rows, recipe, groups)
         leaf_counts = _count(tree, counted)
         probabilities = find_estimate(self.leaf_estimate)(tree, tree.class_counts)
         # Only now, so that a fit that fails leaves the model as it was.
@@ -203,6 +201,55 @@ class TreeClassifier(LevelsMixin, SavingMixin, ClassifierMixin, BaseEstimator): 
         self._rows = rows if self.levels_from == "cross_fit" else None
         self._note_features()
         return self
+
+    def prepare_refits(self, X: Any, y: Any, sample_weight: Any = None) -> TreeRefits | None:
+        """Read a table once, to grow trees on many parts of it.
+
+        `sureleaf.evaluate` and its like ask for this, so that the trees of a design share what is
+        encoded and sorted. A refit is the tree of a clone fitted on the rows of its part.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in fit.
+
+        Returns
+        -------
+        TreeRefits or None
+            None where each part must be read by itself: for ``unseen="error"``, and for classes
+            derived from this one, which may fit in another way.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> model = TreeClassifier()
+        >>> refits = model.prepare_refits([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+        >>> refit = refits.fit(model, np.array([0, 1, 2, 2]), n_threads=1)
+        >>> refit.predict_proba(np.array([3])).round(2).tolist()
+        [[0.25, 0.75]]
+        """
+        if type(self) is not TreeClassifier or self.unseen == "error":
+            return None
+        name = type(self).__name__
+        table = read_table(X, categorical_features=self.categorical_features, estimator=name)
+        labels, classes = encode_labels(y, estimator=name)
+        rows = self._match(table, labels, len(classes), None)
+        weights = check_weights(sample_weight, table.n_rows)
+        return TreeRefits(rows, classes, weights, self.n_jobs)
+
+    def _grow(
+        self, rows: TrainingRows, recipe: Recipe, groups: NDArray[Any] | None = None
+    ) -> tuple[Tree, Recipe, TrainingRows]:
+        """Grow the tree; with it the recipe with what was chosen, and the rows it counts."""
+        growing, counted = self._parts(rows, recipe, groups)
+        tree, settled = build_settled(growing, recipe, groups=groups)
+        if counted is not growing:
+            tree = recount(tree, counted)
+        return tree, settled, counted
+
+    def _draws(self, recipe: Recipe) -> bool:
+        """Whether rows are dealt out by their numbers on the way to the tree."""
+        return recipe.draws or self.levels_from == "honest"
 
     def _parts(
         self, rows: TrainingRows, recipe: Recipe, groups: NDArray[Any] | None
@@ -265,11 +312,14 @@ class TreeClassifier(LevelsMixin, SavingMixin, ClassifierMixin, BaseEstimator): 
                 "X and y must have the same number of rows (inconsistent numbers of samples); "
                 f"got {table.n_rows} and {len(labels)}."
             )
-        weights = check_weights(sample_weight, table.n_rows)
+        weights = self._scaled(check_weights(sample_weight, table.n_rows))
+        return TrainingRows(table, labels, n_classes, weights)
+
+    def _scaled(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         if weights is not None and self.weights == "importance":
             weights = weights / weights.max()  # so that no sum overflows
             weights = weights / (weights.sum() / np.count_nonzero(weights))
-        return TrainingRows(table, labels, n_classes, weights)
+        return weights
 
     def _note_features(self) -> None:
         self.n_features_in_ = len(self.schema_)

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from sureleaf.errors import FailedFitError, InvalidArgumentError
 from sureleaf.evaluation.arguments import Floats, Integers, check_choice
 from sureleaf.evaluation.designs.bootstrap import Bootstrap
 from sureleaf.evaluation.draw import read_seed
-from sureleaf.evaluation.fitting import check_estimator, fitted, predict_codes
+from sureleaf.evaluation.fitting import Fitter, check_estimator, make_fitter
 from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
@@ -153,14 +152,13 @@ def bootstrap_error(
         matrix = check_cost(cost, len(table.classes), len(table))
     seed = read_seed(random_state)
     design = Bootstrap(n_bootstraps, stratified=stratified)
-    full = _losses(estimator, table, np.arange(len(table)), loss, matrix, seed, n_bootstraps)
+    fitter = make_fitter(estimator, table, seed)
+    full = _losses(fitter, np.arange(len(table)), loss, matrix, n_bootstraps)
     if isinstance(full, str):
         raise FailedFitError(f"{describe(estimator)} failed on all rows: {full}")
     splits = design.splits(table.codes, seed=seed)
-    runs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_own_losses)(estimator, table, split.train, loss, matrix, seed, b)
-        for b, split in enumerate(splits)
-    )
+    jobs = ((split.train, loss, matrix, b) for b, split in enumerate(splits))
+    runs = fitter.run(_own_losses, jobs, n_jobs)
     rows, counts, failures = [], [], {}
     for b, (own, count) in enumerate(
         track(runs, total=n_bootstraps, what="Bootstraps", shown=progress or None)
@@ -178,41 +176,27 @@ def bootstrap_error(
     return _combine(table, full, np.array(rows), np.array(counts), loss, failures)
 
 
-def _losses(
-    estimator: Any,
-    table: Table,
-    train: Integers,
-    loss: str,
-    cost: Any,
-    seed: int,
-    number: int,
-) -> Floats | str:
+def _losses(fitter: Fitter, train: Integers, loss: str, cost: Any, number: int) -> Floats | str:
     """Loss of every row for every class under the model of some rows, or why there is none."""
     try:
-        model = fitted(estimator, table, train, seed, number)
-        everything, of_labels = np.arange(len(table)), loss in ("error", "cost")
-        codes, probabilities = predict_codes(
-            model, table, everything, labels=of_labels, probabilities=not of_labels
+        model = fitter.fit(train, number)
+        everything, of_labels = np.arange(len(fitter.table)), loss in ("error", "cost")
+        codes, probabilities = fitter.predict_codes(
+            model, everything, labels=of_labels, probabilities=not of_labels
         )
     except Exception as problem:  # any error of the estimator is recorded
         return f"{type(problem).__name__}: {problem}"
-    return class_losses(codes, probabilities, loss, len(table.classes), cost)
+    return class_losses(codes, probabilities, loss, len(fitter.table.classes), cost)
 
 
 def _own_losses(
-    estimator: Any,
-    table: Table,
-    train: Integers,
-    loss: str,
-    cost: Any,
-    seed: int,
-    number: int,
+    fitter: Fitter, train: Integers, loss: str, cost: Any, number: int
 ) -> tuple[Floats | str, Integers]:
-    found = _losses(estimator, table, train, loss, cost, seed, number)
-    counts = np.bincount(train, minlength=len(table))
+    found = _losses(fitter, train, loss, cost, number)
+    counts = np.bincount(train, minlength=len(fitter.table))
     if isinstance(found, str):
         return found, counts
-    return found[np.arange(len(table)), table.codes], counts
+    return found[np.arange(len(fitter.table)), fitter.table.codes], counts
 
 
 def _combine(

@@ -322,6 +322,7 @@ class Evaluation(ShownAsText):
             n_bins=n_bins,
             level=level,
             sample_weight=rows.weights,
+            repeats=len(rows) / len(np.unique(self.row[np.isin(self.split, self.main_splits)])),
         )
 
     def _code(self, positive: object) -> int:

@@ -1,3 +1,36 @@
-"""Results as text, figures, HTML and exports: first the numbers, then the drawing."""
+"""Results as text, figures, HTML and exports: first the numbers, then the drawing.
 
-__all__: list[str] = []
+Names are loaded when first used, so that a command that needs one file does not wait for all.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sureleaf.report.findings.effort import Effort
+    from sureleaf.report.findings.origin import Origin
+    from sureleaf.report.gate import compare_reports, read_report
+    from sureleaf.report.making import Report, make_report
+
+__all__ = ["Effort", "Origin", "Report", "compare_reports", "make_report", "read_report"]
+
+_HOME_OF = {
+    "Effort": "findings.effort",
+    "Origin": "findings.origin",
+    "Report": "making",
+    "compare_reports": "gate",
+    "make_report": "making",
+    "read_report": "gate",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'sureleaf.report' has no attribute {name!r}")
+    home = importlib.import_module(f"sureleaf.report.{_HOME_OF[name]}")
+    globals()[name] = found = getattr(home, name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -110,7 +110,9 @@ def _methods(summary: Summary) -> Iterator[Text]:
     yield Text("")
 
 
-def show_comparison(found: Comparison) -> Iterator[RenderableType]:
+def show_comparison(
+    found: Comparison, names: tuple[str, str] = ("first", "second")
+) -> Iterator[RenderableType]:
     """Yield the two figures, their difference on a scale, and the verdict in a sentence.
 
     Examples
@@ -125,8 +127,8 @@ def show_comparison(found: Comparison) -> Iterator[RenderableType]:
     reach = 1.1 * max(abs(found.low), abs(found.high), found.margin) or 1.0
     table = _table(found.measure, "value", "interval")
     table.add_column(f"-{reach:.3g} to {reach:.3g}", justify="center", no_wrap=True)
-    table.add_row("first", _number(found.values[0]), "", "")
-    table.add_row("second", _number(found.values[1]), "", "")
+    table.add_row(names[0], _number(found.values[0]), "", "")
+    table.add_row(names[1], _number(found.values[1]), "", "")
     bar = interval_bar(found.low, found.difference, found.high, scale=(-reach, reach), width=31)
     middle = "┼" if bar[15] in " ─" else bar[15]
     table.add_row(

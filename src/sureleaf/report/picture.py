@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREEN", "GREY", "INK", "RED", "picture", "save"]
+__all__ = ["BLUE", "COLOURS", "GREEN", "GREY", "INK", "RED", "dress", "picture", "save"]
 
 # Told apart by people who do not see red and green, and in grey print (Okabe and Ito, 2008).
 INK, BLUE, RED, GREEN, GREY = "#1b1b1b", "#0072b2", "#d55e00", "#009e73", "#9a9a9a"
+COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#8a6d00", "#56b4e9", INK)
+"""For things that stand side by side, in this order."""
 
 
 def picture(
@@ -49,6 +51,21 @@ def picture(
         ) from None
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
+    dress(axes, title, subtitle)
+    return figure, axes
+
+
+def dress(axes: "Axes", title: str, subtitle: str = "") -> None:
+    """Give axes the title and the quiet frame that every picture has.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().add_subplot()
+    >>> dress(axes, "Levels", "by rows")
+    >>> axes.get_title(loc="left")
+    'Levels'
+    """
     axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=INK, pad=28)
     axes.annotate(
         subtitle,
@@ -64,7 +81,6 @@ def picture(
     axes.tick_params(colors=INK, color=GREY)
     axes.grid(color="#e6e6e6", linewidth=0.8)
     axes.set_axisbelow(True)
-    return figure, axes
 
 
 def save(figure: "Figure", directory: Path, name: str) -> Iterator[Path]:

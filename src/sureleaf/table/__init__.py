@@ -11,6 +11,7 @@
     dates.py       dates -> numbers -> ISO text
     learning.py    read_table: what a fit does
     encoding.py    encode: what a prediction does
+    parts.py       some rows of an encoded table, as if they had been read alone
     labels.py      encode_labels: labels -> class codes
     source.py      file, pipe or standard input -> bytes, decompressed; what they are
     utf8.py        bytes of an encoding -> UTF-8, or where it is wrong

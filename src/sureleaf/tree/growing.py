@@ -84,7 +84,16 @@ class TrainingRows:
 
     def with_weights(self, weights: NDArray[np.float64] | None) -> "TrainingRows":
         """Give the same rows other weights; what is encoded and sorted is shared."""
-        rows = TrainingRows(self.table, self.labels, self.n_classes, weights)
+        return self._sharing(self.labels, self.n_classes, weights)
+
+    def with_labels(self, labels: NDArray[np.int32], n_classes: int) -> "TrainingRows":
+        """Give the same rows other classes; what is encoded and sorted is shared."""
+        return self._sharing(labels, n_classes, self.weights)
+
+    def _sharing(
+        self, labels: NDArray[np.int32], n_classes: int, weights: NDArray[np.float64] | None
+    ) -> "TrainingRows":
+        rows = TrainingRows(self.table, labels, n_classes, weights)
         for name in ("kernel", "_sorted"):
             if name in self.__dict__:
                 rows.__dict__[name] = self.__dict__[name]

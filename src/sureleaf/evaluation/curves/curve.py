@@ -173,6 +173,24 @@ class LearningCurve(ShownAsText):
         draws = random.integers(n, size=(N_REFITS, n))
         return [self._fit(self.values[rows][:, usable], self.sizes[usable]) for rows in draws]
 
+    @cached_property
+    def _scatter(self) -> float:
+        """How far means lie from the law."""
+        usable = np.isfinite(self.means)
+        residuals = self.means[usable] - self.power_law(self.sizes[usable])
+        return math.sqrt(float((residuals**2).sum()) / max(len(residuals) - 3, 1))
+
+    @cached_property
+    def _last_scatter(self) -> float:
+        """How far a mean at the largest size would lie from the law: small sizes scatter more."""
+        usable = np.isfinite(self.means)
+        values = self.values[:, usable]
+        spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(usable.sum())
+        spread = np.maximum(spread, max(float(np.mean(spread)) / 10, 1e-12))
+        residuals = self.means[usable] - self.power_law(self.sizes[usable])
+        scale = float((residuals**2 / spread).sum()) / max(len(residuals) - 3, 1)
+        return math.sqrt(scale * float(spread[-1]))
+
     def predict(self, n_rows: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """Return the measure at other sizes, and the ends of its prediction interval.
 
@@ -193,11 +211,7 @@ class LearningCurve(ShownAsText):
         n = np.atleast_1d(np.asarray(n_rows, dtype=np.float64))
         centre = np.asarray(self.power_law(n))
         inflate = math.sqrt(1 + self.test_to_train * len(self.values))
-        usable = np.isfinite(self.means)
-        residuals = self.means[usable] - self.power_law(self.sizes[usable])
-        free = max(len(residuals) - 3, 1)
-        scatter = math.sqrt(float((residuals**2).sum()) / free)
-        noise = generator(self.seed, CURVE, 1).normal(0, scatter, size=len(self._refits))
+        noise = generator(self.seed, CURVE, 1).normal(0, self._scatter, size=len(self._refits))
         draws = np.array([np.asarray(law(n)) for law in self._refits])
         draws = centre + (draws - draws.mean(axis=0)) * inflate + noise[:, None]
         tail = (1 - self.level) / 2
@@ -205,6 +219,34 @@ class LearningCurve(ShownAsText):
             self.measure.low, self.measure.high
         )
         return centre, np.minimum(low, centre), np.maximum(high, centre)
+
+    def gain(self, from_rows: float, to_rows: float) -> Estimate:
+        """Return what the measure changes by between two sizes, with its prediction interval.
+
+        Narrower than the intervals at the two sizes would suggest: a test set that is easy is
+        easy at both.
+
+        Examples
+        --------
+        >>> from sureleaf.evaluation.measures.named import NAMED
+        >>> n = np.array([50, 100, 200, 400])
+        >>> values = 0.9 - 2 / n + np.array([[0.01], [0.0], [-0.01]])
+        >>> curve = LearningCurve(NAMED["accuracy"], n, values, 400, 0.5, 0.95, None, {}, 0)
+        >>> round(curve.gain(400, 800).value, 4)
+        0.0025
+        """
+        ends = np.array([from_rows, to_rows], dtype=np.float64)
+        before, after = np.asarray(self.power_law(ends)).tolist()
+        value = after - before
+        draws = np.array([np.diff(np.asarray(law(ends)))[0] for law in self._refits])
+        inflate = math.sqrt(1 + self.test_to_train * len(self.values))
+        noise = generator(self.seed, CURVE, 2).normal(0, self._last_scatter, size=len(draws))
+        draws = value + (draws - draws.mean()) * inflate + noise
+        tail = (1 - self.level) / 2
+        room = self.measure.low - before, self.measure.high - before
+        low, high = np.quantile(draws, [tail, 1 - tail]).clip(*room)
+        name = f"power law, {len(draws)} bootstraps of {len(self.values)} repeats"
+        return Estimate(value, min(float(low), value), max(float(high), value), self.level, name)
 
     def rows_for(self, target: float) -> RowsFor:
         """Return how many training rows the measure needs to reach a target.

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from sureleaf.errors import FailedFitError, InvalidArgumentError
@@ -14,12 +13,12 @@ from sureleaf.evaluation.curves.stop import StopRule
 from sureleaf.evaluation.designs.holdout import RepeatedHoldout
 from sureleaf.evaluation.designs.split import Split
 from sureleaf.evaluation.draw import PARTITION, read_seed, shuffled
-from sureleaf.evaluation.fitting import check_estimator, fitted, predict_codes
+from sureleaf.evaluation.fitting import Fitter, check_estimator, make_fitter
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, find_measure
 from sureleaf.evaluation.scored import Scored
-from sureleaf.evaluation.table import Table, read_table
+from sureleaf.evaluation.table import read_table
 from sureleaf.progress import track
 
 __all__ = ["learning_curve", "nested_order"]
@@ -116,15 +115,16 @@ def learning_curve(
     n_rows = min(len(order) for order in orders)
     ratio = float(np.mean([len(s.test) for s in splits])) / n_rows
     sizes = schedule.sizes(n_rows)
+    fitter = make_fitter(estimator, table, seed)
     columns: list[Any] = []
     failures: dict[tuple[int, int], str] = {}
     stopped = None
     steps = track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
     for i, size in enumerate(steps):
-        outcomes = Parallel(n_jobs=n_jobs)(
-            delayed(_one)(estimator, table, s, order[:size], found, matrix, seed, i)
-            for s, order in zip(splits, orders, strict=True)
-        )
+        jobs = [
+            (s, order[:size], found, matrix, i) for s, order in zip(splits, orders, strict=True)
+        ]
+        outcomes = list(fitter.run(_one, jobs, n_jobs))
         failures |= {(r, size): o for r, o in enumerate(outcomes) if isinstance(o, str)}
         columns.append(np.array([np.nan if isinstance(o, str) else o for o in outcomes]))
         if stop is not None and i > 0 and i < len(sizes) - 1:
@@ -150,19 +150,13 @@ def learning_curve(
 
 
 def _one(
-    estimator: Any,
-    table: Table,
-    split: Split,
-    train: Integers,
-    measure: Measure,
-    cost: Any,
-    seed: int,
-    number: int,
+    fitter: Fitter, split: Split, train: Integers, measure: Measure, cost: Any, number: int
 ) -> float | str:
+    table = fitter.table
     try:
-        model = fitted(estimator, table, train, seed, split.repeat, number)
-        codes, probabilities = predict_codes(
-            model, table, split.test, probabilities=measure.needs_probabilities
+        model = fitter.fit(train, split.repeat, number)
+        codes, probabilities = fitter.predict_codes(
+            model, split.test, probabilities=measure.needs_probabilities
         )
         if measure.needs_probabilities and probabilities is None:
             return f"{measure.name} needs probabilities, and the estimator has no predict_proba"

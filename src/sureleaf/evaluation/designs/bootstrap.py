@@ -53,16 +53,15 @@ class Bootstrap(Design):
         check_units(n_units, 2, groups, "A bootstrap")
         strata = classes if self.stratified and groups is None else np.zeros(n_units, dtype=int)
         members = [np.flatnonzero(strata == code) for code in range(int(strata.max()) + 1)]
-        rows_of = None if groups is None else [np.flatnonzero(units == u) for u in range(n_units)]
         for number in range(self.n_bootstraps):
-            drawn = _draw(members, n_units, seed, number)
-            out = ~np.isin(np.arange(n_units), drawn)
-            train = drawn if rows_of is None else np.concatenate([rows_of[u] for u in drawn])
-            yield Split(np.sort(train), np.flatnonzero(out[units]), number, 0)
+            times = _draw(members, n_units, seed, number)[units]
+            yield Split(
+                np.repeat(np.arange(len(units)), times), np.flatnonzero(times == 0), number, 0
+            )
 
 
 def _draw(members: list[Integers], n_units: int, seed: int, number: int) -> Integers:
-    """Draw units with replacement, again in the rare case that none is left out."""
+    """How often each unit is drawn; again in the rare case that none is left out."""
     attempt = 0
     while True:
         drawn = np.concatenate(
@@ -75,6 +74,7 @@ def _draw(members: list[Integers], n_units: int, seed: int, number: int) -> Inte
                 for code, stratum in enumerate(members)
             ]
         )
-        if len(np.unique(drawn)) < n_units or all(len(stratum) < 2 for stratum in members):
-            return drawn
+        times = np.bincount(drawn, minlength=n_units)
+        if times.min() == 0 or all(len(stratum) < 2 for stratum in members):
+            return times
         attempt += 1

@@ -132,6 +132,7 @@ def calibration_curve(
     strategy: str = "quantile",
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
+    repeats: float = 1.0,
 ) -> CalibrationCurve:
     """Observed rate against stated probability, with the band in which a true one would lie.
 
@@ -151,6 +152,9 @@ def calibration_curve(
         Level of the band: quantiles of the binomial distribution at the bin's mean probability,
         a little wide where the probabilities inside a bin differ.
     sample_weight : array-like of shape (n,), optional
+    repeats : float
+        How often each row is among these, predicted by different models: the band is that of
+        the rows, which repeats do not add to.
 
     Returns
     -------
@@ -176,10 +180,11 @@ def calibration_curve(
     used = mass > 0
     mean = (np.bincount(bins, w * stated)[used] / mass[used]).clip(0, 1)
     rate = np.bincount(bins, w * happened)[used] / mass[used]
-    rows = mass[used] ** 2 / np.bincount(bins, w * w)[used]
+    rows = mass[used] ** 2 / np.bincount(bins, w * w)[used] / repeats
+    whole = np.maximum(np.rint(rows), 1)
     tail = (1 - level) / 2
-    low = [_quantile(tail, n, p) / n for n, p in zip(np.rint(rows), mean, strict=True)]
-    high = [_quantile(1 - tail, n, p) / n for n, p in zip(np.rint(rows), mean, strict=True)]
+    low = [_quantile(tail, n, p) / n for n, p in zip(whole, mean, strict=True)]
+    high = [_quantile(1 - tail, n, p) / n for n, p in zip(whole, mean, strict=True)]
     return CalibrationCurve(mean, rate, np.array(low), np.array(high), rows, level)
 
 

@@ -1,0 +1,283 @@
+"""Hold a fitted model to what rows say, leaf by leaf or bin by bin."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sureleaf.auditing.leaf_view import LeafView
+from sureleaf.auditing.probability_bins import probability_bins
+from sureleaf.auditing.reading import Said, ask_model
+from sureleaf.auditing.result import Audit
+from sureleaf.auditing.tables import AuditedBins, AuditedLeaves, AuditedTrees
+from sureleaf.auditing.unseen_levels import unseen_levels
+from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
+from sureleaf.estimators.stated_levels import levels_of_counts
+from sureleaf.evaluation import Estimate
+from sureleaf.evaluation.arguments import (
+    check_choice,
+    check_count,
+    check_level,
+    read_labels,
+)
+from sureleaf.evaluation.intervals.proportion import wilson
+
+__all__ = ["audit"]
+
+FloatArray = NDArray[np.float64]
+
+_FEW_ROWS = 20
+"""Fewer rows can fall into the leaves as the training rows did by chance."""
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the groups are held to."""
+
+    rows: str
+    level: float
+    confidence: float | None
+    utility: float | None
+
+
+def audit(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    rows: str = "unseen",
+    level: float = 0.95,
+    confidence: float | None = 0.95,
+    utility: float | None = None,
+    n_bins: int = 10,
+    classes: ArrayLike | None = None,
+) -> Audit:
+    """Hold a fitted model to what rows say: each leaf's counts, probability and levels.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Trees, forests, extra-trees and bagged trees of scikit-learn and of this library, alone, in
+        a Pipeline or in a parameter search: leaf by leaf. LightGBM, XGBoost and everything else
+        with `predict_proba`: by bins of the stated probability, since leaves of boosters hold
+        scores.
+    X : array, sparse matrix, pandas, polars or Arrow table
+        Rows; columns are found by name if the model has names, further ones are left out.
+    y : array_like
+        Their labels.
+    rows : {"unseen", "training"}
+        What the rows were to the model. Of training rows, levels are those of the theory for
+        counts in leaves that were there before the rows; they flatter, and a warning says so.
+    level : float
+        Of the intervals.
+    confidence, utility : float or None
+        Wanted levels, for `rows_needed` and `flagged`.
+    n_bins : int
+        Bins of the stated probability, about.
+    classes : array_like, optional
+        Labels in the order of the model's probabilities, for boosters that do not keep them;
+        0, 1, ... by default.
+
+    Returns
+    -------
+    Audit
+        `leaves`, `trees`, `bins`, and the totals; prints as a table, `to_pandas()`,
+        `to_polars()`, `to_dict()`, `to_json()`.
+
+    Raises
+    ------
+    InvalidTypeError
+        If the model is no classifier with probabilities.
+    InvalidArgumentError
+        If it is not fitted, columns are missing, or y has labels that it does not know.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[::2], y[::2])
+    >>> found = audit(model, X[1::2], y[1::2])
+    >>> found.leaves.counts.tolist()
+    [[25.0, 0.0, 0.0], [0.0, 24.0, 3.0], [0.0, 1.0, 22.0]]
+    >>> found.leaves.stated.round(3).tolist()
+    [1.0, 0.96, 0.96]
+    >>> round(found.utility, 3), found.leaves.agrees.tolist()
+    (0.947, [True, True, True])
+    """
+    check_choice("rows", rows, ("unseen", "training"))
+    wanted = _Wanted(rows, check_level(level), _share(confidence), _share(utility))
+    check_count("n_bins", n_bins)
+    said = ask_model(model, X, classes)
+    codes = _codes(y, said)
+    if rows == "training":
+        warnings.warn(
+            "levels of training rows flatter a model: it was drawn around these very labels. "
+            "Audit it with rows that it has not seen.",
+            TrainingRowsWarning,
+            stacklevel=2,
+        )
+    leaves = _leaves(said.trees, codes, said.classes, wanted) if said.trees else None
+    if rows == "unseen" and leaves is not None and len(said.trees) == 1:
+        _warn_of_familiar_rows(said.trees[0], leaves)
+    bins = _bins(said, codes, n_bins, wanted)
+    hits = float((said.predicted == codes).sum())
+    table = bins if leaves is None or len(said.trees) > 1 else leaves
+    shares = table.n / table.n.sum()
+    return Audit(
+        model=said.name,
+        rows=rows,
+        n_rows=len(codes),
+        classes=said.classes,
+        level=wanted.level,
+        accuracy=Estimate(
+            hits / len(codes), *wilson(hits, len(codes), level=level), level, "wilson"
+        ),
+        stated=float(said.probabilities[np.arange(len(codes)), said.predicted].mean()),
+        confidence=float(shares @ table.confidence),
+        utility=float(shares @ table.utility),
+        leaves=leaves,
+        trees=None if leaves is None or leaves.tree is None else _trees(leaves, leaves.tree),
+        bins=bins,
+    )
+
+
+def _share(value: float | None) -> float | None:
+    if value is not None and not 0 <= value <= 1:
+        raise InvalidArgumentError(
+            f"confidence and utility must be from 0 to 1, or None; got {value!r}."
+        )
+    return value
+
+
+def _codes(y: ArrayLike, said: Said) -> NDArray[np.int64]:
+    labels = read_labels("y", y)
+    if len(labels) != len(said.predicted):
+        raise InvalidArgumentError(
+            f"X and y must have the same number of rows; got {len(said.predicted)} and "
+            f"{len(labels)}."
+        )
+    if not len(labels):
+        raise InvalidArgumentError("X and y must have at least one row; got none.")
+    place = {label: code for code, label in enumerate(said.classes.tolist())}
+    codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    if codes.min() < 0:
+        row = int(np.argmin(codes))
+        raise InvalidArgumentError(
+            f"y must hold classes of the model, {said.classes.tolist()[:12]}; got "
+            f"{labels.tolist()[row]!r} in row {row}. Leave such rows out, write the labels as the "
+            "model has them, or say with classes= (--classes) what its classes are called."
+        )
+    return codes
+
+
+def _levels(
+    counts: FloatArray,
+    predicted: NDArray[np.intp],
+    stated: FloatArray,
+    wanted: _Wanted,
+    tree: NDArray[np.intp] | None = None,
+) -> dict[str, Any]:
+    """Columns that leaves and bins share."""
+    n = counts.sum(axis=1)
+    if wanted.rows == "unseen":
+        found = unseen_levels(counts, predicted, tree)
+        low, high = found.interval(wanted.level)
+        needed = found.rows_needed(wanted.confidence, wanted.utility)
+        probability, sure, useful = found.probability, found.confidence, found.utility
+        below = found.below
+    else:
+        chosen = np.eye(counts.shape[1])[predicted]
+        theory = levels_of_counts(counts, n, chosen)
+        low, high = theory.interval(wanted.level)
+        needed = theory.rows_needed(np.arange(len(n)), wanted.confidence, wanted.utility)
+        probability, sure, useful = theory.probability, theory.confidence, theory.utility
+        below = theory.below
+    weak = below | (n <= 0)
+    weak |= (sure < wanted.confidence) if wanted.confidence is not None else False
+    weak |= (useful < wanted.utility) if wanted.utility is not None else False
+    rounding = 1e-9
+    return {
+        "n": n,
+        "counts": counts,
+        "stated": stated,
+        "probability": probability,
+        "low": low,
+        "high": high,
+        "agrees": (stated >= low - rounding) & (stated <= high + rounding),
+        "confidence": sure,
+        "utility": useful,
+        "rows_needed": needed,
+        "flagged": weak,
+    }
+
+
+def _leaves(
+    views: list[LeafView], codes: NDArray[np.int64], classes: NDArray[Any], wanted: _Wanted
+) -> AuditedLeaves:
+    """Tabulate the leaves of all trees at once: trees of a forest have many counts in common."""
+    counts = np.concatenate([view.count(codes, len(classes)) for view in views])
+    probabilities = np.concatenate([view.stated for view in views])
+    predicted = probabilities.argmax(axis=1)
+    stated = probabilities[np.arange(len(predicted)), predicted]
+    tree = np.repeat(np.arange(len(views)), [len(view.leaf) for view in views])
+    return AuditedLeaves(
+        tree=tree if len(views) > 1 else None,
+        leaf=np.concatenate([view.leaf for view in views]),
+        rule=views[0].rule if len(views) == 1 else None,
+        prediction=classes[predicted],
+        **_levels(counts, predicted, stated, wanted, tree),
+    )
+
+
+def _bins(said: Said, codes: NDArray[np.int64], n_bins: int, wanted: _Wanted) -> AuditedBins:
+    stated = said.probabilities[np.arange(len(codes)), said.predicted]
+    made = probability_bins(said.predicted, stated, n_bins)
+    counts = made.count(codes, len(said.classes))
+    levels = _levels(counts, made.predicted, made.stated, wanted)
+    return AuditedBins(
+        prediction=said.classes[made.predicted],
+        stated_from=made.stated_from,
+        stated_to=made.stated_to,
+        **levels,
+    )
+
+
+def _trees(leaves: AuditedLeaves, tree: NDArray[np.intp]) -> AuditedTrees:
+    total = np.bincount(tree, leaves.n)
+
+    def weighted(values: FloatArray) -> FloatArray:
+        return np.bincount(tree, leaves.n * values) / total
+
+    def number(which: NDArray[np.bool_]) -> NDArray[np.intp]:
+        return np.bincount(tree, which).astype(np.intp)
+
+    return AuditedTrees(
+        tree=np.arange(len(total)),
+        leaves=np.bincount(tree),
+        empty=number(leaves.n <= 0),
+        flagged=number(leaves.flagged),
+        outside=number(~leaves.agrees),
+        stated=weighted(leaves.stated),
+        confidence=weighted(leaves.confidence),
+        utility=weighted(leaves.utility),
+    )
+
+
+def _warn_of_familiar_rows(view: LeafView, found: AuditedLeaves) -> None:
+    """Warn if every leaf holds as many rows as in training, and of the classes it states."""
+    if view.trained_on is None or len(view.leaf) < 2 or not found.n.all():
+        return
+    if found.n.sum() < _FEW_ROWS:
+        return
+    shares = found.counts / found.n[:, np.newaxis]
+    if np.allclose(found.n, view.trained_on) and np.allclose(shares, view.stated):
+        warnings.warn(
+            "every leaf holds as many rows of each class as in training: these look like the "
+            "training rows, and levels taken from them flatter the model. If they are, say "
+            "rows='training'; better, audit with rows that it has not seen.",
+            TrainingRowsWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,100 @@
+"""``sureleaf audit``: a model of any library, held to what rows say."""
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
+from sureleaf.cli import requiring
+
+__all__ = ["audit"]
+
+
+def audit(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="A fitted model: .skops, .joblib, .pkl, LightGBM's .txt, XGBoost's .json."
+        ),
+    ],
+    data: given.Data,
+    target: given.Target,
+    rows: Annotated[
+        str, typer.Option(help="What the rows were to the model: unseen or training.")
+    ] = "unseen",
+    trust_pickle: Annotated[
+        bool,
+        typer.Option(
+            "--trust-pickle", help="Load a pickle, which runs whatever code is in it, as you."
+        ),
+    ] = False,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(help="A type that a .skops file may hold; can be repeated.", metavar="TYPE"),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels in the order of the model's probabilities, 'no,yes', for boosters.",
+            show_default="those of the model",
+        ),
+    ] = None,
+    bins: Annotated[int, typer.Option(help="Bins of the stated probability.")] = 10,
+    confidence: Annotated[
+        float, typer.Option(help="Leaves of less confidence are flagged.")
+    ] = 0.95,
+    utility: Annotated[
+        float | None, typer.Option(help="Leaves of less utility are flagged, too.")
+    ] = None,
+    level: given.Level = 0.95,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
+    require: requiring.Require = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Hold a fitted model to rows that it has not seen: leaf by leaf, or by stated probability.
+
+    For example:
+
+    - sureleaf audit tree.skops data.csv --target class
+
+    - sureleaf audit forest.joblib data.csv --target class --trust-pickle --json
+
+    - sureleaf audit booster.txt data.csv --target class --classes "no,yes"
+    """
+    from sureleaf import auditing as room
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.errors import TrainingRowsWarning
+    from sureleaf.report.audit_text import show_audit
+    from sureleaf.report.question import read_question
+
+    loaded = room.load_model(model, trust_pickle=trust_pickle, trust=trust or ())
+    known = read.csv_format(delimiter, encoding, decimal, missing)
+    asked = read_question(data, target, drop=drop or (), csv=known)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TrainingRowsWarning)
+        found = room.audit(
+            loaded,
+            asked.X,
+            asked.y,
+            rows=rows,
+            level=level,
+            confidence=confidence,
+            utility=utility,
+            n_bins=bins,
+            classes=None if classes is None else given.read_labels(classes, asked.y),
+        )
+    for warning in caught:
+        typer.echo(f"sureleaf: {' '.join(str(warning.message).split())}", err=True)
+    values = found.to_dict()
+    if as_json:
+        show_json(values)
+    else:
+        show(*show_audit(found), *given.left_out(asked.n_left_out))
+    requiring.pass_or_exit(require, values)

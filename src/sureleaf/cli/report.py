@@ -1,0 +1,243 @@
+"""``sureleaf report``: a table and a target in, the answer and its page out."""
+
+import hashlib
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
+from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.progress import watched
+
+if TYPE_CHECKING:
+    from sureleaf.report.findings.gathering import Progress
+    from sureleaf.report.question import Question
+
+__all__ = ["page_path", "read_costs", "report"]
+
+
+def report(
+    data: given.Data,
+    target: given.Target,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The page.",
+            show_default="DATA's name with -report.html; none if only --json is given",
+        ),
+    ] = None,
+    as_json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write every number there, too; - prints it."),
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="The class looked for.", show_default="the rarest")
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWS|FILE",
+            help="Costs, a row for each actual class: '0,1;5,0', or a file of such rows.",
+        ),
+    ] = None,
+    group: given.Group = None,
+    weight: given.Weight = None,
+    drop: read.Drop = None,
+    confidence: Annotated[
+        float, typer.Option(help="Leaves of less confidence are flagged.")
+    ] = 0.95,
+    utility: Annotated[
+        float | None, typer.Option(help="Leaves of less utility are flagged, too.")
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(help="Differences of accuracy up to this size count as none.")
+    ] = 0.01,
+    level: given.Level = 0.95,
+    seed: given.Seed = 0,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    jobs: given.Jobs = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
+) -> None:
+    """Grow a tree and report how far it can be trusted: one page, and every number as JSON.
+
+    For example:
+
+    - sureleaf report data.csv --target class
+
+    - sureleaf report data.csv --target class -o report.html --json report.json
+
+    - sureleaf report data.csv -t class --positive bad --cost "0,1;5,0" --drop id
+
+    - sureleaf report visits.parquet --target ill --group patient --json -
+    """
+    from sureleaf.report import make_report
+    from sureleaf.report.findings.origin import Origin
+    from sureleaf.report.question import read_question
+
+    printed = as_json is not None and str(as_json) == "-"
+    page = page_path(data, output, as_json)
+    known = read.csv_format(delimiter, encoding, decimal, missing)
+    asked = read_question(data, target, group=group, weight=weight, csv=known)
+    X = _without(asked, drop or [], data.name)
+    origin = Origin(
+        target,
+        source=data.name,
+        title=title,
+        command=_command(),
+        data_sha256=_sha256(data) if data.is_file() else None,
+        group=group,
+        weight=weight,
+        rows_left_out=asked.n_left_out,
+        columns_left_out=tuple(drop or []),
+    )
+    with _progress(shown=sys.stderr.isatty()) as tell:
+        made = make_report(
+            X,
+            asked.y,
+            origin=origin,
+            positive=given.read_label(positive, asked.y),
+            cost=None if cost is None else read_costs(cost),
+            groups=asked.groups,
+            sample_weight=asked.weights,
+            level=level,
+            confidence=confidence,
+            utility=utility,
+            margin=margin,
+            seed=seed,
+            n_jobs=jobs,
+            progress=tell,
+        )
+    _write(made, page, as_json)
+    if not printed:
+        _show(made, page, as_json, asked.n_left_out)
+
+
+def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | None:
+    """Return where the page goes; nowhere if only the numbers are asked for.
+
+    Examples
+    --------
+    >>> str(page_path(Path("data.csv"), None, None)), page_path(Path("data.csv"), None, Path("-"))
+    ('data-report.html', None)
+    """
+    if output is None and as_json is None:
+        name = "standard-input" if str(data) == "-" else data.name.split(".")[0] or data.stem
+        output = Path(f"{name}-report.html")
+    for path in (output, as_json):
+        if path is None or str(path) == "-":
+            continue
+        if not path.absolute().parent.is_dir():
+            raise InvalidArgumentError(
+                f"{path} cannot be written: there is no directory {path.parent}."
+            )
+        if path.absolute() == data.absolute():
+            raise InvalidArgumentError(f"the report must not overwrite the data; got {path}.")
+    return output
+
+
+def _without(asked: "Question", drop: list[str], name: str) -> Any:
+    for column in drop:
+        if column not in asked.X.column_names:
+            raise InvalidArgumentError(
+                f"--drop must be a column of {name} besides target, group and weight; got "
+                f"{column!r}.{suggestion(column, asked.X.column_names)}"
+            )
+    left = asked.X.drop_columns(drop)
+    if not left.column_names:
+        raise InvalidArgumentError("--drop leaves no column to predict from. Drop fewer.")
+    return left
+
+
+def read_costs(text: str) -> list[list[float]]:
+    """Return costs from rows as text, or from a file with a row a line.
+
+    Examples
+    --------
+    >>> read_costs("0,1;5,0")
+    [[0.0, 1.0], [5.0, 0.0]]
+    """
+    path = Path(text)
+    try:
+        if path.is_file():
+            lines = path.read_text(encoding="utf-8").split("\n")
+            text = ";".join(line.strip() for line in lines if line.strip())
+    except (OSError, ValueError) as problem:
+        raise InvalidArgumentError(f"--cost: {path.name} cannot be read: {problem}") from None
+    return given.read_cost(text)
+
+
+def _command() -> str:
+    return shlex.join(["sureleaf", *sys.argv[1:]])
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _progress(*, shown: bool) -> Iterator["Progress | None"]:
+    """Draw a bar with the stage and the time left, if somebody watches."""
+    if not shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    # Bars of the work within would be drawn over this one.
+    with (
+        watched(False),
+        Progress(
+            TextColumn("{task.description:<36}"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        ) as bar,
+    ):
+        task = bar.add_task("", total=1.0)
+        yield lambda stage, share: bar.update(task, description=stage, completed=share)
+
+
+def _write(made: Any, page: Path | None, as_json: Path | None) -> None:
+    from sureleaf.cli.output import show_json
+    from sureleaf.report.written import write_whole
+
+    if as_json is not None:
+        if str(as_json) == "-":
+            show_json(made.to_dict())
+        else:
+            made.to_json(as_json)
+    if page is not None:
+        from sureleaf.report.page import render_page
+
+        write_whole(page, render_page(made.to_dict()))
+
+
+def _show(made: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:
+    from rich.text import Text
+
+    from sureleaf.cli.output import show
+
+    headline, *others = made.sentences
+    tones = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
+    sentences = made.document["answer"]["sentences"]
+    shown: list[Any] = [Text(headline, style="bold"), ""]
+    for text, one in zip(others, sentences, strict=True):
+        shown.append(Text.assemble(("• ", tones[one["tone"]]), text))
+    shown += [Text(f"! {w['text']}", style="yellow") for w in made.document["data"]["warnings"][:8]]
+    shown += given.left_out(n_left_out)
+    shown.append("")
+    shown += [Text(f"Report: {path}") for path in (page, as_json) if path is not None]
+    show(*shown)

@@ -1,0 +1,180 @@
+"""Section 1: the answer in plain sentences, each with the section that shows it."""
+
+from typing import Any
+
+import numpy as np
+
+from sureleaf.report.findings.leaf_words import leaves_sentence
+from sureleaf.report.findings.plain import in_hundred, listed, percent
+
+__all__ = ["answer_section"]
+
+NAMED_COLUMNS = 4
+FEW_ROWS = 200
+HELPS = "More rows of the same kind would help"
+
+
+def answer_section(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the section of the answer, told from the other sections alone.
+
+    Examples
+    --------
+    >>> from sureleaf.report import make_report
+    >>> report = make_report([[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30)
+    >>> [sentence["topic"] for sentence in report.to_dict()["answer"]["sentences"]]
+    ['predicts', 'accuracy', 'leaves', 'rows', 'models']
+    """
+    accuracy = next(m for m in document["quality"]["measures"] if m["name"] == "accuracy")
+    estimate = {key: accuracy[key] for key in ("value", "low", "high", "level", "method")}
+    baseline = max(one["share"] for one in document["data"]["classes"])
+    told = {
+        "predicts": (*_predicts(document), "tree"),
+        "accuracy": (*_accuracy(document, baseline), "quality"),
+        "leaves": (*leaves_sentence(document), "leaves"),
+        "rows": (*_rows(document), "error"),
+        "models": (*_models(document), "models"),
+    }
+    return {
+        "headline": _headline(document, estimate),
+        "accuracy": estimate,
+        "baseline": baseline,
+        "sentences": [
+            {"topic": topic, "tone": tone, "text": text, "see": see}
+            for topic, (tone, text, see) in told.items()
+        ],
+    }
+
+
+def _headline(document: dict[str, Any], accuracy: dict[str, Any]) -> str:
+    interval = "no interval"
+    if accuracy["low"] is not None and accuracy["high"] is not None:
+        low, high = in_hundred(accuracy["low"]), in_hundred(accuracy["high"])
+        interval = f"{100 * accuracy['level']:g} % interval {low} to {high}"
+    return (
+        f"On rows it has not seen, this tree will be right about {document['data']['target']} "
+        f"some {in_hundred(accuracy['value'])} times in 100 ({interval})."
+    )
+
+
+def _predicts(document: dict[str, Any]) -> tuple[str, str]:
+    data, tree = document["data"], document["tree"]
+    target = data["target"]
+    columns = [column for column in data["columns"] if column["kind"] != "left out"]
+    if tree["n_leaves"] == 1:
+        label = data["classes"][tree["nodes"][0]["prediction"]]["label"]
+        return "bad", (
+            f"The columns do not help to tell {target}: the tree asks nothing and always says "
+            f"{label}."
+        )
+    tested = {column["name"] for column in tree["columns"]}
+    weights = {column["name"]: column["importance"] or 0.0 for column in columns}
+    names = sorted(tested, key=lambda name: (-weights[name], name))
+    first = tree["columns"][tree["nodes"][0]["column"]]["name"]
+    if len(names) <= NAMED_COLUMNS:
+        text = f"The tree predicts {target} with {listed(names)}"
+        text += "" if names == [first] else f"; it asks for {first} first"
+        unused = len(columns) - len(names)
+        if unused:
+            text += f". It does not use the other {unused}" if unused > 1 else ""
+    else:
+        text = (
+            f"The tree predicts {target} mostly with {listed(names[:NAMED_COLUMNS])}; it asks for "
+            f"{first} first, and uses {len(names)} of the {len(columns)} columns"
+        )
+    risky = [
+        warning["column"]
+        for warning in data["warnings"]
+        if warning["kind"] in ("identifier", "leak") and warning["column"] in tested
+    ]
+    if not risky:
+        return "plain", f"{text}."
+    beware = listed(list(dict.fromkeys(risky)))
+    return "bad", f"{text}. Beware of {beware}: see the warnings about the data."
+
+
+def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
+    classes = document["data"]["classes"]
+    label = max(classes, key=lambda one: one["share"])["label"]
+    text = f"Always saying {label} would be right {in_hundred(baseline)} times in 100"
+    found = _against(document, "majority class")
+    if found is None:
+        tone, text = "warn", f"{text}."
+    else:
+        gap, low, high = (-100 * found[key] for key in ("difference", "high", "low"))
+        more = "more" if gap >= 0 else "less"
+        text += f"; the tree is right {abs(gap):.1f} times {more} ({low:+.1f} to {high:+.1f})"
+        if low > 0:
+            tone, text = "good", f"{text}, so it has learned something."
+        elif high < 0:
+            tone, text = "bad", f"{text}: it does worse than that."
+        else:
+            tone, text = "bad", f"{text}: these rows do not show that it does better than that."
+    ranks = _ranks(document)
+    if tone == "bad" and ranks:
+        tone, text = "warn", f"{text} {ranks}"
+    finds, misses = _finds(document)
+    if finds:
+        text = f"{text} {finds}"
+    if misses and tone == "good":
+        tone = "warn"
+    if document["data"]["rows"] < FEW_ROWS:
+        text += (
+            f" {document['data']['rows']} rows are few: another sample may well give another tree."
+        )
+    return tone, text
+
+
+def _against(document: dict[str, Any], name: str) -> dict[str, Any] | None:
+    rows = document["models"]["rows"]
+    found: dict[str, Any] | None = next(r["comparison"] for r in rows if r["name"] == name)
+    return found
+
+
+def _ranks(document: dict[str, Any]) -> str:
+    auc = next((m for m in document["quality"]["measures"] if m["name"] == "auc"), None)
+    if auc is None or auc["low"] is None or auc["low"] <= 0.5:
+        return ""
+    return (
+        "Yet its probabilities do tell rows apart: with another threshold, or costs, it may be of "
+        "use."
+    )
+
+
+def _finds(document: dict[str, Any]) -> tuple[str, bool]:
+    """Say how much of the positive class is found, or which of many classes are missed."""
+    quality = document["quality"]
+    confusion, labels = np.array(quality["confusion"]), quality["labels"]
+    rows, said = confusion.sum(axis=1), confusion.sum(axis=0)
+    found = np.divide(np.diag(confusion), rows, out=np.ones(len(rows)), where=rows > 0)
+    missed = [(labels[code], found[code]) for code in np.flatnonzero(found < 0.5).tolist()]
+    if len(labels) == 2:
+        code = quality["positive"]
+        label = labels[code]
+        if said[code] <= 0:
+            return f"It never says {label}.", True
+        right = confusion[code, code] / said[code]
+        return (
+            f"Of the rows that are {label} it finds {percent(found[code])}; of those that it calls "
+            f"{label}, {percent(right)} are.",
+            bool(missed),
+        )
+    if not missed:
+        return "", False
+    told = [f"{label} ({percent(share)} found)" for label, share in missed[:3]]
+    more = [f"{len(missed) - 3} more classes"] if len(missed) > 3 else []
+    return f"It misses most rows of {listed(told + more)}.", True
+
+
+def _rows(document: dict[str, Any]) -> tuple[str, str]:
+    curve, note = document["error"]["curve"], document["error"]["curve_note"]
+    if curve is None:
+        return "plain", f"Whether more rows would help cannot be told: {note}."
+    return "warn" if curve["text"].startswith(HELPS) else "plain", curve["text"]
+
+
+def _models(document: dict[str, Any]) -> tuple[str, str]:
+    models = document["models"]
+    found = [row["comparison"] for row in models["rows"] if row["comparison"]]
+    better = any(one["low"] > 0 for one in found)
+    text = models["text"] or "The other models could not be compared on these rows."
+    return "warn" if better else "plain", text

@@ -1,0 +1,318 @@
+"""What an audit counts, states and refuses, for models as people fit them."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+
+import sureleaf
+from sureleaf import InvalidArgumentError, InvalidTypeError, TrainingRowsWarning, audit
+from tests.naive.audit import count
+
+X, CODES = load_breast_cancer(return_X_y=True)
+Y = np.array(["bad", "good"])[CODES]
+SEEN, UNSEEN = slice(0, None, 2), slice(1, None, 2)
+
+
+def tree(**options) -> DecisionTreeClassifier:
+    return DecisionTreeClassifier(random_state=0, **options).fit(X[SEEN], Y[SEEN])
+
+
+def check_counts(found, model, rows, labels) -> None:
+    expected = count(model.tree_, rows, labels, model.classes_.tolist())
+    assert found.leaf.tolist() == sorted(expected)
+    assert found.counts.tolist() == [expected[leaf] for leaf in sorted(expected)]
+
+
+# ---- what is counted ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{"max_depth": 3}, {}, {"max_leaf_nodes": 9}])
+def test_the_leaves_of_a_tree_are_counted_as_by_hand(options):
+    model = tree(**options)
+    found = audit(model, X[UNSEEN], Y[UNSEEN])
+    check_counts(found.leaves, model, X[UNSEEN], Y[UNSEEN])
+    right = model.score(X[UNSEEN], Y[UNSEEN])
+    assert found.accuracy.value == pytest.approx(right)
+    assert found.utility == pytest.approx(right)  # the utilities of leaves add up to it
+    assert found.leaves.prediction[found.leaves.n > 0].tolist() == [
+        model.predict(X[UNSEEN])[model.apply(X[UNSEEN]) == leaf][0]
+        for leaf in found.leaves.leaf[found.leaves.n > 0]
+    ]
+
+
+def test_missing_values_go_where_the_tree_sends_them_and_the_rule_says_so():
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(rows[SEEN], Y[SEEN])
+    found = audit(model, rows[UNSEEN], Y[UNSEEN])
+    check_counts(found.leaves, model, rows[UNSEEN], Y[UNSEEN])
+    assert all(" (or missing)" in rule for rule in found.leaves.rule if rule.count(" and ") < 2)
+
+
+def test_rules_are_true_of_the_rows_in_their_leaves():
+    model = tree(max_depth=4)
+    found = audit(model, X[UNSEEN], Y[UNSEEN])
+    at = model.apply(X[UNSEEN])
+    for leaf, rule in zip(found.leaves.leaf, found.leaves.rule, strict=True):
+        holds = np.ones(len(at), dtype=bool)
+        for test in rule.split(" and "):
+            name, sign, bound = test.split(" ")
+            column = X[UNSEEN][:, int(name[1:])]
+            holds &= column <= float(bound) if sign == "<=" else column > float(bound)
+        assert np.array_equal(holds, at == leaf), rule
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(5, max_depth=4, random_state=0),
+        ExtraTreesClassifier(5, max_depth=4, random_state=0),
+        BaggingClassifier(DecisionTreeClassifier(max_depth=4), 5, random_state=0),
+        BaggingClassifier(ExtraTreeClassifier(), 4, max_features=0.4, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_tree_of_an_ensemble_is_counted_as_by_hand(model):
+    model.fit(X[SEEN], Y[SEEN])
+    found = audit(model, X[UNSEEN], Y[UNSEEN])
+    columns = getattr(model, "estimators_features_", [slice(None)] * len(model.estimators_))
+    for number, (member, used) in enumerate(zip(model.estimators_, columns, strict=True)):
+        expected = count(member.tree_, X[UNSEEN][:, used], CODES[UNSEEN].tolist(), [0, 1])
+        own = found.leaves.tree == number
+        assert found.leaves.counts[own].tolist() == [expected[leaf] for leaf in sorted(expected)]
+        right = np.mean(member.predict(X[UNSEEN][:, used]) == CODES[UNSEEN])
+        assert found.trees.utility[number] == pytest.approx(right)
+        assert found.trees.leaves[number] == own.sum()
+    assert found.table is found.bins
+    assert found.utility == pytest.approx(model.score(X[UNSEEN], Y[UNSEEN]))
+
+
+def test_a_bag_that_lacks_a_class_states_nothing_for_it():
+    rows, labels = np.arange(12.0)[:, None], np.array(list("aaaaaabbbbbc"))
+    model = BaggingClassifier(DecisionTreeClassifier(), 2, random_state=1).fit(rows, labels)
+    without_b = [*range(6), 11]
+    codes = np.array([0] * 6 + [1] * 5 + [2])
+    model.estimators_[0] = DecisionTreeClassifier().fit(rows[without_b], codes[without_b])
+    found = audit(model, rows + 0.2, labels)
+    first = found.leaves.tree == 0
+    assert found.leaves.prediction[first].tolist() == ["a", "c"]
+    assert found.leaves.counts[first].tolist() == [[6, 2, 0], [0, 3, 1]]  # the cut is at 8
+
+
+def test_bins_hold_every_row_once_with_one_prediction_each():
+    model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X[SEEN], Y[SEEN])
+    found = audit(model, X[UNSEEN], Y[UNSEEN], n_bins=6)
+    assert found.leaves is None
+    assert found.trees is None
+    stated, said = model.predict_proba(X[UNSEEN]), model.predict(X[UNSEEN])
+    lines = zip(found.bins.prediction, found.bins.stated_from, found.bins.stated_to, strict=True)
+    seen = np.zeros(len(said), dtype=int)
+    for line, (prediction, low, high) in enumerate(lines):
+        own = stated.max(axis=1)
+        inside = (said == prediction) & (own >= low) & (own <= high)
+        seen += inside
+        labels = Y[UNSEEN][inside]
+        assert found.bins.counts[line].tolist() == [np.sum(labels == c) for c in model.classes_]
+        assert found.bins.stated[line] == pytest.approx(own[inside].mean())
+    assert (seen == 1).all()
+
+
+def test_bins_of_many_classes_are_by_the_class_predicted():
+    rows, labels = load_iris(return_X_y=True)
+    model = GaussianNB().fit(rows[::2], labels[::2])
+    found = audit(model, rows[1::2], labels[1::2], n_bins=6)
+    assert set(found.bins.prediction) == {0, 1, 2}
+    assert found.bins.n.sum() == 75
+    hits = sum(c[p] for c, p in zip(found.bins.counts, found.bins.prediction, strict=True))
+    assert hits / 75 == pytest.approx(found.utility)
+
+
+def test_our_own_trees_are_audited_with_rows_in_several_leaves():
+    rows = X[:, :4].copy()
+    rows[::5, 0] = np.nan
+    model = sureleaf.TreeClassifier(max_depth=2).fit(rows[SEEN], Y[SEEN])
+    found = audit(model, rows[UNSEEN], Y[UNSEEN])
+    shares = model.leaf_shares(rows[UNSEEN]).toarray()[:, model.tree_.leaf_ids]
+    for code, label in enumerate(model.classes_):
+        expected = [
+            sum(shares[row, leaf] for row in range(len(shares)) if Y[UNSEEN][row] == label)
+            for leaf in range(shares.shape[1])
+        ]
+        assert found.leaves.counts[:, code] == pytest.approx(expected)
+    assert found.leaves.rule.tolist() == model.leaves().rule.tolist()
+    bagged = sureleaf.BaggedTreesClassifier(n_estimators=3, random_state=0).fit(X[SEEN], Y[SEEN])
+    assert len(audit(bagged, X[UNSEEN], Y[UNSEEN]).trees) == 3
+
+
+# ---- how models and tables come -------------------------------------------------------------
+
+
+def test_a_pipeline_is_audited_in_its_own_columns_and_a_search_by_its_best():
+    frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 1] > 18, "big", "small")})
+    encode = make_column_transformer(
+        (StandardScaler(), ["size"]), (OneHotEncoder(sparse_output=False), ["kind"])
+    )
+    pipeline = make_pipeline(encode, DecisionTreeClassifier(max_depth=2, random_state=0))
+    pipeline.fit(frame[SEEN], Y[SEEN])
+    found = audit(pipeline, frame[UNSEEN], Y[UNSEEN])
+    assert "standardscaler__size <=" in found.leaves.rule[0]
+    inner = encode.transform(frame[UNSEEN])
+    check_counts(found.leaves, _named(pipeline), inner, Y[UNSEEN])
+    search = GridSearchCV(pipeline, {"decisiontreeclassifier__max_depth": [2]}, cv=2)
+    again = audit(search.fit(frame[SEEN], Y[SEEN]), frame[UNSEEN], Y[UNSEEN])
+    assert again.leaves.counts.tolist() == found.leaves.counts.tolist()
+
+
+def _named(pipeline):
+    return pipeline[-1]
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_are_found_by_name_whatever_the_table(form):
+    names = ["a", "b", "c"]
+    frame = pd.DataFrame(X[:, :3], columns=names)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(frame[SEEN], Y[SEEN])
+    columns = {"id": np.arange(len(X)), "c": X[:, 2], "a": X[:, 0], "b": X[:, 1]}
+    given = form({name: column[UNSEEN] for name, column in columns.items()})
+    check_counts(audit(model, given, Y[UNSEEN]).leaves, model, X[UNSEEN, :3], Y[UNSEEN])
+    nameless = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[SEEN, :3], Y[SEEN])
+    given = form({name: columns[name][UNSEEN] for name in names})
+    check_counts(audit(nameless, given, Y[UNSEEN]).leaves, nameless, X[UNSEEN, :3], Y[UNSEEN])
+
+
+def test_sparse_rows_are_read():
+    model = tree(max_depth=3)
+    dense, sparse = (
+        audit(model, rows, Y[UNSEEN]) for rows in (X[UNSEEN], sp.csr_matrix(X[UNSEEN]))
+    )
+    assert dense.leaves.counts.tolist() == sparse.leaves.counts.tolist()
+
+
+@pytest.mark.parametrize("names", [[0, 1], [False, True], [1.0, 2.0], ["b", "a"]])
+def test_labels_may_be_of_any_type(names):
+    labels = [names[code] for code in CODES]
+    model = DecisionTreeClassifier(max_depth=2).fit(X[SEEN], labels[SEEN])
+    found = audit(model, X[UNSEEN], labels[UNSEEN])
+    assert found.classes.tolist() == sorted(names)
+    assert found.leaves.counts.sum(axis=0).tolist() == [
+        labels[UNSEEN].count(name) for name in sorted(names)
+    ]
+
+
+def test_results_turn_into_frames_and_json_and_print():
+    found = audit(tree(max_depth=3), X[UNSEEN], Y[UNSEEN])
+    assert found.to_pandas().shape[0] == found.to_polars().shape[0] == len(found.leaves)
+    read = json.loads(found.to_json())
+    assert [leaf["counts"] for leaf in read["leaves"]] == found.leaves.counts.tolist()
+    assert read["accuracy"]["value"] == found.accuracy.value
+    shown = repr(found)
+    assert "DecisionTreeClassifier on 284 unseen rows" in shown
+    assert "stated probability is outside" in shown
+    assert "<table>" in found._repr_html_()
+
+
+# ---- training rows --------------------------------------------------------------------------
+
+
+def test_training_rows_are_warned_of_and_state_the_levels_of_the_theory():
+    model = tree(max_depth=2)
+    with pytest.warns(TrainingRowsWarning, match="flatter"):
+        found = audit(model, X[SEEN], Y[SEEN], rows="training")
+    y, n = found.leaves.counts.max(axis=1), found.leaves.n
+    p = sureleaf.levels.estimate_p_max(y, n)
+    assert found.leaves.probability == pytest.approx(p)
+    assert found.leaves.confidence == pytest.approx(sureleaf.levels.confidence(n, p))
+    assert found.leaves.utility == pytest.approx(sureleaf.levels.utility(n, p))
+    assert "flatter" in repr(found)
+
+
+def test_training_rows_given_as_unseen_are_recognised():
+    with pytest.warns(TrainingRowsWarning, match="look like the training rows"):
+        audit(tree(max_depth=3), X[SEEN], Y[SEEN])
+
+
+# ---- what is refused ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "message"),
+    [
+        (DecisionTreeClassifier(), InvalidArgumentError, "model must be fitted"),
+        (make_pipeline(StandardScaler(), GaussianNB()), InvalidArgumentError, "must be fitted"),
+        (DecisionTreeClassifier, InvalidTypeError, "the class DecisionTreeClassifier"),
+        (DecisionTreeRegressor().fit(X, CODES), InvalidTypeError, "a regressor"),
+        (RidgeClassifier().fit(X, CODES), InvalidTypeError, "must have predict_proba"),
+        ("tree.joblib", InvalidTypeError, "got str"),
+        (
+            DecisionTreeClassifier().fit(X, np.column_stack([CODES, CODES])),
+            InvalidTypeError,
+            "one label a row",
+        ),
+    ],
+)
+def test_what_is_no_fitted_classifier_is_refused(model, kind, message):
+    with pytest.raises(kind, match=message):
+        audit(model, X, CODES)
+
+
+def test_wrong_rows_and_labels_are_refused_with_what_is_wrong():
+    model = tree()
+    with pytest.raises(InvalidArgumentError, match=r"the 30 columns .* got 29"):
+        audit(model, X[:, 1:], Y)
+    with pytest.raises(InvalidArgumentError, match="got 'ugly' in row 1"):
+        audit(model, X[:2], ["good", "ugly"])
+    with pytest.raises(InvalidArgumentError, match=r"got 0 in row 0"):
+        audit(model, X, CODES)
+    with pytest.raises(InvalidArgumentError, match="same number of rows"):
+        audit(model, X, Y[:-1])
+    with pytest.raises(InvalidArgumentError, match="rows must be one of"):
+        audit(model, X, Y, rows="new")
+    with pytest.raises(InvalidArgumentError, match=r"Did you mean 0\.95"):
+        audit(model, X, Y, level=95)
+    with pytest.raises(InvalidArgumentError, match="from 0 to 1"):
+        audit(model, X, Y, confidence=95)
+    with pytest.raises(InvalidArgumentError, match="could not read X"):
+        audit(model, np.full((1, 30), "big"), ["good"])
+
+
+def test_missing_columns_and_text_are_named():
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    model = DecisionTreeClassifier().fit(frame, Y)
+    with pytest.raises(InvalidArgumentError, match=r"it lacks 'b'\. It has: 'a', 'c'"):
+        audit(model, frame.rename(columns={"b": "c"}), Y)
+    nameless = DecisionTreeClassifier().fit(frame.to_numpy(), Y)
+    with pytest.raises(InvalidArgumentError, match=r"without column names.*'b' hold"):
+        audit(nameless, frame.assign(b="big"), Y)
+
+
+def test_models_of_one_leaf_and_without_trees_are_audited():
+    stump = DecisionTreeClassifier().fit([[1], [1]], ["a", "b"])
+    found = audit(stump, [[1]] * 8, ["a"] * 6 + ["b"] * 2)
+    assert found.leaves.rule.tolist() == ["all rows"]
+    assert found.leaves.counts.tolist() == [[6, 2]]
+    assert audit(DummyClassifier().fit(X, Y), X, Y).bins.n.tolist() == [569]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        line = LogisticRegression(max_iter=20).fit(X[SEEN], Y[SEEN])
+    assert audit(line, X[UNSEEN], Y[UNSEEN]).leaves is None

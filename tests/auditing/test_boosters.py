@@ -1,0 +1,97 @@
+"""Boosters of LightGBM and XGBoost, with scikit-learn's interface and without."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from sureleaf import InvalidArgumentError, InvalidTypeError, audit
+
+lightgbm = pytest.importorskip("lightgbm")
+xgboost = pytest.importorskip("xgboost")
+
+X, Y = load_breast_cancer(return_X_y=True)
+NAMES = np.array(["bad", "good"])
+SEEN, UNSEEN = slice(0, None, 2), slice(1, None, 2)
+LIGHT = {"n_estimators": 5, "verbose": -1, "n_jobs": 1}
+EXTREME = {"n_estimators": 5, "n_jobs": 1}
+
+
+def check(found, probabilities, labels, classes) -> None:
+    """Each row is in the bin of its prediction and probability, counted by its label."""
+    said = np.array(classes)[probabilities.argmax(axis=1)]
+    assert found.utility == pytest.approx(np.mean(said == labels))
+    assert found.stated == pytest.approx(probabilities.max(axis=1).mean(), abs=1e-6)
+    counts = {name: np.zeros(len(classes)) for name in classes}
+    for prediction, line in zip(found.bins.prediction, found.bins.counts, strict=True):
+        counts[prediction] += line
+    for name in classes:
+        expected = [np.sum((said == name) & (labels == other)) for other in classes]
+        assert counts[name].tolist() == expected
+
+
+def test_lightgbm_with_names_of_its_own():
+    model = lightgbm.LGBMClassifier(**LIGHT).fit(X[SEEN], NAMES[Y[SEEN]])
+    stated = model.booster_.predict(X[UNSEEN])
+    found = audit(model, X[UNSEEN], NAMES[Y[UNSEEN]])
+    assert (found.model, found.leaves) == ("LGBMClassifier", None)
+    check(found, np.column_stack([1 - stated, stated]), NAMES[Y[UNSEEN]], ["bad", "good"])
+
+
+def test_a_lightgbm_booster_is_told_its_classes():
+    model = lightgbm.LGBMClassifier(**LIGHT).fit(X[SEEN], Y[SEEN]).booster_
+    stated = model.predict(X[UNSEEN])
+    stated = np.column_stack([1 - stated, stated])
+    check(audit(model, X[UNSEEN], Y[UNSEEN]), stated, Y[UNSEEN], [0, 1])
+    named = audit(model, X[UNSEEN], NAMES[Y[UNSEEN]], classes=["bad", "good"])
+    check(named, stated, NAMES[Y[UNSEEN]], ["bad", "good"])
+    with pytest.raises(InvalidArgumentError, match=r"classes= .*called"):
+        audit(model, X[UNSEEN], NAMES[Y[UNSEEN]])
+    with pytest.raises(InvalidArgumentError, match="classes must be 2 different labels"):
+        audit(model, X[UNSEEN], Y[UNSEEN], classes=["one"])
+    with pytest.raises(InvalidArgumentError, match="the 30 columns"):
+        audit(model, X[UNSEEN, 1:], Y[UNSEEN])
+
+
+def test_a_lightgbm_model_reads_its_text_columns_from_a_table():
+    frame = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 18, "big", "small")})
+    seen = frame[SEEN].astype({"b": "category"})
+    model = lightgbm.LGBMClassifier(**LIGHT).fit(seen, Y[SEEN])
+    stated = model.predict_proba(frame[UNSEEN].astype({"b": "category"}))
+    check(audit(model, frame[UNSEEN], Y[UNSEEN]), stated, Y[UNSEEN], [0, 1])
+
+
+def test_xgboost_with_and_without_scikit_learn():
+    model = xgboost.XGBClassifier(**EXTREME).fit(X[SEEN], Y[SEEN])
+    stated = model.predict_proba(X[UNSEEN])
+    check(audit(model, X[UNSEEN], Y[UNSEEN]), stated, Y[UNSEEN], [0, 1])
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(30)])
+    booster = xgboost.XGBClassifier(**EXTREME).fit(frame[SEEN], Y[SEEN]).get_booster()
+    check(audit(booster, frame[UNSEEN], Y[UNSEEN]), stated, Y[UNSEEN], [0, 1])
+    check(audit(booster, X[UNSEEN], Y[UNSEEN]), stated, Y[UNSEEN], [0, 1])
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_three_classes(library):
+    rows, labels = load_iris(return_X_y=True)
+    if library == "lightgbm":
+        model = lightgbm.LGBMClassifier(**LIGHT).fit(rows[::2], labels[::2]).booster_
+        stated = model.predict(rows[1::2])
+    else:
+        model = xgboost.XGBClassifier(**EXTREME).fit(rows[::2], labels[::2]).get_booster()
+        stated = model.predict(xgboost.DMatrix(rows[1::2]))
+    check(audit(model, rows[1::2], labels[1::2], n_bins=4), stated, labels[1::2], [0, 1, 2])
+
+
+def test_boosters_of_numbers_are_refused():
+    light = lightgbm.LGBMRegressor(**LIGHT).fit(X, Y)
+    extreme = xgboost.XGBRegressor(**EXTREME).fit(X, Y)
+    for model in (light, extreme, light.booster_, extreme.get_booster()):
+        with pytest.raises(InvalidTypeError, match=r"regressor|objective gives class prob"):
+            audit(model, X, Y)
+
+
+def test_boosters_that_are_not_fitted_are_refused():
+    for model in (lightgbm.LGBMClassifier(), xgboost.XGBClassifier()):
+        with pytest.raises(InvalidArgumentError, match="model must be fitted"):
+            audit(model, X, Y)

@@ -1,0 +1,87 @@
+"""Which files are read, and what must be said first."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
+
+from sureleaf import InvalidArgumentError, TreeClassifier
+from sureleaf.auditing import load_model
+
+skops = pytest.importorskip("skops.io")
+ROWS, LABELS = np.array([[1.0], [2.0], [3.0]]), ["a", "b", "b"]
+
+
+def double(rows):
+    return 2 * rows
+
+
+class Trap:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
+    sign = tmp_path / "ran"
+    for suffix in (".joblib", ".pkl", ".pickle"):
+        path = tmp_path / f"trap{suffix}"
+        path.write_bytes(pickle.dumps(Trap(str(sign))))
+        with pytest.raises(InvalidArgumentError, match=r"runs whatever code.*--trust-pickle"):
+            load_model(path)
+    assert not sign.exists()
+    joblib.dump(DecisionTreeClassifier().fit(ROWS, LABELS), tmp_path / "tree.joblib")
+    model = load_model(tmp_path / "tree.joblib", trust_pickle=True)
+    assert model.predict(ROWS).tolist() == LABELS
+
+
+def test_skops_files_of_trees_are_read_and_other_types_asked_for(tmp_path):
+    skops.dump(DecisionTreeClassifier().fit(ROWS, LABELS), tmp_path / "tree.skops")
+    assert load_model(tmp_path / "tree.skops").predict(ROWS).tolist() == LABELS
+    pipeline = make_pipeline(FunctionTransformer(double), DecisionTreeClassifier())
+    skops.dump(pipeline.fit(ROWS, LABELS), tmp_path / "pipe.skops")
+    name = f"{__name__}.double"
+    with pytest.raises(InvalidArgumentError, match=f"--trust {name}"):
+        load_model(tmp_path / "pipe.skops")
+    assert load_model(tmp_path / "pipe.skops", trust=[name]).predict(ROWS).tolist() == LABELS
+
+
+def test_our_own_files_are_read(tmp_path):
+    model = TreeClassifier().fit(ROWS, LABELS)
+    model.save(tmp_path / "tree.sureleaf")
+    loaded = load_model(tmp_path / "tree.sureleaf")
+    assert np.array_equal(loaded.predict_proba(ROWS), model.predict_proba(ROWS))
+
+
+def test_boosters_are_read_from_their_own_files(tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    rows, labels = [[float(i)] for i in range(60)], [0] * 30 + [1] * 30
+    model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1).fit(rows, labels)
+    model.booster_.save_model(tmp_path / "light.txt")
+    assert load_model(tmp_path / "light.txt").num_trees() == 2
+    xgboost = pytest.importorskip("xgboost")
+    other = xgboost.XGBClassifier(n_estimators=2, n_jobs=1).fit(rows, labels)
+    for suffix in ("json", "ubj"):
+        other.get_booster().save_model(tmp_path / f"extreme.{suffix}")
+        assert load_model(tmp_path / f"extreme.{suffix}").num_boosted_rounds() == 2
+
+
+def test_what_is_no_model_is_said_in_a_sentence(tmp_path):
+    with pytest.raises(InvalidArgumentError, match="there is none at"):
+        load_model(tmp_path / "none.skops")
+    (tmp_path / "data.csv").write_text("a,b\n")
+    with pytest.raises(InvalidArgumentError, match=r"must be a \.sureleaf, \.skops"):
+        load_model(tmp_path / "data.csv")
+    for suffix in (".skops", ".joblib", ".json", ".txt"):
+        broken = tmp_path / f"broken{suffix}"
+        broken.write_text("not a model")
+        with pytest.raises(InvalidArgumentError, match="could not be read as a model"):
+            load_model(broken, trust_pickle=True)

@@ -1,0 +1,87 @@
+"""sureleaf audit, run as a person runs it."""
+
+import json
+import re
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from sureleaf.cli import main
+
+skops = pytest.importorskip("skops.io")
+
+
+@pytest.fixture
+def files(tmp_path):
+    rows, codes = load_iris(return_X_y=True)
+    frame = pd.DataFrame(rows, columns=["sl", "sw", "pl", "pw"])
+    frame["kind"] = np.array(["s", "v", "w"])[codes]
+    frame[1::2].to_csv(tmp_path / "unseen.csv", index=False)
+    X, y = frame[::2].drop(columns="kind"), frame[::2]["kind"]
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    skops.dump(tree, tmp_path / "tree.skops")
+    forest = RandomForestClassifier(4, random_state=0).fit(X.to_numpy(), y)
+    joblib.dump(forest, tmp_path / "forest.joblib")
+    return tmp_path
+
+
+def run(capsys, *arguments) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(list(map(str, arguments)))
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+def test_a_tree_is_audited_leaf_by_leaf(capsys, files):
+    code, out, err = run(capsys, "audit", files / "tree.skops", files / "unseen.csv", "-t", "kind")
+    assert (code, err) == (0, "")
+    assert "a tree of 3 leaves" in out
+    assert "on 75 rows that it has not seen" in out.replace("\n", " ")
+    assert re.search(r"Leaf 1: p[lw] <= [\d.]+\n", out)
+    assert "outside its 95 % interval" in out.replace("\n", " ")
+
+
+def test_json_holds_every_leaf_and_bin(capsys, files):
+    told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "--json")
+    code, out, _ = run(capsys, *told)
+    assert code == 0
+    found = json.loads(out)
+    assert found["classes"] == ["s", "v", "w"]
+    assert sum(leaf["n"] for leaf in found["leaves"]) == 75
+    assert sum(line["n"] for line in found["bins"]) == 75
+
+
+def test_a_pickle_needs_trust_and_then_is_read_by_place(capsys, files):
+    told = ("audit", files / "forest.joblib", files / "unseen.csv", "-t", "kind")
+    code, out, err = run(capsys, *told)
+    assert (code, out) == (2, "")
+    assert "runs whatever code" in err
+    assert err.count("\n") == 1
+    code, out, _ = run(capsys, *told, "--trust-pickle", "--bins", "4")
+    assert code == 0
+    assert "4 trees" in out
+    assert "Each tree alone is right about" in out
+
+
+def test_training_rows_are_warned_of_on_one_line(capsys, files):
+    told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "--rows", "training")
+    code, out, err = run(capsys, *told)
+    assert code == 0
+    assert "flatters it" in out
+    assert err.startswith("sureleaf: levels of training rows flatter")
+    assert err.count("\n") == 1
+
+
+def test_text_for_a_model_without_names_is_refused_in_one_line(capsys, files):
+    frame = pd.read_csv(files / "unseen.csv").assign(sw="wide")
+    frame.to_csv(files / "text.csv", index=False)
+    told = ("audit", files / "forest.joblib", files / "text.csv", "-t", "kind", "--trust-pickle")
+    code, _, err = run(capsys, *told)
+    assert code == 2
+    assert "'sw' hold" in err
+    assert err.count("\n") == 1

@@ -1,0 +1,126 @@
+"""The report command and the gate over two reports, run in this process."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sureleaf import InvalidArgumentError
+from sureleaf.cli import main
+from sureleaf.cli.report import page_path, read_costs
+from tests.report.document_check import check_document
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lines = ["size,colour,site,mass,id,class"]
+    for i in range(60):
+        label = "" if i in (7, 8) else ("no", "yes")[i % 3 == 0]
+        lines.append(
+            f"{i % 3 * 2 + i / 40:.3f},{'rgb'[i % 3 * (i % 2)]},s{i // 3},{1 + i % 2},k{i},{label}"
+        )
+    path = tmp_path_factory.mktemp("report") / "rows.v2.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+@pytest.fixture(scope="module")
+def made(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "report.json"
+    with pytest.raises(SystemExit) as stop:
+        main(
+            ["report", str(data), "--target", "class", "--json", str(path), "--group", "site",
+             "--weight", "mass", "--drop", "id", "--positive", "no", "--cost", "0,1;5,0",
+             "--title", "A <title>", "--seed", "3", "--confidence", "0.9", "--utility", "0.6"]
+        )  # fmt: skip
+    assert not stop.value.code
+    return path
+
+
+def test_the_numbers_are_written_with_every_option(made: Path, data: Path) -> None:
+    document = json.loads(made.read_text(encoding="utf-8"))
+    check_document(document)
+    assert document["data"]["source"] == data.name
+    assert document["data"]["title"] == "A <title>"
+    assert document["data"]["rows"] == 58
+    assert document["data"]["rows_left_out"] == 2
+    assert document["data"]["groups"] == "site"
+    assert document["data"]["weights"] == "mass"
+    assert [c["name"] for c in document["data"]["columns"]] == ["size", "colour", "id"]
+    assert document["data"]["columns"][-1]["kind"] == "left out"
+    assert document["quality"]["positive"] == 0
+    assert document["quality"]["cost"] == [[0, 1], [5, 0]]
+    assert document["made"]["seed"] == 3
+    assert document["tree"]["wanted"] == {"level": 0.95, "confidence": 0.9, "utility": 0.6}
+    assert len(document["made"]["data_sha256"]) == 64
+
+
+def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "compare", made, made, "--gate")
+    assert code == 0
+    assert "new" in out
+    document = json.loads(made.read_text(encoding="utf-8"))
+    values = document["quality"]["folds"]["values"]
+    values["accuracy"] = [value - 0.3 - 0.001 * i for i, value in enumerate(values["accuracy"])]
+    worse = tmp_path / "worse.json"
+    worse.write_text(json.dumps(document))
+    code, out, _ = run(capsys, "compare", made, worse, "--gate", "--json")
+    assert code == 1
+    assert json.loads(out)["verdict"] == "worse"
+    assert run(capsys, "compare", made, worse)[0] == 0  # without the gate it only tells
+    assert run(capsys, "compare", made, worse, "--gate", "--margin", "0.9")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--target", "klass"], "--target must be a column"),
+        (["--target", "class", "--drop", "colr"], "--drop must be a column"),
+        (["--target", "class", "--positive", "maybe"], "--positive must be one of"),
+        (["--target", "class", "--cost", "0,1;x,0"], "--cost must be rows of numbers"),
+        (["--target", "class", "--cost", "0,1,2;3,4,5"], "a row and a column"),
+        (["--target", "class", "-o", "nowhere/at/all.html"], "no directory"),
+        (["--target", "class", "--json", "nowhere/at/all.json"], "no directory"),
+        (["--target", "mass", "--drop", "size", "--drop", "colour", "--drop", "site", "--drop",
+          "id", "--drop", "class"], "leaves no column"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_in_one_line(
+    arguments: list[str], told: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "report", data, *arguments)
+    assert code == 2
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_a_gate_needs_reports(data: Path, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "compare", data, "--gate")
+    assert code == 2
+    assert "--gate needs two reports" in err
+    code, _, err = run(capsys, "compare", made, data)
+    assert code == 2
+    assert "must be a report" in err
+
+
+def test_costs_may_stand_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "costs.csv"
+    path.write_text("0,2\n7,0\n")
+    assert read_costs(str(path)) == read_costs("0,2;7,0") == [[0, 2], [7, 0]]
+
+
+def test_the_page_is_named_after_the_data_unless_only_numbers_are_asked_for(data: Path) -> None:
+    assert page_path(data, None, None) == Path("rows-report.html")
+    assert page_path(data, None, Path("-")) is None
+    assert page_path(data, Path("x.html"), Path("-")) == Path("x.html")
+    with pytest.raises(InvalidArgumentError, match="overwrite"):
+        page_path(data, data, None)

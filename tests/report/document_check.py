@@ -1,0 +1,345 @@
+"""A whole report against docs/report-json.md: keys, types, and what must add up."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sureleaf.report.findings.decision import decide_binary, decide_classes
+
+Document = dict[str, Any]
+NUMBER = (int, float)
+VERDICTS = ("better", "worse", "equivalent", "undecided")
+KINDS = ("number", "category", "ordered", "date", "bool", "left out")
+WARNINGS = (
+    "identifier",
+    "leak",
+    "duplicates",
+    "conflicts",
+    "constant",
+    "tiny_class",
+    "missing",
+    "weights",
+)
+
+
+def check_document(document: Document) -> None:
+    """Assert that a document is what the page may rely on."""
+    _check_plain(document, "document")
+    assert document["schema"] == "sureleaf-report/1"
+    assert set(document) >= {
+        "made", "answer", "data", "tree", "quality", "error", "models", "methods",
+    }  # fmt: skip
+    _check_made(document["made"])
+    _check_answer(document)
+    _check_data(document["data"])
+    _check_tree(document)
+    _check_quality(document)
+    _check_error(document["error"])
+    _check_models(document["models"])
+    _check_methods(document["methods"])
+
+
+def _check_plain(value: Any, where: str) -> None:
+    """Only what JSON has, and no number that is none."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            assert type(key) is str, where
+            _check_plain(item, f"{where}.{key}")
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _check_plain(item, f"{where}[{place}]")
+    else:
+        assert value is None or type(value) in (str, int, float, bool), (where, type(value))
+        assert type(value) is not float or math.isfinite(value), where
+
+
+def _check_keys(value: Document, keys: str) -> None:
+    missing = set(keys.split()) - set(value)
+    assert not missing, missing
+
+
+def check_estimate(value: Document | None, *, low: float = -math.inf) -> None:
+    """Assert that it is an estimate, and that the interval holds the value."""
+    assert value is not None
+    _check_keys(value, "value low high level method")
+    assert isinstance(value["value"], NUMBER)
+    assert value["value"] >= low
+    assert 0 < value["level"] < 1
+    assert type(value["method"]) is str
+    assert (value["low"] is None) == (value["high"] is None)
+    if value["low"] is not None:
+        assert value["low"] <= value["value"] <= value["high"]
+        assert value["low"] < value["high"], "an interval without width claims to know it all"
+
+
+def _check_made(made: Document) -> None:
+    _check_keys(made, "sureleaf python numpy scipy scikit_learn date seed command seconds")
+    assert "T" in made["date"]
+    assert type(made["seed"]) is int
+    assert made["seconds"] > 0
+    assert made["data_sha256"] is None or len(made["data_sha256"]) == 64
+
+
+def _check_answer(document: Document) -> None:
+    answer = document["answer"]
+    assert answer["headline"].endswith(".")
+    check_estimate(answer["accuracy"], low=0)
+    shares = [one["share"] for one in document["data"]["classes"]]
+    assert answer["baseline"] == max(shares)
+    topics = [one["topic"] for one in answer["sentences"]]
+    assert topics == ["predicts", "accuracy", "leaves", "rows", "models"]
+    for one in answer["sentences"]:
+        assert one["tone"] in ("good", "warn", "bad", "plain")
+        assert one["see"] in ("tree", "quality", "leaves", "error", "models", "data")
+        assert one["text"].endswith(".")
+        assert "nan" not in one["text"].lower().split()
+
+
+def _check_data(data: Document) -> None:
+    _check_keys(data, "source target rows rows_left_out columns classes warnings")
+    assert math.isclose(sum(one["share"] for one in data["classes"]), 1.0)
+    assert len({one["label"] for one in data["classes"]}) == len(data["classes"])
+    for column in data["columns"]:
+        _check_keys(column, "name kind missing distinct low high categories bins importance note")
+        assert column["kind"] in KINDS
+        if column["kind"] == "left out":
+            continue
+        known = data["rows"] - column["missing"]
+        assert 0 <= known <= data["rows"]
+        assert column["distinct"] <= known
+        counts = [one["count"] for one in column["categories"]]
+        assert counts == sorted(counts, reverse=True)
+        assert len(counts) <= 12
+        assert sum(counts) <= known
+        if column["bins"] is not None:
+            assert len(column["bins"]) == 20
+            assert sum(column["bins"]) <= known
+    for warning in data["warnings"]:
+        assert warning["kind"] in WARNINGS
+        assert warning["text"].endswith(".")
+
+
+def _check_tree(document: Document) -> None:
+    tree, k = document["tree"], len(document["data"]["classes"])
+    _check_keys(
+        tree,
+        "n_leaves n_nodes depth levels levels_from wanted unseen columns nodes rules example_rows",
+    )
+    nodes = tree["nodes"]
+    assert [node["id"] for node in nodes] == list(range(tree["n_nodes"]))
+    leaves = [node for node in nodes if node["column"] is None]
+    assert len(leaves) == tree["n_leaves"]
+    assert max(node["depth"] for node in nodes) == tree["depth"]
+    for node in nodes:
+        _check_node(node, nodes, tree["columns"], k)
+    used = {node["column"] for node in nodes if node["column"] is not None}
+    assert used == set(range(len(tree["columns"])))
+    _check_examples(document)
+
+
+def _check_node(node: Document, nodes: list[Document], columns: list[Document], k: int) -> None:
+    if node["id"]:
+        parent = nodes[node["parent"]]
+        assert parent["id"] < node["id"]
+        assert node["id"] in parent["children"]
+        assert type(node["edge"]) is str
+        assert node["depth"] == parent["depth"] + 1
+    else:
+        assert node["parent"] is None
+        assert node["edge"] is None
+    assert len(node["counts"]) == len(node["probabilities"]) == k
+    assert math.isclose(sum(node["counts"]), node["n"], abs_tol=1e-9)
+    assert math.isclose(sum(node["probabilities"]), 1.0, abs_tol=1e-9)
+    assert node["probabilities"][node["prediction"]] == max(node["probabilities"])
+    own = ["rule", "low", "high", "confidence", "utility", "flagged"]
+    if node["column"] is None:
+        assert node["children"] == []
+        assert all(node[key] is not None for key in own)
+        assert node["low"] <= node["probability"] <= node["high"]
+        assert 0 <= node["confidence"] <= 1
+        assert 0 <= node["utility"] <= 1
+        assert bool(node["repair"]) == node["flagged"]
+        return
+    assert all(node[key] is None for key in own)
+    children = [nodes[child] for child in node["children"]]
+    assert len(children) == len(node["shares"])
+    assert math.isclose(sum(node["shares"]), 1.0, abs_tol=1e-9)
+    assert math.isclose(sum(child["n"] for child in children), node["n"], rel_tol=1e-9)
+    column = columns[node["column"]]
+    if node["branch_of_category"] is None:
+        assert len(children) == 2
+        assert node["threshold"] is not None
+        assert type(node["threshold_text"]) is str
+    else:
+        assert node["threshold"] is None
+        assert len(node["branch_of_category"]) == len(column["categories"])
+        assert set(node["branch_of_category"]) - {-1} == set(range(len(children)))
+
+
+def walk(tree: Document, codes: list[float | None]) -> dict[int, float]:
+    """Follow a row down the tree by the rules of the document: leaf -> share."""
+    shares: dict[int, float] = {}
+    pending = [(0, 1.0)]
+    while pending:
+        number, share = pending.pop()
+        node = tree["nodes"][number]
+        if node["column"] is None:
+            shares[number] = shares.get(number, 0.0) + share
+            continue
+        code = codes[node["column"]]
+        if code is not None and node["branch_of_category"] is None:
+            pending.append((node["children"][0 if code <= node["threshold"] else 1], share))
+        elif code is not None and (branch := node["branch_of_category"][int(code)]) >= 0:
+            pending.append((node["children"][branch], share))
+        else:
+            for child, part in zip(node["children"], node["shares"], strict=True):
+                pending.append((child, share * part))
+    return shares
+
+
+def _check_examples(document: Document) -> None:
+    tree = document["tree"]
+    examples = tree["example_rows"]
+    assert 0 < len(examples) <= 40
+    assert [one["row"] for one in examples] == sorted({one["row"] for one in examples})
+    labels = [one["label"] for one in document["data"]["classes"]]
+    for one in examples:
+        assert len(one["values"]) == len(one["codes"]) == len(tree["columns"])
+        assert one["truth"] in labels
+        for value, code, column in zip(one["values"], one["codes"], tree["columns"], strict=True):
+            assert (value is None) == (code is None)
+            if code is not None and column["categories"] is not None:
+                assert column["categories"][int(code)] == value
+        reached = walk(tree, one["codes"])
+        assert math.isclose(sum(reached.values()), 1.0)
+        assert math.isclose(reached[one["leaf"]], max(reached.values()))
+
+
+def _check_quality(document: Document) -> None:
+    quality, data = document["quality"], document["data"]
+    labels = [one["label"] for one in data["classes"]]
+    k, counts = len(labels), np.array([one["count"] for one in data["classes"]])
+    assert quality["labels"] == labels
+    assert 0 <= quality["positive"] < k
+    confusion = np.array(quality["confusion"])
+    assert confusion.shape == (k, k)
+    np.testing.assert_allclose(confusion.sum(axis=1), counts, rtol=1e-6)
+    for measure in quality["measures"]:
+        _check_keys(measure, "name of better value low high level method")
+        assert measure["better"] in ("high", "low")
+        check_estimate(measure)
+    _check_roc(quality["roc"], quality["positive"])
+    _check_calibration(quality["calibration"])
+    _check_decision(quality, counts)
+    folds = quality["folds"]
+    sizes = {len(values) for values in folds["values"].values()}
+    assert len(sizes) == 1
+    assert folds["rows"] == data["rows"]
+
+
+def _check_roc(roc: Document | None, positive: int) -> None:
+    if roc is None:
+        return
+    assert roc["class"] == positive
+    x, y = roc["false_positive_rate"], roc["true_positive_rate"]
+    assert len(x) == len(y) == len(roc["low"]) == len(roc["high"]) <= 400
+    assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
+    assert all(a <= b for a, b in pairwise(x))
+    assert all(a <= b for a, b in pairwise(y))
+    assert all(
+        low <= rate <= high for low, rate, high in zip(roc["low"], y, roc["high"], strict=True)
+    )
+    check_estimate(roc["area"], low=0)
+
+
+def _check_calibration(calibration: Document | None) -> None:
+    if calibration is None:
+        return
+    lines = [calibration[key] for key in ("stated", "happened", "count", "low", "high")]
+    assert len({len(line) for line in lines}) == 1
+    assert all(0 <= value <= 1 for key in (0, 1, 3, 4) for value in lines[key])
+    assert calibration["error"]["low"] is None
+
+
+def _check_decision(quality: Document, counts: Any) -> None:
+    scores, cost = quality["scores"], np.array(quality["cost"])
+    assert cost.shape == (len(counts), len(counts))
+    if scores["kind"] == "binary":
+        assert scores["score"] == sorted(set(scores["score"]))
+        p = quality["positive"]
+        assert math.isclose(sum(scores["positive"]), counts[p], rel_tol=1e-6)
+        assert math.isclose(sum(scores["negative"]), counts[1 - p], rel_tol=1e-6)
+        found = decide_binary(
+            scores["score"], scores["negative"], scores["positive"], cost, positive=p
+        )
+    else:
+        rows = scores["rows"]
+        assert len(rows) <= 4000
+        assert math.isclose(sum(row["weight"] for row in rows), counts.sum(), rel_tol=1e-6)
+        found = decide_classes(
+            [row["truth"] for row in rows],
+            [row["weight"] for row in rows],
+            [row["probabilities"] for row in rows],
+            cost,
+        )
+    decision = quality["decision"]
+    assert decision == found.to_dict()
+    table = np.array(decision["confusion"])
+    assert math.isclose(
+        decision["cost_a_row"], float((table * cost).sum() / table.sum()), abs_tol=1e-12
+    )
+
+
+def _check_error(error: Document) -> None:
+    check_estimate(error["cross_validation"], low=0)
+    for name in ("bootstrap", "curve"):
+        assert (error[name] is None) == (type(error[f"{name}_note"]) is str)
+    if error["bootstrap"] is not None:
+        found = error["bootstrap"]
+        _check_keys(
+            found, "n_bootstraps training plain leave_one_out e632 e632_plus standard_errors"
+        )
+        assert 0 <= found["low"] <= found["e632_plus"] <= found["high"] <= 1
+    if error["curve"] is not None:
+        curve = error["curve"]
+        assert len({len(curve[key]) for key in ("sizes", "values", "low", "high")}) == 1
+        assert curve["sizes"] == sorted(set(curve["sizes"]))
+        if curve["ahead"] is not None:
+            ahead = curve["ahead"]
+            assert all(
+                low <= value <= high
+                for low, value, high in zip(
+                    ahead["low"], ahead["values"], ahead["high"], strict=True
+                )
+            )
+        assert curve["text"].endswith(".")
+
+
+def _check_models(models: Document) -> None:
+    names = [row["name"] for row in models["rows"]]
+    assert models["reference"] == names[0]
+    assert len(set(names)) == len(names)
+    assert models["rows"][0]["comparison"] is None
+    assert set(models["verdicts"]) == set(VERDICTS)
+    for row in models["rows"]:
+        check_estimate(row["accuracy"], low=0)
+        found = row["comparison"]
+        if found is None:
+            continue
+        assert found["verdict"] in VERDICTS
+        assert found["low"] <= found["difference"] <= found["high"]
+        gap = row["accuracy"]["value"] - models["rows"][0]["accuracy"]["value"]
+        assert math.isclose(found["difference"], gap, abs_tol=0.02)
+        if found["verdict"] == "better":
+            assert found["low"] > models["margin"]
+        if found["verdict"] == "worse":
+            assert found["high"] < -models["margin"]
+
+
+def _check_methods(methods: Document) -> None:
+    assert len(methods["definitions"]) >= 8
+    for one in methods["definitions"]:
+        assert all(one[key] for key in ("name", "text", "assumes", "reference"))
+    assert all(type(value) is int for value in methods["effort"].values())

@@ -1,0 +1,136 @@
+"""Sentences say what the numbers say."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from sureleaf.report.findings.answer import answer_section
+from sureleaf.report.findings.error import rows_text
+from sureleaf.report.findings.leaf_words import leaves_sentence
+from sureleaf.report.findings.models import models_text
+from tests.report.tables import mixed, quick_report
+
+Document = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def original() -> Document:
+    return quick_report(*mixed()).to_dict()
+
+
+@pytest.fixture
+def document(original: Document) -> Document:
+    return copy.deepcopy(original)
+
+
+def sentence(document: Document, topic: str) -> dict[str, str]:
+    told = answer_section(document)["sentences"]
+    return next(one for one in told if one["topic"] == topic)
+
+
+def against_majority(document: Document, low: float, high: float) -> None:
+    row = next(r for r in document["models"]["rows"] if r["name"] == "majority class")
+    row["comparison"] |= {"low": low, "high": high, "difference": (low + high) / 2}
+
+
+def ranking(document: Document, low: float) -> None:
+    for measure in document["quality"]["measures"]:
+        if measure["name"] == "auc":
+            measure |= {"low": low}
+
+
+def test_a_tree_that_surely_beats_the_majority_is_good(document: Document) -> None:
+    against_majority(document, -0.3, -0.1)
+    document["quality"]["confusion"] = [[60, 4], [6, 90]]
+    told = sentence(document, "accuracy")
+    assert told["tone"] == "good"
+    assert "right 20.0 times more (+10.0 to +30.0), so it has learned something" in told["text"]
+
+
+def test_a_tree_that_may_be_no_better_is_bad_or_a_ranking_at_most(document: Document) -> None:
+    against_majority(document, -0.1, 0.02)
+    ranking(document, 0.45)
+    told = sentence(document, "accuracy")
+    assert told["tone"] == "bad"
+    assert "do not show that it does better" in told["text"]
+    ranking(document, 0.6)
+    told = sentence(document, "accuracy")
+    assert told["tone"] == "warn"
+    assert "tell rows apart" in told["text"]
+
+
+def test_a_tree_that_surely_does_worse_is_told_so(document: Document) -> None:
+    against_majority(document, 0.05, 0.2)
+    ranking(document, 0.45)
+    told = sentence(document, "accuracy")
+    assert told["tone"] == "bad"
+    assert "less (-20.0 to -5.0): it does worse" in told["text"]
+
+
+def test_a_class_that_is_missed_takes_the_praise_away(document: Document) -> None:
+    against_majority(document, -0.3, -0.1)
+    document["quality"]["confusion"] = [[20, 44], [1, 95]]
+    told = sentence(document, "accuracy")
+    assert told["tone"] == "warn"
+    assert "Of the rows that are <bad> it finds 31 %" in told["text"]
+    document["quality"]["confusion"] = [[0, 64], [0, 96]]
+    assert "It never says <bad>." in sentence(document, "accuracy")["text"]
+
+
+def test_the_headline_has_the_accuracy_and_its_interval(document: Document) -> None:
+    for measure in document["quality"]["measures"]:
+        if measure["name"] == "accuracy":
+            measure |= {"value": 0.721, "low": 0.684, "high": 0.757}
+    told = answer_section(document)["headline"]
+    assert "some 72 times in 100 (95 % interval 68 to 76)" in told
+
+
+def test_leaves_are_counted_and_the_largest_weak_ones_named(document: Document) -> None:
+    leaves = [node for node in document["tree"]["nodes"] if node["column"] is None]
+    for leaf in leaves:
+        leaf["flagged"] = False
+    assert leaves_sentence(document)[0] == "good"
+    worst = max(leaves, key=lambda leaf: leaf["n"])
+    worst["flagged"] = True
+    tone, text = leaves_sentence(document)
+    share = worst["n"] / sum(leaf["n"] for leaf in leaves)
+    assert tone == ("bad" if share > 0.5 else "warn")
+    assert f"Do not trust 1 of the {len(leaves)} leaves ({100 * share:.0f} % of the rows)" in text
+    assert f"leaf {worst['id']}, " in text
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "start"),
+    [
+        (0.01, 0.02, 0.03, "More rows of the same kind would help"),
+        (-0.01, 0.01, 0.03, "Whether more rows of the same kind would help is open"),
+        (-0.002, 0.001, 0.006, "More rows of the same kind would hardly help"),
+    ],
+)
+def test_more_rows_help_only_as_far_as_the_interval_says(
+    low: float, value: float, high: float, start: str
+) -> None:
+    gain = {"low": low, "value": value, "high": high}
+    more = {"target": 0.8, "rows": None, "low": 300, "high": None}
+    assert rows_text({"gain_of_doubling": gain, "more_rows": more}, 100).startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "low", "high", "short", "bagged"),
+    [
+        ("equivalent", -0.005, 0.005, "does as well, within 1 time in 100", "one tree is enough"),
+        ("better", 0.02, 0.04, "prefer it", "prefer them"),
+        ("worse", -0.04, -0.02, "is not enough", "one tree is enough"),
+        ("undecided", -0.02, 0.04, "cannot tell", "cannot tell whether"),
+        ("undecided", 0.002, 0.04, "prefer it", "prefer them"),
+    ],
+)
+def test_a_model_is_preferred_only_where_the_interval_prefers_it(
+    verdict: str, low: float, high: float, short: str, bagged: str
+) -> None:
+    found = {"verdict": verdict, "low": low, "high": high, "difference": (low + high) / 2}
+    rows = [{"name": name, "comparison": found} for name in ("short tree", "bagged trees")]
+    simpler, larger = models_text(rows, 0.01).split(" Larger: ")
+    assert short in simpler
+    assert bagged in larger

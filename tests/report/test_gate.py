@@ -1,0 +1,112 @@
+"""Two reports: better, worse, equivalent or undecided, by a test that is valid."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sureleaf import InvalidArgumentError
+from sureleaf.comparison import paired_t
+from sureleaf.report import compare_reports, read_report
+from tests.report.tables import mixed, quick_report, three_classes
+
+Document = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def old() -> Document:
+    return quick_report(*mixed()).to_dict()
+
+
+def changed(document: Document, change: Any) -> Document:
+    """The same report with other accuracies, fold by fold."""
+    other = copy.deepcopy(document)
+    values = other["quality"]["folds"]["values"]
+    values["accuracy"] = (np.array(values["accuracy"]) + change).tolist()
+    return other
+
+
+def test_the_same_folds_are_compared_in_pairs(old: Document) -> None:
+    gaps = np.array([0.01, 0.02, -0.01, 0.03, 0.0, 0.015])
+    found = compare_reports(old, changed(old, gaps))
+    test = paired_t(gaps, corrected=old["quality"]["folds"]["test_to_train"])
+    assert found.difference == pytest.approx(test.difference)
+    assert (found.low, found.high) == pytest.approx((test.low, test.high))
+    assert "folds of the same rows" in found.method
+
+
+@pytest.mark.parametrize(
+    ("change", "margin", "verdict"),
+    [
+        (-0.05, 0.01, "worse"),
+        (0.05, 0.01, "better"),
+        (-0.05, 0.1, "equivalent"),
+        (0.005, 0.01, "equivalent"),
+    ],
+)
+def test_a_steady_change_is_judged_by_the_margin(
+    old: Document, change: float, margin: float, verdict: str
+) -> None:
+    wiggle = np.array([1, -1, 1, -1, 1, -1]) * 1e-4
+    found = compare_reports(old, changed(old, change + wiggle), margin=margin)
+    assert found.verdict == verdict
+    assert "new tree" in found.sentence
+
+
+def test_a_noisy_fall_within_chance_is_undecided(old: Document) -> None:
+    noisy = np.array([0.1, -0.15, 0.08, -0.12, 0.05, -0.06])
+    assert compare_reports(old, changed(old, noisy)).verdict == "undecided"
+
+
+def test_the_same_report_does_not_differ_and_claims_no_certainty(old: Document) -> None:
+    found = compare_reports(old, old)
+    assert found.difference == 0
+    assert found.low < 0 < found.high
+
+
+def test_other_seeds_and_other_rows_are_compared_by_their_intervals(old: Document) -> None:
+    for new in (quick_report(*mixed(), seed=5), quick_report(*mixed(seed=9))):
+        found = compare_reports(old, new.to_dict())
+        assert found.method == "z from both intervals"
+        assert "cautious" in found.assumption
+        assert found.low <= found.difference <= found.high
+
+
+def test_losses_are_worse_when_they_rise(old: Document) -> None:
+    new = copy.deepcopy(old)
+    values = new["quality"]["folds"]["values"]
+    losses = values["quadratic_loss"]
+    values["quadratic_loss"] = [loss + 0.1 + 0.001 * i for i, loss in enumerate(losses)]
+    assert compare_reports(old, new, measure="quadratic_loss").verdict == "worse"
+
+
+def test_other_questions_weights_and_measures_are_refused(old: Document) -> None:
+    with pytest.raises(InvalidArgumentError, match="same question"):
+        compare_reports(old, quick_report(*three_classes()).to_dict())
+    weighed = copy.deepcopy(old)
+    weighed["quality"]["folds"]["weights_id"] = "0" * 64
+    with pytest.raises(InvalidArgumentError, match="weigh the same rows"):
+        compare_reports(old, weighed)
+    with pytest.raises(InvalidArgumentError, match="--measure"):
+        compare_reports(old, old, measure="cost")
+    without = copy.deepcopy(old)
+    del without["quality"]["folds"]
+    with pytest.raises(InvalidArgumentError, match="fold by fold"):
+        compare_reports(old, without)
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", '{"schema": "other/1"}', "{", "[" * 100_000])
+def test_foreign_files_are_refused_in_a_sentence(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.json"
+    path.write_text(text)
+    with pytest.raises(InvalidArgumentError, match=r"foreign\.json must be a report"):
+        read_report(path)
+
+
+def test_a_written_report_is_read_again(old: Document, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(old))
+    assert read_report(path) == old
