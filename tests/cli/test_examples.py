@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -59,10 +60,12 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in names.split():
             path = str(place / f"{name}.eval")
             made.append(["evaluate", data, "-t", "class", "-m", model, "--save", path])
+    made.append(["report", data, "-t", "class", "--json", str(place / "old.json")])
     for arguments in made:
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert not stop.value.code
+    shutil.copy(place / "old.json", place / "new.json")
     return place
 
 
