@@ -45,19 +45,18 @@ def doubts(table: Any, name: str, missing: Sequence[str]) -> Iterator[str]:
         n for n, t in zip(table.column_names, table.schema.types, strict=True) if t == "string"
     ]
     marked: dict[str, list[str]] = {}
+    gone = pa.array([*missing, ""], pa.string())
+    marks = pa.array([mark for mark in _MARKS if mark not in missing], pa.string())
     for column in texts:
-        values = table[column]
-        known = values.filter(pc.invert(pc.is_in(values, value_set=pa.array([*missing, ""]))))
-        odd = _odd_one(known)
+        odd = _odd_one(table[column], gone)
         if odd is not None:
             yield (
                 f"column {column!r} of {name} is text, because {odd!r} is no number; if that "
                 f"means missing: --missing {odd!r}"
             )
             continue
-        for mark in pc.unique(
-            known.filter(pc.is_in(known, value_set=pa.array(_MARKS)))
-        ).to_pylist():
+        different = pc.unique(table[column])
+        for mark in different.filter(pc.is_in(different, value_set=marks)).to_pylist():
             marked.setdefault(mark, []).append(column)
     for mark, columns in marked.items():
         shown = ", ".join(map(repr, columns[:3])) + (", ..." if len(columns) > 3 else "")
@@ -68,17 +67,23 @@ def doubts(table: Any, name: str, missing: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _odd_one(known: Any) -> str | None:
+def _odd_one(values: Any, gone: Any) -> str | None:
     """Find the first cell that is no number, in a column whose first cells mostly are."""
     import pyarrow.compute as pc
 
-    first = known.slice(0, _LOOKED_AT)
-    numbers = pc.match_substring_regex(first, _NUMBER)
-    share = pc.mean(numbers).as_py() if len(first) else None
+    first = _known(values.slice(0, _LOOKED_AT), gone)
+    share = pc.mean(pc.match_substring_regex(first, _NUMBER)).as_py() if len(first) else None
     if share is None or share < _MOSTLY or pc.count_distinct(first).as_py() < _MANY:
         return None
+    known = _known(values, gone)
     place = pc.index(pc.match_substring_regex(known, _NUMBER), False).as_py()
     if place < 0:  # all are numbers: the column is text because it is quoted, or asked to be
         return None
     odd: str = known[place].as_py()
     return odd if len(odd) <= 40 else odd[:39] + "…"
+
+
+def _known(values: Any, gone: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return values.filter(pc.invert(pc.is_in(values, value_set=gone)))
