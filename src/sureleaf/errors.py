@@ -11,8 +11,12 @@
     TrainingRowsWarning (UserWarning)    figures come from rows that shaped the model
     UnseenCategoryWarning (UserWarning)  a category was not there in training
 
-Every message says what was expected, what was got and what to do next.
+Every message says what was expected, what was got and what to do next; `suggestion` finds the
+name that was probably meant.
 """
+
+import difflib
+from collections.abc import Iterable
 
 __all__ = [
     "FailedFitError",
@@ -23,6 +27,7 @@ __all__ = [
     "TrainingRowsWarning",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
+    "suggestion",
 ]
 
 
@@ -108,3 +113,38 @@ class UnseenCategoryWarning(UserWarning):
     >>> issubclass(UnseenCategoryWarning, UserWarning)
     True
     """
+
+
+def suggestion(name: str, there: Iterable[str], *, listed: bool = True) -> str:
+    """Say which of the names that are there may be meant, or which there are.
+
+    Parameters
+    ----------
+    name : str
+        The name that is none of them.
+    there : iterable of str
+        Names that can be given.
+    listed : bool
+        Whether to list them where none is close.
+
+    Returns
+    -------
+    str
+        A sentence with a blank before it, to follow a message.
+
+    Examples
+    --------
+    >>> suggestion("klass", ["sky", "class"])
+    " Did you mean 'class'?"
+    >>> suggestion("y", ["sky", "class"])
+    " There are 'sky', 'class'."
+    """
+    names = list(there)
+    folded = {known.strip().casefold(): known for known in names}
+    close = difflib.get_close_matches(name.strip().casefold(), folded, n=2, cutoff=0.6)
+    if close:
+        return f" Did you mean {' or '.join(repr(folded[known]) for known in close)}?"
+    if not listed:
+        return ""
+    shown = ", ".join(map(repr, names[:12]))
+    return f" There are {shown}{f' and {len(names) - 12} more' if len(names) > 12 else ''}."

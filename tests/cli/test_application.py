@@ -1,5 +1,6 @@
 """What every command shares, tried on the installed command."""
 
+import json
 import os
 import pty
 import re
@@ -12,9 +13,23 @@ from pathlib import Path
 import pytest
 
 import sureleaf as package
+from sureleaf.cli import main
+from sureleaf.cli.application import application
 from tests.cli.command import SURELEAF, sureleaf
 
-COMMANDS = ["plan", "reproduce"]
+COMMANDS = [
+    str(command.callback.__name__)
+    for command in application.registered_commands
+    if command.callback is not None
+]
+LABOR = Path(__file__).parents[2] / "examples" / "labor.csv"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
 
 
 def test_the_version_is_the_package_version() -> None:
@@ -22,12 +37,19 @@ def test_the_version_is_the_package_version() -> None:
     assert (done.returncode, done.stdout) == (0, f"sureleaf {package.__version__}\n")
 
 
+def test_the_commands_are_those_that_were_promised() -> None:
+    promised = "fit predict leaves rank evaluate compare curve plan export reproduce"
+    assert set(promised.split()) <= set(COMMANDS)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example_and_json(command: str) -> None:
-    done = sureleaf(command, "--help")
-    assert done.returncode == 0
-    assert re.search(rf"sureleaf {command} \S", done.stdout)
-    assert "--json" in done.stdout
+def test_every_command_has_help_with_an_example_and_json(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert re.search(rf"- sureleaf {command} \S", out)
+    assert "--json" in out
 
 
 def test_the_help_lists_every_command_with_what_it_does() -> None:
@@ -95,14 +117,18 @@ def test_output_in_a_pipe_has_no_colours() -> None:
     assert "\x1b" not in sureleaf("reproduce", "zhang2024").stdout
 
 
-def test_output_on_a_terminal_has_colours() -> None:
+@pytest.mark.parametrize("plain", [False, True])
+def test_output_on_a_terminal_has_colours_unless_they_are_not_wanted(plain: bool) -> None:
     controller, terminal = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
-    command = [SURELEAF, "plan", "--p-max", "0.75"]
+    if plain:
+        environment["NO_COLOR"] = "1"
+    command = [SURELEAF, "plan", "--help"]
     with subprocess.Popen(command, stdout=terminal, env=environment) as process:
         process.wait()
     os.close(terminal)
-    assert b"\x1b[" in os.read(controller, 100_000)
+    coloured = re.search(rb"\x1b\[[0-9;]*3[0-9]", os.read(controller, 100_000))
+    assert (coloured is None) == plain
     os.close(controller)
 
 
@@ -137,3 +163,103 @@ def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
         said = process.stderr.read()
     assert process.returncode == 130
     assert said.strip() == "sureleaf: interrupted"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["leaves", "--target", "klass"], "--target must be a column of labor.csv; got 'klass'."),
+        (["rank", "--target", "Class"], "Did you mean 'class'?"),
+        (["leaves", "-t", "class", "--group", "pensoin"], "--group must be .* mean 'pension'"),
+        (["leaves", "-t", "class", "--weight", "duratoin"], "--weight must .* 'duration'"),
+        (["leaves", "-t", "class", "--drop", "duratoin"], "--drop must be .* 'duration'"),
+        (["leaves", "-t", "class", "--weight", "pension"], "--weight must be a column of numbers"),
+        (["evaluate", "-t", "class", "--positive", "god"], "got 'god'. Did you mean 'good'?"),
+        (["evaluate", "-t", "class", "--design", "kfodl"], "Did you mean 'kfold'?"),
+        (["leaves"], "--target must name the column of labor.csv to predict; got nothing."),
+        (["leaves", "-t", "class", "--delimiter", "::"], "delimiter must be one character"),
+        (
+            ["leaves", "-t", "class", "--encoding", "klingon"],
+            "encoding must be one that Python knows",
+        ),
+        (["evaluate", "-t", "class", "--require", "much"], "--require must be a key, a comparison"),
+    ],
+)
+def test_a_name_that_is_none_gets_the_one_that_may_be_meant(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, arguments[0], str(LABOR), *arguments[1:])
+    assert code == 2
+    assert re.search(re.escape(said).replace(r"\.\*", ".*"), err)
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("requirement", "said"),
+    [
+        ("accuracy >= 0.99", "accuracy >= 0.99 is required; got 0."),
+        ("estimates.auc.low > 0.999", "estimates.auc.low > 0.999 is required; got 0."),
+        ("positive != good", "positive != good is required; got good."),
+        ("n_rows < 57", "n_rows < 57 is required; got 57."),
+    ],
+)
+def test_a_result_that_misses_what_is_required_is_shown_with_exit_code_1(
+    requirement: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["evaluate", str(LABOR), "-t", "class", "--design", "holdout", "--json"]
+    code, out, err = run(capsys, *arguments, "--require", requirement)
+    assert code == 1
+    assert json.loads(out)["n_rows"] == 57
+    assert err.startswith(f"sureleaf: {said}")
+    held = ["--require", "accuracy > 0.1", "--require", "positive == bad,good"]
+    assert run(capsys, *arguments, *held)[0] == 0
+    code, _, err = run(capsys, *arguments, "--require", "acuracy > 0.1")
+    assert code == 2
+    assert "Did you mean 'accuracy'" in err
+
+
+def test_what_is_doubtful_is_noted_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    rows = "".join(f"{i},{'?' if i % 9 == 0 else 'ab'[i % 2]},{'ny'[i % 2]}\n" for i in range(40))
+    path.write_text(f",colour,class\n{rows}")
+    done = sureleaf("leaves", str(path), "-t", "class", "--json")
+    notes = done.stderr.splitlines()
+    assert done.returncode == 0
+    assert notes[0].startswith("sureleaf: note: 1 column has no name and is called 'column 1'")
+    assert notes[1].startswith("sureleaf: note: '?' is a category like others in column 'colour'")
+    assert len(notes) == 2
+    json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("sureleaf ra", ["rank"]),
+        ("sureleaf leaves DATA --target cla", ["class"]),
+        ("sureleaf predict DATA DATA --keep pensi", ["pension"]),
+        ("sureleaf fit DATA --pruning ", "pessimistic cost_complexity reduced_error utility none"),
+        ("sureleaf leaves nowhere.csv --target cla", []),
+    ],
+)
+def test_the_shell_completes_commands_columns_and_words(line: str, words: list[str] | str) -> None:
+    typed = line.replace("DATA", str(LABOR))
+    done = subprocess.run(
+        [SURELEAF],
+        env=os.environ
+        | {
+            "_SURELEAF_COMPLETE": "complete_bash",
+            "COMP_WORDS": typed,
+            "COMP_CWORD": str(len(typed.split(" ")) - 1),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == (words.split() if isinstance(words, str) else words)
+
+
+def test_the_shell_can_be_taught_to_complete() -> None:
+    done = sureleaf("--show-completion", "bash")
+    assert done.returncode == 0
+    assert "_SURELEAF_COMPLETE=complete_bash" in done.stdout

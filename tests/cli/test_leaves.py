@@ -25,6 +25,26 @@ def test_leaves_say_how_sure_they_are_and_what_would_repair_the_weak_ones(capsys
     assert "Leaf 3: merge with 4" in out
 
 
+def test_the_leaves_with_the_most_rows_are_shown_and_the_others_counted(capsys):
+    _, every, _ = run(capsys, "leaves", LABOR, "--target", "class")
+    _, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--most", "2")
+    assert [f"Leaf {leaf}:" in out for leaf in (1, 3, 4)] == [True, False, True]
+    assert "1 more leaf, with 19 % of the rows: --all shows them." in out
+    assert run(capsys, "leaves", LABOR, "-t", "class", "--most", "2", "--all")[1] == every
+    assert "more lea" not in every
+
+
+def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
+    path = str(tmp_path / "model.sureleaf")
+    assert run(capsys, "fit", LABOR, "--target", "class", "-o", path)[0] == 0
+    saved = run(capsys, "leaves", path, "--json")
+    assert saved == run(capsys, "leaves", LABOR, "--target", "class", "--json")
+    run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--bagged", "2")
+    code, _, err = run(capsys, "leaves", path)
+    assert code == 2
+    assert "leaves needs a single tree; model.sureleaf holds BaggedTreesClassifier" in err
+
+
 def test_leaves_in_json_are_those_of_the_model(capsys):
     code, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--json")
     assert code == 0

@@ -91,7 +91,7 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
     [
         (["--target", "klass"], "--target must be a column"),
         (["--target", "class", "--drop", "colr"], "--drop must be a column"),
-        (["--target", "class", "--positive", "maybe"], "--positive must be one of"),
+        (["--target", "class", "--positive", "maybe"], "--positive must be a label of the target"),
         (["--target", "class", "--cost", "0,1;x,0"], "--cost must be rows of numbers"),
         (["--target", "class", "--cost", "0,1,2;3,4,5"], "a row and a column"),
         (["--target", "class", "--margin", "-1"], "margin must be"),

@@ -1,13 +1,32 @@
 """The frame that every command shares: one error line, exit code 2, no traceback."""
 
+import signal
 import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
 
 import sureleaf
-from sureleaf.cli import audit, compare, curve, evaluate, leaves, plan, rank, report, reproduce
+from sureleaf.cli import (
+    audit,
+    compare,
+    curve,
+    evaluate,
+    export,
+    fit,
+    leaves,
+    plan,
+    predict,
+    rank,
+    report,
+    reproduce,
+)
 from sureleaf.cli.output import finish
+from sureleaf.progress import watched
 
 __all__ = ["application", "main"]
 
@@ -24,7 +43,6 @@ application = typer.Typer(
     help="Decision trees that know how sure they are.",
     epilog="Every command explains itself, with examples: sureleaf COMMAND --help",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -47,12 +65,15 @@ def _options(
 
 # Every command, in the order of the help page: one file each, named after it.
 application.command()(report.report)
+application.command()(fit.fit)
+application.command()(predict.predict)
 application.command()(leaves.leaves)
 application.command()(rank.rank)
 application.command()(evaluate.evaluate)
 application.command()(compare.compare)
 application.command()(curve.curve)
 application.command()(audit.audit)
+application.command()(export.export)
 application.command(context_settings={"allow_extra_args": True})(plan.plan)
 application.command()(reproduce.reproduce)
 
@@ -68,8 +89,9 @@ def main(arguments: list[str] | None = None) -> None:
     Raises
     ------
     SystemExit
-        Always: 0 when all went well, 2 with one line on stderr when something was wrong with the
-        arguments or the data, 130 when interrupted.
+        Always: 0 when all went well, 1 when a result misses what --require asks for, 2 with one
+        line on stderr when something was wrong with the arguments or the data, 130 when
+        interrupted.
 
     Examples
     --------
@@ -81,8 +103,10 @@ def main(arguments: list[str] | None = None) -> None:
     0
     """
     try:
-        code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
-        finish()
+        with warnings.catch_warnings(), _ended_in_order(), watched(sys.stderr.isatty()):
+            warnings.showwarning = _show_warning
+            code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
+            finish()
     except ArgumentProblem as problem:
         _stop(_told(problem))
     except (typer.Abort, KeyboardInterrupt):
@@ -96,6 +120,23 @@ def main(arguments: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM unwind what is being done, so that no half-written file is left behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    typer.echo(f"sureleaf: note: {' '.join(str(message).split())}", err=True)
 
 
 def _told(problem: Exception) -> str:

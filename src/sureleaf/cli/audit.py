@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
+from sureleaf.cli import requiring
 
 __all__ = ["audit"]
 
@@ -48,6 +50,12 @@ def audit(
         float | None, typer.Option(help="Leaves of less utility are flagged, too.")
     ] = None,
     level: given.Level = 0.95,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
+    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Hold a fitted model to rows that it has not seen: leaf by leaf, or by stated probability.
@@ -67,7 +75,8 @@ def audit(
     from sureleaf.report.question import read_question
 
     loaded = room.load_model(model, trust_pickle=trust_pickle, trust=trust or ())
-    asked = read_question(data, target)
+    known = read.csv_format(delimiter, encoding, decimal, missing)
+    asked = read_question(data, target, drop=drop or (), csv=known)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingRowsWarning)
         found = room.audit(
@@ -83,7 +92,9 @@ def audit(
         )
     for warning in caught:
         typer.echo(f"sureleaf: {' '.join(str(warning.message).split())}", err=True)
+    values = found.to_dict()
     if as_json:
-        show_json(found.to_dict())
+        show_json(values)
     else:
         show(*show_audit(found), *given.left_out(asked.n_left_out))
+    requiring.pass_or_exit(require, values)

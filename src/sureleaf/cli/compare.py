@@ -1,11 +1,13 @@
 """``sureleaf compare``: which of two classifiers, or of two reports, is better."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from sureleaf.cli import completing, requiring
 from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["compare"]
@@ -20,7 +22,14 @@ def compare(
         ),
     ],
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column to predict, with a table.")
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="Column to predict, with a table.",
+            metavar="COLUMN",
+            autocompletion=completing.column,
+        ),
     ] = None,
     models: Annotated[
         list[str] | None,
@@ -67,23 +76,33 @@ def compare(
     level: given.Level = 0.95,
     seed: given.Seed = 0,
     jobs: given.Jobs = None,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
+    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Say whether one classifier is better than another, by the test that fits the design.
 
     For example:
 
-    - sureleaf compare data.csv --target class -m TreeClassifier -m "TreeClassifier(pruning=None)"
+    - sureleaf compare data.csv -t class -m TreeClassifier
+      -m "TreeClassifier(pruning=None)"
 
-    - sureleaf compare data.csv -t class -m TreeClassifier -m sklearn.naive_bayes.GaussianNB
-      --repeats 10 --margin 0.01
+    - sureleaf compare data.csv -t class -m TreeClassifier
+      -m sklearn.naive_bayes.GaussianNB --repeats 10 --margin 0.01
 
     - sureleaf compare first.eval second.eval --measure auc
+
+    - sureleaf compare new.eval old.eval --require "verdict != worse"
 
     - sureleaf compare old.json new.json --margin 0.02 --gate
     """
     if len(paths) == 2 and any(path.suffix.lower() == ".json" for path in paths):
-        _compare_reports(paths, measure, margin, level, gate=gate, as_json=as_json)
+        values = _compare_reports(paths, measure, margin, level, gate=gate, as_json=as_json)
+        requiring.pass_or_exit(require, values)
         return
     if gate:
         raise InvalidArgumentError("--gate needs two reports: sureleaf compare old.json new.json")
@@ -97,7 +116,14 @@ def compare(
     if len(paths) == 2:
         first, second = (Evaluation.load(path) for path in paths)
     elif len(paths) == 1 and target is not None and len(models or []) == 2:
-        asked = read_question(paths[0], target, group=group, weight=weight)
+        asked = read_question(
+            paths[0],
+            target,
+            group=group,
+            weight=weight,
+            drop=drop or (),
+            csv=read.csv_format(delimiter, encoding, decimal, missing),
+        )
         first, second = (
             evaluate(
                 read_model(model, asked.X),
@@ -108,7 +134,6 @@ def compare(
                 groups=asked.groups,
                 sample_weight=asked.weights,
                 n_jobs=jobs,
-                progress=given.on_terminal(as_json),
                 random_state=seed,
             )
             for model in models or []
@@ -128,10 +153,12 @@ def compare(
         detect=detect,
         method=method,
     )
+    values = judged_text.comparison_values(found)
     if as_json:
-        show_json(judged_text.comparison_values(found))
+        show_json(values)
     else:
         show(*judged_text.show_comparison(found))
+    requiring.pass_or_exit(require, values)
 
 
 def _compare_reports(
@@ -142,7 +169,7 @@ def _compare_reports(
     *,
     gate: bool,
     as_json: bool,
-) -> None:
+) -> dict[str, Any]:
     """Show what the new report says of the old one; as a gate, exit with 1 where it is worse."""
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import judged_text
@@ -150,9 +177,11 @@ def _compare_reports(
 
     old, new = (read_report(path) for path in paths)
     found = compare_reports(old, new, measure=measure, margin=margin, level=level)
+    values = judged_text.comparison_values(found)
     if as_json:
-        show_json(judged_text.comparison_values(found))
+        show_json(values)
     else:
         show(*judged_text.show_comparison(found, ("new", "old")))
     if gate and found.verdict == "worse":
-        raise typer.Exit(1)
+        raise typer.Exit(requiring.BELOW)
+    return values

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
 
 __all__ = ["curve"]
 
@@ -16,7 +17,10 @@ def curve(
         str, typer.Option("--model", "-m", help="The classifier, with its parameters.")
     ] = "TreeClassifier",
     measure: given.MeasureName = "accuracy",
-    start: Annotated[int, typer.Option(help="Rows of the first sample.")] = 50,
+    start: Annotated[
+        int | None,
+        typer.Option(help="Rows of the first sample.", show_default="50, fewer of small tables"),
+    ] = None,
     factor: Annotated[float, typer.Option(help="Each sample is so many times larger.")] = 2.0,
     step: Annotated[
         int | None, typer.Option(help="Each sample is so many rows larger, instead.")
@@ -35,6 +39,11 @@ def curve(
     level: given.Level = 0.95,
     seed: given.Seed = 0,
     jobs: given.Jobs = None,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Draw the learning curve of a classifier, and say how many rows a target needs.
@@ -45,7 +54,7 @@ def curve(
 
     - sureleaf curve data.csv --target class --reach 0.9
 
-    - sureleaf curve data.csv --target class --start 100 --step 200 --worth 0.005
+    - sureleaf curve data.csv -t class --start 50 --step 25 --worth 0.005
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json
@@ -53,7 +62,16 @@ def curve(
     from sureleaf.report.model_name import read_model
     from sureleaf.report.question import read_question
 
-    asked = read_question(data, target, group=group, weight=weight)
+    asked = read_question(
+        data,
+        target,
+        group=group,
+        weight=weight,
+        drop=drop or (),
+        csv=read.csv_format(delimiter, encoding, decimal, missing),
+    )
+    if start is None:
+        start = max(4, min(50, len(asked.y) // 8))
     found = room.learning_curve(
         read_model(model, asked.X),
         asked.X,
@@ -68,7 +86,6 @@ def curve(
         groups=asked.groups,
         sample_weight=asked.weights,
         n_jobs=jobs,
-        progress=given.on_terminal(as_json),
         random_state=seed,
     )
     target_rows = None if reach is None else found.rows_for(reach)

@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
+from sureleaf.cli import requiring
 
 __all__ = ["evaluate"]
 
@@ -33,6 +35,12 @@ def evaluate(
     save: Annotated[
         Path | None, typer.Option(help="Write the evaluation there, for sureleaf compare.")
     ] = None,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
+    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Judge a classifier on rows it has not seen, each figure with its interval.
@@ -41,11 +49,13 @@ def evaluate(
 
     - sureleaf evaluate data.csv --target class
 
-    - sureleaf evaluate data.csv --target class --design holdout --save tree.eval
+    - sureleaf evaluate data.csv -t class --design holdout --save tree.eval
 
-    - sureleaf evaluate data.csv --target class --model "sklearn.naive_bayes.GaussianNB()"
+    - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
 
-    - sureleaf evaluate data.csv --target class --repeats 10 --cost "0,1;5,0" --json
+    - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,1;5,0" --json
+
+    - sureleaf evaluate data.csv -t class --require "accuracy >= 0.6"
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json
@@ -53,7 +63,15 @@ def evaluate(
     from sureleaf.report.model_name import read_model
     from sureleaf.report.question import read_question
 
-    asked = read_question(data, target, group=group, weight=weight)
+    given.check_folder(save)
+    asked = read_question(
+        data,
+        target,
+        group=group,
+        weight=weight,
+        drop=drop or (),
+        csv=read.csv_format(delimiter, encoding, decimal, missing),
+    )
     judged = room.evaluate(
         read_model(model, asked.X),
         asked.X,
@@ -64,13 +82,14 @@ def evaluate(
         groups=asked.groups,
         sample_weight=asked.weights,
         n_jobs=jobs,
-        progress=given.on_terminal(as_json),
         random_state=seed,
     )
     summary = judged.summary(level=level)
     if save is not None:
         judged.save(save)
+    values = judged_text.evaluation_values(judged, summary)
     if as_json:
-        show_json(judged_text.evaluation_values(judged, summary))
+        show_json(values)
     else:
         show(*judged_text.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))
+    requiring.pass_or_exit(require, values)

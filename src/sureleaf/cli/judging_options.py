@@ -1,32 +1,55 @@
 """The options that evaluate, compare and curve share, and how their text is read."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.cli import completing
+from sureleaf.errors import InvalidArgumentError, suggestion
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
 
 __all__ = [
+    "check_folder",
     "left_out",
-    "on_terminal",
     "read_cost",
     "read_design",
     "read_label",
     "read_labels",
 ]
 
-Data = Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file.")]
-Target = Annotated[str, typer.Option("--target", "-t", help="Column to predict.")]
+_DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap", "nested")
+
+Data = Annotated[
+    Path,
+    typer.Argument(help="A CSV, Parquet or Arrow file, or - for standard input.", metavar="DATA"),
+]
+Target = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column to predict.",
+        metavar="COLUMN",
+        autocompletion=completing.column,
+    ),
+]
 MeasureName = Annotated[
-    str, typer.Option("--measure", help="accuracy, auc, f_measure, nce, quadratic_loss, ...")
+    str,
+    typer.Option(
+        "--measure",
+        help="accuracy, auc, f_measure, nce, quadratic_loss, ...",
+        autocompletion=completing.words("accuracy", "auc", "f_measure", "nce", "quadratic_loss"),
+    ),
 ]
 DesignName = Annotated[
-    str, typer.Option(help="kfold, holdout, repeated, leave-one-out, bootstrap or nested.")
+    str,
+    typer.Option(
+        help="kfold, holdout, repeated, leave-one-out, bootstrap or nested.",
+        autocompletion=completing.words(*_DESIGNS),
+    ),
 ]
 Folds = Annotated[int, typer.Option(help="Folds of kfold and nested.")]
 Repeats = Annotated[
@@ -41,11 +64,24 @@ Positive = Annotated[
     str | None,
     typer.Option(help="The positive class.", show_default="the second of the sorted classes"),
 ]
-Group = Annotated[str | None, typer.Option(help="Column of groups that stay together.")]
-Weight = Annotated[str | None, typer.Option(help="Column of row weights.")]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of groups that stay together.",
+        metavar="COLUMN",
+        autocompletion=completing.column,
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(help="Column of row weights.", metavar="COLUMN", autocompletion=completing.column),
+]
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
-Seed = Annotated[int, typer.Option(help="Seed of the splits.")]
+Seed = Annotated[int, typer.Option(help="Seed of all that is random.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Workers.", show_default="1")]
+Threads = Annotated[
+    int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -68,7 +104,10 @@ def read_design(name: str, folds: int, repeats: int | None, test: float) -> "Des
         "nested": lambda: room.NestedKFold(folds, repeats=repeats or 10),
     }
     if name not in designs:
-        raise InvalidArgumentError(f"--design must be one of {', '.join(designs)}; got {name!r}.")
+        raise InvalidArgumentError(
+            f"--design must be one of {', '.join(designs)}; got {name!r}."
+            f"{suggestion(name, designs, listed=False)}"
+        )
     made: Design = designs[name]()
     return made
 
@@ -87,7 +126,7 @@ def read_label(text: str | None, y: Any) -> Any:
     labels = {str(label): label for label in dict.fromkeys(y.tolist())}
     if text not in labels:
         raise InvalidArgumentError(
-            f"--positive must be one of {', '.join(list(labels)[:20])}; got {text!r}."
+            f"--positive must be a label of the target; got {text!r}.{suggestion(text, labels)}"
         )
     return labels[text]
 
@@ -121,15 +160,20 @@ def read_cost(text: str) -> list[list[float]]:
         ) from None
 
 
-def on_terminal(as_json: bool) -> bool:
-    """Say whether a progress bar has someone to watch it.
+def check_folder(path: Path | None) -> None:
+    """Refuse a file in a folder that does not exist, before hours of work and not after.
 
     Examples
     --------
-    >>> on_terminal(as_json=True)
-    False
+    >>> check_folder(Path("nowhere") / "model.sureleaf")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: there is no folder 'nowhere' for model.sureleaf. Make it.
     """
-    return not as_json and sys.stderr.isatty()
+    if path is not None and not path.parent.is_dir():
+        raise InvalidArgumentError(
+            f"there is no folder {str(path.parent)!r} for {path.name}. Make it."
+        )
 
 
 def left_out(n_rows: int) -> list[str]:

@@ -1,31 +1,62 @@
 """``sureleaf leaves``: a tree, and how sure each of its leaves is."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from sureleaf.cli import completing, requiring
 from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
+from sureleaf.cli import tree_options as tree
+from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["leaves"]
 
 
 def leaves(
-    data: given.Data,
-    target: given.Target,
-    pruning: Annotated[
-        str, typer.Option(help="pessimistic, cost_complexity, reduced_error, utility or none.")
-    ] = "pessimistic",
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A CSV, Parquet or Arrow file, - for standard input, or a saved tree.",
+            metavar="DATA | MODEL",
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="Column to predict, with a table.",
+            metavar="COLUMN",
+            autocompletion=completing.column,
+        ),
+    ] = None,
     confidence: Annotated[
         float, typer.Option(help="Leaves of less confidence are flagged.")
     ] = 0.95,
     utility: Annotated[
         float | None, typer.Option(help="Leaves of less utility are flagged, too.")
     ] = None,
+    most: Annotated[int, typer.Option(help="Leaves shown, those with the most rows.", min=1)] = 20,
+    every: Annotated[bool, typer.Option("--all", help="Show all leaves.")] = False,
     group: given.Group = None,
     weight: given.Weight = None,
     level: given.Level = 0.95,
     seed: given.Seed = 0,
-    jobs: given.Jobs = None,
+    jobs: given.Threads = None,
+    criterion: tree.Criterion = None,
+    pruning: tree.Pruning = None,
+    categorical_split: tree.CategoricalSplit = None,
+    max_depth: tree.MaxDepth = None,
+    min_samples_leaf: tree.MinSamplesLeaf = None,
+    leaf_estimate: tree.LeafEstimate = None,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
+    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Grow a tree and say of each leaf how sure it is, on rows it has not seen.
@@ -37,19 +68,46 @@ def leaves(
     - sureleaf leaves data.csv --target class --confidence 0.99 --utility 0.8
 
     - sureleaf leaves data.csv --target class --pruning utility --json
+
+    - sureleaf leaves model.sureleaf
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.estimators import TreeClassifier
     from sureleaf.report import leaves_text
     from sureleaf.report.question import read_question
+    from sureleaf.report.saved_tree import is_model, load_tree
 
-    asked = read_question(data, target, group=group, weight=weight)
-    model = TreeClassifier(
-        pruning=None if pruning == "none" else pruning, n_jobs=jobs, random_state=seed
-    )
-    model.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
-    found = model.leaves(level=level, confidence=confidence, utility=utility)
-    if as_json:
-        show_json(leaves_text.leaf_values(model, found))
+    n_left_out = 0
+    if is_model(data):
+        model = load_tree(data, "leaves")
+    elif target is None:
+        raise InvalidArgumentError(
+            f"--target must name the column of {data.name} to predict; got nothing."
+        )
     else:
-        show(*leaves_text.show_leaves(model, found, level), *given.left_out(asked.n_left_out))
+        asked = read_question(
+            data,
+            target,
+            group=group,
+            weight=weight,
+            drop=drop or (),
+            csv=read.csv_format(delimiter, encoding, decimal, missing),
+        )
+        options = {
+            "criterion": criterion,
+            "pruning": pruning,
+            "categorical_split": categorical_split,
+            "max_depth": max_depth,
+            "min_samples_leaf": min_samples_leaf,
+            "leaf_estimate": leaf_estimate,
+        }
+        model = tree.make_model(options, bagged=None, jobs=jobs, seed=seed)
+        model.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
+        n_left_out = asked.n_left_out
+    found = model.leaves(level=level, confidence=confidence, utility=utility)
+    values = leaves_text.leaf_values(model, found)
+    if as_json:
+        show_json(values)
+    else:
+        text = leaves_text.show_leaves(model, found, level, None if every else most)
+        show(*text, *given.left_out(n_left_out))
+    requiring.pass_or_exit(require, values)

@@ -1,14 +1,17 @@
 """How a command shows its result: rich text for people, JSON for machines."""
 
+import errno
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["finish", "show", "show_json"]
+__all__ = ["finish", "show", "show_json", "standard_output"]
 
 
 def show(*parts: "RenderableType") -> None:
@@ -42,6 +45,26 @@ def show_json(result: dict[str, Any]) -> None:
     _write(json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 
+@contextmanager
+def standard_output() -> Iterator[BinaryIO]:
+    """Give standard output for bytes; if nobody reads them any more, end without a word.
+
+    Examples
+    --------
+    >>> standard_output().__class__.__name__
+    '_GeneratorContextManager'
+    """
+    finish()
+    stream = sys.stdout.buffer
+    try:
+        yield stream
+        stream.flush()
+    except OSError as problem:
+        if problem.errno == errno.EPIPE:
+            _leave()
+        raise
+
+
 def finish() -> None:
     """Write what is still buffered.
 
@@ -58,6 +81,10 @@ def _write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is still buffered would be written at exit, and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _leave()
+
+
+def _leave() -> NoReturn:
+    # What is still buffered would be written at exit, and fail again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)

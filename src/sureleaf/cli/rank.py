@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sureleaf.cli import judging_options as given
+from sureleaf.cli import reading_options as read
 
 __all__ = ["rank"]
 
@@ -19,7 +20,12 @@ def rank(
         ),
     ] = False,
     seed: given.Seed = 0,
-    jobs: given.Jobs = None,
+    jobs: given.Threads = None,
+    drop: read.Drop = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Rank columns by the levels of a tree that splits once, on that column.
@@ -35,7 +41,12 @@ def rank(
     from sureleaf.report import leaves_text
     from sureleaf.report.question import read_question
 
-    asked = read_question(data, target)
+    asked = read_question(
+        data,
+        target,
+        drop=drop or (),
+        csv=read.csv_format(delimiter, encoding, decimal, missing),
+    )
     ranking = rank_columns(
         asked.X,
         asked.y,

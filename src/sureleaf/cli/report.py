@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sureleaf.cli import judging_options as given
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.cli import reading_options as read
+from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.progress import watched
 
 if TYPE_CHECKING:
     from sureleaf.report.findings.asked import Progress
@@ -49,9 +51,7 @@ def report(
     ] = None,
     group: given.Group = None,
     weight: given.Weight = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; may be repeated.")
-    ] = None,
+    drop: read.Drop = None,
     confidence: Annotated[
         float, typer.Option(help="Leaves of less confidence are flagged.")
     ] = 0.95,
@@ -69,6 +69,10 @@ def report(
     seed: given.Seed = 0,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     jobs: given.Jobs = None,
+    delimiter: read.Delimiter = None,
+    encoding: read.Encoding = None,
+    decimal: read.Decimal = None,
+    missing: read.Missing = None,
 ) -> None:
     """Grow a tree and report how far it can be trusted: one page, and every number as JSON.
 
@@ -78,7 +82,7 @@ def report(
 
     - sureleaf report data.csv --target class -o report.html --json report.json
 
-    - sureleaf report data.csv --target class --positive bad --cost "0,1;5,0" --drop id
+    - sureleaf report data.csv -t class --positive bad --cost "0,1;5,0" --drop id
 
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
@@ -88,14 +92,15 @@ def report(
 
     printed = as_json is not None and str(as_json) == "-"
     page = page_path(data, output, as_json)
-    asked = read_question(data, target, group=group, weight=weight)
+    known = read.csv_format(delimiter, encoding, decimal, missing)
+    asked = read_question(data, target, group=group, weight=weight, csv=known)
     X = _without(asked, drop or [], data.name)
     origin = Origin(
         target,
         source=data.name,
         title=title,
         command=_command(context, data),
-        data_sha256=_sha256(data),
+        data_sha256=_sha256(data) if data.is_file() else None,
         group=group,
         weight=weight,
         rows_left_out=asked.n_left_out,
@@ -132,7 +137,8 @@ def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | N
     ('data-report.html', None)
     """
     if output is None and as_json is None:
-        output = Path(f"{data.name.split('.')[0] or data.stem}-report.html")
+        name = "standard-input" if str(data) == "-" else data.name.split(".")[0] or data.stem
+        output = Path(f"{name}-report.html")
     for path in (output, as_json):
         if path is None or str(path) == "-":
             continue
@@ -150,7 +156,7 @@ def _without(asked: "Question", drop: list[str], name: str) -> Any:
         if column not in asked.X.column_names:
             raise InvalidArgumentError(
                 f"--drop must be a column of {name} besides target, group and weight; got "
-                f"{column!r}. It has: {', '.join(asked.X.column_names)}."
+                f"{column!r}.{suggestion(column, asked.X.column_names)}"
             )
     left = asked.X.drop_columns(drop)
     if not left.column_names:
@@ -203,13 +209,17 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    with Progress(
-        TextColumn("{task.description:<36}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    # Bars of the work within would be drawn over this one.
+    with (
+        watched(False),
+        Progress(
+            TextColumn("{task.description:<36}"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        ) as bar,
+    ):
         task = bar.add_task("", total=1.0)
         yield lambda stage, share: bar.update(task, description=stage, completed=share)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from sureleaf.counts.hit_rates import anchor, fit_curve, leaf_looks, leaf_strength
+from sureleaf.progress import track
 from sureleaf.table import EncodedTable
 from sureleaf.tree import TrainingRows, Tree, mixture, route
 
@@ -161,7 +162,9 @@ def cross_fit(
         return _predict_part(rows, weights, part, build, predictions)
 
     with ThreadPoolExecutor(n_threads) as pool:
-        found = list(pool.map(predict_part, [*parts, *halves]))
+        every = [*parts, *halves]
+        work = pool.map(predict_part, every)
+        found = list(track(work, total=len(every), what="Cross-fitting"))
     result = _join(rows, found[: len(parts)])
     accuracy = _share_of_hits(result[0], weights)
     half = _share_of_hits(_join(rows, found[len(parts) :])[0], weights)

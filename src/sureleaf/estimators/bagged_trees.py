@@ -1,6 +1,7 @@
 """BaggedTreesClassifier: trees grown on bootstraps, that know how often they are right together."""
 
 import copy
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Self
@@ -28,6 +29,7 @@ from sureleaf.estimators.saving import SavingMixin
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.levels.proportions import wilson
 from sureleaf.probability import find_estimate
+from sureleaf.progress import track
 from sureleaf.table import EncodedTable
 from sureleaf.tree import TrainingRows, Tree
 from sureleaf.tree.growing import kernel_table
@@ -190,10 +192,12 @@ class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # typ
             return build(rows.with_weights(bag), replace(recipe, seed=recipe.seed + number))
 
         if n_at_once == 1:
-            return [grow_one(number) for number in range(self.n_estimators)]
+            work: Iterable[Tree] = map(grow_one, range(self.n_estimators))
+            return list(track(work, total=self.n_estimators, what="Growing"))
         pool = ThreadPoolExecutor(n_at_once)
         try:
-            return list(pool.map(grow_one, range(self.n_estimators)))
+            work = pool.map(grow_one, range(self.n_estimators))
+            return list(track(work, total=self.n_estimators, what="Growing"))
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

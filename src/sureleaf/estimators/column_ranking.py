@@ -16,6 +16,7 @@ from sureleaf.estimators.parameters import check_choice, draw_seed, thread_count
 from sureleaf.estimators.stated_levels import levels_of_hits
 from sureleaf.levels import class_confidence, class_utility, tree_levels
 from sureleaf.probability import Laplace
+from sureleaf.progress import track
 from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow
 
@@ -102,7 +103,8 @@ def rank_columns(
         )
     seed, n_threads = draw_seed(random_state), thread_count(n_jobs)
     found = []
-    for place, column in enumerate(table.schema.columns):
+    columns_left = track(table.schema.columns, total=len(table.schema), what="Ranking")
+    for place, column in enumerate(columns_left):
         part = EncodedTable(Schema((column,), True), (table.columns[place],), table.n_rows)
         rows = TrainingRows(part, labels, len(classes))
         tree = _split_once(rows)

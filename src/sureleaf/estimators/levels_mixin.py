@@ -164,7 +164,8 @@ class LevelsMixin:
         check_number("level", level, low=0, high=1, open_low=True)
         return self._row_levels(self._encode(X), level)
 
-    def _row_levels(self, table: "EncodedTable", level: float) -> RowLevels:
+    def _mixed_rows(self, table: "EncodedTable", level: float) -> tuple[FloatArray, Routes]:
+        """Of every row, for every class: probability, confidence, utility, low and high."""
         stated = self._levels()
         low, high = stated.interval(level)
         values = np.hstack(
@@ -180,7 +181,10 @@ class LevelsMixin:
         mixed = mixture(
             self.tree_, table, values, stop_at_unseen=stops, n_threads=thread_count(self.n_jobs)
         ).reshape(table.n_rows, 5, len(self.classes_))
-        routes: Routes = route(self.tree_, table, stop_at_unseen=stops)
+        return mixed, route(self.tree_, table, stop_at_unseen=stops)
+
+    def _row_levels(self, table: "EncodedTable", level: float) -> RowLevels:
+        mixed, routes = self._mixed_rows(table, level)
         code = first_largest(mixed[:, 0])
         of_prediction = mixed[np.arange(table.n_rows), :, code]
         sure, useful, low, high = of_prediction[:, 1:].T

@@ -16,9 +16,9 @@ from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.no_information import class_losses, no_information_rate
-from sureleaf.evaluation.progress import track
 from sureleaf.evaluation.shown import ShownAsText
 from sureleaf.evaluation.table import Table, read_table
+from sureleaf.progress import track
 
 __all__ = ["BootstrapError", "bootstrap_error"]
 
@@ -161,7 +161,7 @@ def bootstrap_error(
     runs = fitter.run(_own_losses, jobs, n_jobs)
     rows, counts, failures = [], [], {}
     for b, (own, count) in enumerate(
-        track(runs, total=n_bootstraps, what="Bootstraps", shown=progress)
+        track(runs, total=n_bootstraps, what="Bootstraps", shown=progress or None)
     ):
         if isinstance(own, str):
             failures[b] = own

@@ -13,8 +13,8 @@ from sureleaf.evaluation.draw import read_seed
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.fitting import Outcome, check_estimator, fit_splits
 from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.evaluation.progress import track
 from sureleaf.evaluation.table import Table, read_table
+from sureleaf.progress import track
 
 __all__ = ["describe", "evaluate"]
 
@@ -89,7 +89,7 @@ def evaluate(
             fit_splits(estimator, table, design, seed=seed, n_jobs=n_jobs),
             total=design.n_splits_of(n_units),
             what="Fitting",
-            shown=progress,
+            shown=progress or None,
         )
     )
     _refuse_if_all_failed(outcomes, estimator)

@@ -16,6 +16,7 @@ from sureleaf.report.sparkline import interval_bar, sparkline
 __all__ = [
     "comparison_values",
     "curve_values",
+    "design_words",
     "evaluation_values",
     "show_comparison",
     "show_curve",
@@ -32,10 +33,10 @@ def show_evaluation(judged: Evaluation, summary: Summary) -> Iterator[Renderable
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sureleaf.evaluation import evaluate
     >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
-    >>> next(show_evaluation(judged, judged.summary())).plain.split(" on ")[0]
-    'GaussianNB()'
+    >>> next(show_evaluation(judged, judged.summary())).plain.split(" (")[0]
+    'GaussianNB() is right about 95.3 % of rows it has not seen'
     """
-    yield Text(summary.title, style="bold")
+    yield from _answer(judged, summary)
     table = _table("measure", "value", "interval")
     table.add_column("0 to 1", no_wrap=True)
     for name, found in summary.estimates.items():
@@ -48,6 +49,54 @@ def show_evaluation(judged: Evaluation, summary: Summary) -> Iterator[Renderable
     yield Text(str(judged.confusion()))
     for warning in summary.warnings:
         yield Text(f"! {warning}", style="yellow")
+
+
+def _answer(judged: Evaluation, summary: Summary) -> Iterator[Text]:
+    """Yield how often the classifier is right, in a sentence, and how that was found."""
+    found = summary.estimates.get("accuracy")
+    if found is not None:
+        told = (
+            f"{judged.estimator} is right about {_percent(found.value)} % of rows it has not seen"
+        )
+        if math.isfinite(found.low):
+            told += f" ({100 * found.level:g} %: {_percent(found.low)} to {_percent(found.high)} %)"
+        yield Text(
+            f"{told}, the majority class about {_percent(summary.majority)} %.", style="bold"
+        )
+    yield Text(
+        f"{len(judged.truth):,} rows of {len(judged.classes)} classes, positive class "
+        f"{judged.positive!r}, {design_words(judged.design)}, seed {judged.seed}",
+        style="dim",
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def design_words(design: Any) -> str:
+    """Say in a few words how rows were held out.
+
+    Examples
+    --------
+    >>> from sureleaf.designs import Holdout, KFold
+    >>> design_words(KFold(10, repeats=3)), design_words(Holdout())
+    ('10 folds, 3 times', '33 % of the rows held out')
+    """
+    about = design.to_dict()
+    repeats = about.get("repeats", 1)
+    times = f", {repeats} times" if repeats > 1 else ""
+    words = {
+        "KFold": f"{about.get('n_splits')} folds{times}",
+        "NestedKFold": f"{about.get('n_splits')} nested folds{times}",
+        "Holdout": f"{100 * about.get('test', 0):.0f} % of the rows held out",
+        "RepeatedHoldout": f"{100 * about.get('test', 0):.0f} % of the rows held out{times}",
+        "LeaveOneOut": "each row (or group) held out once",
+        "Bootstrap": f"{about.get('n_bootstraps')} bootstraps",
+    }
+    found = words.get(about["design"], str(design))
+    resampled = about.get("resample", "none")
+    return found if resampled == "none" else f"{found}, {resampled}-sampled"
 
 
 def _methods(summary: Summary) -> Iterator[Text]:

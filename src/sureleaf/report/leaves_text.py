@@ -19,9 +19,24 @@ __all__ = ["leaf_values", "ranking_values", "show_leaves", "show_ranking"]
 
 
 def show_leaves(
-    model: "TreeClassifier", leaves: "LeafTable", level: float
+    model: "TreeClassifier", leaves: "LeafTable", level: float, most: int | None = None
 ) -> Iterator[str | Table]:
     """Yield the answer in sentences, the rules and the table of leaves.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        Fitted.
+    leaves : LeafTable
+        Its leaves.
+    level : float
+        Of the intervals.
+    most : int, optional
+        Show so many leaves, those with the most rows; by default all.
+
+    Yields
+    ------
+    str or Table
 
     Examples
     --------
@@ -43,16 +58,17 @@ def show_leaves(
         share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
         told = "1 leaf is" if weak == 1 else f"{weak} leaves are"
         yield f"[yellow]{told} not to be trusted[/yellow], with {100 * share:.0f} % of the rows."
-    for leaf, rule in zip(leaves.leaf, leaves.rule, strict=True):
-        yield f"[dim]Leaf {leaf}:[/dim] {escape(str(rule))}"
+    shown = _largest(leaves.n, most)
+    for line in shown:
+        yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(str(leaves.rule[line]))}"
     table = _table("leaf", "rows", "predicts", "p_max", f"{100 * level:g} %")
     for name in ("confidence", "utility", "needed"):
         table.add_column(name, justify="right")
-    for line in range(n_leaves):
+    for line in shown:
         needed = leaves.rows_needed[line]
         table.add_row(
             f"{leaves.leaf[line]}{' [yellow]![/yellow]' if leaves.flagged[line] else ''}",
-            f"{leaves.n[line]:,.4g}",
+            _rows(leaves.n[line]),
             escape(str(leaves.prediction[line])),
             f"{leaves.probability[line]:.2f}",
             f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
@@ -61,8 +77,25 @@ def show_leaves(
             "never" if math.isnan(needed) else f"{needed:,.0f}",
         )
     yield table
-    for line in np.flatnonzero(leaves.flagged).tolist():
-        yield f"Leaf {leaves.leaf[line]}: {escape(str(leaves.repair[line]))}."
+    for line in shown:
+        if leaves.flagged[line]:
+            yield f"Leaf {leaves.leaf[line]}: {escape(str(leaves.repair[line]))}."
+    hidden = n_leaves - len(shown)
+    if hidden:
+        share = 1.0 - leaves.n[shown].sum() / leaves.n.sum()
+        more = "1 more leaf" if hidden == 1 else f"{hidden:,} more leaves"
+        yield f"[dim]{more}, with {100 * share:.0f} % of the rows: --all shows them.[/dim]"
+
+
+def _rows(n: float) -> str:
+    """Rows of a leaf: parts of rows, where there are few."""
+    return f"{n:,.0f}" if n >= 1000 or n == round(n) else f"{n:.4g}"
+
+
+def _largest(n: NDArray[np.float64], most: int | None) -> list[int]:
+    """Places of the leaves with the most rows, in the order of the tree."""
+    found: list[int] = np.sort(np.argsort(-n, kind="stable")[:most]).tolist()
+    return found
 
 
 def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str | Table]:
@@ -115,6 +148,8 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
     return {
         "confidence": stated.confidence,
         "utility": stated.utility,
+        "rows": float(leaves.n.sum()),
+        "flagged": int(leaves.flagged.sum()),
         "classes": [_plain(label) for label in model.classes_],
         "leaves": _records(leaves),
     }
@@ -147,7 +182,7 @@ def _plain(value: Any) -> Any:
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
     for column in columns:
         is_text = column in ("leaf", "rule", "column")
         table.add_column(column, justify="left" if is_text else "right", overflow="fold")

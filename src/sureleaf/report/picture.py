@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sureleaf.errors import MissingPackageError
+from sureleaf.writing import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,5 +100,6 @@ def save(figure: "Figure", directory: Path, name: str) -> Iterator[Path]:
     with matplotlib.rc_context({"svg.hashsalt": name}):
         for suffix, metadata in ((".svg", {"Date": None}), (".png", {"Software": None})):
             path = directory / f"{name}{suffix}"
-            figure.savefig(path, dpi=160, metadata=metadata)
+            with atomic_write(path) as file:
+                figure.savefig(file, format=suffix[1:], dpi=160, metadata=metadata)
             yield path

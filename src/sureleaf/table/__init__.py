@@ -15,12 +15,20 @@
     parts.py       some rows of an encoded table, as if they had been read alone
     labels.py      encode_labels: labels -> class codes
     callers.py     warnings that point at the caller's line
+    source.py      file, pipe or standard input -> bytes, decompressed; what they are
+    utf8.py        bytes of an encoding -> UTF-8, or where it is wrong
+    dialect.py     first rows of a CSV file -> how it is written
+    csv_text.py    CSV -> Arrow table
+    doubts.py      what looks wrong in it
     files.py       read_file: CSV, Parquet, Arrow -> Arrow table
+    batches.py     stream_rows: the same, some rows at a time, by a schema
 """
 
+from sureleaf.table.batches import RowStream, stream_rows
+from sureleaf.table.dialect import CsvFormat
 from sureleaf.table.encoded import EncodedTable
 from sureleaf.table.encoding import encode
-from sureleaf.table.files import read_file
+from sureleaf.table.files import column_names, read_file
 from sureleaf.table.labels import encode_labels
 from sureleaf.table.learning import read_table
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
@@ -29,10 +37,14 @@ __all__ = [
     "MISSING",
     "UNSEEN",
     "Column",
+    "CsvFormat",
     "EncodedTable",
+    "RowStream",
     "Schema",
+    "column_names",
     "encode",
     "encode_labels",
     "read_file",
     "read_table",
+    "stream_rows",
 ]

@@ -17,9 +17,9 @@ from sureleaf.evaluation.fitting import Fitter, check_estimator, make_fitter
 from sureleaf.evaluation.judging import describe
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, find_measure
-from sureleaf.evaluation.progress import track
 from sureleaf.evaluation.scored import Scored
 from sureleaf.evaluation.table import read_table
+from sureleaf.progress import track
 
 __all__ = ["learning_curve", "nested_order"]
 
@@ -119,7 +119,8 @@ def learning_curve(
     columns: list[Any] = []
     failures: dict[tuple[int, int], str] = {}
     stopped = None
-    for i, size in enumerate(track(sizes, total=len(sizes), what="Growing", shown=progress)):
+    steps = track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
+    for i, size in enumerate(steps):
         jobs = [
             (s, order[:size], found, matrix, i) for s, order in zip(splits, orders, strict=True)
         ]

@@ -6,6 +6,7 @@ from pathlib import Path
 from sureleaf.errors import MissingPackageError
 from sureleaf.report.reproduce.chawla2006.result import SMOOTHED, Study
 from sureleaf.report.reproduce.chawla2006.study import MEASURES
+from sureleaf.writing import atomic_write
 
 __all__ = ["draw_figures"]
 
@@ -32,7 +33,8 @@ def _save(drawn: tuple[str, object], directory: Path) -> Iterator[Path]:
     name, figure = drawn
     for ending in ("svg", "png"):
         path = directory / f"{name}.{ending}"
-        figure.savefig(path, dpi=150)  # type: ignore[attr-defined]
+        with atomic_write(path) as file:
+            figure.savefig(file, format=ending, dpi=150)  # type: ignore[attr-defined]
         yield path
 
 

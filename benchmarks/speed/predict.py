@@ -1,0 +1,116 @@
+"""Does ``sureleaf predict`` read 10 million rows in memory that does not grow, and how fast?
+
+``python -m benchmarks.speed.predict [ROWS]`` writes a CSV file of so many rows (10 million by
+default), predicts a tenth of it and all of it with the installed command, and reads it once with
+pandas.read_csv for comparison, each in a process of its own: CPU seconds, rows a second and the
+peak of its memory.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+from sureleaf import TreeClassifier
+
+__all__ = ["run"]
+
+ROWS = 10_000_000
+CHUNK = 500_000
+
+# Waits for the program that follows and reports what it used.
+MEASURE = """
+import resource, subprocess, sys, time
+start = time.perf_counter()
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+wall = time.perf_counter() - start
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(done.returncode, wall, used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+
+
+def rows_of(rng: np.random.Generator, n: int) -> pa.Table:
+    numbers = {f"n{place}": rng.normal(size=n).round(4) for place in range(6)}
+    words = {
+        f"w{place}": pa.DictionaryArray.from_arrays(
+            pa.array(rng.integers(0, 5, n).astype(np.int32)), [f"word {c}" for c in "abcde"]
+        ).cast(pa.string())
+        for place in range(4)
+    }
+    noise = rng.normal(size=n) + 0.5 * (np.asarray(words["w0"]) == "word a")
+    label = pa.array(np.where(numbers["n0"] + numbers["n1"] * 0.5 + noise > 0, "yes", "no"))
+    return pa.table({"id": np.arange(n)} | numbers | words | {"class": label})
+
+
+def measured(*command: str) -> tuple[float, float, float]:
+    """Wall seconds, CPU seconds and MB of a program at its peak."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, *command], capture_output=True, text=True, check=True
+    )
+    code, wall, cpu, kilobytes = done.stdout.split()
+    if code != "0":
+        sys.exit(f"{' '.join(command)} failed: {done.stderr}")
+    return float(wall), float(cpu), float(kilobytes) / 1024
+
+
+@contextmanager
+def prepared(n_rows: int) -> Iterator[tuple[Path, Path, Path]]:
+    """A model, a file of so many rows and one of a tenth of them."""
+    folder = Path(tempfile.mkdtemp())
+    rng = np.random.default_rng(0)
+    try:
+        chunk = rows_of(rng, CHUNK)
+        fitted = chunk.slice(0, 50_000)
+        X = fitted.drop_columns(["id", "class"])
+        model = TreeClassifier(min_samples_leaf=50, random_state=0).fit(X, fitted["class"])
+        model.save(folder / "model.sureleaf")
+        paths = folder / "model.sureleaf", folder / "all.csv", folder / "tenth.csv"
+        for path, n in ((paths[1], n_rows), (paths[2], n_rows // 10)):
+            with csv.CSVWriter(str(path), chunk.schema) as writer:
+                for start in range(0, n, CHUNK):
+                    writer.write_table(chunk.slice(0, min(CHUNK, n - start)))
+        print(f"{model.tree_.n_leaves} leaves, {paths[1].stat().st_size / 1e6:,.0f} MB of CSV")
+        yield paths
+    finally:
+        shutil.rmtree(folder)
+
+
+def report(name: str, n_rows: int, used: tuple[float, float, float]) -> None:
+    wall, cpu, memory = used
+    print(
+        f"{name:44} {wall:7.1f} s {cpu:7.1f} s CPU {n_rows / cpu:11,.0f} rows/s CPU "
+        f"{memory:7,.0f} MB at its peak",
+        flush=True,
+    )
+
+
+def run(n_rows: int = ROWS) -> None:
+    sureleaf = str(Path(sys.executable).with_name("sureleaf"))
+    with prepared(n_rows) as (model, every, tenth):
+        out = str(every.with_name("out.csv"))
+        used = []
+        for path, n in ((tenth, n_rows // 10), (every, n_rows)):
+            used.append(
+                measured(sureleaf, "predict", str(model), str(path), "-o", out, "--keep", "id")
+            )
+            report(f"sureleaf predict, {n:,} rows", n, used[-1])
+            os.remove(out)
+        reading = f"import pandas; pandas.read_csv({str(every)!r})"
+        peer = measured(sys.executable, "-c", reading)
+        report("pandas.read_csv, nothing predicted", n_rows, peer)
+        print(
+            f"memory of all rows to a tenth: {used[1][2] / used[0][2]:.2f}; CPU to pandas.read_csv: "
+            f"{used[1][1] / peer[1]:.2f}"
+        )
+
+
+if __name__ == "__main__":
+    run(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)

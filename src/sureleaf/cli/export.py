@@ -1,0 +1,127 @@
+"""``sureleaf export``: a saved model for other programs."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sureleaf.cli import completing
+from sureleaf.cli import judging_options as given
+from sureleaf.errors import InvalidArgumentError, suggestion
+
+__all__ = ["export"]
+
+_FORMS = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
+_ENDS = {
+    ".txt": "rules",
+    ".json": "json",
+    ".sql": "sql",
+    ".py": "python",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".svg": "svg",
+    ".onnx": "onnx",
+}
+
+
+def export(
+    model: Annotated[
+        Path, typer.Argument(help="A model that sureleaf fit has saved.", metavar="MODEL")
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="rules, json, sql, python, dot, svg or onnx.",
+            metavar="FORMAT",
+            show_default="by the end of --output",
+            autocompletion=completing.words(*_FORMS),
+        ),
+    ] = None,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Where to.", metavar="FILE", show_default="standard output"
+        ),
+    ] = Path("-"),
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            help="Of sql: duckdb, sqlite or postgres.",
+            autocompletion=completing.words("duckdb", "sqlite", "postgres"),
+            show_default="duckdb",
+            rich_help_panel="SQL",
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="Of sql: the table with the rows.", rich_help_panel="SQL"),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of sql: column to select too; may be repeated.",
+            metavar="COLUMN",
+            rich_help_panel="SQL",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was done as JSON; needs --output.")
+    ] = False,
+) -> None:
+    """Write a saved model as rules, SQL, Python, JSON, ONNX or a drawing.
+
+    For example:
+
+    - sureleaf export model.sureleaf --to rules
+
+    - sureleaf export model.sureleaf --dialect sqlite --table t -o tree.sql
+
+    - sureleaf export model.sureleaf -o tree.py
+
+    - sureleaf export model.sureleaf -o tree.svg
+    """
+    from sureleaf.cli.output import finish, show, show_json, standard_output
+    from sureleaf.estimators import load
+    from sureleaf.report import export as room
+    from sureleaf.writing import atomic_write
+
+    to_screen = str(output) == "-"
+    form = _form(to, output)
+    given.check_folder(output)
+    if as_json and to_screen:
+        raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
+    options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}
+    wanted = {name: value for name, value in options.items() if value is not None}
+    written = room.export(load(model), "text" if form == "rules" else form, **wanted)
+    content = written.encode() if isinstance(written, str) else written
+    if isinstance(written, str) and not written.endswith("\n"):
+        content += b"\n"
+    if to_screen:
+        with standard_output() as file:
+            file.write(content)
+        finish()
+        return
+    with atomic_write(output) as file:
+        file.write(content)
+    if as_json:
+        show_json({"output": str(output), "format": form, "bytes": len(content)})
+    else:
+        show(f"Written: {output} ({form}, {len(content):,} bytes)")
+
+
+def _form(to: str | None, output: Path) -> str:
+    """Give the format asked for, or the one that the output's name ends in."""
+    if to is None:
+        to = _ENDS.get(output.suffix.lower())
+        if to is None:
+            raise InvalidArgumentError(
+                f"--to must be one of {', '.join(_FORMS)}, or --output end in "
+                f"{', '.join(_ENDS)}; got neither."
+            )
+    form = "rules" if to == "text" else to
+    if form not in _FORMS:
+        raise InvalidArgumentError(
+            f"--to must be one of {', '.join(_FORMS)}; got {to!r}."
+            f"{suggestion(to, _FORMS, listed=False)}"
+        )
+    return form

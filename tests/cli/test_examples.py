@@ -1,0 +1,129 @@
+"""Every example of --help runs, and every command's JSON has the keys that the page lists."""
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sureleaf.cli import main
+from sureleaf.cli.application import application
+
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+COMMANDS = {
+    str(command.callback.__name__): command.callback.__doc__ or ""
+    for command in application.registered_commands
+    if command.callback is not None
+}
+ELSEWHERE = {
+    "audit": "its examples need models of other libraries: tests/cli/test_audit.py",
+    "report": "tests/cli/test_report.py",
+    "study": "its examples take minutes",
+}
+SLOW = ["chawla2006", "--figures"]  # tried in tests of their own
+
+
+def examples(command: str) -> list[str]:
+    lines = re.findall(r"^ *- (sureleaf .*(?:\n +(?!- )\S.*)*)", COMMANDS[command], re.MULTILINE)
+    return [" ".join(line.split()) for line in lines]
+
+
+def run(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the examples name."""
+    place = tmp_path_factory.mktemp("desk")
+    rng = np.random.default_rng(0)
+    lines = ["id,size,colour,class"]
+    for i in range(240):
+        label = int(rng.random() < 0.5)
+        colour = ("red", "blue")[int(rng.random() < 0.3 + 0.3 * label)]
+        lines.append(f"{i},{rng.normal() + 2 * label:.3f},{colour},{('no', 'yes')[label]}")
+    text = "\n".join(lines) + "\n"
+    for name in ("data.csv", "new.csv"):
+        (place / name).write_text(text)
+    data = str(place / "data.csv")
+    made = [["fit", data, "-t", "class", "--drop", "id", "-o", str(place / "model.sureleaf")]]
+    for model, names in (
+        ("TreeClassifier", "first new"),
+        ("sureleaf.TreeClassifier", "second old"),
+    ):
+        for name in names.split():
+            path = str(place / f"{name}.eval")
+            made.append(["evaluate", data, "-t", "class", "-m", model, "--save", path])
+    made.append(["report", data, "-t", "class", "--json", str(place / "old.json")])
+    for arguments in made:
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert not stop.value.code
+    shutil.copy(place / "old.json", place / "new.json")
+    return place
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_a_command_run(
+    command: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if command in ELSEWHERE:
+        pytest.skip(ELSEWHERE[command])
+    monkeypatch.chdir(desk)
+    found = [line for line in examples(command) if not any(word in line for word in SLOW)]
+    assert found, f"{command} --help needs an example"
+    for line in found:
+        code, out, err = run(capsys, shlex.split(line)[1:])
+        assert (code, err) == (0, ""), line
+        assert out, line
+    assert not list(desk.glob(".*.partial"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_example_is_wider_than_a_terminal(command: str) -> None:
+    for line in re.findall(r"^ *(?:- sureleaf| {6}-).*$", COMMANDS[command], re.MULTILINE):
+        assert len(line.strip()) <= 78, line
+
+
+JSON = {
+    "fit": "fit data.csv -t class -o other.sureleaf",
+    "fit --bagged": "fit data.csv -t class -o other.sureleaf --bagged 2",
+    "predict": "predict model.sureleaf new.csv -o out.csv",
+    "leaves": "leaves model.sureleaf",
+    "rank": "rank data.csv -t class",
+    "evaluate": "evaluate data.csv -t class --design holdout",
+    "compare": "compare first.eval second.eval",
+    "curve": "curve data.csv -t class --repeats 3",
+    "export": "export model.sureleaf -o tree.dot",
+    "plan --p-max": "plan --p-max 0.75",
+    "plan --half-width": "plan --half-width 0.05",
+    "reproduce": "reproduce xu2022",
+}
+
+
+def listed() -> dict[str, list[str]]:
+    """Keys of each command, as the table of the page has them."""
+    rows = re.findall(r"^\| `sureleaf ([\w -]+)` \| (`.*) \|$", PAGE.read_text(), re.MULTILINE)
+    return {command: re.findall(r"`(\w+)`", keys) for command, keys in rows}
+
+
+@pytest.mark.parametrize("command", JSON)
+def test_json_has_the_keys_that_the_page_lists(
+    command: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(desk)
+    code, out, _ = run(capsys, [*JSON[command].split(), "--json"])
+    assert code == 0
+    assert list(json.loads(out)) == listed()[command]
+
+
+def test_the_page_knows_every_command() -> None:
+    text = PAGE.read_text()
+    for command in COMMANDS:
+        assert re.search(rf"^\| \[?`{command}[ `]", text, re.MULTILINE), command

@@ -1,0 +1,41 @@
+"""A table is asked a question that a classifier can answer, or the question is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.report.question import read_question
+
+
+def ask(tmp_path: Path, labels: list[str], **named: object) -> object:
+    rows = "".join(f"{place},{label}\n" for place, label in enumerate(labels))
+    (tmp_path / "rows.csv").write_text(f"n,y\n{rows}")
+    return read_question(tmp_path / "rows.csv", "y", **named)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (["1.5", "2", "3.5"], "must be a column of classes: .* got 'y' with numbers such as 1.5"),
+        (["x", "x", "x"], "two classes or more; got 'y', which is x in every row"),
+        (["", "", ""], "rows with a value in 'y'; got 3 rows, none of them with one"),
+        ([], "rows with a value in 'y'; got a header alone"),
+    ],
+)
+def test_what_is_no_question_is_refused(tmp_path: Path, labels: list[str], words: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=words):
+        ask(tmp_path, labels)
+
+
+def test_columns_may_be_left_out_and_labels_be_whole_numbers(tmp_path: Path) -> None:
+    asked = ask(tmp_path, ["1", "2", ""])
+    assert asked.y.tolist() == [1, 2]
+    assert asked.n_left_out == 1
+    with pytest.raises(InvalidArgumentError, match="no columns besides y, n: nothing to predict"):
+        ask(tmp_path, ["1", "2"], drop=["n"])
+
+
+def test_a_target_that_looks_like_a_name_of_each_row_is_doubted(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="'y' has 50 different values in 50 rows; is it the col"):
+        ask(tmp_path, [f"person {place}" for place in range(50)])

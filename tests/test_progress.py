@@ -1,0 +1,60 @@
+"""Progress is drawn for those who watch, and only when the work takes a while."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from sureleaf.progress import Bar, track, watched
+
+
+def slowly(seconds: float) -> Iterator[int]:
+    for place in range(4):
+        time.sleep(seconds)
+        yield place
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes stderr for a terminal
+
+
+def test_quick_work_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(track(slowly(0.0), total=4, what="Counting", shown=True)) == [0, 1, 2, 3]
+    assert "Counting" not in "".join(capsys.readouterr())
+
+
+def test_slow_work_draws_a_bar_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    with watched():
+        assert list(track(slowly(0.4), total=4, what="Counting", costs=[1, 1, 1, 1])) == [
+            0,
+            1,
+            2,
+            3,
+        ]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Counting" in err
+    assert "%" in err
+    assert "00:0" in err or "--:--" in err
+
+
+def test_nobody_watches_by_default_nor_within_another_bar(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with watched():
+        for _ in track(range(1), total=1, what="Outer"):
+            assert list(track(slowly(0.3), total=4, what="Inner")) == [0, 1, 2, 3]
+    assert "Inner" not in "".join(capsys.readouterr())
+    assert list(track(slowly(0.0), total=4, what="Alone")) == [0, 1, 2, 3]
+
+
+def test_an_error_ends_the_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> None:
+        with Bar("Counting", None) as bar:
+            bar.reach(3, "3 rows")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert capsys.readouterr().out == ""
