@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from sureleaf.report.findings.models import models_section
 from sureleaf.report.findings.origin import Origin
 from sureleaf.report.findings.quality import quality_section
 from sureleaf.report.findings.tree import tree_section
+from sureleaf.writing import atomic_write
 
 __all__ = ["SCHEMA", "Report", "make_report"]
 
@@ -60,17 +60,17 @@ class Report:
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Write the document as JSON; an older file is replaced only by a whole new one."""
-        from sureleaf.report.written import write_whole
-
         text = json.dumps(self.document, allow_nan=False, ensure_ascii=False)
-        write_whole(Path(path), text + "\n")
+        with atomic_write(path) as file:
+            file.write(f"{text}\n".encode())
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write the page, one file that needs nothing else; whole or not at all."""
         from sureleaf.report.page import render_page
-        from sureleaf.report.written import write_whole
 
-        write_whole(Path(path), render_page(self.to_dict()))
+        page = render_page(self.document)
+        with atomic_write(path) as file:
+            file.write(page.encode())
 
     @property
     def sentences(self) -> list[str]:
@@ -83,13 +83,6 @@ class Report:
 
     def __repr__(self) -> str:
         return f"Report({self.document['answer']['headline']})"
-
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write the report as one page; an older file is replaced only by a whole new one."""
-        from sureleaf.report.page import render_page
-        from sureleaf.report.written import write_whole
-
-        write_whole(Path(path), render_page(self.document))
 
     def _repr_html_(self) -> str:
         from sureleaf.report.page import fragment
