@@ -28,6 +28,15 @@ class Refit(Protocol):
     classes_ : ndarray
         The classes of the rows that it was fitted on. It predicts the most probable one, the first
         on ties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Coin:
+    ...     classes_ = np.array(["heads", "tails"])
+    ...     def predict_proba(self, rows):
+    ...         return np.full((len(rows), 2), 0.5)
+    >>> coin: Refit = Coin()
     """
 
     classes_: NDArray[Any]
@@ -45,6 +54,15 @@ class Refits(Protocol):
         How many threads the estimator may use.
     n_at_once : int
         How many fits may be under way together, on so many threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(n_jobs=1)
+    >>> refits: Refits = model.prepare_refits([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> refits.fit(model, np.array([0, 3, 3]), n_threads=1).classes_.tolist()
+    ['a', 'b']
     """
 
     n_threads: int

@@ -89,6 +89,7 @@ def declared_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     Examples
     --------
     >>> import pyarrow
+    >>> from sureleaf.table.values import from_arrow
     >>> sizes = pyarrow.DictionaryArray.from_arrays([1, 0, None], ["small", "huge"])
     >>> codes, categories = declared_categories(from_arrow("size", sizes))
     >>> codes.tolist(), categories
