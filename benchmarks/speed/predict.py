@@ -107,8 +107,8 @@ def run(n_rows: int = ROWS) -> None:
         peer = measured(sys.executable, "-c", reading)
         report("pandas.read_csv, nothing predicted", n_rows, peer)
         print(
-            f"memory of all rows to a tenth: {used[1][2] / used[0][2]:.2f}; CPU to pandas.read_csv: "
-            f"{used[1][1] / peer[1]:.2f}"
+            f"memory of all rows to a tenth: {used[1][2] / used[0][2]:.2f}; CPU to "
+            f"pandas.read_csv: {used[1][1] / peer[1]:.2f}"
         )
 
 

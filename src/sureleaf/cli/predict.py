@@ -56,8 +56,9 @@ def predict(
 ) -> None:
     """Predict the rows of a file, however many, each with how sure that is.
 
-    Rows are read, predicted and written some at a time, in their order. A row gets its prediction,
-    the probability of each class, the confidence and utility of its leaf, and the leaf.
+    Rows are read, predicted and written some at a time, in their order. Each
+    gets its prediction, the probability of each class, the confidence and
+    utility of its leaf, and the leaf.
 
     For example:
 

@@ -34,8 +34,8 @@ def reproduce(
 ) -> None:
     """Recompute a source document and say of every printed figure what it is.
 
-    It agrees with the document's own definition, comes from another computation (which is
-    named), or is a misprint.
+    It agrees with the document's own definition, comes from another
+    computation (which is named), or is a misprint.
 
     For example:
 
