@@ -182,7 +182,6 @@ def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
             ["leaves", "-t", "class", "--encoding", "klingon"],
             "encoding must be one that Python knows",
         ),
-        (["evaluate", "-t", "class", "--require", "much"], "--require must be a key, a comparison"),
     ],
 )
 def test_a_name_that_is_none_gets_the_one_that_may_be_meant(
@@ -192,30 +191,6 @@ def test_a_name_that_is_none_gets_the_one_that_may_be_meant(
     assert code == 2
     assert re.search(re.escape(said).replace(r"\.\*", ".*"), err)
     assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("requirement", "said"),
-    [
-        ("accuracy >= 0.99", "accuracy >= 0.99 is required; got 0."),
-        ("estimates.auc.low > 0.999", "estimates.auc.low > 0.999 is required; got 0."),
-        ("positive != good", "positive != good is required; got good."),
-        ("n_rows < 57", "n_rows < 57 is required; got 57."),
-    ],
-)
-def test_a_result_that_misses_what_is_required_is_shown_with_exit_code_1(
-    requirement: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["evaluate", str(LABOR), "-t", "class", "--design", "holdout", "--json"]
-    code, out, err = run(capsys, *arguments, "--require", requirement)
-    assert code == 1
-    assert json.loads(out)["n_rows"] == 57
-    assert err.startswith(f"sureleaf: {said}")
-    held = ["--require", "accuracy > 0.1", "--require", "positive == bad,good"]
-    assert run(capsys, *arguments, *held)[0] == 0
-    code, _, err = run(capsys, *arguments, "--require", "acuracy > 0.1")
-    assert code == 2
-    assert "Did you mean 'accuracy'" in err
 
 
 def test_what_is_doubtful_is_noted_in_one_line(tmp_path: Path) -> None:

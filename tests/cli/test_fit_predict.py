@@ -126,22 +126,6 @@ def test_fit_tells_a_person_what_to_expect(
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3
 
 
-def test_a_model_that_misses_what_is_required_is_not_saved(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "m.sureleaf"
-    code, out, err = run(
-        capsys,
-        *["fit", folder / "rows.csv", "-t", "class", "-o", path, "--drop", "id"],
-        *["--require", "utility >= 0.99", "--require", "leaves >= 1"],
-    )
-    assert code == 1
-    assert "Not saved" in out
-    assert err.startswith("sureleaf: utility >= 0.99 is required; got 0.")
-    assert err.count("\n") == 1
-    assert not path.exists()
-
-
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("data", ["rows.csv", "rows.parquet", "rows.arrow", "rows.csv.gz"])
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet", "out.arrow", "out.csv.gz"])

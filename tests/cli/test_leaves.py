@@ -71,7 +71,9 @@ def test_rank_puts_the_column_of_highest_utility_first(capsys):
     columns = json.loads(out)["columns"]
     assert len(columns) == 16
     utilities = [column["utility"] for column in columns]
-    assert utilities == sorted(utilities, reverse=True)
+    assert [round(u, 12) for u in utilities] == sorted(
+        (round(u, 12) for u in utilities), reverse=True
+    )
     code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--training")
     assert code == 0
     assert "One split on" in out

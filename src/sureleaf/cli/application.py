@@ -89,9 +89,8 @@ def main(arguments: list[str] | None = None) -> None:
     Raises
     ------
     SystemExit
-        Always: 0 when all went well, 1 when a result misses what --require asks for, 2 with one
-        line on stderr when something was wrong with the arguments or the data, 130 when
-        interrupted.
+        Always: 0 when all went well, 1 when --gate finds the new report worse, 2 with one line
+        on stderr when something was wrong with the arguments or the data, 130 when interrupted.
 
     Examples
     --------

@@ -8,7 +8,6 @@ import typer
 
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
-from sureleaf.cli import requiring
 
 __all__ = ["audit"]
 
@@ -55,7 +54,6 @@ def audit(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Hold a fitted model to rows that it has not seen: leaf by leaf, or by stated probability.
@@ -92,9 +90,7 @@ def audit(
         )
     for warning in caught:
         typer.echo(f"sureleaf: {' '.join(str(warning.message).split())}", err=True)
-    values = found.to_dict()
     if as_json:
-        show_json(values)
+        show_json(found.to_dict())
     else:
         show(*show_audit(found), *given.left_out(asked.n_left_out))
-    requiring.pass_or_exit(require, values)

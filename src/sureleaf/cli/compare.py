@@ -1,11 +1,11 @@
 """``sureleaf compare``: which of two classifiers, or of two reports, is better."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from sureleaf.cli import completing, requiring
+from sureleaf.cli import completing
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
 from sureleaf.errors import InvalidArgumentError
@@ -81,7 +81,6 @@ def compare(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Say whether one classifier is better than another, by the test that fits the design.
@@ -96,13 +95,10 @@ def compare(
 
     - sureleaf compare first.eval second.eval --measure auc
 
-    - sureleaf compare new.eval old.eval --require "verdict != worse"
-
     - sureleaf compare old.json new.json --margin 0.02 --gate
     """
     if len(paths) == 2 and any(path.suffix.lower() == ".json" for path in paths):
-        values = _compare_reports(paths, measure, margin, level, gate=gate, as_json=as_json)
-        requiring.pass_or_exit(require, values)
+        _compare_reports(paths, measure, margin, level, gate=gate, as_json=as_json)
         return
     if gate:
         raise InvalidArgumentError("--gate needs two reports: sureleaf compare old.json new.json")
@@ -153,12 +149,10 @@ def compare(
         detect=detect,
         method=method,
     )
-    values = judged_text.comparison_values(found)
     if as_json:
-        show_json(values)
+        show_json(judged_text.comparison_values(found))
     else:
         show(*judged_text.show_comparison(found))
-    requiring.pass_or_exit(require, values)
 
 
 def _compare_reports(
@@ -169,7 +163,7 @@ def _compare_reports(
     *,
     gate: bool,
     as_json: bool,
-) -> dict[str, Any]:
+) -> None:
     """Show what the new report says of the old one; as a gate, exit with 1 where it is worse."""
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import judged_text
@@ -177,11 +171,9 @@ def _compare_reports(
 
     old, new = (read_report(path) for path in paths)
     found = compare_reports(old, new, measure=measure, margin=margin, level=level)
-    values = judged_text.comparison_values(found)
     if as_json:
-        show_json(values)
+        show_json(judged_text.comparison_values(found))
     else:
         show(*judged_text.show_comparison(found, ("new", "old")))
     if gate and found.verdict == "worse":
-        raise typer.Exit(requiring.BELOW)
-    return values
+        raise typer.Exit(1)

@@ -7,7 +7,6 @@ import typer
 
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
-from sureleaf.cli import requiring
 
 __all__ = ["evaluate"]
 
@@ -40,7 +39,6 @@ def evaluate(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Judge a classifier on rows it has not seen, each figure with its interval.
@@ -54,8 +52,6 @@ def evaluate(
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
 
     - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,1;5,0" --json
-
-    - sureleaf evaluate data.csv -t class --require "accuracy >= 0.6"
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json
@@ -87,9 +83,7 @@ def evaluate(
     summary = judged.summary(level=level)
     if save is not None:
         judged.save(save)
-    values = judged_text.evaluation_values(judged, summary)
     if as_json:
-        show_json(values)
+        show_json(judged_text.evaluation_values(judged, summary))
     else:
         show(*judged_text.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))
-    requiring.pass_or_exit(require, values)

@@ -7,7 +7,6 @@ import typer
 
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
-from sureleaf.cli import requiring
 from sureleaf.cli import tree_options as tree
 from sureleaf.errors import InvalidArgumentError
 
@@ -37,7 +36,6 @@ def fit(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Grow a tree on a table and save it, to predict with or to export.
@@ -49,8 +47,6 @@ def fit(
     - sureleaf fit data.csv -t class -o small.sureleaf --max-depth 3 --drop id
 
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
-
-    - sureleaf fit data.csv -t class -o m.sureleaf --require "utility >= 0.6"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import fit_text
@@ -82,12 +78,9 @@ def fit(
     more = {} if asked.groups is None else {"groups": asked.groups}
     model.fit(asked.X, asked.y, sample_weight=asked.weights, **more)
     values = fit_text.fit_values(model, asked, target)
-    passed = not requiring.check(require, values)
-    if passed:
-        model.save(output)
-    values["saved"] = str(output) if passed else None
+    model.save(output)
+    values["saved"] = str(output)
     if as_json:
         show_json(values)
     else:
         show(*fit_text.show_fit(values), *given.left_out(asked.n_left_out))
-    requiring.pass_or_exit(require, values)

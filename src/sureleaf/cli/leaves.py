@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import completing, requiring
+from sureleaf.cli import completing
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
 from sureleaf.cli import tree_options as tree
@@ -56,7 +56,6 @@ def leaves(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    require: requiring.Require = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Grow a tree and say of each leaf how sure it is, on rows it has not seen.
@@ -104,10 +103,8 @@ def leaves(
         model.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
         n_left_out = asked.n_left_out
     found = model.leaves(level=level, confidence=confidence, utility=utility)
-    values = leaves_text.leaf_values(model, found)
     if as_json:
-        show_json(values)
+        show_json(leaves_text.leaf_values(model, found))
     else:
         text = leaves_text.show_leaves(model, found, level, None if every else most)
         show(*text, *given.left_out(n_left_out))
-    requiring.pass_or_exit(require, values)

@@ -95,9 +95,6 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
         f"[bold]{escape(values['target'])}[/bold]."
     )
     yield (f"Right about [bold]{100 * values['utility']:.1f} %[/bold] of rows not seen{then}.")
-    if values["saved"] is None:
-        yield "[yellow]Not saved[/yellow], because it misses what is required."
-    else:
-        saved = escape(values["saved"])
-        yield f"Saved: {saved}"
-        yield f"[dim]Predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
+    saved = escape(values["saved"])
+    yield f"Saved: {saved}"
+    yield f"[dim]Predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
