@@ -89,7 +89,8 @@ def _check_answer(document: Document) -> None:
     shares = [one["share"] for one in document["data"]["classes"]]
     assert answer["baseline"] == max(shares)
     topics = [one["topic"] for one in answer["sentences"]]
-    assert topics == ["predicts", "accuracy", "leaves", "rows", "models"]
+    costs = ["costs"] if document["quality"]["cost_given"] else []
+    assert topics == ["predicts", "accuracy", *costs, "leaves", "rows", "models"]
     for one in answer["sentences"]:
         assert one["tone"] in ("good", "warn", "bad", "plain")
         assert one["see"] in ("tree", "quality", "leaves", "error", "models", "data")

@@ -10,6 +10,7 @@
     gathering.py       what all sections are computed from
     cells.py           out-of-sample predictions, and scores for the page
     leaf_words.py      1  which leaves not to trust
+    cost_words.py      1  what costs make of the tree
     plain.py           numbers as JSON has them
     answer.py          1  the answer in sentences
     data.py            2  rows, columns and classes

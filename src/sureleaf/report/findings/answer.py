@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from sureleaf.report.findings.cost_words import costs_sentence
 from sureleaf.report.findings.leaf_words import leaves_sentence
 from sureleaf.report.findings.plain import in_hundred, listed, percent
 
@@ -31,6 +32,7 @@ def answer_section(document: dict[str, Any]) -> dict[str, Any]:
     told = {
         "predicts": (*_predicts(document), "tree"),
         "accuracy": (*_accuracy(document, baseline), "quality"),
+        **({"costs": (*costs, "quality")} if (costs := costs_sentence(document)) else {}),
         "leaves": (*leaves_sentence(document), "leaves"),
         "rows": (*_rows(document), "error"),
         "models": (*_models(document), "models"),
