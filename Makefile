@@ -11,13 +11,15 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -
 .PHONY: demo test check format stub pictures toolchain clean sanitize benchmark promises
 
 demo: $(VENV)/.installed-demo
+	@mkdir -p demo
 	$(BIN)/sureleaf leaves examples/labor.csv --target class
-	$(BIN)/sureleaf evaluate examples/labor.csv --target class --repeats 5
+	$(BIN)/sureleaf report examples/credit-g.csv --target class --cost "0,5;1,0" -o demo/credit-g-report.html
 	$(BIN)/sureleaf reproduce zhang2024 --figures demo
 	@echo
-	@echo "Open demo/zhang2024-figure-1.svg, or try: $(BIN)/sureleaf leaves examples/labor.csv --target class --utility 0.8"
-	@echo "                                          $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
-	@echo "                                          $(BIN)/sureleaf --help"
+	@echo "Open demo/credit-g-report.html in a browser. Then try:"
+	@echo "  $(BIN)/sureleaf report YOUR.csv --target COLUMN"
+	@echo "  $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
+	@echo "  $(BIN)/sureleaf --help"
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto

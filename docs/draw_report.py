@@ -16,15 +16,20 @@ from pyarrow import csv
 from sureleaf.report import Origin, make_report
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA, TARGET = ROOT / "examples" / "labor.csv", "class"
+DATA, TARGET = ROOT / "examples" / "credit-g.csv", "class"
 COLOURS = 160  # of a page of text: a third of the bytes, no difference to the eye
 
 
 def report(page: Path) -> None:
     """Write the report of the example."""
     table = csv.read_csv(DATA, convert_options=csv.ConvertOptions(strings_can_be_null=True))
-    origin = Origin(TARGET, source=DATA.name, command=f"sureleaf report {DATA.name} --target class")
-    made = make_report(table.drop_columns([TARGET]), table[TARGET].to_pylist(), origin=origin)
+    origin = Origin(
+        TARGET,
+        source=DATA.name,
+        command=f"sureleaf report {DATA.name} --target class --cost '0,5;1,0'",
+    )
+    X, y = table.drop_columns([TARGET]), table[TARGET].to_pylist()
+    made = make_report(X, y, cost=[[0, 5], [1, 0]], origin=origin)
     made.to_html(page)
 
 

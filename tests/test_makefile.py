@@ -1,6 +1,7 @@
 """`make` says in a sentence what is missing, and the demo's commands work."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -86,9 +87,14 @@ def test_an_old_compiler_is_one_sentence(tmp_path: Path) -> None:
 def test_the_commands_of_the_demo_work(tmp_path: Path) -> None:
     recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", MAKEFILE, flags=re.MULTILINE)
     assert recipe is not None
-    commands = re.findall(r"\$\(BIN\)/sureleaf ([^\"\n]+)", recipe.group(1))
-    assert len(commands) >= 4
-    for command in commands:
-        arguments = command.replace("--figures demo", f"--figures {tmp_path}").split()
-        done = sureleaf(*arguments)
+    run = re.findall(r"^\t\$\(BIN\)/sureleaf (.+)$", recipe.group(1), flags=re.MULTILINE)
+    told = re.findall(r"echo \".*\$\(BIN\)/sureleaf (.+)\"$", recipe.group(1), flags=re.MULTILINE)
+    assert (len(run), len(told)) == (3, 3)
+    for command in [*run, *told]:
+        here = re.sub(r"\bdemo\b", str(tmp_path), command).replace(
+            "YOUR.csv --target COLUMN", f"examples/labor.csv --target class -o {tmp_path}/own.html"
+        )
+        done = sureleaf(*shlex.split(here))
         assert (done.returncode, done.stderr) == (0, ""), command
+    made = {path.name for path in tmp_path.iterdir()}
+    assert {"credit-g-report.html", "own.html", "zhang2024-figure-1.svg"} <= made
