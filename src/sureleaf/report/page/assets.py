@@ -19,6 +19,7 @@ SCRIPTS = (
     "node_panel.js",
     "row_path.js",
     "row_form.js",
+    "table.js",
     "leaves.js",
     "decisions.js",
     "costs.js",

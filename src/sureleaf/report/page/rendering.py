@@ -23,6 +23,8 @@ SECTIONS = (
     ("models", "Compared with"),
     ("methods", "Methods"),
 )
+MOST_RULES = 150
+"""Of a larger tree the scripts write the rules of the leaves."""
 TONES = {
     "good": ("✓", "Good"),
     "warn": ("!", "Caution"),
@@ -70,6 +72,7 @@ def render_page(document: Mapping[str, Any]) -> str:
             echarts_notice=assets.echarts_notice(),
             sections=SECTIONS,
             tones=TONES,
+            most_rules=MOST_RULES,
         )
     )
 
