@@ -84,7 +84,7 @@ def audit(
     -------
     Audit
         `leaves`, `trees`, `bins`, and the totals; prints as a table, `to_pandas()`,
-        `to_polars()`, `to_dict()`, `to_json()`.
+        `to_polars()`, `to_dict()`, `to_json()`, `to_html()`.
 
     Raises
     ------
@@ -141,6 +141,8 @@ def audit(
         leaves=leaves,
         trees=None if leaves is None or leaves.tree is None else _trees(leaves, leaves.tree),
         bins=bins,
+        wanted_confidence=wanted.confidence,
+        wanted_utility=wanted.utility,
     )
 
 

@@ -3,6 +3,8 @@
 import json
 import math
 from dataclasses import dataclass
+from html import escape
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from sureleaf.estimators.column_table import ColumnTable
 from sureleaf.evaluation import Estimate
 
 __all__ = ["Audit"]
+
+SCHEMA = "sureleaf-audit/1"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +51,8 @@ class Audit:
         The trees of a forest or bag.
     bins : AuditedBins
         Rows by prediction and stated probability.
+    wanted_confidence, wanted_utility : float or None
+        What leaves and bins were held to: those below are flagged.
 
     Examples
     --------
@@ -70,6 +76,8 @@ class Audit:
     leaves: AuditedLeaves | None
     trees: AuditedTrees | None
     bins: AuditedBins
+    wanted_confidence: float | None = None
+    wanted_utility: float | None = None
 
     @property
     def table(self) -> AuditedLeaves | AuditedBins:
@@ -120,11 +128,17 @@ class Audit:
         'x0 <= 1.5'
         """
         return {
+            "schema": SCHEMA,
             "model": self.model,
             "rows": self.rows,
             "n_rows": self.n_rows,
             "classes": self.classes.tolist(),
             "level": self.level,
+            "wanted": {
+                "level": self.level,
+                "confidence": self.wanted_confidence,
+                "utility": self.wanted_utility,
+            },
             "accuracy": {name: _plain(value) for name, value in vars(self.accuracy).items()},
             "stated": self.stated,
             "confidence": self.confidence,
@@ -137,6 +151,35 @@ class Audit:
     def to_json(self) -> str:
         """Give everything as JSON text; what is not a number is null."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, default=str)
+
+    def to_html(
+        self, path: str | PathLike[str], *, target: str = "the class", title: str | None = None
+    ) -> None:
+        """Write the audit as a page, one file that needs nothing else; whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            Where the page is to be.
+        target : str
+            What the model predicts, in words.
+        title : str, optional
+            Of the page; the model's class by default.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from sureleaf import audit
+        >>> model = DecisionTreeClassifier().fit([[1], [2]], ["no", "yes"])
+        >>> page = pathlib.Path(tempfile.mkdtemp()) / "audit.html"
+        >>> audit(model, [[1], [3]], ["no", "yes"]).to_html(page, target="ill")
+        >>> page.read_text(encoding="utf-8").startswith("<!doctype html>")
+        True
+        """
+        from sureleaf.report.audited import write_audit_page
+
+        write_audit_page(self, path, target=target, title=title)
 
     def _head(self) -> str:
         low, high = self.accuracy.low, self.accuracy.high
@@ -151,8 +194,8 @@ class Audit:
         return "\n".join([self._head(), repr(self.table), *self.notes()])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{note}</p>" for note in self.notes())
-        return f"<p>{self._head()}</p>{self.table._repr_html_()}{notes}"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
+        return f"<p>{escape(self._head())}</p>{self.table._repr_html_()}{notes}"
 
 
 def _records(table: ColumnTable | None) -> list[dict[str, Any]] | None:

@@ -1,10 +1,8 @@
 """make_report: a table and a target in, every number of the report out."""
 
 import json
-import platform
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from os import PathLike
 from typing import Any
 
@@ -21,6 +19,7 @@ from sureleaf.report.findings.data import data_section
 from sureleaf.report.findings.effort import Effort
 from sureleaf.report.findings.error import error_section
 from sureleaf.report.findings.gathering import gather
+from sureleaf.report.findings.made import made_section
 from sureleaf.report.findings.methods import methods_section
 from sureleaf.report.findings.models import models_section
 from sureleaf.report.findings.origin import Origin
@@ -196,7 +195,12 @@ def make_report(  # noqa: PLR0913 - one question, named options
     found = gather(asked, progress)
     document: dict[str, Any] = {
         "schema": SCHEMA,
-        "made": _made(origin, seed),
+        "made": {
+            **made_section(origin),
+            "seed": seed,
+            "command": origin.command or f"make_report(X, y, seed={seed})",
+            "seconds": 0.0,
+        },
         "answer": {},
         "data": data_section(found, origin),
         "tree": tree_section(found),
@@ -248,23 +252,3 @@ def _usual_margin(labels: Any, weights: Any) -> float:
     _, codes = np.unique(labels, return_inverse=True)
     counts = np.bincount(codes, weights)
     return float(min(0.01, 0.1 * (1 - counts.max() / counts.sum())))
-
-
-def _made(origin: Origin, seed: int) -> dict[str, Any]:
-    import scipy
-    import sklearn
-
-    import sureleaf
-
-    return {
-        "sureleaf": sureleaf.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit_learn": sklearn.__version__,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seed": seed,
-        "command": origin.command or f"make_report(X, y, seed={seed})",
-        "seconds": 0.0,
-        "data_sha256": origin.data_sha256,
-    }

@@ -5,7 +5,7 @@ from typing import Any
 
 from sureleaf.report.findings.plain import percent
 
-__all__ = ["leaves_sentence", "short_rule"]
+__all__ = ["leaves_sentence", "short_rule", "wanted_words"]
 
 NAMED_LEAVES = 3
 LONGEST_RULE = 140
@@ -54,12 +54,12 @@ def leaves_sentence(document: dict[str, Any]) -> tuple[str, str]:
     total = sum(node["n"] for node in leaves)
     if not weak:
         who = "The one leaf" if len(leaves) == 1 else f"All {len(leaves):,} leaves"
-        return "good", f"{who} can be trusted: {_wanted(tree['wanted'], reached=True)}."
+        return "good", f"{who} can be trusted: {wanted_words(tree['wanted'], reached=True)}."
     share = sum(node["n"] for node in weak) / total if total else 0.0
     of = "the only leaf" if len(leaves) == 1 else f"{len(weak):,} of the {len(leaves):,} leaves"
     text = (
         f"Do not trust {of} ({percent(share)} of the rows), of too few or too mixed rows: "
-        f"{_wanted(tree['wanted'], reached=False)}."
+        f"{wanted_words(tree['wanted'], reached=False)}."
     )
     filled = sorted((node for node in weak if node["n"] > 0), key=lambda node: -node["n"])
     if filled and len(leaves) > 1:
@@ -69,7 +69,14 @@ def leaves_sentence(document: dict[str, Any]) -> tuple[str, str]:
     return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text
 
 
-def _wanted(wanted: dict[str, Any], *, reached: bool) -> str:
+def wanted_words(wanted: dict[str, Any], *, reached: bool) -> str:
+    """Say what is asked of a leaf, and that each of some reaches it or does not.
+
+    Examples
+    --------
+    >>> wanted_words({"confidence": None, "utility": 0.8}, reached=False)
+    'in each, the share of rows it is right about is below 80 %'
+    """
     parts = []
     at = "at least" if reached else "below"
     if wanted["confidence"] is not None:

@@ -2,6 +2,7 @@
 
 ==================  ==========================================================
 rendering.py        document -> page, document -> fragment for notebooks
+audit_rendering.py  an audit's document (docs/audit.md) -> page
 embedding.py        the document inside the page, where no text can break out
 assets.py           what every page carries: styles, scripts, Apache ECharts
 wording.py          numbers as text
@@ -13,6 +14,7 @@ vendor/echarts/     Apache ECharts with its licence and notice
 ==================  ==========================================================
 """
 
+from sureleaf.report.page.audit_rendering import render_audit
 from sureleaf.report.page.rendering import SCHEMA, fragment, render_page
 
-__all__ = ["SCHEMA", "fragment", "render_page"]
+__all__ = ["SCHEMA", "fragment", "render_audit", "render_page"]

@@ -6,7 +6,15 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-__all__ = ["SCRIPTS", "STYLES", "echarts_notice", "echarts_version", "script", "style"]
+__all__ = [
+    "AUDIT_SCRIPTS",
+    "SCRIPTS",
+    "STYLES",
+    "echarts_notice",
+    "echarts_version",
+    "script",
+    "style",
+]
 
 STYLES = ("page.css", "parts.css", "tree.css", "print.css")
 SCRIPTS = (
@@ -19,6 +27,7 @@ SCRIPTS = (
     "node_panel.js",
     "row_path.js",
     "row_form.js",
+    "table.js",
     "leaves.js",
     "decisions.js",
     "costs.js",
@@ -27,6 +36,15 @@ SCRIPTS = (
     "printing.js",
 )
 """In the order they run: a file uses what stands above it."""
+AUDIT_SCRIPTS = (
+    "document.js",
+    "charts.js",
+    "theme.js",
+    "table.js",
+    "audit_tables.js",
+    "audit_chart.js",
+    "printing.js",
+)
 
 _ECHARTS = "vendor/echarts"
 
@@ -44,16 +62,16 @@ def style() -> Markup:
 
 
 @cache
-def script() -> Markup:
-    """Return ECharts and the page's own scripts as one text that cannot end its script tag.
+def script(names: tuple[str, ...] = SCRIPTS) -> Markup:
+    """Return ECharts and a page's own scripts as one text that cannot end its script tag.
 
     Examples
     --------
-    >>> "</script" in script()
-    False
+    >>> "</script" in script(), len(script(AUDIT_SCRIPTS)) < len(script())
+    (False, True)
     """
     texts = [_read(f"{_ECHARTS}/echarts.common.min.js")]
-    texts += [_read(f"script/{name}") for name in SCRIPTS]
+    texts += [_read(f"script/{name}") for name in names]
     return Markup(re.sub(r"</(script)", r"<\\/\1", "\n".join(texts), flags=re.IGNORECASE))
 
 

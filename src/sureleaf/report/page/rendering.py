@@ -10,7 +10,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.page import assets, scales, wording
 from sureleaf.report.page.embedding import embedded_json, what_scripts_read
 
-__all__ = ["SCHEMA", "fragment", "render_page"]
+__all__ = ["SCHEMA", "check_schema", "draw", "fragment", "render_page"]
 
 SCHEMA = "sureleaf-report/1"
 SECTIONS = (
@@ -23,6 +23,8 @@ SECTIONS = (
     ("models", "Compared with"),
     ("methods", "Methods"),
 )
+MOST_RULES = 150
+"""Of a larger tree the scripts write the rules of the leaves."""
 TONES = {
     "good": ("✓", "Good"),
     "warn": ("!", "Caution"),
@@ -57,20 +59,14 @@ def render_page(document: Mapping[str, Any]) -> str:
     sureleaf.errors.InvalidArgumentError: the document's schema must be 'sureleaf-report/1'; got \
 'sureleaf-report/9'. Make the report again with this version of Sureleaf.
     """
-    _check_schema(document)
-    return (
-        _environment()
-        .get_template("page.html.jinja")
-        .render(
-            document,
-            embedded=embedded_json(what_scripts_read(document)),
-            style=assets.style(),
-            script=assets.script(),
-            echarts_version=assets.echarts_version(),
-            echarts_notice=assets.echarts_notice(),
-            sections=SECTIONS,
-            tones=TONES,
-        )
+    check_schema(document, SCHEMA, "report")
+    return draw(
+        "page.html.jinja",
+        document,
+        embedded=embedded_json(what_scripts_read(document)),
+        script=assets.script(),
+        sections=SECTIONS,
+        most_rules=MOST_RULES,
     )
 
 
@@ -102,7 +98,7 @@ def fragment(document: Mapping[str, Any]) -> str:
     >>> "Right 8 times in 10." in shown, "<b>" in shown
     (True, False)
     """
-    _check_schema(document)
+    check_schema(document, SCHEMA, "report")
     return (
         _environment()
         .get_template("fragment.html.jinja")
@@ -114,11 +110,40 @@ def fragment(document: Mapping[str, Any]) -> str:
     )
 
 
-def _check_schema(document: Mapping[str, Any]) -> None:
+def draw(template: str, document: Mapping[str, Any], **more: Any) -> str:
+    """Return a page of a document, with what every page carries.
+
+    Examples
+    --------
+    >>> draw("frame.html.jinja", {"made": {"sureleaf": "1"}}, what="note", heading="<b>",
+    ...      sections=(), embedded="", script="").count("&lt;b&gt;")
+    2
+    """
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            document,
+            style=assets.style(),
+            echarts_version=assets.echarts_version(),
+            echarts_notice=assets.echarts_notice(),
+            tones=TONES,
+            **more,
+        )
+    )
+
+
+def check_schema(document: Mapping[str, Any], schema: str, what: str) -> None:
+    """Refuse documents that a page cannot be drawn from.
+
+    Examples
+    --------
+    >>> check_schema({"schema": SCHEMA}, SCHEMA, "report")
+    """
     got = document.get("schema")
-    if got != SCHEMA:
+    if got != schema:
         raise InvalidArgumentError(
-            f"the document's schema must be {SCHEMA!r}; got {got!r}. Make the report again with "
+            f"the document's schema must be {schema!r}; got {got!r}. Make the {what} again with "
             "this version of Sureleaf."
         )
 

@@ -5,13 +5,19 @@
 window.Sureleaf = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const report = JSON.parse(document.getElementById("document").textContent);
-  // Nodes come without what they do not have.
-  const ABSENT = ["parent", "edge", "column", "threshold", "threshold_text", "branch_of_category", "low", "high", "confidence", "utility", "rows_needed", "repair"];
-  for (const node of report.tree.nodes) {
-    for (const name of ABSENT) node[name] ??= null;
-    node.children ??= [];
-    node.flagged ??= false;
+  // Records come as columns: a name is there once, not once a record.
+  function unpack(columns) {
+    const names = Object.keys(columns);
+    return columns[names[0]].map((_, at) => Object.fromEntries(names.map((name) => [name, columns[name][at]])));
   }
+  function unpackTree({ nodes, leaf, inner }) {
+    const every = unpack(nodes), parents = new Set(nodes.parent);
+    const leaves = unpack(leaf), others = unpack(inner);
+    const none = Object.fromEntries([...Object.keys(leaf), ...Object.keys(inner)].map((name) => [name, null]));
+    for (const node of every) Object.assign(node, none, { children: [], probability: node.probabilities[node.prediction] }, (parents.has(node.id) ? others : leaves).shift());
+    return every;
+  }
+  if (report.tree) report.tree.nodes = unpackTree(report.tree);
 
   function fill(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -64,5 +70,5 @@ window.Sureleaf = (() => {
     return element("span", { class: "share", "aria-hidden": "true", swatch }, inner);
   }
 
-  return { report, element, drawn, byId, percent, points, count, number, colour, label, shareBar };
+  return { report, unpack, element, drawn, byId, percent, points, count, number, colour, label, shareBar };
 })();
