@@ -67,7 +67,7 @@ def test_the_help_lists_every_command_with_what_it_does() -> None:
         (["plan", "--p-max", "75"], "p_max must be from 0.5 to 1; got 75"),
         (["plan", "--p-max", "high"], "--p-max must be a number such as 0.75 or a range"),
         (["plan", "--p-max", "0.6", "0.7", "0.8"], "--p-max must be a number such as 0.75"),
-        (["reproduce", "zhang"], "document must be one of zhang2024, xu2022, aw; got 'zhang'."),
+        (["reproduce", "zhang"], "document must be one of zhang2024, xu2022, aw, or chawla2006"),
         (["reproduce", "zhang2024", "--table", "20"], "zhang2024 has no table 20"),
     ],
 )

@@ -151,3 +151,20 @@ def test_a_table_of_labels_only_has_nothing_to_predict_from(
     code, _, err = run(capsys, "evaluate", path, "-t", "class")
     assert code == 2
     assert "nothing to predict from" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--jobs", "0"], "--jobs must be"),
+        (["--repeats", "0"], "repeats must be"),
+        (["--cost", "0,1,2;3"], "as many in each"),
+        (["--save", "-"], "written to a file"),
+    ],
+)
+def test_an_evaluation_that_cannot_be_is_refused_in_one_line(
+    arguments: list[str], told: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "evaluate", data, "--target", "class", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert told in err

@@ -91,3 +91,12 @@ def test_a_pruning_that_does_not_exist_is_named(capsys):
     code, _, err = run(capsys, "leaves", LABOR, "--target", "class", "--pruning", "hard")
     assert code == 2
     assert "pruning must be one of" in err
+
+
+def test_options_of_tables_are_refused_with_a_model_that_is_fitted(capsys, tmp_path):
+    model = tmp_path / "labor.sureleaf"
+    assert run(capsys, "fit", LABOR, "--target", "class", "-o", str(model))[0] == 0
+    for option in (["--pruning", "none"], ["--max-depth", "0"], ["-t", "class"], ["--id", "x"]):
+        code, out, err = run(capsys, "leaves", str(model), *option)
+        assert (code, out) == (2, "")
+        assert "goes with a table" in err

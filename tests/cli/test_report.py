@@ -7,7 +7,8 @@ import pytest
 
 from sureleaf import InvalidArgumentError
 from sureleaf.cli import main
-from sureleaf.cli.report import page_path, read_costs
+from sureleaf.cli.judging_options import read_cost
+from sureleaf.cli.report import page_path
 from tests.report.document_check import check_document
 
 
@@ -96,10 +97,14 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
         (["--target", "class", "--cost", "0,1,2;3,4,5"], "a row and a column"),
         (["--target", "class", "--margin", "-1"], "margin must be"),
         (["--target", "site", "--group", "class"], "--group must have a value in every row"),
-        (["--target", "class", "-o", "nowhere/at/all.html"], "no directory"),
-        (["--target", "class", "--json", "nowhere/at/all.json"], "no directory"),
+        (["--target", "class", "-o", "nowhere/at/all.html"], "no folder"),
+        (["--target", "class", "-o", "-"], "written to a file"),
+        (["--target", "class", "--group", "class"], "another column than the target"),
+        (["--target", "class", "--cost", "0,1,2;3"], "as many in each"),
+        (["--target", "class", "--jobs", "0"], "--jobs must be"),
+        (["--target", "class", "--json", "nowhere/at/all.json"], "no folder"),
         (["--target", "mass", "--drop", "size", "--drop", "colour", "--drop", "site", "--drop",
-          "id", "--drop", "class"], "leaves no column"),
+          "id", "--drop", "class"], "nothing to predict from"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_in_one_line(
@@ -123,7 +128,7 @@ def test_a_gate_needs_reports(data: Path, made: Path, capsys: pytest.CaptureFixt
 def test_costs_may_stand_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "costs.csv"
     path.write_text("0,2\n7,0\n")
-    assert read_costs(str(path)) == read_costs("0,2;7,0") == [[0, 2], [7, 0]]
+    assert read_cost(str(path)) == read_cost("0,2;7,0") == [[0, 2], [7, 0]]
 
 
 def test_the_page_is_named_after_the_data_unless_only_numbers_are_asked_for(data: Path) -> None:

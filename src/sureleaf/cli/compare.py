@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import completing
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
 from sureleaf.errors import InvalidArgumentError
@@ -21,16 +20,7 @@ def compare(
             help="A table, two saved evaluations, or two reports.",
         ),
     ],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            help="Column to predict, with a table.",
-            metavar="COLUMN",
-            autocompletion=completing.column,
-        ),
-    ] = None,
+    target: given.TableTarget = None,
     models: Annotated[
         list[str] | None,
         typer.Option("--model", "-m", help="Twice, with a table: the two classifiers."),

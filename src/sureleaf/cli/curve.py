@@ -13,9 +13,7 @@ __all__ = ["curve"]
 def curve(
     data: given.Data,
     target: given.Target,
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="The classifier, with its parameters.")
-    ] = "TreeClassifier",
+    model: given.ModelName = "TreeClassifier",
     measure: given.MeasureName = "accuracy",
     start: Annotated[
         int | None,

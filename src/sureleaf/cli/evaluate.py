@@ -14,18 +14,13 @@ __all__ = ["evaluate"]
 def evaluate(
     data: given.Data,
     target: given.Target,
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="The classifier, with its parameters.")
-    ] = "TreeClassifier",
+    model: given.ModelName = "TreeClassifier",
     design: given.DesignName = "kfold",
     folds: given.Folds = 10,
     repeats: given.Repeats = None,
     test: given.Test = 1 / 3,
     positive: given.Positive = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(help="Costs, a row for each actual class: '0,1;5,0'.", metavar="ROWS"),
-    ] = None,
+    cost: given.Cost = None,
     group: given.Group = None,
     weight: given.Weight = None,
     level: given.Level = 0.95,
@@ -59,7 +54,7 @@ def evaluate(
     from sureleaf.report.model_name import read_model
     from sureleaf.report.question import read_question
 
-    given.check_folder(save)
+    given.check_output(save)
     asked = read_question(
         data,
         target,

@@ -25,9 +25,7 @@ _ENDS = {
 
 
 def export(
-    model: Annotated[
-        Path, typer.Argument(help="A model that sureleaf fit has saved.", metavar="MODEL")
-    ],
+    model: given.SavedModel,
     to: Annotated[
         str | None,
         typer.Option(
@@ -46,8 +44,8 @@ def export(
     dialect: Annotated[
         str | None,
         typer.Option(
-            help="Of sql: duckdb, sqlite or postgres.",
-            autocompletion=completing.words("duckdb", "sqlite", "postgres"),
+            help="Of sql: duckdb, sqlite or postgresql.",
+            autocompletion=completing.words("duckdb", "sqlite", "postgresql"),
             show_default="duckdb",
             rich_help_panel="SQL",
         ),
@@ -64,9 +62,7 @@ def export(
             rich_help_panel="SQL",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print what was done as JSON; needs --output.")
-    ] = False,
+    as_json: given.DoneAsJson = False,
 ) -> None:
     """Write a saved model as rules, SQL, Python, JSON, ONNX or a drawing.
 
@@ -87,7 +83,8 @@ def export(
 
     to_screen = str(output) == "-"
     form = _form(to, output)
-    given.check_folder(output)
+    if not to_screen:
+        given.check_output(output)
     if as_json and to_screen:
         raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
     options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}

@@ -57,7 +57,7 @@ def fit(
             "--group must be left out with --bagged, whose bags are drawn row by row; got "
             f"{group!r}. Leave out one of the two."
         )
-    given.check_folder(output)
+    given.check_output(output)
     options = {
         "criterion": criterion,
         "pruning": pruning,

@@ -1,4 +1,4 @@
-"""The options that evaluate, compare and curve share, and how their text is read."""
+"""The options that commands share, and how their text is read."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
 
 __all__ = [
-    "check_folder",
+    "check_output",
     "left_out",
     "read_cost",
     "read_design",
@@ -35,6 +35,22 @@ Target = Annotated[
         metavar="COLUMN",
         autocompletion=completing.column,
     ),
+]
+TableTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column to predict, with a table.",
+        metavar="COLUMN",
+        autocompletion=completing.column,
+    ),
+]
+SavedModel = Annotated[
+    Path, typer.Argument(help="A model that sureleaf fit has saved.", metavar="MODEL")
+]
+ModelName = Annotated[
+    str, typer.Option("--model", "-m", help="The classifier, with its parameters.")
 ]
 MeasureName = Annotated[
     str,
@@ -76,13 +92,39 @@ Weight = Annotated[
     str | None,
     typer.Option(help="Column of row weights.", metavar="COLUMN", autocompletion=completing.column),
 ]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        help="Costs, a row for each actual class: '0,1;5,0', or a file of such rows.",
+        metavar="ROWS|FILE",
+    ),
+]
+Confidence = Annotated[float, typer.Option(help="Leaves of less confidence are flagged.")]
+Utility = Annotated[float | None, typer.Option(help="Leaves of less utility are flagged, too.")]
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
 Seed = Annotated[int, typer.Option(help="Seed of all that is random.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Workers.", show_default="1")]
-Threads = Annotated[
-    int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+DoneAsJson = Annotated[
+    bool, typer.Option("--json", help="Print what was done as JSON; needs --output.")
+]
+
+
+def _check_jobs(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise InvalidArgumentError(
+            "--jobs must be a whole number other than 0; got 0. Use 1 for one, -1 for all cores."
+        )
+    return jobs
+
+
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Workers.", show_default="1", callback=_check_jobs),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Threads.", show_default="all cores", callback=_check_jobs),
+]
 
 
 def read_design(name: str, folds: int, repeats: int | None, test: float) -> "Design":
@@ -95,13 +137,16 @@ def read_design(name: str, folds: int, repeats: int | None, test: float) -> "Des
     """
     from sureleaf import evaluation as room
 
+    def times(usual: int) -> int:
+        return usual if repeats is None else repeats
+
     designs: dict[str, Any] = {
-        "kfold": lambda: room.KFold(folds, repeats=repeats or 1),
+        "kfold": lambda: room.KFold(folds, repeats=times(1)),
         "holdout": lambda: room.Holdout(test),
-        "repeated": lambda: room.RepeatedHoldout(repeats or 10, test),
+        "repeated": lambda: room.RepeatedHoldout(times(10), test),
         "leave-one-out": room.LeaveOneOut,
-        "bootstrap": lambda: room.Bootstrap(repeats or 200),
-        "nested": lambda: room.NestedKFold(folds, repeats=repeats or 10),
+        "bootstrap": lambda: room.Bootstrap(times(200)),
+        "nested": lambda: room.NestedKFold(folds, repeats=times(10)),
     }
     if name not in designs:
         raise InvalidArgumentError(
@@ -145,32 +190,47 @@ def read_labels(text: str, y: Any) -> list[Any]:
 
 
 def read_cost(text: str) -> list[list[float]]:
-    """Return the cost matrix of a text with semicolons between rows.
+    """Return the costs in a text with semicolons between rows, or in a file with a row a line.
 
     Examples
     --------
     >>> read_cost("0,1;5,0")
     [[0.0, 1.0], [5.0, 0.0]]
     """
+    path = Path(text)
     try:
-        return [[float(cell) for cell in row.split(",")] for row in text.split(";")]
+        if path.is_file():
+            lines = path.read_text(encoding="utf-8").split("\n")
+            text = ";".join(line.strip() for line in lines if line.strip())
+    except (OSError, ValueError) as problem:
+        raise InvalidArgumentError(f"--cost: {path.name} cannot be read: {problem}") from None
+    try:
+        rows = [[float(cell) for cell in row.split(",")] for row in text.split(";")]
     except ValueError:
+        rows = []
+    if len({len(row) for row in rows}) != 1:
         raise InvalidArgumentError(
-            f"--cost must be rows of numbers, an actual class each, as '0,1;5,0'; got {text!r}."
-        ) from None
+            "--cost must be rows of numbers, as many in each, an actual class a row, as '0,1;5,0'; "
+            f"got {text!r}."
+        )
+    return rows
 
 
-def check_folder(path: Path | None) -> None:
-    """Refuse a file in a folder that does not exist, before hours of work and not after.
+def check_output(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before hours of work and not after.
 
     Examples
     --------
-    >>> check_folder(Path("nowhere") / "model.sureleaf")
+    >>> check_output(Path("nowhere") / "model.sureleaf")
     Traceback (most recent call last):
     ...
     sureleaf.errors.InvalidArgumentError: there is no folder 'nowhere' for model.sureleaf. Make it.
     """
-    if path is not None and not path.parent.is_dir():
+    if path is None:
+        return
+    if str(path) == "-":
+        raise InvalidArgumentError("the result is written to a file; got '-'. Name a file.")
+    if not path.parent.is_dir():
         raise InvalidArgumentError(
             f"there is no folder {str(path.parent)!r} for {path.name}. Make it."
         )

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import completing
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
 from sureleaf.cli import tree_options as tree
@@ -22,22 +21,9 @@ def leaves(
             metavar="DATA | MODEL",
         ),
     ],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            help="Column to predict, with a table.",
-            metavar="COLUMN",
-            autocompletion=completing.column,
-        ),
-    ] = None,
-    confidence: Annotated[
-        float, typer.Option(help="Leaves of less confidence are flagged.")
-    ] = 0.95,
-    utility: Annotated[
-        float | None, typer.Option(help="Leaves of less utility are flagged, too.")
-    ] = None,
+    target: given.TableTarget = None,
+    confidence: given.Confidence = 0.95,
+    utility: given.Utility = None,
     most: Annotated[int, typer.Option(help="Leaves shown, those with the most rows.", min=1)] = 20,
     every: Annotated[bool, typer.Option("--all", help="Show all leaves.")] = False,
     group: given.Group = None,
@@ -76,7 +62,22 @@ def leaves(
     from sureleaf.report.saved_tree import is_model, load_tree
 
     n_left_out = 0
+    options = {
+        "criterion": criterion,
+        "pruning": pruning,
+        "categorical_split": categorical_split,
+        "max_depth": max_depth,
+        "min_samples_leaf": min_samples_leaf,
+        "leaf_estimate": leaf_estimate,
+    }
     if is_model(data):
+        of_tables = options | {"target": target, "group": group, "weight": weight, "drop": drop}
+        unused = [name for name, value in of_tables.items() if value not in (None, [])]
+        if unused:
+            raise InvalidArgumentError(
+                f"--{unused[0].replace('_', '-')} goes with a table; {data.name} is a model that "
+                "is fitted already. Leave it out."
+            )
         model = load_tree(data, "leaves")
     elif target is None:
         raise InvalidArgumentError(
@@ -91,14 +92,6 @@ def leaves(
             drop=drop or (),
             csv=read.csv_format(delimiter, encoding, decimal, missing),
         )
-        options = {
-            "criterion": criterion,
-            "pruning": pruning,
-            "categorical_split": categorical_split,
-            "max_depth": max_depth,
-            "min_samples_leaf": min_samples_leaf,
-            "leaf_estimate": leaf_estimate,
-        }
         model = tree.make_model(options, bagged=None, jobs=jobs, seed=seed)
         model.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
         n_left_out = asked.n_left_out

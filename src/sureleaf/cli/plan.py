@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sureleaf.cli import judging_options as given
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
@@ -70,7 +71,7 @@ def plan(
     ] = False,
     power: Annotated[float, typer.Option(help="Chance of finding the difference.")] = 0.8,
     level: Annotated[float, typer.Option(help="Level of the interval and the test.")] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: given.AsJson = False,
 ) -> None:
     """Say how many rows a node needs for a level, or how many test rows a question needs.
 

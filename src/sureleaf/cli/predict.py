@@ -16,9 +16,7 @@ __all__ = ["predict"]
 
 
 def predict(
-    model: Annotated[
-        Path, typer.Argument(help="A model that sureleaf fit has saved.", metavar="MODEL")
-    ],
+    model: given.SavedModel,
     data: given.Data,
     output: Annotated[
         Path,
@@ -50,9 +48,7 @@ def predict(
     encoding: read.Encoding = None,
     decimal: read.Decimal = None,
     missing: read.Missing = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print what was done as JSON; needs --output.")
-    ] = False,
+    as_json: given.DoneAsJson = False,
 ) -> None:
     """Predict the rows of a file, however many, each with how sure that is.
 
@@ -78,7 +74,8 @@ def predict(
         raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
     if abstain_below is not None and not 0 <= abstain_below <= 1:
         raise InvalidArgumentError(f"--abstain-below must be from 0 to 1; got {abstain_below}.")
-    given.check_folder(output)
+    if not to_screen:
+        given.check_output(output)
     kind = predictions.output_format(output)
     loaded = load(model)
     loaded.n_jobs = jobs

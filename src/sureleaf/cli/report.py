@@ -12,14 +12,13 @@ import typer
 
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
-from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import watched
 
 if TYPE_CHECKING:
     from sureleaf.report.findings.asked import Progress
-    from sureleaf.report.question import Question
 
-__all__ = ["page_path", "read_costs", "report"]
+__all__ = ["page_path", "report"]
 
 
 def report(
@@ -42,22 +41,12 @@ def report(
     positive: Annotated[
         str | None, typer.Option(help="The class looked for.", show_default="the rarest")
     ] = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROWS|FILE",
-            help="Costs, a row for each actual class: '0,1;5,0', or a file of such rows.",
-        ),
-    ] = None,
+    cost: given.Cost = None,
     group: given.Group = None,
     weight: given.Weight = None,
     drop: read.Drop = None,
-    confidence: Annotated[
-        float, typer.Option(help="Leaves of less confidence are flagged.")
-    ] = 0.95,
-    utility: Annotated[
-        float | None, typer.Option(help="Leaves of less utility are flagged, too.")
-    ] = None,
+    confidence: given.Confidence = 0.95,
+    utility: given.Utility = None,
     margin: Annotated[
         float | None,
         typer.Option(
@@ -93,8 +82,7 @@ def report(
     printed = as_json is not None and str(as_json) == "-"
     page = page_path(data, output, as_json)
     known = read.csv_format(delimiter, encoding, decimal, missing)
-    asked = read_question(data, target, group=group, weight=weight, csv=known)
-    X = _without(asked, drop or [], data.name)
+    asked = read_question(data, target, group=group, weight=weight, drop=drop or (), csv=known)
     origin = Origin(
         target,
         source=data.name,
@@ -108,11 +96,11 @@ def report(
     )
     with _progress(shown=sys.stderr.isatty()) as tell:
         made = make_report(
-            X,
+            asked.X,
             asked.y,
             origin=origin,
             positive=given.read_label(positive, asked.y),
-            cost=None if cost is None else read_costs(cost),
+            cost=None if cost is None else given.read_cost(cost),
             groups=asked.groups,
             sample_weight=asked.weights,
             level=level,
@@ -140,46 +128,12 @@ def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | N
         name = "standard-input" if str(data) == "-" else data.name.split(".")[0] or data.stem
         output = Path(f"{name}-report.html")
     for path in (output, as_json):
-        if path is None or str(path) == "-":
+        if path is None or (path is as_json and str(path) == "-"):
             continue
-        if not path.absolute().parent.is_dir():
-            raise InvalidArgumentError(
-                f"{path} cannot be written: there is no directory {path.parent}."
-            )
+        given.check_output(path)
         if path.absolute() == data.absolute():
             raise InvalidArgumentError(f"the report must not overwrite the data; got {path}.")
     return output
-
-
-def _without(asked: "Question", drop: list[str], name: str) -> Any:
-    for column in drop:
-        if column not in asked.X.column_names:
-            raise InvalidArgumentError(
-                f"--drop must be a column of {name} besides target, group and weight; got "
-                f"{column!r}.{suggestion(column, asked.X.column_names)}"
-            )
-    left = asked.X.drop_columns(drop)
-    if not left.column_names:
-        raise InvalidArgumentError("--drop leaves no column to predict from. Drop fewer.")
-    return left
-
-
-def read_costs(text: str) -> list[list[float]]:
-    """Return costs from rows as text, or from a file with a row a line.
-
-    Examples
-    --------
-    >>> read_costs("0,1;5,0")
-    [[0.0, 1.0], [5.0, 0.0]]
-    """
-    path = Path(text)
-    try:
-        if path.is_file():
-            lines = path.read_text(encoding="utf-8").split("\n")
-            text = ";".join(line.strip() for line in lines if line.strip())
-    except (OSError, ValueError) as problem:
-        raise InvalidArgumentError(f"--cost: {path.name} cannot be read: {problem}") from None
-    return given.read_cost(text)
 
 
 def _command(context: typer.Context, data: Path) -> str:

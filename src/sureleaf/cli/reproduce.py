@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from sureleaf.cli import judging_options as given
 from sureleaf.cli.output import show, show_json
+from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["reproduce"]
 
@@ -30,7 +32,7 @@ def reproduce(
         Path | None,
         typer.Option(metavar="DIR", help="Where the data sets of chawla2006 are."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: given.AsJson = False,
 ) -> None:
     """Recompute a source document and say of every printed figure what it is.
 
@@ -52,8 +54,14 @@ def reproduce(
     - sureleaf reproduce chawla2006 --data data
     """
     if document == "chawla2006":
+        if table or part:
+            raise InvalidArgumentError("chawla2006 has no --table and no --part. Leave them out.")
         _run_study(data, figures, as_json=as_json)
         return
+    if data is not None:
+        raise InvalidArgumentError(
+            f"--data goes with chawla2006 alone; got it with {document!r}. Leave it out."
+        )
     from sureleaf.report import reproduce as room
     from sureleaf.report.reproduce import text
 

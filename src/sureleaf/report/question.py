@@ -94,6 +94,10 @@ def read_question(
                 f"--{role} must be a column of {name}; got {column!r}."
                 f"{suggestion(column, table.column_names)}"
             )
+        if column is not None and role != "target" and column == target:
+            raise InvalidArgumentError(
+                f"--{role} must be another column than the target; got {column!r}, which is both."
+            )
     labelled = np.asarray(table[target].is_valid())
     rows = table.filter(labelled)
     if not len(rows):

@@ -94,6 +94,7 @@ def draw_figures(document: str, directory: str | Path) -> list[Path]:
 def _module(document: str) -> ModuleType:
     if document not in DOCUMENTS:
         raise InvalidArgumentError(
-            f"document must be one of {', '.join(DOCUMENTS)}; got {document!r}."
+            f"document must be one of {', '.join(DOCUMENTS)}, or chawla2006 with its data sets; "
+            f"got {document!r}."
         )
     return importlib.import_module(DOCUMENTS[document])
