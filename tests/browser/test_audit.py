@@ -32,7 +32,7 @@ def drawn(found: Audit) -> dict[str, Any]:
 
 def first_cells(page: Any, table: str) -> list[str]:
     cells: list[str] = page.locator(f"#{table} tbody tr:visible td:first-child").evaluate_all(
-        "all => all.map(one => one.firstChild.textContent)"
+        "all => all.map(one => one.firstChild.textContent.trim())"
     )
     return cells
 
@@ -44,9 +44,8 @@ def test_every_section_is_there_and_fits_a_desk_and_a_phone(show: Show, kind: st
     assert page.locator("main > section").evaluate_all("all => all.map(one => one.id)") == sections
     for section in sections:
         assert page.locator(f"#{section}-title").is_visible()
-    assert (
-        page.locator("#chart-bins svg path").count() > page.locator("#bin-table tbody tr").count()
-    )
+    n_bins = page.locator("#bin-table tbody tr").count()
+    assert page.locator("#chart-bins svg path").count() > n_bins >= 3
     for width in (1280, 390, 320):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") == width
