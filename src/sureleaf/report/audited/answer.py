@@ -28,7 +28,7 @@ def answer_section(document: dict[str, Any]) -> dict[str, Any]:
     ['accuracy', 'claims', 'groups']
     """
     baseline = max(one["share"] for one in document["data"]["classes"])
-    told = [("accuracy", *_accuracy(document, baseline), "bins"), ("claims", *_claims(document))]
+    told = [("accuracy", *_accuracy(document, baseline), "data"), ("claims", *_claims(document))]
     told.append(("groups", *_groups(document)))
     if document["trees"] is not None:
         told.append(("trees", *_trees(document), "trees"))

@@ -7,7 +7,7 @@
   const percent = (value) => S.percent(value).replace(/\u00a0/g, " ");
   const most = Math.max(...bins.map((bin) => bin.n));
   const least = Math.min(...bins.map((bin) => Math.min(bin.stated, bin.low)));
-  const [from, interval] = [[0.8, 0.05], [0.5, 0.1], [0, 0.25]].find(([start]) => least >= start);
+  const [from, interval] = [[0.8, 0.05], [0.5, 0.1], [0.25, 0.25], [0, 0.25]].find(([start]) => least >= start);
 
   S.chart("chart-bins", (c) => {
     const colourOf = (bin) => (bin.agrees ? c.accent : c.warn);
