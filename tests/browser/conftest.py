@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sureleaf.report.page import render_page
+from sureleaf.report.page import render_audit, render_page
 
 Show = Callable[..., Any]
 
@@ -54,7 +54,9 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
 
     def open_page(document: dict[str, Any], **options: Any) -> Any:
         file = tmp_path / f"page-{len(contexts)}.html"
-        file.write_text(render_page(document), encoding="utf-8")
+        is_audit = document["schema"].startswith("sureleaf-audit/")
+        drawn = render_audit(document) if is_audit else render_page(document)
+        file.write_text(drawn, encoding="utf-8")
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}} | options)
         contexts.append(context)
         context.route("**/*", guard)

@@ -85,3 +85,32 @@ def test_text_for_a_model_without_names_is_refused_in_one_line(capsys, files):
     assert code == 2
     assert "'sw' hold" in err
     assert err.count("\n") == 1
+
+
+def test_a_page_is_written_beside_the_text_or_the_json(capsys, files):
+    page = files / "audit.html"
+    told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "-o", page)
+    code, out, err = run(capsys, *told)
+    assert (code, err) == (0, "")
+    assert f"Page: {page}" in out.replace("\n", "")
+    text = page.read_text(encoding="utf-8")
+    assert "this DecisionTreeClassifier was right about kind" in text
+    assert "sureleaf audit tree.skops unseen.csv --target kind --output audit.html" in text
+    page.unlink()
+    code, out, _ = run(capsys, *told, "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert page.is_file()
+    assert document["schema"] == "sureleaf-audit/1"
+    assert document["data"]["model_file"] == "tree.skops"
+    assert document["answer"]["headline"] in text
+
+
+@pytest.mark.parametrize("output", ["unseen.csv", "tree.skops", "nowhere/audit.html"])
+def test_a_page_overwrites_nothing_that_is_read_and_needs_a_folder(capsys, files, output):
+    told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind")
+    before = (files / "unseen.csv").read_bytes()
+    code, out, err = run(capsys, *told, "-o", files / output)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert (files / "unseen.csv").read_bytes() == before

@@ -9,7 +9,7 @@ import pytest
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.page import fragment, render_page
-from sureleaf.report.page.assets import SCRIPTS, STYLES, echarts_version
+from sureleaf.report.page.assets import AUDIT_SCRIPTS, SCRIPTS, STYLES, echarts_version
 from sureleaf.report.page.embedding import what_scripts_read
 from tests.report.page_documents import HOSTILE, document, hostile_document
 
@@ -50,7 +50,11 @@ def test_the_numbers_in_the_page_are_those_of_the_document() -> None:
     tree, nodes = embedded["tree"], made["tree"]["nodes"]
     leaves = [node for node in nodes if not node["children"]]
     inner = [node for node in nodes if node["children"]]
-    for columns, records in ((tree["nodes"], nodes), (tree["leaf"], leaves), (tree["inner"], inner)):
+    for columns, records in (
+        (tree["nodes"], nodes),
+        (tree["leaf"], leaves),
+        (tree["inner"], inner),
+    ):
         for name, values in columns.items():
             assert values == [record[name] for record in records]
     left_out = set(nodes[0]) - set(tree["nodes"]) - set(tree["leaf"]) - set(tree["inner"])
@@ -95,7 +99,9 @@ def test_the_package_holds_what_the_page_is_made_of_and_its_licences() -> None:
     folder = files("sureleaf.report.page")
     for name in ("LICENSE", "LICENSE-d3", "NOTICE", "VERSION", "echarts.common.min.js"):
         assert folder.joinpath("vendor", "echarts", name).is_file(), name
-    assert {one.name for one in folder.joinpath("script").iterdir()} == set(SCRIPTS)
+    assert {one.name for one in folder.joinpath("script").iterdir()} == set(SCRIPTS) | set(
+        AUDIT_SCRIPTS
+    )
     assert {one.name for one in folder.joinpath("style").iterdir()} == set(STYLES)
     library = folder.joinpath("vendor", "echarts", "echarts.common.min.js").read_text(
         encoding="utf-8"

@@ -177,9 +177,9 @@ class Audit:
         >>> page.read_text(encoding="utf-8").startswith("<!doctype html>")
         True
         """
-        from sureleaf.report.audited import write_audit_page
+        from sureleaf.report.audited import Origin, audit_document, write_audit
 
-        write_audit_page(self, path, target=target, title=title)
+        write_audit(audit_document(self, Origin(target, title=title)), path)
 
     def _head(self) -> str:
         low, high = self.accuracy.low, self.accuracy.high

@@ -8,11 +8,14 @@ import typer
 
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
+from sureleaf.cli.repeating import repeat_command, sha256
+from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["audit"]
 
 
 def audit(
+    context: typer.Context,
     model: Annotated[
         Path,
         typer.Argument(
@@ -21,6 +24,10 @@ def audit(
     ],
     data: given.Data,
     target: given.Target,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write a page, too: audit.html."),
+    ] = None,
     rows: Annotated[
         str, typer.Option(help="What the rows were to the model: unseen or training.")
     ] = "unseen",
@@ -62,16 +69,23 @@ def audit(
 
     - sureleaf audit tree.skops data.csv --target class
 
+    - sureleaf audit tree.skops data.csv --target class -o audit.html
+
     - sureleaf audit forest.joblib data.csv --target class --trust-pickle --json
 
     - sureleaf audit booster.txt data.csv --target class --classes "no,yes"
     """
+    from rich.text import Text
+
     from sureleaf import auditing as room
     from sureleaf.cli.output import show, show_json
     from sureleaf.errors import TrainingRowsWarning
     from sureleaf.report.audit_text import show_audit
+    from sureleaf.report.audited import audit_document, write_audit
+    from sureleaf.report.findings.origin import Origin
     from sureleaf.report.question import read_question
 
+    _check_output(output, model, data)
     loaded = room.load_model(model, trust_pickle=trust_pickle, trust=trust or ())
     known = read.csv_format(delimiter, encoding, decimal, missing)
     asked = read_question(data, target, drop=drop or (), csv=known)
@@ -90,7 +104,30 @@ def audit(
         )
     for warning in caught:
         typer.echo(f"sureleaf: {' '.join(str(warning.message).split())}", err=True)
+    origin = Origin(
+        target,
+        source=data.name,
+        command=repeat_command(context, "audit", model, data),
+        data_sha256=sha256(data),
+        rows_left_out=asked.n_left_out,
+        columns_left_out=tuple(drop or ()),
+    )
+    if output is not None or as_json:
+        document = audit_document(found, origin, model_file=model.name)
+    if output is not None:
+        write_audit(document, output)
     if as_json:
-        show_json(found.to_dict())
-    else:
-        show(*show_audit(found), *given.left_out(asked.n_left_out))
+        show_json(document)
+        return
+    show(*show_audit(found), *given.left_out(asked.n_left_out))
+    if output is not None:
+        show("", Text(f"Page: {output}"))
+
+
+def _check_output(output: Path | None, *read_files: Path) -> None:
+    given.check_output(output)
+    for file in read_files:
+        if output is not None and output.absolute() == file.absolute():
+            raise InvalidArgumentError(
+                f"--output must not overwrite what is audited; got {output}."
+            )

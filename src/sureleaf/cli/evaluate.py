@@ -46,7 +46,7 @@ def evaluate(
 
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
 
-    - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,1;5,0" --json
+    - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,5;1,0" --json
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json

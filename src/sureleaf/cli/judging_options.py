@@ -95,7 +95,8 @@ Weight = Annotated[
 Cost = Annotated[
     str | None,
     typer.Option(
-        help="Costs, a row for each actual class: '0,1;5,0', or a file of such rows.",
+        help="Costs: a row for each actual class, in it a number for each predicted one, classes "
+        "sorted, as '0,5;1,0'; or a file of such rows.",
         metavar="ROWS|FILE",
     ),
 ]
@@ -194,8 +195,8 @@ def read_cost(text: str) -> list[list[float]]:
 
     Examples
     --------
-    >>> read_cost("0,1;5,0")
-    [[0.0, 1.0], [5.0, 0.0]]
+    >>> read_cost("0,5;1,0")
+    [[0.0, 5.0], [1.0, 0.0]]
     """
     path = Path(text)
     try:
@@ -210,8 +211,8 @@ def read_cost(text: str) -> list[list[float]]:
         rows = []
     if len({len(row) for row in rows}) != 1:
         raise InvalidArgumentError(
-            "--cost must be rows of numbers, as many in each, an actual class a row, as '0,1;5,0'; "
-            f"got {text!r}."
+            "--cost must be a row for each actual class with a number for each predicted one, "
+            f"classes sorted, as '0,5;1,0'; got {text!r}."
         )
     return rows
 

@@ -1,7 +1,5 @@
 """``sureleaf report``: a table and a target in, the answer and its page out."""
 
-import hashlib
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +10,7 @@ import typer
 
 from sureleaf.cli import judging_options as given
 from sureleaf.cli import reading_options as read
+from sureleaf.cli.repeating import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import watched
 
@@ -71,7 +70,7 @@ def report(
 
     - sureleaf report data.csv --target class -o report.html --json report.json
 
-    - sureleaf report data.csv -t class --positive bad --cost "0,1;5,0" --drop id
+    - sureleaf report data.csv -t class --cost "0,5;1,0" --drop id
 
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
@@ -87,8 +86,8 @@ def report(
         target,
         source=data.name,
         title=title,
-        command=_command(context, data),
-        data_sha256=_sha256(data) if data.is_file() else None,
+        command=repeat_command(context, "report", data),
+        data_sha256=sha256(data),
         group=group,
         weight=weight,
         rows_left_out=asked.n_left_out,
@@ -134,24 +133,6 @@ def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | N
         if path.absolute() == data.absolute():
             raise InvalidArgumentError(f"the report must not overwrite the data; got {path}.")
     return output
-
-
-def _command(context: typer.Context, data: Path) -> str:
-    """Return the command that makes the same report again, where the data is."""
-    words = ["sureleaf", "report", data.name]
-    for option in context.command.params:
-        value = context.params.get(option.name or "")
-        if option.name in ("data", "context", "jobs") or value in (None, [], option.default):
-            continue
-        for one in value if isinstance(value, list | tuple) else [value]:
-            told = one.name if isinstance(one, Path) else str(one)
-            words += [option.opts[0], told]
-    return shlex.join(words)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ methods.py      what each number means and assumes
 ==============  ==========================================================
 """
 
-from sureleaf.report.audited.document import audit_document, write_audit_page
+from sureleaf.report.audited.document import audit_document, write_audit
+from sureleaf.report.findings.origin import Origin
 
-__all__ = ["audit_document", "write_audit_page"]
+__all__ = ["Origin", "audit_document", "write_audit"]

@@ -28,7 +28,7 @@ def answer_section(document: dict[str, Any]) -> dict[str, Any]:
     ['accuracy', 'claims', 'groups']
     """
     baseline = max(one["share"] for one in document["data"]["classes"])
-    told = [("accuracy", *_accuracy(document, baseline), "bins"), ("claims", *_claims(document))]
+    told = [("accuracy", *_accuracy(document, baseline), "data"), ("claims", *_claims(document))]
     told.append(("groups", *_groups(document)))
     if document["trees"] is not None:
         told.append(("trees", *_trees(document), "trees"))
@@ -37,6 +37,11 @@ def answer_section(document: dict[str, Any]) -> dict[str, Any]:
             "These rows grew the model: everything here flatters it. Audit it with rows that it "
             "has not seen."
         )
+        # What training rows say is no reason to be glad.
+        told = [
+            (topic, "plain" if tone == "good" else tone, words, see)
+            for topic, tone, words, see in told
+        ]
         told.insert(0, ("training", "bad", text, "data"))
     return {
         "headline": _headline(document),
@@ -53,7 +58,9 @@ def _headline(document: dict[str, Any]) -> str:
     accuracy, n_rows = document["accuracy"], f"{document['n_rows']:,}"
     rows = "row" if document["n_rows"] == 1 else "rows"
     training = document["rows"] == "training"
-    whose = f"On {n_rows} {rows} that grew it" if training else f"On {n_rows} {rows} it has not seen"
+    whose = (
+        f"On {n_rows} {rows} that grew it" if training else f"On {n_rows} {rows} it has not seen"
+    )
     return (
         f"{whose}, this {document['model']} was right about {document['data']['target']} "
         f"{in_hundred(accuracy['value'])} times in 100 ({100 * accuracy['level']:g} % interval "
@@ -127,7 +134,7 @@ def _why(document: dict[str, Any], *, reached: bool) -> str:
 def _named(group: dict[str, Any]) -> str:
     n = f"{group['n']:,.0f}"
     chance = math.floor(100 * group["confidence"])  # never the 95 % that it falls short of
-    who = f"stated {100 * group['stated']:.0f} %"
+    who = f"rows with {100 * group['stated']:.0f} % stated"
     if "leaf" in group:
         rule = str(group["rule"])
         rule = rule if len(rule) <= LONGEST_RULE else f"{rule[: LONGEST_RULE - 1]}…"

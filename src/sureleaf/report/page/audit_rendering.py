@@ -107,7 +107,5 @@ def _largest(leaves: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [leaves[at] for at in sorted(order[:MOST_LEAVES])]
 
 
-def _placed(
-    records: Sequence[dict[str, Any]], place: Mapping[Any, int]
-) -> list[dict[str, Any]]:
+def _placed(records: Sequence[dict[str, Any]], place: Mapping[Any, int]) -> list[dict[str, Any]]:
     return [record | {"class": place[record["prediction"]]} for record in records]

@@ -6,8 +6,8 @@
   const bins = S.unpack(S.report.bins).filter((bin) => bin.probability !== null);
   const percent = (value) => S.percent(value).replace(/\u00a0/g, " ");
   const most = Math.max(...bins.map((bin) => bin.n));
-  const start = Math.floor(4 * Math.min(1, ...bins.map((bin) => Math.min(bin.stated, bin.low ?? 1)))) / 4;
-  const from = Math.min(start, 0.75);
+  const least = Math.min(...bins.map((bin) => Math.min(bin.stated, bin.low)));
+  const [from, interval] = [[0.8, 0.05], [0.5, 0.1], [0.25, 0.25], [0, 0.25]].find(([start]) => least >= start);
 
   S.chart("chart-bins", (c) => {
     const colourOf = (bin) => (bin.agrees ? c.accent : c.warn);
@@ -17,8 +17,8 @@
         const bin = bins[at.dataIndex];
         return `${S.label(bin.class).replace(/[{}|]/g, " ")}\nstated ${percent(bin.stated)}\ncame true ${percent(bin.probability)} (${S.points(bin.low)} to ${S.points(bin.high)})\n${S.count(bin.n)} rows${bin.agrees ? "" : "\nstated outside the interval"}`;
       }, { trigger: "item" }),
-      xAxis: S.shareAxis(c, "stated probability, %", { min: from, interval: (1 - from) / 4 }),
-      yAxis: S.shareAxis(c, "how often it came true, %", { min: from, interval: (1 - from) / 4, nameGap: 36 }),
+      xAxis: S.shareAxis(c, "stated probability, %", { min: from, interval }),
+      yAxis: S.shareAxis(c, "how often it came true, %", { min: from, interval, nameGap: 36 }),
       series: [
         { type: "line", data: [[from, from], [1, 1]], symbol: "none", silent: true, lineStyle: { color: c.strong, type: "dashed", width: 1 } },
         ...bins.map((bin) => ({

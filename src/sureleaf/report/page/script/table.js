@@ -38,11 +38,13 @@
       keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) * (down ? -1 : 1) || a.at - b.at);
       body.append(...keyed.map((one) => one.line));
     }
+    const first = lines.map((line) => keys[heads[0].dataset.key](recordOf(line)));
+    const inOrder = first.every((key, at) => at === 0 || first[at - 1] <= key);
     for (const head of heads) {
       if (!head.dataset.key) continue;
       head.append(element("button", { type: "button", "aria-label": `Sort by ${head.textContent.trim()}` }));
       head.addEventListener("click", () => sortBy(head));
-      head.setAttribute("aria-sort", head === heads[0] ? "ascending" : "none");
+      head.setAttribute("aria-sort", head === heads[0] && inOrder ? "ascending" : "none");
     }
 
     const filter = byId(`${prefix}-filter`), only = byId(`${prefix}-flagged`), ofClass = byId(`${prefix}-class`);

@@ -1,0 +1,134 @@
+"""The page of an audit: tables that sort and filter, a chart, and text that stays text."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sureleaf import Audit
+from sureleaf.report.audited import Origin, audit_document
+from tests.browser.conftest import Show
+from tests.browser.test_looks import brightness
+from tests.report.audited_models import (
+    booster_audit,
+    forest_audit,
+    hostile_audit,
+    tree_audit,
+)
+from tests.report.page_documents import HOSTILE
+
+PAGES = {
+    "tree": (tree_audit, ["answer", "data", "leaves", "bins", "methods"]),
+    "forest": (forest_audit, ["answer", "data", "bins", "trees", "leaves", "methods"]),
+    "booster": (booster_audit, ["answer", "data", "bins", "methods"]),
+}
+
+
+def drawn(found: Audit) -> dict[str, Any]:
+    return audit_document(found, Origin("diagnosis", source="rows.csv"))
+
+
+def first_cells(page: Any, table: str) -> list[str]:
+    cells: list[str] = page.locator(f"#{table} tbody tr:visible td:first-child").evaluate_all(
+        "all => all.map(one => one.firstChild.textContent.trim())"
+    )
+    return cells
+
+
+@pytest.mark.parametrize("kind", list(PAGES))
+def test_every_section_is_there_and_fits_a_desk_and_a_phone(show: Show, kind: str) -> None:
+    make, sections = PAGES[kind]
+    page = show(drawn(make()))
+    assert page.locator("main > section").evaluate_all("all => all.map(one => one.id)") == sections
+    for section in sections:
+        assert page.locator(f"#{section}-title").is_visible()
+    n_bins = page.locator("#bin-table tbody tr").count()
+    assert page.locator("#chart-bins svg path").count() > n_bins >= 3
+    for width in (1280, 390, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_leaves_of_a_tree_are_sorted_filtered_and_downloaded(show: Show) -> None:
+    found = tree_audit()
+    leaves = found.leaves
+    assert leaves is not None
+    assert leaves.rule is not None
+    page = show(drawn(found))
+    assert first_cells(page, "leaf-table") == [str(leaf) for leaf in leaves.leaf]
+    head = page.locator('#leaf-table th[data-key="confidence"]')
+    head.get_by_role("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    by_confidence = leaves.leaf[leaves.confidence.argsort(kind="stable")]
+    assert first_cells(page, "leaf-table") == [str(leaf) for leaf in by_confidence]
+
+    page.check("#leaf-flagged")
+    page.select_option("#leaf-class", "1")
+    kept = leaves.flagged & (leaves.prediction == "good")
+    assert sorted(map(int, first_cells(page, "leaf-table"))) == leaves.leaf[kept].tolist()
+    assert page.locator("#leaf-found").inner_text() == f"{kept.sum()} of {len(leaves)} leaves"
+    page.uncheck("#leaf-flagged")
+    page.select_option("#leaf-class", "")
+    rule = str(leaves.rule[-1])
+    page.fill("#leaf-filter", rule.upper())
+    assert first_cells(page, "leaf-table") == [str(leaves.leaf[-1])]
+    page.fill("#leaf-filter", "")
+
+    with page.expect_download() as waiting:
+        page.click("#leaf-csv")
+    text = Path(waiting.value.path()).read_text(encoding="utf-8-sig")
+    lines = {int(line["leaf"]): line for line in csv.DictReader(io.StringIO(text))}
+    assert set(lines) == set(leaves.leaf.tolist())
+    for at, leaf in enumerate(leaves.leaf.tolist()):
+        line = lines[leaf]
+        assert line["rule"] == leaves.rule[at]
+        assert float(line["utility"]) == leaves.utility[at]
+        assert float(line["stated"]) == leaves.stated[at]
+        assert line["agrees"] == ("yes" if leaves.agrees[at] else "no")
+        assert float(line["rows of good"]) == leaves.counts[at, 1]
+
+
+def test_trees_and_bins_of_a_forest_are_sorted(show: Show) -> None:
+    found = forest_audit(8)
+    assert found.trees is not None
+    page = show(drawn(found))
+    page.locator('#member-table th[data-key="utility"]').click()
+    order = found.trees.utility.argsort(kind="stable")
+    assert first_cells(page, "member-table") == [str(place) for place in order]
+    page.select_option("#bin-class", "0")
+    n_bins = int((found.bins.prediction == "bad").sum())
+    assert page.locator("#bin-table tbody tr:visible").count() == n_bins
+
+
+def test_text_from_model_and_rows_does_nothing(show: Show) -> None:
+    page = show(hostile_audit())
+    box = page.locator("#chart-bins").bounding_box()
+    for share in (0.5, 0.9, 0.98):
+        page.locator("#chart-bins").hover(
+            position={"x": share * box["width"], "y": (1 - share) * box["height"]}
+        )
+    page.fill("#leaf-filter", "img")
+    assert page.evaluate("window.broken") is None
+    assert page.locator("img, b, main script").count() == 0
+    assert page.locator("script").count() == 3
+    assert HOSTILE in page.title()
+    with page.expect_download() as waiting:
+        page.click("#bin-csv")
+    text = Path(waiting.value.path()).read_text(encoding="utf-8-sig")
+    assert "'=1+1" in text  # no formula for a spreadsheet
+
+
+def test_it_is_dark_prints_light_and_reads_without_scripts(show: Show) -> None:
+    made = drawn(tree_audit())
+    page = show(made, color_scheme="dark")
+    assert brightness(page) < 40
+    page.emulate_media(media="print")
+    assert brightness(page) > 220
+    assert not page.locator("#leaf-csv").is_visible()
+    assert page.locator("#chart-bins svg").is_visible()
+    plain = show(made, java_script_enabled=False)
+    assert plain.locator("h1").inner_text() == made["answer"]["headline"]
+    assert plain.locator("#leaf-table tbody tr").count() == len(made["leaves"])
+    assert not plain.locator("#leaf-filter").is_visible()
