@@ -153,7 +153,7 @@ class Audit:
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, default=str)
 
     def to_html(
-        self, path: str | PathLike[str], *, target: str = "the class", title: str | None = None
+        self, path: str | PathLike[str], *, target: str = "target", title: str | None = None
     ) -> None:
         """Write the audit as a page, one file that needs nothing else; whole or not at all.
 
