@@ -41,7 +41,8 @@ def compare(
     Parameters
     ----------
     a, b : Evaluation
-        Of `sureleaf.evaluate`, with the same table, design and random_state.
+        Of `sureleaf.evaluate`, with the same rows, design and random_state. Rows are known by
+        their labels (`Evaluation.rows_id`): the columns may differ.
     measure : str or Measure, default="accuracy"
         What to compare; see `Evaluation.estimate`.
     margin : float, default=0.0
