@@ -62,7 +62,8 @@ def figures_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[i
     total, n = tables.sum(axis=0), len(tables)
     whole = figure(total)
     rests = np.array([figure(np.maximum(total - table, 0.0)) for table in tables])
-    return whole - (n - 1) * (rests - rests.mean())
+    figures: Floats = whole - (n - 1) * (rests - rests.mean())
+    return figures
 
 
 def _counting(
@@ -71,10 +72,12 @@ def _counting(
     """How rows are counted for the measure, and the figure of such counts."""
     of_counts, counted = measure.of_counts, measure.counted
     if of_counts is not None:
-        return (
-            lambda rows: count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights),
-            lambda table: of_counts(table, positive),
-        )
+
+        def table_of(rows: Scored) -> Floats:
+            pairs = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
+            return pairs.astype(np.float64)
+
+        return table_of, lambda table: of_counts(table, positive)
 
     def count(rows: Scored) -> Floats:
         hits, among = counted(rows)  # type: ignore[misc]
