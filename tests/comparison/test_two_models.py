@@ -319,3 +319,32 @@ def test_it_prints_as_a_sentence_and_as_html() -> None:
     assert str(found).startswith("Midpoint() is better than Midpoint(column=1): accuracy 0.")
     assert "<strong>better</strong>" in found._repr_html_()
     assert repr(found).startswith("Comparison(better: accuracy +0.")
+
+
+def test_the_same_rows_with_other_columns_are_pairs() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 2)) + y[:, None]
+    a, b = (evaluate(Midpoint(), rows, y, random_state=0) for rows in (X, X[:, 1:]))
+    assert a.rows_id == b.rows_id
+    assert compare(a, b).method == "corrected resampled t over 10 splits"
+
+
+@pytest.mark.parametrize("design", [Holdout(1 / 2), KFold(5)])
+def test_pairs_of_tables_with_the_same_labels_find_no_more_than_they_should(design) -> None:
+    """Labels alone tell tables apart; where they cannot, the test of the pairs is still valid."""
+    rng, runs, found = np.random.default_rng(3), 150, 0
+    y = np.arange(120) % 2
+    for seed in range(runs):
+        judged = [
+            evaluate(
+                Midpoint(),
+                rng.normal(size=(120, 1)) + y[:, None],
+                y,
+                design=design,
+                random_state=seed,
+            )
+            for _ in range(2)
+        ]
+        found += compare(*judged).p_value <= 0.05
+    assert found / runs <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)

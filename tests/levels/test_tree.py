@@ -80,6 +80,8 @@ def test_a_node_that_gets_no_rows_guesses_or_misses(n: int, p: float) -> None:
     assert levels.node_confidence(n, 0.0, p) == 0.5
     assert levels.node_confidence(n, 0.0, p, empty="miss") == 0.0
     assert levels.node_utility(n, 0.0, p) == pytest.approx(0.5, abs=1e-16)
+    # (6) on (9) as printed: surely not the majority class, so the minority class
+    assert levels.node_utility(n, 0.0, p, empty="miss") == pytest.approx(1 - p, abs=1e-16)
 
 
 @given(st.integers(0, 3000), st.floats(1e-9, 1), st.floats(0.5, 1))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from benchmarks.quality.promises import folds, many, models, rates
+from benchmarks.quality.promises import estimates, folds, many, models, rates
 from benchmarks.quality.promises.record import Promise, about, at_least, markdown, share_error
 
 SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
@@ -12,6 +12,11 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "two rates": lambda: rates.two_rates(400, (20, 1000)),
     "two models": lambda: models.same_rows(400),
     "verdicts": lambda: models.verdicts(400),
+    "equivalence, the same rows": lambda: models.equivalence(400, (100, 2000)),
+    "equivalence, the same folds": lambda: folds.equivalence(100, (200,)),
+    "rare errors": lambda: estimates.rare_errors(40, (50,)),
+    "groups": lambda: estimates.grouped(40),
+    "weights": lambda: estimates.weighted(60),
     "areas": lambda: models.areas(100, (20, 100, 1000)),
     "bootstrap": lambda: models.bootstraps(60, (20, 100)),
     "two algorithms": lambda: folds.algorithms(150, (50, 200), 1000),

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.quality.promises import folds, many, models, rates
+from benchmarks.quality.promises import estimates, folds, many, models, rates
 from benchmarks.quality.promises.record import Promise, markdown
 
 OPENING = """\
@@ -28,7 +28,10 @@ def everything() -> Iterator[tuple[str, list[Promise]]]:
     yield "One rate", [*rates.one_rate(), *rates.all_rates()]
     yield "Two rates, independent test sets", list(rates.two_rates(2000))
     yield "Two models, the same test set", list(models.same_rows(4000))
-    yield "Verdicts", list(models.verdicts(4000))
+    yield (
+        "Verdicts",
+        [*models.verdicts(4000), *models.equivalence(4000), *folds.equivalence(1000)],
+    )
     yield "Areas under the ROC curve", list(models.areas(2000))
     yield "Bootstrap", list(models.bootstraps(1000))
     yield (
@@ -37,6 +40,16 @@ def everything() -> Iterator[tuple[str, list[Promise]]]:
             *folds.algorithms(2000),
             *folds.trees(120),
             *folds.nested(300),
+        ],
+    )
+    yield (
+        "Estimates of an evaluation",
+        [
+            *estimates.rare_errors(1000),
+            *estimates.few_positives(1000),
+            *estimates.grouped(600),
+            *estimates.weighted(1000),
+            *estimates.held_out(1000),
         ],
     )
     yield "Many algorithms, many data sets", list(many.pools(1000))

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from benchmarks.quality.promises.record import LEVEL, Promise, about, share_error, shown
 from sureleaf.comparison import five_by_two_f, paired_t
+from sureleaf.comparison.verdict import decide
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import NestedFold, corrected_resampled, nested_cv
 
@@ -173,6 +174,31 @@ def _power(rng: np.random.Generator, runs: int) -> Iterator[Promise]:
         yield shown(f"{what}: power", setting, float(share), share_error(float(share), runs))
 
 
+def equivalence(runs: int, sizes: tuple[int, ...] = (200, 1000)) -> Iterator[Promise]:
+    """ "Equivalent" said of two learners whose true difference lies on the margin."""
+    rng = np.random.default_rng(24)
+    for n in sizes:
+        for distances in ((1.0, 1.3), (2.0, 2.2)):
+            margin = true_error(n - n // 10, distances[0]) - true_error(n - n // 10, distances[1])
+            gaps, _ = differences(rng, runs, n, 10, 10, distances)
+            for columns, design in ((10, "10 folds"), (100, "10 folds x 10")):
+                tests = [paired_t(row, corrected=1 / 9) for row in gaps[:, :columns]]
+                said = [
+                    decide(test.low, test.high, test.p_value, level=LEVEL, margin=margin)
+                    for test in tests
+                ]
+                share = said.count("equivalent") / runs
+                yield about(
+                    "verdict: wrongly equivalent at a difference on the margin",
+                    f"same folds, n = {n}, margin and difference {margin:.4f}, {design}",
+                    0.025,
+                    share,
+                    share_error(share, runs),
+                    within=(0.0, 0.035),
+                    note="one end of the corrected t's interval, a rule of thumb: at most .035",
+                )
+
+
 def trees(runs: int, n: int = 200) -> Iterator[Promise]:
     """The same with trees, which are not stable: two of them on columns of their own."""
     from sklearn.tree import DecisionTreeClassifier
@@ -244,4 +270,4 @@ def nested(runs: int, sizes: tuple[int, ...] = (100, 500), k: int = 5) -> Iterat
         )
 
 
-__all__ = ["algorithms", "nested", "trees", "true_error"]
+__all__ = ["algorithms", "equivalence", "nested", "trees", "true_error"]

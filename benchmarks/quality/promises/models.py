@@ -124,6 +124,27 @@ def verdicts(runs: int, sizes: tuple[int, ...] = (100, 1000, 5000)) -> Iterator[
             )
 
 
+def equivalence(runs: int, sizes: tuple[int, ...] = (100, 500, 2000, 10_000)) -> Iterator[Promise]:
+    """ "Equivalent" said of a true difference on the margin, where it just becomes false."""
+    for n in sizes:
+        for margin, discordance in ((0.02, 0.05), (0.05, 0.1), (0.05, 0.3)):
+            masses, found = tables(n, (discordance + margin) / 2, (discordance - margin) / 2, runs)
+            said = [
+                decide(low, high, p, level=LEVEL, margin=margin) == "equivalent"
+                for low, high, p, _ in found
+            ]
+            share = float(masses @ np.array(said, dtype=float))
+            yield about(
+                "verdict: wrongly equivalent at a difference on the margin",
+                f"same rows, n = {n}, margin and difference {margin:g}, discordant {discordance:g}",
+                0.025,
+                share,
+                0.0 if n <= 100 else share_error(share, runs),
+                within=(0.0, 0.03),
+                note="one end of the interval; whole counts: at most .03",
+            )
+
+
 def binormal(rng: np.random.Generator, n: int, areas: tuple[float, float], share: float):
     """Truth and two scores with known areas under the curve; errors of both correlate by .5."""
     positive = np.zeros(n, dtype=bool)
@@ -242,4 +263,4 @@ def _mean_quadratic_loss() -> float:
     return float(((1 - np.clip(z, 0, 1)) ** 2).mean())
 
 
-__all__ = ["areas", "bootstraps", "same_rows", "tables", "verdicts"]
+__all__ = ["areas", "bootstraps", "equivalence", "same_rows", "tables", "verdicts"]

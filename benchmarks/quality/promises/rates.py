@@ -93,6 +93,10 @@ def two_rates(runs: int, sizes: tuple[int, ...] = (20, 100, 1000, 5000)) -> Iter
         for rate in (0.02, 0.2, 0.5):
             for pooled in (False, True):
                 yield from _two_rates(n, rate, pooled, runs)
+    for n in sizes[:2]:
+        for pair in ((0.01, 0.03), (0.03, 0.01), (0.02, 0.2), (0.98, 0.05)):
+            for pooled in (False, True):
+                yield _near_the_ends(n, pair, pooled, runs)
     for rate, difference in ((0.05, 0.05), (0.2, 0.05)):
         yield _planned(rate, difference, runs)
 
@@ -120,6 +124,27 @@ def _two_rates(n: int, rate: float, pooled: bool, runs: int) -> Iterator[Promise
         ("coverage", LEVEL, covers, errors[1], 1 - high, 1.0),
     ):
         yield about(f"{name}: {kind}", setting, nominal, found, at, within=(low, top), note=note)
+
+
+def _near_the_ends(n: int, pair: tuple[float, float], pooled: bool, runs: int) -> Promise:
+    """Rates near 0 or 1 that differ: often one of the samples is all alike."""
+    difference = pair[0] - pair[1]
+
+    def holds(x1: int, x2: int) -> tuple[float]:
+        test = compare_rates(x1 / n, n, x2 / (2 * n), 2 * n, pooled=pooled)
+        return (float(test.low <= difference + 1e-12 and difference - 1e-12 <= test.high),)
+
+    (covers,), exact = expected(holds, (n, pair[0]), (2 * n, pair[1]), runs)
+    low = 0.93 if pooled else 0.92
+    return about(
+        f"two rates, z {'pooled, score interval' if pooled else 'unpooled'}: coverage",
+        f"n = {n} and {2 * n}, rates {pair[0]:g} and {pair[1]:g}",
+        LEVEL,
+        covers,
+        0.0 if exact else share_error(covers, runs),
+        within=(low, 1.0),
+        note=f"few errors expected: .{100 * low:.0f} to 1",
+    )
 
 
 def _planned(rate: float, difference: float, runs: int) -> Promise:

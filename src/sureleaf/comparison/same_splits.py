@@ -12,6 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation, KFold
 from sureleaf.evaluation.arguments import Floats
 from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.pooling import figures_of_splits, is_pooled
 
 __all__ = ["compare_algorithms", "repeats_until"]
 
@@ -57,7 +58,10 @@ def compare_algorithms(
 
 
 def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
-    """First minus second, for the splits in which both worked and the measure is defined."""
+    """First minus second, for the splits in which both worked and the measure is defined.
+
+    Ratios of counts (precision, F) are pooled over the splits, as `Evaluation.estimate` does.
+    """
     if a.design.kind == "leave one out" and measure.row_values is None and a.groups is None:
         raise InvalidArgumentError(
             f"{measure.name} is not defined for one row, and leave-one-out tests on one. Use KFold."
@@ -66,7 +70,8 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
         dict(zip(judged.main_splits, judged.split_values(measure), strict=True))
         for judged in (a, b)
     )
-    both = [i for i in one if i in other and not np.isnan(one[i] + other[i])]
+    worked = [i for i in one if i in other]
+    both = [i for i in worked if not np.isnan(one[i] + other[i])]
     first, second = np.array([one[i] for i in both]), np.array([other[i] for i in both])
     finite_losses(np.concatenate([first, second]), measure.name)
     if len(both) < 2:
@@ -74,6 +79,8 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
             f"{measure.name} is defined for both in {len(both)} of {len(a.splits)} splits; two "
             "are needed. Use a design with more splits, or fewer folds of more rows."
         )
+    if is_pooled(measure):
+        first, second = (figures_of_splits(judged, measure, worked) for judged in (a, b))
     gaps: Floats = first - second
     return gaps
 

@@ -15,6 +15,7 @@ from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.arguments import check_level
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.no_spread import bound_without_spread
+from sureleaf.evaluation.pooling import figures_of_splits
 
 __all__ = ["compare"]
 
@@ -40,7 +41,8 @@ def compare(
     Parameters
     ----------
     a, b : Evaluation
-        Of `sureleaf.evaluate`, with the same table, design and random_state.
+        Of `sureleaf.evaluate`, with the same rows, design and random_state. Rows are known by
+        their labels (`Evaluation.rows_id`): the columns may differ.
     measure : str or Measure, default="accuracy"
         What to compare; see `Evaluation.estimate`.
     margin : float, default=0.0
@@ -208,4 +210,4 @@ def _n_rows(judged: Evaluation, question: str) -> int:
 
 
 def _value(judged: Evaluation, measure: Measure) -> float:
-    return float(np.nanmean(judged.split_values(measure)))
+    return float(np.nanmean(figures_of_splits(judged, measure, list(judged.main_splits))))

@@ -26,7 +26,12 @@ from sureleaf.evaluation.intervals import (
 )
 from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.named import Measure
-from sureleaf.evaluation.no_spread import bound_without_spread, interval_of_rate
+from sureleaf.evaluation.no_spread import (
+    bound_without_spread,
+    interval_of_rate,
+    rarest_all_alike,
+)
+from sureleaf.evaluation.pooling import figures_of_splits, is_pooled
 from sureleaf.evaluation.scored import Scored
 
 if TYPE_CHECKING:
@@ -81,12 +86,22 @@ def estimate(
 
 
 def _with_width(found: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
-    """Give an interval without width the one that as many rows alike have."""
-    if not math.isfinite(found.value) or found.high - found.low > NO_WIDTH:
+    """Give an interval without width the one that as many rows alike have.
+
+    So too a figure of the table of counts (F, kappa) to which the rarest class adds no spread.
+    """
+    if not math.isfinite(found.value):
+        return found
+    alike = found.high - found.low <= NO_WIDTH
+    if not alike and not (measure.of_counts and rarest_all_alike(evaluation)):
         return found
     n, bound = bound_without_spread(evaluation, measure, found.level)
-    method = f"{found.method}; no spread, so Wilson's bound of 0 in {n:.4g} {_units(evaluation)}"
-    return replace(found, low=found.value - bound, high=found.value + bound, method=method)
+    low, high = min(found.low, found.value - bound), max(found.high, found.value + bound)
+    if (low, high) == (found.low, found.high):
+        return found
+    why = "no spread" if alike else "the rarest class all found or all missed"
+    method = f"{found.method}; {why}, so Wilson's bound of 0 in {n:.4g} {_units(evaluation)}"
+    return replace(found, low=low, high=high, method=method)
 
 
 def _of_model(
@@ -231,10 +246,13 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
             f"{measure.name} is defined in {len(defined)} of {len(evaluation.splits)} splits; "
             "two are needed. Use fewer folds, or of='model'."
         )
+    missing, pooled = len(values) - len(defined), ""
+    if is_pooled(measure):  # a split without such rows still has its part in the sum
+        defined = figures_of_splits(evaluation, measure, list(evaluation.main_splits))
+        pooled = ", counts pooled"
     found = corrected_resampled(defined, test_to_train=evaluation.test_to_train, level=level)
-    missing = len(values) - len(defined)
     note = f"; undefined in {missing}" if missing else ""
-    name = f"corrected resampled t over {len(defined)} splits, this algorithm{note}"
+    name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
     return _as_wide_as_rows(
         Estimate(found.value, found.low, found.high, level, name), evaluation, measure
     )

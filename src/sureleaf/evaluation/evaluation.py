@@ -160,7 +160,14 @@ class Evaluation(ShownAsText):
 
     @property
     def rows_id(self) -> str:
-        """Fingerprint of the rows' labels: two evaluations of one table have the same."""
+        """Fingerprint of the rows' labels: two evaluations of one table have the same.
+
+        Of the labels only, not of the columns: the same rows with other columns, coded otherwise
+        or with one more, are what is to be compared in pairs. Two tables that differ but have the
+        same labels in the same order (sorted by class, for instance) are not told apart. Tests of
+        such pairs stay valid, for rows that have nothing in common are pairs as good as any;
+        but what they compare is two tables, which `independent=True` says.
+        """
         digest = hashlib.sha256(json.dumps([str(label) for label in self.classes]).encode())
         digest.update(self.truth.astype("<i8").tobytes())
         return digest.hexdigest()
@@ -252,6 +259,10 @@ class Evaluation(ShownAsText):
         method: str | None = None,
     ) -> Estimate:
         """Return a measure with an interval that is valid for the design.
+
+        Of many splits, means over rows (accuracy, losses) and areas are averaged over the splits;
+        ratios of counts (precision, recall, F, kappa, Matthews) are those of the counts of all
+        splits together, since the mean of ratios of a few rows each is biased.
 
         Parameters
         ----------

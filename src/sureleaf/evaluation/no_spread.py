@@ -11,7 +11,7 @@ from sureleaf.evaluation.measures.named import Measure
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
-__all__ = ["bound_without_spread", "interval_of_rate"]
+__all__ = ["bound_without_spread", "interval_of_rate", "rarest_all_alike"]
 
 
 def bound_without_spread(
@@ -36,12 +36,32 @@ def bound_without_spread(
     cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
     rows, span = np.unique(evaluation.row[cells]), measure.high - measure.low
     if measure.row_values is None:
-        counts = np.bincount(evaluation.truth[rows], minlength=len(evaluation.classes))
-        rows = rows[evaluation.truth[rows] == counts.argmin()]
+        rows = rows[evaluation.truth[rows] == _rarest(evaluation, rows)]
     elif not np.isfinite(span):
         span = float(np.ptp(measure.row_values(evaluation.scored(cells))))
     n = _effective(evaluation, rows)
     return n, wilson(0, n, level=level).high * span
+
+
+def rarest_all_alike(evaluation: "Evaluation") -> bool:
+    """Whether the rows of the rarest class were all found or all missed.
+
+    A figure of all classes then varies by the other rows only, which says little of how far off
+    it may be.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sureleaf.evaluation import evaluate
+    >>> judged = evaluate(DummyClassifier(), *load_iris(return_X_y=True), random_state=0)
+    >>> rarest_all_alike(judged)
+    True
+    """
+    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    truth = evaluation.truth[evaluation.row[cells]]
+    own = truth == _rarest(evaluation, np.unique(evaluation.row[cells]))
+    return len(np.unique(evaluation.prediction[cells[own]] == truth[own])) < 2
 
 
 def interval_of_rate(
@@ -65,6 +85,11 @@ def interval_of_rate(
     _, among = measure.counted(evaluation.scored(cells))  # type: ignore[misc]
     n = _effective(evaluation, np.unique(evaluation.row[cells[among]]))
     return n, wilson(min(rate * n, n), n, level=level)
+
+
+def _rarest(evaluation: "Evaluation", rows: Integers) -> int:
+    counts = np.bincount(evaluation.truth[rows], minlength=len(evaluation.classes))
+    return int(counts.argmin())
 
 
 def _effective(evaluation: "Evaluation", rows: Integers) -> float:

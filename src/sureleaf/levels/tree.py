@@ -89,8 +89,12 @@ def node_utility(
 
     Parameters
     ----------
-    n, share, p_max, empty
+    n, share, p_max
         As in `node_confidence`.
+    empty : {"coin", "miss"}
+        A node without rows guesses its class by a fair coin and is right about half of its next
+        rows; or ``"miss"``, (6) with (9) as printed. To be surely wrong about its majority class
+        is to predict the minority class, so an empty node is then right with 1 - p_max, not 0.
 
     Returns
     -------
@@ -106,6 +110,8 @@ def node_utility(
     --------
     >>> round(node_utility(100, 0.5, 0.6), 6)
     0.584532
+    >>> node_utility(0, 0.5, 0.75), node_utility(0, 0.5, 0.75, empty="miss")
+    (0.5, 0.25)
     """
     n_rows, part, p = broadcast(n=rows("n", n), share=chance("share", share), p_max=p_max_of(p_max))
     level = _kernel.node_confidence(n_rows, part, p, _is_coin(empty))
@@ -126,7 +132,7 @@ def tree_levels(
     p_max : array_like
         Probability of each node's more probable class, along the last axis; or one for all.
     empty : {"coin", "miss"}
-        As in `node_confidence`.
+        As in `node_confidence` and `node_utility`.
 
     Returns
     -------

@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.metrics import precision_score
+from sklearn.naive_bayes import GaussianNB
 
 from sureleaf.designs import RepeatedHoldout
 from sureleaf.errors import FailedFitError, InvalidArgumentError
@@ -172,6 +174,33 @@ def test_failed_fits_are_recorded_and_the_rest_is_averaged() -> None:
     assert curve.failures[(0, 50)] == "RuntimeError: the disk is full"
     assert "repeat 0, 50 rows failed" in str(curve)
     assert np.isfinite(curve.means).all()
+
+
+def test_a_rate_over_no_rows_is_left_out_not_taken_as_0() -> None:
+    """A model that seldom says yes: precision where it did, against scikit-learn's."""
+    y = (np.arange(300) < 15).astype(int)
+    rows = np.random.default_rng(7).normal(size=(300, 1)) + 1.8 * y[:, None]
+    sizes = Geometric(40, 2.3)
+    curve = learning_curve(
+        GaussianNB(), rows, y, measure="precision", schedule=sizes, random_state=0
+    )
+    expected = np.full(curve.values.shape, np.nan)
+    for split in RepeatedHoldout(10).splits(y, seed=0):
+        order = nested_order(split.train, y, 0, split.repeat)
+        for column, size in enumerate(curve.sizes):
+            said = GaussianNB().fit(rows[order[:size]], y[order[:size]]).predict(rows[split.test])
+            if said.any():
+                expected[split.repeat, column] = precision_score(y[split.test], said)
+    assert 0 < np.isnan(expected).sum() < expected.size / 2
+    np.testing.assert_allclose(curve.values, expected)
+    np.testing.assert_allclose(curve.means, np.nanmean(expected, axis=0))
+    assert not curve.failures
+
+
+def test_no_change_looks_at_repeats_that_both_sizes_have() -> None:
+    before, now = np.array([0.5, np.nan, 0.7]), np.array([0.5, 0.9, 0.7])
+    assert NoChange(0.01).reason(before, now, 0.5) == "the mean changed by 0.0000, at most 0.01"
+    assert NoChange(0.01).reason(before, np.full(3, np.nan), 0.5) is None
 
 
 def test_a_curve_with_nothing_on_it_is_an_error() -> None:

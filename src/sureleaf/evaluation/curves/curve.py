@@ -165,7 +165,8 @@ class LearningCurve(ShownAsText):
         usable = np.isfinite(self.values).all(axis=0)
         if usable.sum() < 3 or len(self.values) < 2:
             raise InvalidArgumentError(
-                "A prediction interval needs two repeats and three sizes where none failed; got "
+                "A prediction interval needs two repeats and three sizes where none failed or was "
+                "undefined; got "
                 f"{len(self.values)} repeats and {usable.sum()} such sizes."
             )
         random = generator(self.seed, CURVE)

@@ -68,7 +68,8 @@ def learning_curve(
     """Measure a classifier on growing samples, until more rows stop paying.
 
     Each repeat holds out other rows to test on and grows its samples, each holding the smaller
-    ones, from the rest.
+    ones, from the rest. Repeats whose test rows say nothing of the measure (the precision of no
+    positive prediction) are left out, as `Evaluation.estimate` leaves such splits out.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def _one(
     except Exception as problem:  # any error of the estimator is recorded
         return f"{type(problem).__name__}: {problem}"
     own = cost[split.test] if cost is not None and cost.ndim == 3 else cost
-    return measure.value(
+    return measure.of_split(
         Scored(
             table.codes[split.test],
             codes,

@@ -48,7 +48,10 @@ class NoChange:
 
     def reason(self, before: Floats, now: Floats, test_to_train: float) -> str | None:
         """Return why to stop after these figures of the repeats (greater is better), or None."""
-        change = abs(float(np.mean(now) - np.mean(before)))
+        both = np.isfinite(before) & np.isfinite(now)
+        if not both.any():
+            return None
+        change = abs(float(np.mean(now[both]) - np.mean(before[both])))
         if change <= self.tolerance:
             return f"the mean changed by {change:.4f}, at most {self.tolerance:g}"
         return None
