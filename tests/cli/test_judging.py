@@ -120,7 +120,7 @@ def test_curve_says_how_many_rows_a_target_needs(
     [
         (["evaluate", "DATA", "-t", "klass"], "--target must be a column of rows.csv; got 'klass'"),
         (["evaluate", "DATA", "-t", "class", "--design", "cv"], "--design must be one of kfold"),
-        (["evaluate", "DATA", "-t", "class", "--cost", "a"], "--cost must be rows of numbers"),
+        (["evaluate", "DATA", "-t", "class", "--cost", "a"], "--cost must be a row for each"),
         (
             ["evaluate", "DATA", "-t", "class", "--positive", "x"],
             "--positive must be a label of the target; got 'x'",
@@ -158,7 +158,7 @@ def test_a_table_of_labels_only_has_nothing_to_predict_from(
     [
         (["--jobs", "0"], "--jobs must be"),
         (["--repeats", "0"], "repeats must be"),
-        (["--cost", "0,1,2;3"], "as many in each"),
+        (["--cost", "0,1,2;3"], "with a number for each predicted one"),
         (["--save", "-"], "written to a file"),
     ],
 )

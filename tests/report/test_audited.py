@@ -141,8 +141,9 @@ def test_a_notebook_gets_text_not_markup() -> None:
     assert "&lt;img" in shown
 
 
-def test_to_html_writes_the_page(tmp_path: Path) -> None:
-    tree_audit().to_html(tmp_path / "audit.html", target="diagnosis", title="My <model>")
+def test_the_page_is_written(tmp_path: Path) -> None:
+    document = audit_document(tree_audit(), Origin("diagnosis", title="My <model>"))
+    write_audit(document, tmp_path / "audit.html")
     page = (tmp_path / "audit.html").read_text(encoding="utf-8")
     assert "<title>My &lt;model&gt; \u2013 Sureleaf audit</title>" in page
     assert [file.name for file in tmp_path.iterdir()] == ["audit.html"]

@@ -84,7 +84,7 @@ def audit(
     -------
     Audit
         `leaves`, `trees`, `bins`, and the totals; prints as a table, `to_pandas()`,
-        `to_polars()`, `to_dict()`, `to_json()`, `to_html()`.
+        `to_polars()`, `to_dict()`, `to_json()`.
 
     Raises
     ------

@@ -4,7 +4,6 @@ import json
 import math
 from dataclasses import dataclass
 from html import escape
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -151,35 +150,6 @@ class Audit:
     def to_json(self) -> str:
         """Give everything as JSON text; what is not a number is null."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, default=str)
-
-    def to_html(
-        self, path: str | PathLike[str], *, target: str = "target", title: str | None = None
-    ) -> None:
-        """Write the audit as a page, one file that needs nothing else; whole or not at all.
-
-        Parameters
-        ----------
-        path : path
-            Where the page is to be.
-        target : str
-            What the model predicts, in words.
-        title : str, optional
-            Of the page; the model's class by default.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> from sureleaf import audit
-        >>> model = DecisionTreeClassifier().fit([[1], [2]], ["no", "yes"])
-        >>> page = pathlib.Path(tempfile.mkdtemp()) / "audit.html"
-        >>> audit(model, [[1], [3]], ["no", "yes"]).to_html(page, target="ill")
-        >>> page.read_text(encoding="utf-8").startswith("<!doctype html>")
-        True
-        """
-        from sureleaf.report.audited import Origin, audit_document, write_audit
-
-        write_audit(audit_document(self, Origin(target, title=title)), path)
 
     def _head(self) -> str:
         low, high = self.accuracy.low, self.accuracy.high

@@ -7,20 +7,32 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sureleaf.report.audited import audit_document, write_audit
     from sureleaf.report.findings.effort import Effort
     from sureleaf.report.findings.origin import Origin
     from sureleaf.report.gate import compare_reports, read_report
     from sureleaf.report.making import Report, make_report
 
-__all__ = ["Effort", "Origin", "Report", "compare_reports", "make_report", "read_report"]
+__all__ = [
+    "Effort",
+    "Origin",
+    "Report",
+    "audit_document",
+    "compare_reports",
+    "make_report",
+    "read_report",
+    "write_audit",
+]
 
 _HOME_OF = {
     "Effort": "findings.effort",
     "Origin": "findings.origin",
     "Report": "making",
+    "audit_document": "audited",
     "compare_reports": "gate",
     "make_report": "making",
     "read_report": "gate",
+    "write_audit": "audited",
 }
 
 
