@@ -10,7 +10,7 @@ import pytest
 
 from sureleaf import Audit
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.report.audited import Origin, audit_document
+from sureleaf.report.audited import Origin, audit_document, write_audit
 from sureleaf.report.page import render_audit
 from tests.report.audited_models import (
     booster_audit,

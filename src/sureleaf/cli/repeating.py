@@ -21,7 +21,7 @@ def repeat_command(context: typer.Context, name: str, *files: Path) -> str:
     >>> repeat_command(context, "report", Path("folder/data.csv"))
     'sureleaf report folder/data.csv --seed 7'
     """
-    words = ["sureleaf", name, *map(str, files)]
+    words = ["sureleaf", name, *map(_told, files)]
     for option in context.command.params:
         value = context.params.get(option.name or "")
         if not option.opts[0].startswith("-") or option.name == "jobs":
@@ -32,8 +32,13 @@ def repeat_command(context: typer.Context, name: str, *files: Path) -> str:
             words.append(option.opts[0])
             continue
         for one in value if isinstance(value, list | tuple) else [value]:
-            words += [option.opts[0], str(one)]
+            words += [option.opts[0], _told(one) if isinstance(one, Path) else str(one)]
     return shlex.join(words)
+
+
+def _told(file: Path) -> str:
+    """Name a file as it was given; where it is on this machine is nobody's business."""
+    return file.name if file.is_absolute() else str(file)
 
 
 def sha256(path: Path) -> str | None:
