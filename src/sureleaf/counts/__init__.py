@@ -2,7 +2,12 @@
 
 from sureleaf.counts.cross_fitted import CrossFit, NodeHits, cross_fit, node_hits
 from sureleaf.counts.honest import honest_hits, recount, split_rows
-from sureleaf.counts.leaf_counts import LeafCounts, count_leaves
+from sureleaf.counts.leaf_counts import (
+    LeafCounts,
+    count_leaves,
+    leaf_counts_of,
+    own_leaf_counts,
+)
 
 __all__ = [
     "CrossFit",
@@ -11,7 +16,9 @@ __all__ = [
     "count_leaves",
     "cross_fit",
     "honest_hits",
+    "leaf_counts_of",
     "node_hits",
+    "own_leaf_counts",
     "recount",
     "split_rows",
 ]

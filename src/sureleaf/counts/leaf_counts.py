@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.tree import Routes, TrainingRows, Tree, route
+from sureleaf.tree.lines import line_sums
 
-__all__ = ["LeafCounts", "count_leaves"]
+__all__ = ["LeafCounts", "count_leaves", "leaf_counts_of", "own_leaf_counts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +106,32 @@ def count_leaves(tree: Tree, rows: TrainingRows) -> LeafCounts:
     squares = np.bincount(routes.nodes, weights=weights * row_weights, minlength=tree.n_nodes)
     leaves = tree.leaf_ids
     return LeafCounts(leaves, cells[leaves].astype(float), squares[leaves].astype(float))
+
+
+def leaf_counts_of(tree: Tree, rows: TrainingRows) -> LeafCounts:
+    """Count the leaves of a tree whose own counts are of these rows.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+    >>> leaf_counts_of(model.tree_, model._rows).counts.tolist()
+    [[20.0, 0.0], [0.0, 20.0]]
+    """
+    if rows.weights is None:
+        return own_leaf_counts(tree)
+    return count_leaves(tree, rows)
+
+
+def own_leaf_counts(tree: Tree) -> LeafCounts:
+    """Take the leaves' counts from those that the tree holds, as if no row had a weight.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+    >>> own_leaf_counts(model.tree_).counts.tolist()
+    [[20.0, 0.0], [0.0, 20.0]]
+    """
+    counts = tree.class_counts.take(tree.leaf_ids, axis=0)
+    return LeafCounts(tree.leaf_ids, counts, line_sums(counts))

@@ -1,5 +1,6 @@
 """Results with a column an attribute, that print as a table and turn into data frames."""
 
+import math
 from dataclasses import fields
 from html import escape
 from typing import Any
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import MissingPackageError
 
-__all__ = ["ColumnTable"]
+__all__ = ["ColumnTable", "json_value"]
 
 _SHOWN = 40
 
@@ -44,6 +45,14 @@ class ColumnTable:
 
     def _plain(self) -> dict[str, list[Any]]:
         return {name: value.tolist() for name, value in self.columns().items()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dict a line with the values that JSON has."""
+        columns = self.columns()
+        return [
+            {name: json_value(values[line]) for name, values in columns.items()}
+            for line in range(len(self))
+        ]
 
     def to_pandas(self) -> Any:
         """As a pandas data frame; a column of several numbers holds lists."""
@@ -86,6 +95,20 @@ class ColumnTable:
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._more())
         return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def json_value(value: Any) -> Any:
+    """Return a value as JSON has it: plain, and null for what is no finite number.
+
+    Examples
+    --------
+    >>> json_value(np.float64("nan")), json_value(np.array([1, 2])), json_value("yes")
+    (None, [1, 2], 'yes')
+    """
+    if isinstance(value, np.ndarray):
+        return [json_value(item) for item in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _library(name: str) -> Any:

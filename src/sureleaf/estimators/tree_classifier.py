@@ -1,19 +1,16 @@
 """TreeClassifier: C4.5's tree as a scikit-learn estimator."""
 
-import copy
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
-from sureleaf.counts import LeafCounts, count_leaves, recount, split_rows
-from sureleaf.counts.cross_fitted import first_largest
-from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
-from sureleaf.estimators.building import Recipe, build_settled, prune_again
+from sureleaf.counts import leaf_counts_of, recount, split_rows
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.estimators.building import Recipe, build_settled
+from sureleaf.estimators.changing_mixin import ChangingMixin
 from sureleaf.estimators.folds import hold_out, reusable
 from sureleaf.estimators.levels_mixin import LevelsMixin
 from sureleaf.estimators.parameters import (
@@ -24,31 +21,25 @@ from sureleaf.estimators.parameters import (
     thread_count,
 )
 from sureleaf.estimators.refits import TreeRefits
+from sureleaf.estimators.routing_mixin import RoutingMixin
 from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
-from sureleaf.table import EncodedTable, encode, encode_labels, read_table
-from sureleaf.table.callers import warn_caller
-from sureleaf.tree import (
-    GrowthRules,
-    Routes,
-    TrainingRows,
-    Tree,
-    cost_complexity_path,
-    count_nodes,
-    impurity_importances,
-    mixture,
-    route,
-    rules_text,
-)
-from sureleaf.tree.lines import line_sums
-from sureleaf.tree.pruning import CostComplexityPath
+from sureleaf.table import EncodedTable, encode_labels, read_table
+from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
 __all__ = ["TreeClassifier"]
 
 PRUNINGS = (None, "pessimistic", "cost_complexity", "reduced_error", "utility")
 
 
-class TreeClassifier(LevelsMixin, SavingMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TreeClassifier(
+    RoutingMixin,
+    ChangingMixin,
+    LevelsMixin,
+    SavingMixin,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """A decision tree; with the defaults, the tree that C4.5 grows.
 
     Parameters
@@ -192,7 +183,7 @@ class TreeClassifier(LevelsMixin, SavingMixin, ClassifierMixin, BaseEstimator): 
         rows, schema, classes = self._read(X, y, sample_weight)
         groups = None if groups is None else column_or_1d(groups).copy()
         tree, settled, counted = self._grow(rows, recipe, groups)
-        leaf_counts = _count(tree, counted)
+        leaf_counts = leaf_counts_of(tree, counted)
         probabilities = find_estimate(self.leaf_estimate)(tree, tree.class_counts)
         # Only now, so that a fit that fails leaves the model as it was.
         self.schema_, self.classes_, self.tree_ = schema, classes, tree
@@ -333,282 +324,9 @@ class TreeClassifier(LevelsMixin, SavingMixin, ClassifierMixin, BaseEstimator): 
         estimate = find_estimate(self.leaf_estimate)
         self._probabilities = estimate(self.tree_, self.tree_.class_counts)
 
-    # ---- prediction -------------------------------------------------------------------------
-
-    def _encode(self, X: Any) -> EncodedTable:
-        check_is_fitted(self)
-        table = encode(X, self.schema_, estimator=type(self).__name__)
-        if table.unseen_counts:
-            counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
-            told = f"categories that were not there in training: column {counts}"
-            if self.unseen == "error":
-                raise InvalidArgumentError(
-                    f"X must have the categories of the training rows; got {told}. Correct them, "
-                    "or set unseen='mixture' or 'stop'."
-                )
-            does = "go down all branches" if self.unseen == "mixture" else "stop where they are met"
-            warn_caller(f"X has {told}; they {does}.", UnseenCategoryWarning)
-        return table
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities, a column a class of ``classes_``.
-
-        Parameters
-        ----------
-        X : table
-            As in fit; columns are found by name, further ones are ignored with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            A row with missing values has the mixture of its leaves' probabilities.
-        """
-        table = self._encode(X)
-        return mixture(
-            self.tree_,
-            table,
-            self._probabilities,
-            stop_at_unseen=self.unseen == "stop",
-            n_threads=thread_count(self.n_jobs),
-        )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row, the first one on ties.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        probabilities = self.predict_proba(X)
-        predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
-        return predicted
-
-    def _route(self, X: Any) -> Routes:
-        return route(self.tree_, self._encode(X), stop_at_unseen=self.unseen == "stop")
-
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """Find the leaf of each row, by node number; of several leaves the heaviest.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of int, shape (n_rows,)
-        """
-        return self._route(X).heaviest()
-
-    def leaf_shares(self, X: Any) -> sp.csr_array:
-        """Find the leaves of each row with its share in them, one or several leaves a row.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        sparse array of shape (n_rows, n_nodes)
-            Rows sum to 1; a column is a node number.
-        """
-        routes = self._route(X)
-        shape = (routes.n_rows, self.tree_.n_nodes)
-        return sp.csr_array((routes.shares, routes.nodes, routes.offsets), shape=shape)
-
-    def decision_path(self, X: Any) -> sp.csr_array:
-        """Find all nodes that a row passes through, with its share in each.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        sparse array of shape (n_rows, n_nodes)
-            Above 0 where the row passes; 1 at the root.
-        """
-        routes = self._route(X)
-        rows, nodes, shares = routes.rows(), routes.nodes, routes.shares
-        steps = []
-        while len(nodes):  # all rows climb together, until the last has reached the root
-            steps.append((rows, nodes, shares))
-            above = self.tree_.parent[nodes]
-            climbs = above >= 0
-            rows, nodes, shares = rows[climbs], above[climbs], shares[climbs]
-        if not steps:
-            return sp.csr_array((0, self.tree_.n_nodes))
-        rows, nodes, shares = (np.concatenate(part) for part in zip(*steps, strict=True))
-        return sp.csr_array((shares, (rows, nodes)), shape=(routes.n_rows, self.tree_.n_nodes))
-
-    # ---- reading and changing the tree ------------------------------------------------------
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each column's share of the decrease of impurity on the training rows."""
-        check_is_fitted(self)
-        return impurity_importances(self.tree_, self.criterion)
-
-    def rules(self) -> str:
-        """Tell the tree as indented rules, each leaf with its rows, counts and probability.
-
-        Returns
-        -------
-        str
-        """
-        check_is_fitted(self)
-        return rules_text(self.tree_, self.schema_, self.classes_, self._probabilities)
-
-    def cost_complexity_path(self) -> CostComplexityPath:
-        """Find the penalties a leaf at which cost-complexity pruning would cut this tree.
-
-        Returns
-        -------
-        CostComplexityPath
-            alphas, n_leaves and impurities.
-        """
-        check_is_fitted(self)
-        return cost_complexity_path(self.tree_, self.criterion)
-
-    def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
-        """Give a copy another leaf estimate; nothing is regrown.
-
-        Parameters
-        ----------
-        leaf_estimate : str or object
-            As the parameter.
-
-        Returns
-        -------
-        TreeClassifier
-        """
-        check_is_fitted(self)
-        find_estimate(leaf_estimate)
-        other = copy.copy(self)
-        other.leaf_estimate = leaf_estimate
-        other._rows, other._groups = self._rows, self._groups  # which a copy leaves behind
-        other._set_probabilities()
-        if self._rows is None and self._stated is not None and _same_predictions(self, other):
-            other._stated = other._probabilities, self._levels()
-        return other
-
-    def prune(
-        self,
-        rule: str | None = None,
-        *,
-        nodes: Any = None,
-        n_leaves: int | None = None,
-        ccp_alpha: float | None = None,
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Give a smaller copy, cut by one of: a rule, chosen nodes, a number of leaves.
-
-        Parameters
-        ----------
-        rule : {"pessimistic", "cost_complexity", "reduced_error"}, optional
-            pessimistic needs the training rows (those that the model still holds, or X and y);
-            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out.
-        nodes : list of int, optional
-            Nodes that become leaves.
-        n_leaves : int, optional
-            The largest number of leaves; the weakest links are cut.
-        ccp_alpha : float, optional
-            The penalty a leaf.
-        X, y, sample_weight : optional
-            Rows for the rule. Given X and y, the leaves' counts come from them where the rule is
-            not reduced_error.
-
-        Returns
-        -------
-        TreeClassifier
-            The model itself is not changed, and nothing is regrown. Levels of the copy are
-            those of training rows (`levels_from` is "training").
-        """
-        check_is_fitted(self)
-        given = None
-        if X is not None or y is not None:
-            if X is None or y is None:
-                raise InvalidArgumentError("X and y must be given together; got one of them.")
-            given = self._read_again(X, y, sample_weight)
-        other = copy.copy(self)
-        other.tree_ = prune_again(
-            self.tree_,
-            rule=rule,
-            nodes=nodes,
-            n_leaves=n_leaves,
-            ccp_alpha=ccp_alpha,
-            rows=given if given is not None else self._rows,
-            held_out=given,
-            criterion=self.criterion,
-            confidence_factor=self.confidence_factor,
-        )
-        other.levels_from = "training"
-        if given is not None and rule != "reduced_error":
-            other.leaf_counts_ = count_leaves(other.tree_, given)
-        elif self._rows is not None:
-            other.leaf_counts_ = _count(other.tree_, self._rows)
-        else:
-            other.leaf_counts_ = _own_counts(other.tree_)
-        other._rows = None
-        other._set_probabilities()
-        return other
-
-    def _read_again(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-        """Further rows of the same kind, with classes that are known."""
-        table = self._encode(X)
-        codes, found = encode_labels(y, estimator=type(self).__name__)
-        place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        unknown = [label for label in found.tolist() if label not in place]
-        if unknown:
-            raise InvalidArgumentError(
-                f"y must have the classes {self.classes_.tolist()}; got {unknown[0]!r} too."
-            )
-        translate = np.array([place[label] for label in found.tolist()], dtype=np.int32)
-        return self._match(table, translate[codes], len(self.classes_), sample_weight)
-
-    def node_counts(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
-        """Count the classes of these rows in every node of the tree.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in fit, with classes that are known.
-
-        Returns
-        -------
-        ndarray of shape (n_nodes, n_classes)
-        """
-        check_is_fitted(self)
-        return count_nodes(self.tree_, self._read_again(X, y, sample_weight))
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = False
         return tags
-
-
-def _count(tree: Tree, rows: TrainingRows) -> LeafCounts:
-    """Count the rows that the tree's own counts are of."""
-    if rows.weights is None:
-        return _own_counts(tree)
-    return count_leaves(tree, rows)
-
-
-def _own_counts(tree: Tree) -> LeafCounts:
-    counts = tree.class_counts.take(tree.leaf_ids, axis=0)
-    return LeafCounts(tree.leaf_ids, counts, line_sums(counts))
-
-
-def _same_predictions(one: TreeClassifier, other: TreeClassifier) -> bool:
-    return np.array_equal(first_largest(one._probabilities), first_largest(other._probabilities))

@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rich import box
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from sureleaf.comparison import Comparison
+from sureleaf.estimators.column_table import json_value
 from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
+from sureleaf.report.number_table import number_table
 from sureleaf.report.sparkline import interval_bar, sparkline
 
 __all__ = [
@@ -37,7 +37,7 @@ def show_evaluation(judged: Evaluation, summary: Summary) -> Iterator[Renderable
     'GaussianNB() is right about 95.3 % of rows it has not seen'
     """
     yield from _answer(judged, summary)
-    table = _table("measure", "value", "interval")
+    table = number_table("measure", "value", "interval", no_wrap=True)
     table.add_column("0 to 1", no_wrap=True)
     for name, found in summary.estimates.items():
         bar = interval_bar(found.low, found.value, found.high, scale=(0.0, 1.0))
@@ -125,7 +125,7 @@ def show_comparison(
     'A is better.'
     """
     reach = 1.1 * max(abs(found.low), abs(found.high), found.margin) or 1.0
-    table = _table(found.measure, "value", "interval")
+    table = number_table(found.measure, "value", "interval", no_wrap=True)
     table.add_column(f"-{reach:.3g} to {reach:.3g}", justify="center", no_wrap=True)
     table.add_row(names[0], _number(found.values[0]), "", "")
     table.add_row(names[1], _number(found.values[1]), "", "")
@@ -155,7 +155,7 @@ def show_curve(curve: LearningCurve, reach: RowsFor | None) -> Iterator[Renderab
     """
     ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
     scale = (min(ends, default=0.0), max(ends, default=1.0))
-    table = _table("rows", curve.measure.name, "interval")
+    table = number_table("rows", curve.measure.name, "interval", no_wrap=True)
     table.add_column(f"{_number(scale[0])} to {_number(scale[1])}", no_wrap=True)
     for size, found in zip(curve.sizes, curve.estimates, strict=True):
         bar = interval_bar(found.low, found.value, found.high, scale=scale, width=30)
@@ -208,8 +208,8 @@ def comparison_values(found: Comparison) -> dict[str, Any]:
     >>> comparison_values(found)["verdict"]
     'better'
     """
-    values = {name: _plain(value) for name, value in vars(found).items()}
-    return values | {"values": [_plain(value) for value in found.values]}
+    values = {name: json_value(value) for name, value in vars(found).items()}
+    return values | {"values": [json_value(value) for value in found.values]}
 
 
 def curve_values(curve: LearningCurve, reach: RowsFor | None) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def curve_values(curve: LearningCurve, reach: RowsFor | None) -> dict[str, Any]:
     ]
     told = None
     if reach is not None:
-        told = {name: _plain(value) for name, value in vars(reach).items()}
+        told = {name: json_value(value) for name, value in vars(reach).items()}
         told["sentence"] = str(reach)
     return {
         "measure": curve.measure.name,
@@ -242,14 +242,6 @@ def curve_values(curve: LearningCurve, reach: RowsFor | None) -> dict[str, Any]:
     }
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    table.columns[0].justify = "left"
-    return table
-
-
 def _number(value: float) -> str:
     return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
@@ -259,9 +251,4 @@ def _interval(found: Estimate) -> str:
 
 
 def _estimate(found: Estimate) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in vars(found).items()}
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no infinity and no NaN: null."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return {name: json_value(value) for name, value in vars(found).items()}

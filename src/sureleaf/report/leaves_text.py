@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich import box
 from rich.markup import escape
 from rich.table import Table
+
+from sureleaf.estimators.column_table import json_value
+from sureleaf.report.number_table import number_table
 
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
@@ -61,7 +63,9 @@ def show_leaves(
     shown = _largest(leaves.n, most)
     for line in shown:
         yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(str(leaves.rule[line]))}"
-    table = _table("leaf", "rows", "predicts", "p_max", f"{100 * level:g} %")
+    table = number_table(
+        "leaf", "rows", "predicts", "p_max", f"{100 * level:g} %", tight=True, overflow="fold"
+    )
     for name in ("confidence", "utility", "needed"):
         table.add_column(name, justify="right")
     for line in shown:
@@ -115,8 +119,8 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str
         f"{100 * ranking.utility[0]:.1f} % of unseen rows, the majority class about "
         f"{100 * counts.max() / counts.sum():.1f} %."
     )
-    table = _table("column", "branches", "confidence", "utility", "Gini", "gain ratio")
-    table.columns[1].justify = "right"
+    headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
+    table = number_table(*headings, tight=True, overflow="fold")
     for line in range(len(ranking.column)):
         table.add_row(
             escape(str(ranking.column[line])),
@@ -150,8 +154,8 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
         "utility": stated.utility,
         "rows": float(leaves.n.sum()),
         "flagged": int(leaves.flagged.sum()),
-        "classes": [_plain(label) for label in model.classes_],
-        "leaves": _records(leaves),
+        "classes": [json_value(label) for label in model.classes_],
+        "leaves": leaves.records(),
     }
 
 
@@ -165,25 +169,4 @@ def ranking_values(ranking: "ColumnRanking") -> dict[str, Any]:
     >>> ranking_values(ranking)["columns"][0]["column"]
     'x0'
     """
-    return {"columns": _records(ranking)}
-
-
-def _records(table: Any) -> list[dict[str, Any]]:
-    names = [name for name in table.__dataclass_fields__ if len(np.shape(getattr(table, name)))]
-    n_lines = len(getattr(table, names[0]))
-    return [{name: _plain(getattr(table, name)[line]) for name in names} for line in range(n_lines)]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [_plain(item) for item in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
-    for column in columns:
-        is_text = column in ("leaf", "rule", "column")
-        table.add_column(column, justify="left" if is_text else "right", overflow="fold")
-    return table
+    return {"columns": ranking.records()}

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.table import Table
 
+from sureleaf.report.number_table import number_table
 from sureleaf.report.plan import Plan
 
 if TYPE_CHECKING:
@@ -31,16 +31,8 @@ def tables(plan: Plan) -> Iterator[Table]:
         yield _biases(plan)
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right")
-    table.columns[0].justify = "left"
-    return table
-
-
 def _wanted(plan: Plan) -> Table:
-    table = _table("level wanted", "at least", "rows needed")
+    table = number_table("level wanted", "at least", "rows needed")
     for one in plan.wanted:
         table.add_row(one.name, f"{one.level:g}", f"[bold]{one.rows:,}[/bold]")
     if len(plan.wanted) > 1:
@@ -49,7 +41,7 @@ def _wanted(plan: Plan) -> Table:
 
 
 def _levels(plan: Plan) -> Table:
-    table = _table("rows", "p_max", "confidence", "utility")
+    table = number_table("rows", "p_max", "confidence", "utility")
     for level in plan.levels:
         table.add_row(
             f"{level.rows:,}", f"{level.p_max:g}", f"{level.confidence:.4f}", f"{level.utility:.4f}"
@@ -58,7 +50,7 @@ def _levels(plan: Plan) -> Table:
 
 
 def _biases(plan: Plan) -> Table:
-    table = _table("estimate of p_max", "bias within", "from rows")
+    table = number_table("estimate of p_max", "bias within", "from rows")
     for one in plan.biases:
         table.add_row(one.method, f"{one.bias:g}", f"[bold]{one.rows:,}[/bold]")
     return table
@@ -73,7 +65,7 @@ def rows_table(plan: "RowsPlan") -> Table:
     >>> rows_table(plan_rows(half_width=0.02)).row_count
     1
     """
-    table = _table("assumed", "level", "test rows")
+    table = number_table("assumed", "level", "test rows")
     for one in plan.questions:
         table.add_row(one.assumed, f"{plan.level:g}", f"[bold]{one.rows:,}[/bold]")
     return table
