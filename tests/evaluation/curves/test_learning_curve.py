@@ -20,7 +20,7 @@ from sureleaf.evaluation import (
     learning_curve,
 )
 from sureleaf.evaluation.curves.growing import nested_order
-from sureleaf.evaluation.intervals import corrected_resampled
+from sureleaf.evaluation.intervals import corrected_resampled, wilson
 from sureleaf.evaluation.measures.named import NAMED
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
 
@@ -195,6 +195,14 @@ def test_a_rate_over_no_rows_is_left_out_not_taken_as_0() -> None:
     np.testing.assert_allclose(curve.values, expected)
     np.testing.assert_allclose(curve.means, np.nanmean(expected, axis=0))
     assert not curve.failures
+
+
+def test_a_curve_of_perfect_scores_is_not_certain() -> None:
+    apart = X + 40.0 * Y[:, None]
+    curve = learning_curve(Nearest(), apart, Y, repeats=3, random_state=0)
+    for found in curve.estimates:
+        assert (found.value, found.high) == (1.0, 1.0)
+        assert found.low == pytest.approx(wilson(100, 100).low)  # a third of 300 rows
 
 
 def test_no_change_looks_at_repeats_that_both_sizes_have() -> None:

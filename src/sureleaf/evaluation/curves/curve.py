@@ -12,7 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import Floats, Integers
 from sureleaf.evaluation.curves.power_law import PowerLaw, fit_power_law
 from sureleaf.evaluation.draw import CURVE, generator
-from sureleaf.evaluation.intervals import Estimate, corrected_resampled
+from sureleaf.evaluation.intervals import Estimate, corrected_resampled, wilson
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.shown import ShownAsText
 
@@ -132,7 +132,13 @@ class LearningCurve(ShownAsText):
             value = float(defined[0]) if len(defined) else math.nan
             return Estimate(value, self.measure.low, self.measure.high, self.level, "too few")
         found = corrected_resampled(defined, test_to_train=self.test_to_train, level=self.level)
-        low, high = max(found.low, self.measure.low), min(found.high, self.measure.high)
+        low, high = found.low, found.high
+        span, n_test = self.measure.high - self.measure.low, self.test_to_train * self.n_rows
+        if high - low < 1e-12 and math.isfinite(span):  # all alike, and yet not certain
+            bound = wilson(0, n_test, level=self.level).high * span
+            low, high = low - bound, high + bound
+            name += f"; no spread, so Wilson's bound of 0 in {n_test:.0f} test rows"
+        low, high = max(low, self.measure.low), min(high, self.measure.high)
         return Estimate(found.value, low, high, self.level, name)
 
     @property
