@@ -1,16 +1,14 @@
 """An audit: what a model states, what rows say about that, and how sure one can be of it."""
 
 import json
-import math
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.auditing.tables import AuditedBins, AuditedLeaves, AuditedTrees
-from sureleaf.estimators.column_table import ColumnTable
+from sureleaf.estimators.column_table import json_value
 from sureleaf.evaluation import Estimate
 
 __all__ = ["Audit"]
@@ -138,13 +136,13 @@ class Audit:
                 "confidence": self.wanted_confidence,
                 "utility": self.wanted_utility,
             },
-            "accuracy": {name: _plain(value) for name, value in vars(self.accuracy).items()},
+            "accuracy": {name: json_value(value) for name, value in vars(self.accuracy).items()},
             "stated": self.stated,
             "confidence": self.confidence,
             "utility": self.utility,
-            "leaves": _records(self.leaves),
-            "trees": _records(self.trees),
-            "bins": _records(self.bins),
+            "leaves": None if self.leaves is None else self.leaves.records(),
+            "trees": None if self.trees is None else self.trees.records(),
+            "bins": self.bins.records(),
         }
 
     def to_json(self) -> str:
@@ -166,19 +164,3 @@ class Audit:
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
         return f"<p>{escape(self._head())}</p>{self.table._repr_html_()}{notes}"
-
-
-def _records(table: ColumnTable | None) -> list[dict[str, Any]] | None:
-    if table is None:
-        return None
-    columns = {name: values.tolist() for name, values in table.columns().items()}
-    return [
-        {name: _plain(values[line]) for name, values in columns.items()}
-        for line in range(len(table))
-    ]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and math.isnan(value) else value

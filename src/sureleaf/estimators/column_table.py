@@ -48,7 +48,7 @@ class ColumnTable:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dict a line with the values that JSON has."""
-        columns = self.columns()
+        columns = {name: values.tolist() for name, values in self.columns().items()}
         return [
             {name: json_value(values[line]) for name, values in columns.items()}
             for line in range(len(self))
@@ -105,7 +105,7 @@ def json_value(value: Any) -> Any:
     >>> json_value(np.float64("nan")), json_value(np.array([1, 2])), json_value("yes")
     (None, [1, 2], 'yes')
     """
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | list):
         return [json_value(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -123,7 +123,7 @@ def _library(name: str) -> Any:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | list):
         return "/".join(_cell(item) for item in value)
     if isinstance(value, bool | np.bool_):
         return "yes" if value else ""

@@ -102,7 +102,7 @@ def _groups(found: Audit, table: AuditedLeaves | AuditedBins) -> Table:
         shown.add_row(
             f"{_name(table, line)}{'' if is_leaf else star}"
             f"{' [yellow]![/yellow]' if table.flagged[line] else ''}",
-            f"{table.n[line]:,.4g}",
+            f"{table.n[line]:,.0f}" if table.n[line] >= 1000 else f"{table.n[line]:.4g}",
             escape(str(table.prediction[line])),
             *stated,
             _number(table.probability[line]),
