@@ -75,6 +75,7 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
     code, out, _ = run(capsys, "compare", made, made, "--gate")
     assert code == 0
     assert "new" in out
+    assert out.splitlines()[-1] == "Gate: passed (not worse beyond 0.01 by the test)"
     document = json.loads(made.read_text(encoding="utf-8"))
     values = document["quality"]["folds"]["values"]
     values["accuracy"] = [value - 0.3 - 0.001 * i for i, value in enumerate(values["accuracy"])]
@@ -83,7 +84,13 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
     code, out, _ = run(capsys, "compare", made, worse, "--gate", "--json")
     assert code == 1
     assert json.loads(out)["verdict"] == "worse"
-    assert run(capsys, "compare", made, worse)[0] == 0  # without the gate it only tells
+    assert json.loads(out)["gate"] == "failed"
+    code, out, _ = run(capsys, "compare", made, worse, "--gate", "--margin", "0.02")
+    assert code == 1
+    assert out.splitlines()[-1] == "Gate: failed (worse beyond 0.02 by the test)"
+    code, out, _ = run(capsys, "compare", made, worse)  # without the gate it only tells
+    assert code == 0
+    assert "Gate" not in out
     assert run(capsys, "compare", made, worse, "--gate", "--margin", "0.9")[0] == 0
 
 
@@ -120,9 +127,12 @@ def test_a_gate_needs_reports(data: Path, made: Path, capsys: pytest.CaptureFixt
     code, _, err = run(capsys, "compare", data, "--gate")
     assert code == 2
     assert "--gate needs two reports" in err
-    code, _, err = run(capsys, "compare", made, data)
-    assert code == 2
-    assert "must be a report" in err
+    data.with_name("marked.csv").write_bytes(b"\xef\xbb\xbf" + data.read_bytes())
+    for path in (data, data.with_name("marked.csv")):
+        code, _, err = run(capsys, "compare", made, path)
+        assert code == 2
+        told = f"{path.name} must be a report that sureleaf report --json wrote; got no JSON."
+        assert told in err
 
 
 def test_costs_may_stand_in_a_file(tmp_path: Path) -> None:
