@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sureleaf import InvalidArgumentError
@@ -75,6 +76,7 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
     code, out, _ = run(capsys, "compare", made, made, "--gate")
     assert code == 0
     assert "new" in out
+    assert out.splitlines()[-1] == "Gate: passed (not worse beyond 0.01 by the test)"
     document = json.loads(made.read_text(encoding="utf-8"))
     values = document["quality"]["folds"]["values"]
     values["accuracy"] = [value - 0.3 - 0.001 * i for i, value in enumerate(values["accuracy"])]
@@ -83,7 +85,13 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
     code, out, _ = run(capsys, "compare", made, worse, "--gate", "--json")
     assert code == 1
     assert json.loads(out)["verdict"] == "worse"
-    assert run(capsys, "compare", made, worse)[0] == 0  # without the gate it only tells
+    assert json.loads(out)["gate"] == "failed"
+    code, out, _ = run(capsys, "compare", made, worse, "--gate", "--margin", "0.02")
+    assert code == 1
+    assert out.splitlines()[-1] == "Gate: failed (worse beyond 0.02 by the test)"
+    code, out, _ = run(capsys, "compare", made, worse)  # without the gate it only tells
+    assert code == 0
+    assert "Gate" not in out
     assert run(capsys, "compare", made, worse, "--gate", "--margin", "0.9")[0] == 0
 
 
@@ -94,13 +102,16 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
         (["--target", "class", "--drop", "colr"], "--drop must be a column"),
         (["--target", "class", "--positive", "maybe"], "--positive must be a label of the target"),
         (["--target", "class", "--cost", "0,1;x,0"], "--cost must be a row for each"),
-        (["--target", "class", "--cost", "0,1,2;3,4,5"], "a row and a column"),
+        (["--target", "class", "--cost", "0,1,2;3,4,5"], "got 2 rows of 3."),
+        (["--target", "class", "--cost", "0,5"],
+         "--cost needs 2 rows of 2 numbers: actual no, yes by predicted no, yes; got 1 row of 2."),
+        (["--target", "class", "--cost", "[[0,1],2]"], "--cost must be a row for each"),
         (["--target", "class", "--margin", "-1"], "margin must be"),
         (["--target", "site", "--group", "class"], "--group must have a value in every row"),
         (["--target", "class", "-o", "nowhere/at/all.html"], "no folder"),
         (["--target", "class", "-o", "-"], "written to a file"),
         (["--target", "class", "--group", "class"], "another column than the target"),
-        (["--target", "class", "--cost", "0,1,2;3"], "with a number for each predicted one"),
+        (["--target", "class", "--cost", "0,1,2;3"], "got 2 rows of 1 or 3."),
         (["--target", "class", "--jobs", "0"], "--jobs must be"),
         (["--target", "class", "--json", "nowhere/at/all.json"], "no folder"),
         (["--target", "mass", "--drop", "size", "--drop", "colour", "--drop", "site", "--drop",
@@ -120,15 +131,22 @@ def test_a_gate_needs_reports(data: Path, made: Path, capsys: pytest.CaptureFixt
     code, _, err = run(capsys, "compare", data, "--gate")
     assert code == 2
     assert "--gate needs two reports" in err
-    code, _, err = run(capsys, "compare", made, data)
-    assert code == 2
-    assert "must be a report" in err
+    data.with_name("marked.csv").write_bytes(b"\xef\xbb\xbf" + data.read_bytes())
+    for path in (data, data.with_name("marked.csv")):
+        code, _, err = run(capsys, "compare", made, path)
+        assert code == 2
+        told = f"{path.name} must be a report that sureleaf report --json wrote; got no JSON."
+        assert told in err
 
 
 def test_costs_may_stand_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "costs.csv"
     path.write_text("0,2\n7,0\n")
-    assert read_cost(str(path)) == read_cost("0,2;7,0") == [[0, 2], [7, 0]]
+    labels = np.array(["no", "yes"])
+    assert read_cost(str(path), labels) == [[0, 2], [7, 0]]
+    path.write_text("[[0, 2],\n [7, 0]]\n")
+    assert read_cost(str(path), labels) == [[0, 2], [7, 0]]
+    assert read_cost("0,2;7,0", labels) == read_cost("[[0,2],[7,0]]", labels) == [[0, 2], [7, 0]]
 
 
 def test_the_page_is_named_after_the_data_unless_only_numbers_are_asked_for(data: Path) -> None:

@@ -18,6 +18,7 @@ def ask(tmp_path: Path, labels: list[str], **named: object) -> object:
     ("labels", "words"),
     [
         (["1.5", "2", "3.5"], "must be a column of classes: .* got 'y' with numbers such as 1.5"),
+        ([str(i) for i in range(21)], "column of classes; got 'y' with 21 different numbers in 21"),
         (["x", "x", "x"], "two classes or more; got 'y', which is x in every row"),
         (["", "", ""], "rows with a value in 'y'; got 3 rows, none of them with one"),
         ([], "rows with a value in 'y'; got a header alone"),
@@ -39,3 +40,13 @@ def test_columns_may_be_left_out_and_labels_be_whole_numbers(tmp_path: Path) -> 
 def test_a_target_that_looks_like_a_name_of_each_row_is_doubted(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="'y' has 50 different values in 50 rows; is it the col"):
         ask(tmp_path, [f"person {place}" for place in range(50)])
+
+
+def test_whole_numbers_of_ten_rows_each_may_be_classes(tmp_path: Path) -> None:
+    labels = [str(place % 30) for place in range(300)]
+    assert len(set(ask(tmp_path, labels).y.tolist())) == 30
+    with pytest.raises(InvalidArgumentError, match="30 different numbers in 299 rows.*into ranges"):
+        ask(tmp_path, labels[:-1])
+    large = [str(place % 1001) for place in range(20_000)]
+    with pytest.raises(InvalidArgumentError, match="1,001 different numbers"):
+        ask(tmp_path, large)

@@ -206,6 +206,16 @@ def test_cells_may_be_said_to_be_missing(write: Any) -> None:
     assert (found["a"][-2:], found["b"][-2:]) == ([49, None], ["x", None])
 
 
+@pytest.mark.parametrize("n_odd", [1, 4])
+def test_a_word_among_numbers_with_decimal_commas_is_told(write: Any, n_odd: int) -> None:
+    numbers = "".join(f"{i},5;x\n" for i in range(50))
+    path = write(f"Einkommen;b\n{numbers}n/a;x\n" + "unbekannt;x\n" * n_odd)
+    with pytest.warns(UserWarning, match="'Einkommen' .* is text, because 'unbekannt' is no numb"):
+        assert columns(path)["Einkommen"][0] == "0,5"
+    found = columns(path, missing=("unbekannt",))["Einkommen"]
+    assert found == [i + 0.5 for i in range(50)] + [None] * (n_odd + 1)
+
+
 # ---- what a file may be ------------------------------------------------------------------------
 
 

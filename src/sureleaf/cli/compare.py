@@ -161,9 +161,13 @@ def _compare_reports(
 
     old, new = (read_report(path) for path in paths)
     found = compare_reports(old, new, measure=measure, margin=margin, level=level)
+    passed = found.verdict != "worse"
     if as_json:
-        show_json(judged_text.comparison_values(found))
+        told = {"gate": "passed" if passed else "failed"} if gate else {}
+        show_json(judged_text.comparison_values(found) | told)
     else:
-        show(*judged_text.show_comparison(found, ("new", "old")))
-    if gate and found.verdict == "worse":
+        beyond = f"worse beyond {found.margin:g} by the test"
+        last = f"Gate: passed (not {beyond})" if passed else f"Gate: failed ({beyond})"
+        show(*judged_text.show_comparison(found, ("new", "old")), *([last] if gate else []))
+    if gate and not passed:
         raise typer.Exit(1)

@@ -69,7 +69,7 @@ def evaluate(
         asked.y,
         design=given.read_design(design, folds, repeats, test),
         positive=given.read_label(positive, asked.y),
-        cost=None if cost is None else given.read_cost(cost),
+        cost=None if cost is None else given.read_cost(cost, asked.y),
         groups=asked.groups,
         sample_weight=asked.weights,
         n_jobs=jobs,

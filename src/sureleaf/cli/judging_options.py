@@ -1,5 +1,6 @@
 """The options that commands share, and how their text is read."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -96,7 +97,7 @@ Cost = Annotated[
     str | None,
     typer.Option(
         help="Costs: a row for each actual class, in it a number for each predicted one, classes "
-        "sorted, as '0,5;1,0'; or a file of such rows.",
+        "sorted, as '0,5;1,0' or '[[0,5],[1,0]]'; or a file of such rows.",
         metavar="ROWS|FILE",
     ),
 ]
@@ -190,31 +191,50 @@ def read_labels(text: str, y: Any) -> list[Any]:
     return [labels.get(word.strip(), word.strip()) for word in text.split(",")]
 
 
-def read_cost(text: str) -> list[list[float]]:
-    """Return the costs in a text with semicolons between rows, or in a file with a row a line.
+def read_cost(text: str, y: Any) -> list[list[float]]:
+    """Return the costs in a text with semicolons between rows, in JSON, or in a file with either.
 
     Examples
     --------
-    >>> read_cost("0,5;1,0")
+    >>> import numpy as np
+    >>> read_cost("0,5;1,0", np.array(["bad", "good"]))
+    [[0.0, 5.0], [1.0, 0.0]]
+    >>> read_cost("[[0, 5], [1, 0]]", np.array(["bad", "good"]))
     [[0.0, 5.0], [1.0, 0.0]]
     """
     path = Path(text)
     try:
         if path.is_file():
-            lines = path.read_text(encoding="utf-8").split("\n")
-            text = ";".join(line.strip() for line in lines if line.strip())
+            text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as problem:
         raise InvalidArgumentError(f"--cost: {path.name} cannot be read: {problem}") from None
-    try:
-        rows = [[float(cell) for cell in row.split(",")] for row in text.split(";")]
-    except ValueError:
-        rows = []
-    if len({len(row) for row in rows}) != 1:
+    rows = _cost_rows(text.strip())
+    if rows is None:
         raise InvalidArgumentError(
             "--cost must be a row for each actual class with a number for each predicted one, "
             f"classes sorted, as '0,5;1,0'; got {text!r}."
         )
+    names = [str(label) for label in sorted(set(y.tolist()))]
+    widths = {len(row) for row in rows}
+    if len(rows) != len(names) or widths != {len(names)}:
+        n, several = len(names), "s" if len(rows) > 1 else ""
+        listed = ", ".join([*names[:8], *(["..."] if n > 8 else [])])
+        raise InvalidArgumentError(
+            f"--cost needs {n} rows of {n} numbers: actual {listed} by predicted {listed}; got "
+            f"{len(rows)} row{several} of {' or '.join(map(str, sorted(widths)))}."
+        )
     return rows
+
+
+def _cost_rows(text: str) -> list[list[float]] | None:
+    """Return the rows of numbers in a text; None if it holds something else."""
+    try:
+        if text.startswith("["):
+            return [[float(cell) for cell in row] for row in json.loads(text)]
+        lines = [line for line in text.replace("\n", ";").split(";") if line.strip()]
+        return [[float(cell) for cell in line.split(",")] for line in lines] or None
+    except (TypeError, ValueError):
+        return None
 
 
 def check_output(path: Path | None) -> None:

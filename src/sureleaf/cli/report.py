@@ -99,7 +99,7 @@ def report(
             asked.y,
             origin=origin,
             positive=given.read_label(positive, asked.y),
-            cost=None if cost is None else given.read_cost(cost),
+            cost=None if cost is None else given.read_cost(cost, asked.y),
             groups=asked.groups,
             sample_weight=asked.weights,
             level=level,

@@ -38,26 +38,29 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     >>> read_report(path)
     Traceback (most recent call last):
     ...
-    sureleaf.errors.InvalidArgumentError: other.json must be a report of sureleaf, schema
-    'sureleaf-report/1'; got schema None. Write one with: sureleaf report DATA --target COLUMN
-    --json other.json
+    sureleaf.errors.InvalidArgumentError: other.json must be a report that sureleaf report --json
+    wrote; got schema None instead of 'sureleaf-report/1'. Write one with: sureleaf report DATA
+    --target COLUMN --json other.json
     """
     path = Path(path)
     if not path.is_file():
         raise InvalidArgumentError(f"path must be a file that exists; got {str(path)!r}.")
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as problem:
-        raise InvalidArgumentError(
-            f"{path.name} must be a report as JSON; got a file where reading failed: {problem}"
-        ) from None
+        kind = f"broken JSON: {problem}" if path.suffix.lower() == ".json" else "no JSON"
+        raise _no_report(path, kind) from None
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != SCHEMA:
-        raise InvalidArgumentError(
-            f"{path.name} must be a report of sureleaf, schema {SCHEMA!r}; got schema {schema!r}. "
-            f"Write one with: sureleaf report DATA --target COLUMN --json {path.name}"
-        )
+        raise _no_report(path, f"schema {schema!r} instead of {SCHEMA!r}")
     return dict(document)
+
+
+def _no_report(path: Path, got: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"{path.name} must be a report that sureleaf report --json wrote; got {got}. Write one "
+        f"with: sureleaf report DATA --target COLUMN --json {path.with_suffix('.json').name}"
+    )
 
 
 def compare_reports(

@@ -129,6 +129,12 @@ def _check_classes(y: NDArray[Any], target: str) -> None:
             f"with numbers such as {odd[0]:g}. Cut it into ranges first."
         )
     classes = np.unique(y)
+    if y.dtype.kind in "iuf" and len(classes) > max(20, min(len(y) // 10, 1000)):
+        raise InvalidArgumentError(
+            f"--target must be a column of classes; got {target!r} with {len(classes):,} different "
+            f"numbers in {len(y):,} rows. Cut it into ranges first; if each number is a class, "
+            "make it text, such as 'class 7'."
+        )
     if len(classes) == 1:
         raise InvalidArgumentError(
             f"--target must be a column of two classes or more; got {target!r}, which is "

@@ -172,7 +172,14 @@ def read_csv(
         file = CsvText(source, _with_comma(given))
         table = _parsed(file, text_columns)
     table = _without_empty_nameless(table, file.dialect)
-    for doubt in doubts(table, source.name, missing):
+    found = doubts(
+        table,
+        source.name,
+        missing,
+        decimal=file.dialect.decimal,
+        missing_numbers=MISSING_NUMBERS,
+    )
+    for doubt in found:
         warnings.warn(doubt, UserWarning, stacklevel=4)
     return _with_missing_text(table, missing)
 

@@ -12,10 +12,20 @@ _LOOKED_AT: Final = 1 << 16
 _MOSTLY: Final = 0.9
 _MANY: Final = 20
 """Fewer different values may well be codes."""
-_NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_NUMBER: Final = {
+    mark: rf"^[+-]?(\d+[{mark}]?\d*|[{mark}]\d+)([eE][+-]?\d+)?$" for mark in (".", ",")
+}
+"""By the decimal mark of the file."""
 
 
-def doubts(table: Any, name: str, missing: Sequence[str]) -> Iterator[str]:
+def doubts(
+    table: Any,
+    name: str,
+    missing: Sequence[str],
+    *,
+    decimal: str = ".",
+    missing_numbers: Sequence[str] = _MARKS,
+) -> Iterator[str]:
     """Yield a sentence for each doubt: numbers that are text, marks that are categories.
 
     Parameters
@@ -26,6 +36,10 @@ def doubts(table: Any, name: str, missing: Sequence[str]) -> Iterator[str]:
         The file.
     missing : sequence of str
         Cells of text columns that count as missing.
+    decimal : {".", ","}
+        What stands before the decimals of a number.
+    missing_numbers : sequence of str
+        Cells that count as missing in columns of numbers: they make no column text.
 
     Yields
     ------
@@ -45,10 +59,10 @@ def doubts(table: Any, name: str, missing: Sequence[str]) -> Iterator[str]:
         n for n, t in zip(table.column_names, table.schema.types, strict=True) if t == "string"
     ]
     marked: dict[str, list[str]] = {}
-    gone = pa.array([*missing, ""], pa.string())
+    gone = pa.array([*missing, *missing_numbers, ""], pa.string())
     marks = pa.array([mark for mark in _MARKS if mark not in missing], pa.string())
     for column in texts:
-        odd = _odd_one(table[column], gone)
+        odd = _odd_one(table[column], gone, _NUMBER[decimal])
         if odd is not None:
             yield (
                 f"column {column!r} of {name} is text, because {odd!r} is no number; if that "
@@ -67,16 +81,16 @@ def doubts(table: Any, name: str, missing: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _odd_one(values: Any, gone: Any) -> str | None:
+def _odd_one(values: Any, gone: Any, number: str) -> str | None:
     """Find the first cell that is no number, in a column whose first cells mostly are."""
     import pyarrow.compute as pc
 
     first = _known(values.slice(0, _LOOKED_AT), gone)
-    share = pc.mean(pc.match_substring_regex(first, _NUMBER)).as_py() if len(first) else None
+    share = pc.mean(pc.match_substring_regex(first, number)).as_py() if len(first) else None
     if share is None or share < _MOSTLY or pc.count_distinct(first).as_py() < _MANY:
         return None
     known = _known(values, gone)
-    place = pc.index(pc.match_substring_regex(known, _NUMBER), False).as_py()
+    place = pc.index(pc.match_substring_regex(known, number), False).as_py()
     if place < 0:  # all are numbers: the column is text because it is quoted, or asked to be
         return None
     odd: str = known[place].as_py()

@@ -1,4 +1,5 @@
 import ast
+import csv
 import datetime
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from sureleaf import TreeClassifier, UnseenCategoryWarning
 from sureleaf.report.export.python import to_python
+from sureleaf.table import read_file
 from tests.report.export.hard_rows import NAMES, fitted, frame, hard_rows, plain_rows
 
 
@@ -56,8 +58,30 @@ def test_where_the_model_raises_for_unseen_categories_so_does_the_module():
     row = {NAMES[name]: value for name, value in plain[3].items()}
     with pytest.raises(ValueError, match="unseen category 'never'"):
         module["predict"]({**row, NAMES["kind"]: "never"})
-    with pytest.raises(TypeError, match="must be a number; got the text '5'"):
-        module["predict"]({**row, NAMES["size"]: "5"})
+    with pytest.raises(TypeError, match="must be a number; got the text 'five'"):
+        module["predict"]({**row, NAMES["size"]: "five"})
+
+
+def test_rows_of_text_as_a_csv_reader_gives_them_get_what_the_model_says(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "rows.csv"
+    lines = ["months,size,owner,colour,y"]
+    for size in rng.normal(size=400):
+        months, owner = int(rng.integers(1, 60)), bool(rng.random() < 0.5)
+        label = "good" if (size > 0) == owner or months > 40 else "bad"
+        colour = ("red", "blue")[int(rng.random() < (0.8 if label == "bad" else 0.2))]
+        text = [str(months), repr(float(size)), str(owner).lower(), colour]
+        lines.append(",".join("" if rng.random() < 0.05 else cell for cell in text) + f",{label}")
+    path.write_text("\n".join(lines) + "\n")
+    table = read_file(path)
+    assert table.schema.types[:3] == [pa.int64(), pa.float64(), pa.bool_()]
+    X = table.drop_columns(["y"])
+    model = TreeClassifier(pruning=None).fit(X, table["y"])
+    tested = {int(place) for place in model.tree_.feature if place >= 0}
+    assert tested == {0, 1, 2, 3}
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    check(module_of(model), model, rows, X)
 
 
 def test_a_module_imports_only_the_standard_library_and_runs_without_anything_else(tmp_path):

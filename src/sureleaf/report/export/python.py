@@ -14,7 +14,8 @@ __all__ = ["to_python"]
 
 _HEAD: Final = '''"""A decision tree of {leaves}, written by sureleaf {version}.
 
-Needs Python 3.8 or later and nothing else. A row is a dict of column name to value:
+Needs Python 3.8 or later and nothing else. A row is a dict of column name to value, as
+csv.DictReader gives them, too:
 
     predict_proba({{{example}}})
 """
@@ -45,8 +46,9 @@ _PROGRAM: Final = '''
 def predict_proba(row):
     """Give the probability of each class, a dict.
 
-    None, NaN and columns that are not there are missing. A missing value sends the row down every
-    branch, with the branch's share as its weight; the leaves' probabilities are mixed by these.
+    None, NaN, columns that are not there and, in columns of numbers, empty text are missing. A
+    missing value sends the row down every branch, with the branch's share as its weight; the
+    leaves' probabilities are mixed by these.
     """
     values = {column: _read(column, row.get(column)) for column in COLUMNS}
     mixture = [0.0] * len(CLASSES)
@@ -86,15 +88,32 @@ def _read(column, value):
     kind = COLUMNS[column]
     if value is None or value != value:
         return None
+    if isinstance(value, str):
+        value = _read_text(column, value, kind)
+        if value is None or value != value:
+            return None
     if isinstance(kind, set):
         if RAISES_AT_UNSEEN and value not in kind:
             raise ValueError(f"{column} has the unseen category {value!r}")
         return value
+    return float(value) if kind == "number" else _moment(value, kind)
+
+
+def _read_text(column, text, kind):
+    """Turn text into a number, bool or category that it stands for; empty text is missing."""
+    if isinstance(kind, set):
+        if any(isinstance(category, str) for category in kind):
+            return text
+        known = {str(category).lower(): category for category in kind}
+        return known.get(text.strip().lower(), text) if text else None
+    if not text:
+        return None
     if kind != "number":
-        return _moment(value, kind)
-    if isinstance(value, str):
-        raise TypeError(f"{column} must be a number; got the text {value!r}")
-    return float(value)
+        raise TypeError(f"{column} must be of the datetime module; got the text {text!r}")
+    try:
+        return float(text)
+    except ValueError:
+        raise TypeError(f"{column} must be a number; got the text {text!r}") from None
 
 
 def _moment(value, kind):
@@ -130,7 +149,8 @@ def to_python(model: Any) -> str:
     -------
     str
         Source text that imports nothing beyond the standard library. A row is a dict of column
-        name to value; it gets exactly what the model says.
+        name to value; it gets exactly what the model says. Numbers may be text, as csv.DictReader
+        gives them; the empty text is a missing number.
 
     Examples
     --------
