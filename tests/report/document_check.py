@@ -240,6 +240,10 @@ def _check_quality(document: Document) -> None:
             if one[name] is not None:
                 check_estimate(one[name], low=0)
                 assert math.isclose(one[name]["value"], hits / total, abs_tol=1e-6)
+    rates = {one["name"]: one for one in quality["measures"]}
+    for name in {"recall", "precision"} & set(rates):  # said twice, and the same both times
+        again = quality["by_class"][quality["positive"]][name]
+        assert again == {key: rates[name][key] for key in again}
     _check_roc(quality["roc"], quality["positive"])
     _check_calibration(quality["calibration"])
     _check_decision(quality, counts)
