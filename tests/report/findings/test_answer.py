@@ -8,7 +8,7 @@ import pytest
 from sureleaf.report.findings.answer import answer_section
 from sureleaf.report.findings.error import rows_text
 from sureleaf.report.findings.leaf_words import leaves_sentence
-from sureleaf.report.findings.models import models_text
+from sureleaf.report.findings.models import models_text, verdict_words
 from tests.report.tables import mixed, quick_report
 
 Document = dict[str, Any]
@@ -134,6 +134,16 @@ def test_a_model_is_preferred_only_where_the_interval_prefers_it(
     simpler, larger = models_text(rows, 0.01, 9).split(" Larger: ")
     assert short in simpler
     assert bagged in larger
+
+
+def test_the_table_and_the_sentence_say_the_same_of_a_gap_that_may_be_small() -> None:
+    found = {"verdict": "undecided", "low": 0.007, "high": 0.076, "difference": 0.041}
+    perhaps = "but perhaps by less than 1 in 100"
+    told = models_text([{"name": "bagged trees", "comparison": found}], 0.01, 9)
+    assert f"(from 0.7 to 7.6: surely more often, {perhaps})" in told
+    assert verdict_words("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
+    assert verdict_words("undecided", -0.076, -0.007, 0.01) == f"worse, {perhaps}"
+    assert verdict_words("better", 0.02, 0.04, 0.01) == "better, by more than 1 in 100"
 
 
 def test_a_simple_tree_is_not_told_to_be_simpler() -> None:
