@@ -128,6 +128,8 @@ def _check_tree(document: Document) -> None:
         tree,
         "n_leaves n_nodes depth levels levels_from wanted unseen columns nodes rules example_rows",
     )
+    _check_keys(tree["terms"], "counts stated probability confidence utility rows_needed levels")
+    assert all(text.endswith(".") for text in tree["terms"].values())
     nodes = tree["nodes"]
     assert [node["id"] for node in nodes] == list(range(tree["n_nodes"]))
     leaves = [node for node in nodes if node["column"] is None]
