@@ -162,7 +162,7 @@ def test_the_table_and_the_sentence_say_the_same_of_a_gap_that_may_be_small() ->
     found = {"verdict": "undecided", "low": 0.007, "high": 0.076, "difference": 0.041}
     perhaps = "but perhaps by less than 1 in 100"
     told = models_text([{"name": "bagged trees", "comparison": found}], 0.01, 9)
-    assert f"(from 0.7 to 7.6: surely more often, {perhaps})" in told
+    assert f"(from 0.7 to 7.6: better, {perhaps})" in told
     assert verdict_words("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
     assert verdict_words("undecided", -0.076, -0.007, 0.01) == f"worse, {perhaps}"
     assert verdict_words("better", 0.02, 0.04, 0.01) == "better, by more than 1 in 100"

@@ -45,7 +45,7 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
             ),
             _one(
                 "confidence and utility of a leaf",
-                f"{found.leaves.notes()[0]} Every row is predicted by a tree grown without it. A "
+                f"{found.leaves.notes()[0]} A "
                 "curve tells how often leaves that look alike are right; to it the leaf's own hits "
                 "are added, and all rates are shifted so that together they state the accuracy "
                 "corrected for the fewer rows of those trees. That is the utility; the probability "

@@ -190,7 +190,7 @@ def _gap(found: dict[str, Any], margin: float) -> str:
     gap = abs(100 * found["difference"])
     text = f"{gap:.1f} times in 100 {more} often (from {low:.1f} to {high:.1f}"
     if found["verdict"] == "undecided":
-        text += f": surely {more} often, but perhaps by less than {100 * margin:.2g} in 100"
+        text += f": {verdict_words('undecided', found['low'], found['high'], margin)}"
     return f"{text})"
 
 

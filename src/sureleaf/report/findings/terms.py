@@ -28,7 +28,7 @@ def leaf_terms(n_classes: int) -> dict[str, str]:
         "same predictions.",
         "rows_needed": "Rows in the leaf, all told, with which it would reach the wanted levels if "
         "its probability stays what it is; not known where the probability is that of a tie.",
-        "levels": "Of the tree: the means over its leaves, weighted by their rows. Its utility "
+        "levels": "Means over the leaves of the tree, weighted by their rows. The utility "
         "speaks of this very tree; the cross-validated accuracy judges the way of growing, by "
         "trees of fewer rows and other folds, so the two differ a little.",
     }
