@@ -248,6 +248,22 @@ def test_rows_needed_reach_the_wanted_levels(model):
     assert (table.probability[~known] <= 0.6).all()
 
 
+def test_more_rows_are_said_not_to_help_only_where_the_interval_says_so():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(400, 2)).round(1), rng.choice(["a", "b"], 400)
+    full = TreeClassifier(criterion="gini", pruning=None, collapse=False, random_state=0).fit(X, y)
+    table = full.leaves(confidence=0.95)
+    small = np.isnan(table.rows_needed) & (table.n <= 2)
+    assert small.any()
+    assert not any("would not help" in text for text in table.repair[small])
+    assert "cannot be told from 2 rows" in " ".join(table.repair)
+    root = TreeClassifier(max_depth=0, levels_from="training").fit(X, y)
+    assert root.leaves(utility=0.99).high[0] < 0.99
+    assert root.leaves(utility=0.99).repair.tolist() == [
+        "more rows would not help; other columns might"
+    ]
+
+
 def test_classes_that_tie_need_more_rows_than_there_are():
     """Leaves at a tie are known to be so at once: no doubling up to a million rows."""
     rng = np.random.default_rng(5)

@@ -128,6 +128,8 @@ def _check_tree(document: Document) -> None:
         tree,
         "n_leaves n_nodes depth levels levels_from wanted unseen columns nodes rules example_rows",
     )
+    _check_keys(tree["terms"], "counts stated probability confidence utility rows_needed levels")
+    assert all(text.endswith(".") for text in tree["terms"].values())
     nodes = tree["nodes"]
     assert [node["id"] for node in nodes] == list(range(tree["n_nodes"]))
     leaves = [node for node in nodes if node["column"] is None]
@@ -240,6 +242,10 @@ def _check_quality(document: Document) -> None:
             if one[name] is not None:
                 check_estimate(one[name], low=0)
                 assert math.isclose(one[name]["value"], hits / total, abs_tol=1e-6)
+    rates = {one["name"]: one for one in quality["measures"]}
+    for name in {"recall", "precision"} & set(rates):  # said twice, and the same both times
+        again = quality["by_class"][quality["positive"]][name]
+        assert again == {key: rates[name][key] for key in again}
     _check_roc(quality["roc"], quality["positive"])
     _check_calibration(quality["calibration"])
     _check_decision(quality, counts)

@@ -76,7 +76,8 @@ class LeafTable(ColumnTable):
         Probability that it has found the most probable class, and that it is right about the
         next row.
     rows_needed : ndarray of float64
-        Rows in the leaf, all told, to reach the wanted levels; NaN if no number does.
+        Rows in the leaf, all told, to reach the wanted levels if its probability stays what it
+        is; NaN if no number does.
     flagged : ndarray of bool
         Leaves below the wanted levels, or right less often than a coin.
     repair : ndarray of str
@@ -220,8 +221,10 @@ def leaf_table(
     weak |= (useful < utility) if utility is not None else False
     needed = stated.rows_needed(leaves, confidence, utility)
     n = counts.sum(axis=1)
+    # A tie, or a utility too small, is a guess: the interval says whether better is possible.
+    may_help = high > np.maximum(stated.probability, utility or 0.0)
     repair = [
-        _repair(tree, int(leaf), float(more), weak, stated) if weak[leaf] else ""
+        _repair(tree, int(leaf), float(more), weak, stated, may_help) if weak[leaf] else ""
         for leaf, more in zip(leaves, needed - n, strict=True)
     ]
     return LeafTable(
@@ -242,7 +245,14 @@ def leaf_table(
     )
 
 
-def _repair(tree: Tree, leaf: int, more: float, weak: NDArray[np.bool_], stated: NodeLevels) -> str:
+def _repair(
+    tree: Tree,
+    leaf: int,
+    more: float,
+    weak: NDArray[np.bool_],
+    stated: NodeLevels,
+    may_help: NDArray[np.bool_],
+) -> str:
     """Merge with the siblings if that is enough, or collect rows (recommendation 3)."""
     ways = []
     above = int(tree.parent[leaf])
@@ -254,4 +264,13 @@ def _repair(tree: Tree, leaf: int, more: float, weak: NDArray[np.bool_], stated:
             ways.append(f"merge with {names} (confidence {stated.confidence[above]:.2f})")
     if more > 0:
         ways.append(f"collect {np.ceil(more):.0f} more rows")
-    return " or ".join(ways) or "more rows would not help; other columns might"
+    return " or ".join(ways) or _without_a_number(float(stated.n[leaf]), bool(may_help[leaf]))
+
+
+def _without_a_number(n: float, may_help: bool) -> str:
+    if n <= 0:
+        return "no rows came here, so what it needs cannot be told"
+    if may_help:
+        rows = "1 row" if n == 1 else f"{n:.4g} rows"
+        return f"whether more rows would help cannot be told from {rows}"
+    return "more rows would not help; other columns might"

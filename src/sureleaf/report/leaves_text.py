@@ -78,7 +78,7 @@ def show_leaves(
             f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
             f"{leaves.confidence[line]:.2f}",
             f"{leaves.utility[line]:.2f}",
-            "never" if math.isnan(needed) else f"{needed:,.0f}",
+            "?" if math.isnan(needed) else f"{needed:,.0f}",
         )
     yield table
     for line in shown:

@@ -8,8 +8,8 @@ import pytest
 from sureleaf.report.findings.answer import answer_section
 from sureleaf.report.findings.error import rows_text
 from sureleaf.report.findings.leaf_words import leaves_sentence
-from sureleaf.report.findings.models import models_text
-from tests.report.tables import mixed, quick_report
+from sureleaf.report.findings.models import models_text, verdict_words
+from tests.report.tables import mixed, noise, quick_report
 
 Document = dict[str, Any]
 
@@ -73,7 +73,7 @@ def test_a_class_that_is_missed_takes_the_praise_away(document: Document) -> Non
     document["quality"]["confusion"] = [[20, 44], [1, 95]]
     told = sentence(document, "accuracy")
     assert told["tone"] == "warn"
-    assert "Of the rows whose class is <bad> it finds 31 %" in told["text"]
+    assert "Of the rows whose “class” is <bad> it finds 31 %" in told["text"]
     document["quality"]["confusion"] = [[0, 64], [0, 96]]
     assert "It never says <bad>." in sentence(document, "accuracy")["text"]
 
@@ -97,7 +97,29 @@ def test_leaves_are_counted_and_the_largest_weak_ones_named(document: Document) 
     share = worst["n"] / sum(leaf["n"] for leaf in leaves)
     assert tone == ("bad" if share > 0.5 else "warn")
     assert f"Do not trust 1 of the {len(leaves)} leaves ({100 * share:.0f} % of the rows)" in text
-    assert f"leaf {worst['id']}, " in text
+    assert f"leaf {worst['id']} (" in text
+    assert f"chance {100 * worst['confidence']:.1f} %." in text
+
+
+def test_the_one_leaf_of_a_tree_is_not_called_each() -> None:
+    leaf = {"id": 0, "parent": None, "column": None, "n": 40.0, "flagged": False}
+    wanted = {"confidence": 0.95, "utility": None}
+    text = leaves_sentence({"tree": {"nodes": [leaf], "wanted": wanted}})[1]
+    assert text.startswith("The only leaf can be trusted: the chance that")
+
+
+def test_a_tree_of_one_leaf_is_not_said_to_find_what_it_never_says() -> None:
+    document = quick_report(*noise()).to_dict()
+    assert document["tree"]["n_leaves"] == 1
+    label = document["data"]["classes"][0]["label"]
+    document["quality"]["confusion"] = [[80, 4], [34, 2]]
+    told = sentence(document, "accuracy")
+    assert told["tone"] == "bad"
+    assert told["text"].startswith(f"Always saying {label} is right")
+    assert "gave 5.0 % of the rows another class" in told["text"]
+    assert "it finds" not in told["text"]
+    document["quality"]["confusion"] = [[84, 0], [36, 0]]
+    assert "no column was found that does better" in sentence(document, "accuracy")["text"]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +156,16 @@ def test_a_model_is_preferred_only_where_the_interval_prefers_it(
     simpler, larger = models_text(rows, 0.01, 9).split(" Larger: ")
     assert short in simpler
     assert bagged in larger
+
+
+def test_the_table_and_the_sentence_say_the_same_of_a_gap_that_may_be_small() -> None:
+    found = {"verdict": "undecided", "low": 0.007, "high": 0.076, "difference": 0.041}
+    perhaps = "but perhaps by less than 1 in 100"
+    told = models_text([{"name": "bagged trees", "comparison": found}], 0.01, 9)
+    assert f"(from 0.7 to 7.6: better, {perhaps})" in told
+    assert verdict_words("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
+    assert verdict_words("undecided", -0.076, -0.007, 0.01) == f"worse, {perhaps}"
+    assert verdict_words("better", 0.02, 0.04, 0.01) == "better, by more than 1 in 100"
 
 
 def test_a_simple_tree_is_not_told_to_be_simpler() -> None:

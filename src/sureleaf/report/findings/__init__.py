@@ -16,6 +16,7 @@
     data.py            2  rows, columns and classes
     cautions.py        2  what is wrong with the data
     tree.py            3  nodes, leaves, rules, rows to choose from
+    terms.py           3  what each figure of a leaf is
     quality.py         5  confusion, measures, calibration
     roc_band.py        5  the ROC curve with its band
     decision.py        5  the decision of least cost

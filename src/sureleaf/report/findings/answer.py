@@ -54,19 +54,19 @@ def _headline(document: dict[str, Any], accuracy: dict[str, Any]) -> str:
         low, high = in_hundred(accuracy["low"]), in_hundred(accuracy["high"])
         interval = f"{100 * accuracy['level']:g} % interval {low} to {high}"
     return (
-        f"On rows it has not seen, this tree will be right about {document['data']['target']} "
-        f"some {in_hundred(accuracy['value'])} times in 100 ({interval})."
+        f"On rows it has not seen, this tree will predict {_target(document)} right some "
+        f"{in_hundred(accuracy['value'])} times in 100 ({interval})."
     )
 
 
 def _predicts(document: dict[str, Any]) -> tuple[str, str]:
     data, tree = document["data"], document["tree"]
-    target = data["target"]
+    target = _target(document)
     columns = [column for column in data["columns"] if column["kind"] != "left out"]
     if tree["n_leaves"] == 1:
         label = data["classes"][tree["nodes"][0]["prediction"]]["label"]
         return "bad", (
-            f"The columns do not help to tell {target}: the tree asks nothing and always says "
+            f"The columns do not help to predict {target}: the tree asks nothing and always says "
             f"{label}."
         )
     tested = {column["name"] for column in tree["columns"]}
@@ -96,6 +96,8 @@ def _predicts(document: dict[str, Any]) -> tuple[str, str]:
 
 
 def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
+    if document["tree"]["n_leaves"] == 1:
+        return "bad", f"{_one_leaf(document)}{_few_rows(document)}"
     classes = document["data"]["classes"]
     label = max(classes, key=lambda one: one["share"])["label"]
     text = f"Always saying {label} would be right {in_hundred(baseline)} times in 100"
@@ -120,11 +122,35 @@ def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
         text = f"{text} {finds}"
     if misses and tone == "good":
         tone = "warn"
-    if document["data"]["rows"] < FEW_ROWS:
-        text += (
-            f" {document['data']['rows']} rows are few: another sample may well give another tree."
-        )
-    return tone, text
+    return tone, f"{text}{_few_rows(document)}"
+
+
+def _one_leaf(document: dict[str, Any]) -> str:
+    """Say of a tree without questions what is known of it: the share of its class."""
+    code = document["tree"]["nodes"][0]["prediction"]
+    one = document["data"]["classes"][code]
+    text = f"Always saying {one['label']} is right {in_hundred(one['share'])} times in 100"
+    confusion = np.array(document["quality"]["confusion"])
+    others = 1 - confusion[:, code].sum() / confusion.sum()
+    if others <= 1e-9:
+        return f"{text}, and no column was found that does better."
+    return (
+        f"{text}. Of the trees grown on parts of the rows for the cross-validation some did ask "
+        f"questions, and gave {percent(others, 1)} of the rows another class, so its figures "
+        "differ from that."
+    )
+
+
+def _few_rows(document: dict[str, Any]) -> str:
+    rows = document["data"]["rows"]
+    if rows >= FEW_ROWS:
+        return ""
+    return f" {rows} rows are few: another sample may well give another tree."
+
+
+def _target(document: dict[str, Any]) -> str:
+    """Put the target in quotes: it may well be called class."""
+    return f"\u201c{document['data']['target']}\u201d"
 
 
 def _of_all(some: int, every: int) -> str:
@@ -161,8 +187,8 @@ def _finds(document: dict[str, Any]) -> tuple[str, bool]:
             return f"It never says {label}.", True
         right = confusion[code, code] / said[code]
         return (
-            f"Of the rows whose {document['data']['target']} is {label} it finds "
-            f"{percent(found[code])}; of those that it calls {label}, {percent(right)} are.",
+            f"Of the rows whose {_target(document)} is {label} it finds {percent(found[code])}; of "
+            f"those that it calls {label}, {percent(right)} are.",
             bool(missed),
         )
     if not missed:

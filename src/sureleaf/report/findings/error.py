@@ -58,7 +58,8 @@ def _bootstrap(found: BootstrapError, gathered: Gathered) -> dict[str, Any]:
         "low": low,
         "high": high,
         "level": level,
-        "method": "Wilson's interval with as many rows as have the standard error of .632+",
+        "method": "from the standard error over the bootstraps, kept between 0 and 1 by Wilson's "
+        "formula",
     }
 
 

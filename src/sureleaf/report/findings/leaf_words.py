@@ -1,40 +1,47 @@
 """Which leaves not to trust, in a sentence that names the largest of them."""
 
-import math
 from typing import Any
 
 from sureleaf.report.findings.plain import percent
 
-__all__ = ["leaves_sentence", "short_rule", "wanted_words"]
+__all__ = ["last_tests", "leaves_sentence", "wanted_words"]
 
 NAMED_LEAVES = 3
-LONGEST_RULE = 140
+NAMED_TESTS = 2
+LONGEST_TEST = 60
 
 
-def short_rule(tree: dict[str, Any], leaf: int) -> str:
-    """Tell the way to a leaf with each bound once: of two tests of a number the deeper is tighter.
+def last_tests(tree: dict[str, Any], leaf: int) -> str:
+    """Tell the end of the way to a leaf; of two tests of a number the deeper is tighter.
 
     Examples
     --------
     >>> nodes = [
     ...     {"parent": None, "column": 0, "threshold_text": "9", "children": [1, 4], "edge": None},
     ...     {"parent": 0, "column": 0, "threshold_text": "5", "children": [2, 3], "edge": "x <= 9"},
-    ...     {"parent": 1, "edge": "x <= 5"}, {"parent": 1, "edge": "x > 5"}]
-    >>> tree = {"nodes": nodes, "columns": [{"name": "x"}]}
-    >>> short_rule(tree, 2), short_rule(tree, 3)
-    ('x <= 5', 'x <= 9 and x > 5')
+    ...     {"parent": 1, "column": 1, "threshold_text": None, "children": [5], "edge": "x <= 5"},
+    ...     {"parent": 1, "edge": "x > 5"}, {"parent": 0, "edge": "x > 9"},
+    ...     {"parent": 2, "column": 2, "threshold_text": "1", "children": [6], "edge": "y = a"},
+    ...     {"parent": 5, "edge": "z <= 1"}]
+    >>> tree = {"nodes": nodes}
+    >>> last_tests(tree, 2), last_tests(tree, 3), last_tests(tree, 6)
+    ('x <= 5', 'x <= 9 and x > 5', '… y = a and z <= 1')
     """
     tests: dict[tuple[int, int], str] = {}
     node = leaf
     while (above := tree["nodes"][node]["parent"]) is not None:
         parent = tree["nodes"][above]
         side = parent["children"].index(node) if parent["threshold_text"] is not None else -1
-        # Going up: what is there already is tighter. The place is that of the highest test.
-        text = tests.pop((parent["column"], side), tree["nodes"][node]["edge"])
-        tests[parent["column"], side] = text
+        # Going up: what is there already is tighter.
+        tests.setdefault((parent["column"], side), tree["nodes"][node]["edge"])
         node = above
-    rule = " and ".join(reversed(tests.values())) or "all rows"
-    return rule if len(rule) <= LONGEST_RULE else f"{rule[: LONGEST_RULE - 1]}…"
+    last = [_cut(test) for test in list(tests.values())[:NAMED_TESTS]]
+    rule = " and ".join(reversed(last)) or "all rows"
+    return f"… {rule}" if len(tests) > NAMED_TESTS else rule
+
+
+def _cut(test: str) -> str:
+    return test if len(test) <= LONGEST_TEST else f"{test[: LONGEST_TEST - 1]}…"
 
 
 def leaves_sentence(document: dict[str, Any]) -> tuple[str, str]:
@@ -53,24 +60,25 @@ def leaves_sentence(document: dict[str, Any]) -> tuple[str, str]:
     weak = [node for node in leaves if node["flagged"]]
     total = sum(node["n"] for node in leaves)
     if not weak:
-        who = "The one leaf" if len(leaves) == 1 else f"All {len(leaves):,} leaves"
-        return "good", f"{who} can be trusted: {wanted_words(tree['wanted'], reached=True)}."
+        words = wanted_words(tree["wanted"], reached=True, one=len(leaves) == 1)
+        who = "The only leaf" if len(leaves) == 1 else f"All {len(leaves):,} leaves"
+        return "good", f"{who} can be trusted: {words}."
     share = sum(node["n"] for node in weak) / total if total else 0.0
     of = "the only leaf" if len(leaves) == 1 else f"{len(weak):,} of the {len(leaves):,} leaves"
+    words = wanted_words(tree["wanted"], reached=False, one=len(weak) == 1)
     text = (
-        f"Do not trust {of} ({percent(share)} of the rows), of too few or too mixed rows: "
-        f"{wanted_words(tree['wanted'], reached=False)}."
+        f"Do not trust {of} ({percent(share)} of the rows), of too few or too mixed rows: {words}."
     )
     filled = sorted((node for node in weak if node["n"] > 0), key=lambda node: -node["n"])
     if filled and len(leaves) > 1:
         named = [_named(document, node) for node in filled[:NAMED_LEAVES]]
-        start = "The largest of them:" if len(weak) > len(named) else "That is"
+        start = "The largest:" if len(weak) > len(named) else "That is"
         text += f" {start} {'; '.join(named)}."
     return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text
 
 
-def wanted_words(wanted: dict[str, Any], *, reached: bool) -> str:
-    """Say what is asked of a leaf, and that each of some reaches it or does not.
+def wanted_words(wanted: dict[str, Any], *, reached: bool, one: bool = False) -> str:
+    """Say what is asked of a leaf, and that one, or each of some, reaches it or does not.
 
     Examples
     --------
@@ -88,7 +96,8 @@ def wanted_words(wanted: dict[str, Any], *, reached: bool) -> str:
         parts.append(f"the share of rows it is right about is {at} {_asked(wanted['utility'])}")
     if not parts:
         parts.append(f"it is right {'more' if reached else 'less'} often than a coin")
-    return f"in each, {(' and ' if reached else ', or ').join(parts)}"
+    text = (" and " if reached else ", or ").join(parts)
+    return text if one else f"in each, {text}"
 
 
 def _asked(share: float) -> str:
@@ -98,8 +107,7 @@ def _asked(share: float) -> str:
 def _named(document: dict[str, Any], node: dict[str, Any]) -> str:
     label = document["data"]["classes"][node["prediction"]]["label"]
     rows = f"{node['n']:,.0f}"
-    chance = math.floor(100 * node["confidence"])  # never the 95 % that it falls short of
     return (
-        f"leaf {node['id']}, {short_rule(document['tree'], node['id'])}: {label} "
-        f"({'1 row' if rows == '1' else f'{rows} rows'}, chance {chance} %)"
+        f"leaf {node['id']} ({last_tests(document['tree'], node['id'])}): {label}, "
+        f"{'1 row' if rows == '1' else f'{rows} rows'}, chance {percent(node['confidence'], 1)}"
     )

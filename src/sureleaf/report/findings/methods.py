@@ -4,6 +4,7 @@ from typing import Any
 
 from sureleaf.report.findings.gathering import Gathered
 from sureleaf.report.findings.origin import Origin
+from sureleaf.report.findings.terms import leaf_terms
 
 __all__ = ["methods_section"]
 
@@ -35,7 +36,8 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
                 "accuracy and other measures",
                 f"The rows are divided into {effort.folds} parts of equal class shares{repeats}; "
                 "each part is predicted by a tree grown on the others. The interval is the "
-                "corrected resampled t: it speaks of trees grown this way on other samples.",
+                "corrected resampled t: it speaks of trees grown this way on other samples. The "
+                "tree's utility speaks of this very tree, leaf by leaf, so it differs a little.",
                 "rows (or groups) are independent and come from where the rows of use will come; "
                 "folds overlap in training rows, which the correction allows for approximately",
                 "Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine "
@@ -43,13 +45,21 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
             ),
             _one(
                 "confidence and utility of a leaf",
-                "Confidence: chance that the class a leaf names is the most probable class of rows "
-                "that come there. Utility: chance of being right about the next row there. "
-                f"{found.leaves.notes()[0]} The probability is that of the class named, with its "
-                "interval; rows needed is the number of rows in the leaf with which it would reach "
-                "the wanted levels.",
+                f"{found.leaves.notes()[0]} A "
+                "curve tells how often leaves that look alike are right; to it the leaf's own hits "
+                "are added, and all rates are shifted so that together they state the accuracy "
+                "corrected for the fewer rows of those trees. That is the utility; the probability "
+                "and the confidence that go with it at so many rows follow from the theory.",
                 "rows of a leaf are independent draws with one probability",
-                "Zhang, Z. et al. (2024); see docs/levels.md.",
+                "Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats "
+                "7, 1209-1225.",
+            ),
+            _one(
+                "figures of a leaf",
+                _figures(len(found.labels)),
+                "rows of use come from where these rows came",
+                "as above; stated probabilities: Buntine, W. (1992). Learning classification "
+                "trees. Statistics and Computing 2, 63-73.",
             ),
             _one(
                 "ROC curve",
@@ -122,6 +132,16 @@ def methods_section(found: Gathered, origin: Origin) -> dict[str, Any]:
             "band_draws": effort.band_draws,
         },
     }
+
+
+def _figures(n_classes: int) -> str:
+    names = {"rows_needed": "rows needed", "levels": "confidence and utility of the tree"}
+    terms = leaf_terms(n_classes).items()
+    return " ".join(f"{names.get(name, name).capitalize()}: {_lower(text)}" for name, text in terms)
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]
 
 
 def _one(name: str, text: str, assumes: str, reference: str) -> dict[str, str]:

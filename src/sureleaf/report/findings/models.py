@@ -8,13 +8,14 @@ from sureleaf.report.findings.contestants import SHORT, Model
 from sureleaf.report.findings.gathering import Gathered
 from sureleaf.report.findings.plain import estimate_of, number
 
-__all__ = ["VERDICTS", "models_section", "models_text"]
+__all__ = ["VERDICTS", "models_section", "models_text", "verdict_words"]
 
 VERDICTS = {
     "better": "surely right more often than this tree, by more than the margin",
     "worse": "surely right less often than this tree, by more than the margin",
     "equivalent": "surely within the margin of this tree: either may be used",
-    "undecided": "these rows cannot tell whether the difference is beyond the margin",
+    "undecided": "these rows cannot tell whether the difference is beyond the margin, though they "
+    "may tell that there is one",
 }
 """What a verdict says of the model in its row."""
 
@@ -74,6 +75,7 @@ def _comparison(found: Comparison, name: str) -> dict[str, Any]:
         "assumes": found.assumption,
         "verdict": found.verdict,
         "rows_needed": found.rows_needed,
+        "words": verdict_words(found.verdict, found.low, found.high, found.margin),
         "text": _told(found, name),
     }
 
@@ -81,16 +83,36 @@ def _comparison(found: Comparison, name: str) -> dict[str, Any]:
 def _told(found: Comparison, name: str) -> str:
     gap = f"{abs(100 * found.difference):.1f} {'more' if found.difference > 0 else 'fewer'}"
     span = f"({100 * found.low:+.1f} to {100 * found.high:+.1f})"
-    start = f"{name[0].upper()}{name[1:]}: right {gap} times in 100 than this tree {span}"
-    margin = f"{100 * found.margin:.2g} in 100"
-    if found.verdict in ("better", "worse"):
-        return f"{start}; {found.verdict}, surely by more than {margin}."
-    if found.verdict == "equivalent":
-        return f"{start}; no difference of more than {margin}."
-    if found.low > 0 or found.high < 0:
-        word = "better" if found.low > 0 else "worse"
-        return f"{start}; {word}, but not surely by more than {margin}."
-    return f"{start}; these rows do not decide it."
+    words = verdict_words(found.verdict, found.low, found.high, found.margin)
+    return f"{name[0].upper()}{name[1:]}: right {gap} times in 100 than this tree {span}; {words}."
+
+
+def verdict_words(verdict: str, low: float, high: float, margin: float) -> str:
+    """Say in few words what is known of a difference: whether it is one, and its size.
+
+    Parameters
+    ----------
+    verdict : str
+        About the margin: better, worse, equivalent or undecided.
+    low, high : float
+        Interval of the difference.
+    margin : float
+
+    Examples
+    --------
+    >>> verdict_words("undecided", 0.007, 0.076, 0.01)
+    'better, but perhaps by less than 1 in 100'
+    >>> verdict_words("undecided", -0.02, 0.04, 0.01)
+    'these rows cannot tell'
+    """
+    size = f"{100 * margin:.2g} in 100"
+    if verdict in ("better", "worse"):
+        return f"{verdict}, by more than {size}" if margin > 0 else verdict
+    if verdict == "equivalent":
+        return f"as good, within {size}"
+    if low > 0 or high < 0:
+        return f"{'better' if low > 0 else 'worse'}, but perhaps by less than {size}"
+    return "these rows cannot tell"
 
 
 def models_text(rows: list[dict[str, Any]], margin: float, depth: int) -> str:
@@ -122,50 +144,54 @@ def models_text(rows: list[dict[str, Any]], margin: float, depth: int) -> str:
         )
         told.append(f"Simpler: this tree is simple as it is ({asks}).")
     elif short := by_name.get("short tree"):
-        told.append(f"Simpler: {_simpler(short, within)}.")
+        told.append(f"Simpler: {_simpler(short, within, margin)}.")
     if bagged := by_name.get("bagged trees"):
-        told.append(f"Larger: {_larger(bagged, within)}.")
+        told.append(f"Larger: {_larger(bagged, within, margin)}.")
     told += [
-        f"Besides: {'the ' if name == 'unpruned tree' else ''}{name} is right {_gap(found)}."
+        f"Besides: {'the ' if name == 'unpruned tree' else ''}{name} is right "
+        f"{_gap(found, margin)}."
         for name, found in by_name.items()
         if found["low"] > 0 and name in ("unpruned tree", "scikit-learn's tree")
     ]
     return " ".join(told)
 
 
-def _simpler(found: dict[str, Any], within: str) -> str:
+def _simpler(found: dict[str, Any], within: str, margin: float) -> str:
     who = "a tree of three questions at most"
     if found["verdict"] == "equivalent":
         return f"{who} does as well, {within}; prefer it, it is easier to explain"
     if found["low"] > 0:
-        return f"{who} is right {_gap(found)}; prefer it"
+        return f"{who} is right {_gap(found, margin)}; prefer it"
     if found["high"] < 0:
-        return f"{who} is not enough, it is right {_gap(found)}"
+        return f"{who} is not enough, it is right {_gap(found, margin)}"
     return (
         f"these rows cannot tell {who} from this tree ({_span(found)}); as long as that is so, the "
         "simpler one is easier to defend"
     )
 
 
-def _larger(found: dict[str, Any], within: str) -> str:
+def _larger(found: dict[str, Any], within: str, margin: float) -> str:
     who = "30 trees that vote (bagged trees)"
     if found["verdict"] == "equivalent":
         return f"{who} are no better, {within}; one tree is enough"
     if found["low"] > 0:
         return (
-            f"{who} are right {_gap(found)}; prefer them if being right matters more than "
-            "showing the rules"
+            f"{who} are right {_gap(found, margin)}; prefer them if being right matters more "
+            "than showing the rules"
         )
     if found["high"] < 0:
-        return f"{who} are right {_gap(found)}; one tree is enough"
+        return f"{who} are right {_gap(found, margin)}; one tree is enough"
     return f"these rows cannot tell whether {who} are better ({_span(found)})"
 
 
-def _gap(found: dict[str, Any]) -> str:
+def _gap(found: dict[str, Any], margin: float) -> str:
     more = "more" if found["difference"] > 0 else "less"
     low, high = sorted(abs(100 * found[end]) for end in ("low", "high"))
     gap = abs(100 * found["difference"])
-    return f"{gap:.1f} times in 100 {more} often (from {low:.1f} to {high:.1f})"
+    text = f"{gap:.1f} times in 100 {more} often (from {low:.1f} to {high:.1f}"
+    if found["verdict"] == "undecided":
+        text += f": {verdict_words('undecided', found['low'], found['high'], margin)}"
+    return f"{text})"
 
 
 def _span(found: dict[str, Any]) -> str:

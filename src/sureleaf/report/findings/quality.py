@@ -1,21 +1,20 @@
 """Section 5: what the cross-validation's predictions are worth, and what to decide by them."""
 
 import hashlib
-import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.evaluation import Estimate, Measure
-from sureleaf.evaluation.intervals import wilson
+from sureleaf.evaluation import Measure
 from sureleaf.evaluation.measures import ranking
 from sureleaf.evaluation.measures.calibration import expected_calibration_error
 from sureleaf.evaluation.scored import Scored
 from sureleaf.report.findings.cells import Cells, page_scores
 from sureleaf.report.findings.decision import decide_binary, decide_classes
 from sureleaf.report.findings.gathering import Gathered
-from sureleaf.report.findings.plain import estimate_of, numbers, plain_estimate
+from sureleaf.report.findings.plain import estimate_of, numbers
 from sureleaf.report.findings.roc_band import BAND_METHOD, roc_band
 
 __all__ = ["quality_section"]
@@ -51,7 +50,7 @@ def quality_section(found: Gathered) -> dict[str, Any]:
     """
     judged, cells = found.judged, Cells(found.judged)
     k, positive = len(found.labels), judged.positive_code
-    cost = _cost(found)
+    confusion, cost = cells.confusion(k), _cost(found)
     scores = page_scores(cells, k, positive, found.asked.seed)
     decision = (
         decide_binary(
@@ -69,9 +68,9 @@ def quality_section(found: Gathered) -> dict[str, Any]:
         "design": _design(found),
         "positive": positive,
         "labels": found.labels,
-        "confusion": cells.confusion(k).tolist(),
-        "measures": _measures(found),
-        "by_class": _by_class(found, cells),
+        "confusion": confusion.tolist(),
+        "measures": _measures(found, confusion),
+        "by_class": _by_class(found, confusion),
         "roc": _roc(found, cells),
         "calibration": _calibration(found, cells),
         "scores": scores,
@@ -98,12 +97,13 @@ def _cost(found: Gathered) -> NDArray[np.float64]:
     return np.asarray(found.asked.cost, dtype=np.float64)
 
 
-def _measures(found: Gathered) -> list[dict[str, Any]]:
+def _measures(found: Gathered, confusion: NDArray[np.float64]) -> list[dict[str, Any]]:
     told = []
-    positive = found.labels[found.judged.positive_code]
+    code = found.judged.positive_code
+    positive, never_said = found.labels[code], confusion[:, code].sum() <= 0
     for name, meaning in MEANINGS.items():
         if (name in FOR_TWO_CLASSES and len(found.labels) != 2) or (
-            name == "cost" and found.asked.cost is None
+            (name == "cost" and found.asked.cost is None) or (name == "precision" and never_said)
         ):
             continue
         estimate = estimate_of(found.judged, name, level=found.asked.level)
@@ -116,36 +116,21 @@ def _measures(found: Gathered) -> list[dict[str, Any]]:
     return told
 
 
-def _by_class(found: Gathered, cells: Cells) -> list[dict[str, Any]]:
-    """Say of each class how much of it is found, and how much of what is called so is so."""
-    right, told = cells.truth == cells.prediction, []
+def _by_class(found: Gathered, confusion: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Say of each class how much of it is found, and how much of what is called so is so.
+
+    The same figures and intervals as those of the measures, with each class as the positive one.
+    """
+    told = []
     for code in range(len(found.labels)):
+        judged = replace(found.judged, positive_code=code)
+        totals = {"recall": confusion[code].sum(), "precision": confusion[:, code].sum()}
         rates = {
-            name: _rate(cells, right, among, found)
-            for name, among in (
-                ("recall", cells.truth == code),
-                ("precision", cells.prediction == code),
-            )
+            name: estimate_of(judged, name, level=found.asked.level) if total > 0 else None
+            for name, total in totals.items()
         }
         told.append({"class": code} | rates)
     return told
-
-
-def _rate(cells: Cells, hit: Any, among: Any, found: Gathered) -> dict[str, Any] | None:
-    weight = cells.weight * among
-    total = float(weight.sum())
-    if total <= 0:
-        return None
-    rate, level = min(float(weight @ hit) / total, 1.0), found.asked.level
-    if found.judged.groups is not None:
-        estimate = Estimate(rate, math.nan, math.nan, level, "no interval: rows come in groups")
-    else:
-        mass = np.bincount(cells.row, weight)  # a row counts once, however often it was predicted
-        n = total**2 / float((mass**2).sum())
-        low, high = wilson(min(rate * n, n), n, level=level)
-        name = "Wilson, the models fitted, on average"
-        estimate = Estimate(rate, min(low, rate), max(high, rate), level, name)
-    return plain_estimate(estimate)
 
 
 def _roc(found: Gathered, cells: Cells) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from sureleaf.probability import find_estimate
 from sureleaf.report.findings.data import kind_of
 from sureleaf.report.findings.gathering import Gathered
 from sureleaf.report.findings.plain import number
+from sureleaf.report.findings.terms import leaf_terms
 from sureleaf.table import Column
 from sureleaf.tree.rules import branch_tests
 
@@ -38,6 +39,7 @@ def tree_section(found: Gathered) -> dict[str, Any]:
         "depth": model.tree_.depth,
         "levels": {"confidence": levels.confidence, "utility": levels.utility},
         "levels_from": found.leaves.notes()[0],
+        "terms": leaf_terms(len(found.labels)),
         "wanted": {
             "level": asked.level,
             "confidence": asked.confidence,
