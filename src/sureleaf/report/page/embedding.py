@@ -95,6 +95,7 @@ def what_scripts_read(document: Mapping[str, Any]) -> dict[str, Any]:
         "data": _of(document["data"], ("target", "classes")),
         "tree": _of(tree, ("wanted", "unseen", "columns", "example_rows"))
         | {
+            "terms": dict(tree.get("terms") or {}),
             "nodes": packed(nodes, OF_EVERY_NODE),
             "leaf": packed([node for node in nodes if not node["children"]], OF_A_LEAF),
             "inner": packed([node for node in nodes if node["children"]], OF_AN_INNER_NODE),
