@@ -59,7 +59,8 @@ def test_the_slider_and_the_costs_give_the_numbers_of_python(show: Show, positiv
     offered = [0.0, *scores["score"], 1.0001]
     for place in (0, 1, len(offered) // 2, len(offered) - 1):
         page.locator("#threshold").fill(str(place))
-        assert float(page.input_value("#threshold-value")) == offered[place]
+        shown = page.input_value("#threshold-value")
+        assert shown == "" if offered[place] > 1 else float(shown) == offered[place]
         assert matrix(page) == confusion_at(scores, positive, offered[place])
     page.locator("#threshold").press("ArrowLeft")
     assert matrix(page) == confusion_at(scores, positive, offered[-2])
@@ -70,6 +71,88 @@ def test_the_slider_and_the_costs_give_the_numbers_of_python(show: Show, positiv
     )
     page.click("#threshold-best")
     assert float(page.input_value("#threshold-value")) == best_threshold(scores, positive, cost)
+
+
+def note(page: Any, what: str) -> str | None:
+    found = page.locator(f'#decision-notes [data-note="{what}"]')
+    return found.inner_text() if found.count() else None
+
+
+def test_what_is_no_cost_is_marked_and_the_last_result_is_called_so(show: Show) -> None:
+    page = show(document(n_leaves=4))
+    cell, problem = page.locator("#cost-table input").nth(1), page.locator("#cost-problem")
+    assert not problem.is_visible()
+    cell.fill("3")
+    before = matrix(page)
+    assert note(page, "moved") == "Threshold set to the cheapest for these costs."
+    cell.fill("")
+    assert cell.get_attribute("aria-invalid") == "true"
+    assert problem.inner_text().startswith("A number, please.")
+    assert "last valid costs" in problem.inner_text()
+    assert matrix(page) == before
+    cell.fill("3")
+    assert cell.get_attribute("aria-invalid") == "false"
+    assert not problem.is_visible()
+
+
+def test_a_threshold_beyond_its_range_is_marked_and_taken_back(show: Show) -> None:
+    page = show(document(n_leaves=4))
+    box = page.locator("#threshold-value")
+    box.fill("0.4")
+    before = matrix(page)
+    assert note(page, "moved") is None
+    for wrong in ("1.5", "-0.1", ""):
+        box.fill(wrong)
+        assert box.get_attribute("aria-invalid") == "true"
+        assert page.locator("#threshold-problem").is_visible()
+        assert matrix(page) == before
+    box.blur()
+    assert float(box.input_value()) == 0.4
+    assert box.get_attribute("aria-invalid") == "false"
+    assert not page.locator("#threshold-problem").is_visible()
+
+
+def test_calling_all_rows_alike_is_said(show: Show) -> None:
+    page = show(document(n_leaves=4))
+    page.fill("#threshold-value", "0")
+    assert note(page, "alike") == "This calls every row no."
+    page.fill("#threshold-value", "0.5")
+    assert note(page, "alike") is None
+    set_cost(page, [[0, 0], [50, 0]])
+    assert note(page, "alike") == "This calls every row yes."
+    assert (
+        "least when nobody is called no, where it is 0." in page.locator("#cost-line").inner_text()
+    )
+    assert page.get_attribute("#threshold-value", "placeholder") == "nobody"
+
+
+@pytest.mark.parametrize("tree_says", ["as here", "the other", "some of each"])
+def test_rows_at_half_that_the_tree_names_otherwise_are_explained(
+    show: Show, tree_says: str
+) -> None:
+    made = document(n_leaves=4)
+    quality = made["quality"]
+    scores = quality["scores"]
+    scores["score"][len(scores["score"]) // 2] = 0.5
+    scores["score"].sort()
+    here, above = (confusion_at(scores, 0, at) for at in (0.5, 0.5001))
+    between = [
+        [(a + b) / 2 for a, b in zip(*lines, strict=True)]
+        for lines in zip(here, above, strict=True)
+    ]
+    quality["confusion"] = {"as here": here, "the other": above, "some of each": between}[tree_says]
+    page = show(made)
+    page.fill("#threshold-value", "0.5")
+    told = note(page, "ties")
+    if tree_says == "as here":
+        assert told is None
+        return
+    assert told is not None
+    assert told.startswith("Rows with a probability of exactly 50\u00a0% count as no here;")
+    assert ("names yes:" in told) == (tree_says == "the other")
+    assert ("no for some of them and yes for others" in told) == (tree_says == "some of each")
+    page.fill("#threshold-value", "0.4")
+    assert note(page, "ties") is None
 
 
 @pytest.mark.parametrize("n_classes", [3, 26])

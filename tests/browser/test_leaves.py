@@ -5,6 +5,9 @@ import io
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from sureleaf.report.page.wording import why_flagged
 from tests.browser.conftest import Show
 from tests.report.page_documents import document
 
@@ -70,3 +73,53 @@ def test_leaves_are_sorted_filtered_and_downloaded(show: Show) -> None:
 
     page.locator("#leaf-table .leaf-link").first.click()
     assert page.locator("#node-panel").get_attribute("data-node") == str(shown(page)[0])
+
+
+WANTED: dict[str, dict[str, float | None]] = {
+    "confidence": {"confidence": 0.95, "utility": None},
+    "both": {"confidence": 0.95, "utility": 0.999},
+    "neither": {"confidence": None, "utility": None},
+}
+
+
+@pytest.mark.parametrize("n_leaves", [12, 200])
+@pytest.mark.parametrize("wanted", WANTED.values(), ids=list(WANTED))
+def test_a_flagged_leaf_says_what_it_lacks(
+    show: Show, n_leaves: int, wanted: dict[str, float | None]
+) -> None:
+    made = document(n_leaves=n_leaves)
+    made["tree"]["wanted"] |= wanted
+    leaves = [node for node in made["tree"]["nodes"] if not node["children"] and node["n"] > 0]
+    weak, sure = sorted(leaves, key=lambda leaf: leaf["confidence"])[:: len(leaves) - 1]
+    sure["flagged"] = False
+    percent = f"{100 * weak['confidence']:.1f}\u00a0%"
+    why = {
+        "confidence": f"confidence {percent} is below the 95\u00a0% asked for",
+        "neither": "right less often than a coin",
+        "both": f"confidence {percent} is below the 95\u00a0% asked for and utility "
+        f"{100 * weak['utility']:.1f}\u00a0% is below the 99.9\u00a0% asked for",
+    }[next(name for name, levels in WANTED.items() if levels == wanted)]
+    assert why_flagged(weak, made["tree"]["wanted"]) == why
+    page = show(made)
+    for leaf in (weak, sure):
+        line = page.locator(f'#leaf-table tr[data-leaf="{leaf["id"]}"]')
+        told = line.locator(".rule").inner_text()
+        assert (why[1:] in told) == leaf["flagged"]
+        line.locator(".leaf-link").click()
+        panel = page.locator("#node-panel")
+        assert panel.locator(".why").count() == leaf["flagged"]
+        if leaf["flagged"]:
+            assert panel.locator(".why").inner_text() == f"{why[0].upper()}{why[1:]}."
+            assert why in line.locator(".flag").get_attribute("title")
+        for meaning in ("rows that grew the leaf", "the next row is predicted right"):
+            assert meaning in panel.inner_text()
+
+
+def test_a_phone_shows_the_main_numbers_without_scrolling_sideways(show: Show) -> None:
+    page = show(document(n_leaves=12), viewport={"width": 390, "height": 800})
+    for name in ("Measures", "Leaves", "Other models", "Columns", "Confusion matrix"):
+        place = page.get_by_role("region", name=name, exact=True)
+        assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), name
+    assert page.locator(".measures td:last-child").first.is_visible()
+    page.check("#leaf-flagged")
+    assert page.locator("#leaf-table tbody tr:not(.flagged):visible").count() == 0

@@ -109,3 +109,27 @@ def test_a_tree_that_refuses_new_categories_says_so(show: Show) -> None:
     page = show(document(n_leaves=30, unseen="error"))
     refused = page.evaluate(f"Sureleaf.rowPath([null, {UNSEEN}, null, null]).refused")
     assert refused == 1
+
+
+def test_the_flag_of_the_leaf_where_a_row_ends_is_shown(show: Show) -> None:
+    made = document(n_leaves=2)
+    tree = made["tree"]
+    weak, sure = (node for node in tree["nodes"] if not node["children"])
+    weak |= {"flagged": True, "confidence": 0.836}
+    sure |= {"flagged": False, "confidence": 0.99}
+    page = show(made)
+    page.locator("#row-path summary").click()
+    assert page.locator("#row-chooser option").nth(1).inner_text().startswith("row 1 ")
+    column = tree["nodes"][0]["column"]
+    field = page.locator("#row-form label:not(.choose) :is(input, select)").nth(column)
+    threshold = tree["nodes"][0]["threshold"]
+    field.fill(str(threshold))
+    assert page.locator("#row-result .flag").count() == 1
+    assert page.locator("#row-warning").inner_text() == (
+        f"Leaf {weak['id']} is not to be trusted: confidence 83.6\u00a0% is below the 95\u00a0% "
+        "asked for."
+    )
+    field.fill(str(threshold + 1))
+    assert page.locator("#row-result .flag, #row-warning").count() == 0
+    field.fill("")
+    assert page.locator("#row-warning").inner_text().startswith("1 of these 2 places")

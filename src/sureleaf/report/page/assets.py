@@ -21,6 +21,7 @@ SCRIPTS = (
     "document.js",
     "charts.js",
     "theme.js",
+    "trust.js",
     "tree_layout.js",
     "tree_drawing.js",
     "tree.js",

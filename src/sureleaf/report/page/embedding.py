@@ -58,6 +58,17 @@ OF_AN_INNER_NODE = (
     "shares",
 )
 
+OF_QUALITY = (
+    "positive",
+    "labels",
+    "confusion",
+    "roc",
+    "calibration",
+    "scores",
+    "cost",
+    "cost_given",
+)
+
 
 def what_scripts_read(document: Mapping[str, Any]) -> dict[str, Any]:
     """Take from a document what the page computes with; the rest is in its text already.
@@ -71,8 +82,7 @@ def what_scripts_read(document: Mapping[str, Any]) -> dict[str, Any]:
     >>> node = dict.fromkeys((*OF_EVERY_NODE, *OF_A_LEAF, *OF_AN_INNER_NODE))
     >>> node |= {"id": 0, "rule": "all rows", "children": [], "n": 4.0, "low": 0.2}
     >>> tree = {"wanted": {}, "unseen": "stop", "columns": [], "example_rows": [], "nodes": [node]}
-    >>> quality = dict.fromkeys(
-    ...     ("positive", "labels", "roc", "calibration", "scores", "cost", "cost_given"))
+    >>> quality = dict.fromkeys(OF_QUALITY)
     >>> document = {"data": {"target": "class", "classes": [], "rows": 4}, "tree": tree,
     ...             "quality": quality, "error": {"curve": None}}
     >>> packed = what_scripts_read(document)["tree"]
@@ -85,13 +95,12 @@ def what_scripts_read(document: Mapping[str, Any]) -> dict[str, Any]:
         "data": _of(document["data"], ("target", "classes")),
         "tree": _of(tree, ("wanted", "unseen", "columns", "example_rows"))
         | {
+            "terms": dict(tree.get("terms") or {}),
             "nodes": packed(nodes, OF_EVERY_NODE),
             "leaf": packed([node for node in nodes if not node["children"]], OF_A_LEAF),
             "inner": packed([node for node in nodes if node["children"]], OF_AN_INNER_NODE),
         },
-        "quality": _of(
-            quality, ("positive", "labels", "roc", "calibration", "scores", "cost", "cost_given")
-        ),
+        "quality": _of(quality, OF_QUALITY),
         "error": _of(document["error"], ("curve",)),
     }
 

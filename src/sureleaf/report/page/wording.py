@@ -1,6 +1,8 @@
 """Numbers as the page writes them."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 __all__ = [
     "count",
@@ -11,6 +13,7 @@ __all__ = [
     "points",
     "signed_points",
     "upper_first",
+    "why_flagged",
 ]
 
 NOTHING = "\u2013"
@@ -135,3 +138,28 @@ def upper_first(text: str) -> str:
     'Merge with X'
     """
     return text[:1].upper() + text[1:]
+
+
+def why_flagged(one: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Say what a flagged leaf lacks; ``script/trust.js`` says the same.
+
+    Examples
+    --------
+    >>> leaf = {"n": 9.0, "confidence": 0.836, "utility": 0.7}
+    >>> why_flagged(leaf, {"confidence": 0.95, "utility": None}).replace("\u00a0", " ")
+    'confidence 83.6 % is below the 95 % asked for'
+    >>> why_flagged(leaf, {"confidence": None, "utility": None})
+    'right less often than a coin'
+    """
+    if one["n"] <= 0:
+        return "no rows to judge it by"
+    reasons = [
+        f"{name} {percent(one[name])} is below the {_asked(wanted[name])} asked for"
+        for name in ("confidence", "utility")
+        if wanted[name] is not None and one[name] is not None and one[name] < wanted[name]
+    ]
+    return " and ".join(reasons) or "right less often than a coin"
+
+
+def _asked(share: float) -> str:
+    return f"{100 * share:.6g}{_SPACE}%"

@@ -11,7 +11,7 @@
   const cost = quality.cost.map((line) => [...line]);
   const slider = byId("threshold"), exact = byId("threshold-value");
   const offered = binary ? decisions.thresholds(scores) : [];
-  const state = { cost, threshold: null, best: null, listeners: [] };
+  const state = { cost, threshold: null, best: null, cheapest: false, listeners: [] };
 
   function showMatrix(confusion) {
     const table = byId("confusion-decided");
@@ -47,11 +47,34 @@
     const line = byId("cost-line");
     const parts = ["Cost a row: ", element("strong", { id: "cost-now", "data-value": paid }, S.number(paid))];
     if (binary) {
-      const { best } = state;
-      const named = best.threshold > 1 ? "never" : S.number(best.threshold);
-      parts.push("; least at the threshold ", element("strong", { id: "threshold-least", "data-value": best.threshold }, named), `, where it is ${S.number(best.cost)}.`);
+      const { best } = state, nobody = best.threshold > 1;
+      const named = nobody ? `nobody is called ${labels[positive]}` : S.number(best.threshold);
+      parts.push(nobody ? "; least when " : "; least at the threshold ", element("strong", { id: "threshold-least", "data-value": best.threshold }, named), `, where it is ${S.number(best.cost)}.`);
     } else parts.push(". These decisions are the cheapest, as far as the probabilities are right.");
     line.replaceChildren(...parts);
+  }
+
+  // Half and half: the rule of the threshold and the tree's own need not agree.
+  function tieNote(confusion) {
+    if (!binary || state.threshold !== 0.5 || !scores.score.includes(0.5)) return null;
+    const plain = quality.confusion, apart = (one, other) => one.some((line, a) => line.some((rows, p) => Math.abs(rows - other[a][p]) > 0.005));
+    if (!apart(confusion, plain)) return null;
+    const yes = labels[positive], no = labels[1 - positive];
+    const above = decisions.atThreshold(scores, positive, 0.5 + 1e-9);
+    const named = apart(above, plain) ? `${yes} for some of them and ${no} for others, as their leaves do` : no;
+    return `Rows with a probability of exactly 50\u00a0% count as ${yes} here; the tree itself names ${named}: so this matrix differs from the one above.`;
+  }
+
+  function notes(confusion) {
+    const called = labels.filter((_, predicted) => confusion.some((line) => line[predicted] > 0));
+    const told = {
+      moved: state.cheapest ? "Threshold set to the cheapest for these costs." : null,
+      alike: called.length === 1 ? `This calls every row ${called[0]}.` : null,
+      ties: tieNote(confusion),
+    };
+    byId("decision-notes").replaceChildren(
+      ...Object.entries(told).filter(([, text]) => text).map(([what, text]) => element("span", { "data-note": what }, text)),
+    );
   }
 
   function update() {
@@ -62,25 +85,42 @@
       const place = offered.findIndex((one) => one >= state.threshold);
       slider.value = place < 0 ? offered.length - 1 : place;
       slider.setAttribute("aria-valuetext", state.threshold > 1 ? `never ${labels[positive]}` : S.number(state.threshold));
-      if (document.activeElement !== exact) exact.value = state.threshold;
+      if (document.activeElement !== exact) showThreshold();
     } else confusion = decisions.decideClasses(scores.rows, cost);
     showMatrix(confusion);
     facts(confusion);
     costLine(decisions.costOf(confusion, cost));
+    notes(confusion);
     state.confusion = confusion;
     for (const listener of state.listeners) listener();
   }
 
-  function setThreshold(value) {
-    state.threshold = Math.min(decisions.NOBODY, Math.max(0, value));
+  function setThreshold(value, cheapest = false) {
+    state.threshold = value;
+    state.cheapest = cheapest;
     update();
   }
-  const setBest = () => setThreshold(decisions.bestThreshold(scores, positive, cost).threshold);
+  const setBest = () => setThreshold(decisions.bestThreshold(scores, positive, cost).threshold, true);
+
+  // Beyond 1 nobody is called positive: that is no number to show.
+  function showThreshold() {
+    exact.value = state.threshold > 1 ? "" : state.threshold;
+    exact.placeholder = state.threshold > 1 ? "nobody" : "";
+    markThreshold(false);
+  }
+  function markThreshold(bad) {
+    exact.setAttribute("aria-invalid", String(bad));
+    byId("threshold-problem").hidden = !bad;
+  }
+  function markCosts() {
+    byId("cost-problem").hidden = !inputs.some((input) => input.getAttribute("aria-invalid") === "true");
+  }
 
   for (const input of inputs) {
     input.addEventListener("input", () => {
       const value = Number(input.value), bad = input.value === "" || !Number.isFinite(value);
       input.setAttribute("aria-invalid", String(bad));
+      markCosts();
       if (bad) return;
       cost[Number(input.dataset.actual)][Number(input.dataset.predicted)] = value;
       if (binary) setBest();
@@ -94,6 +134,7 @@
       input.value = given;
       input.setAttribute("aria-invalid", "false");
     }
+    markCosts();
     if (binary) setBest();
     else update();
   });
@@ -101,10 +142,11 @@
     slider.max = offered.length - 1;
     slider.addEventListener("input", () => setThreshold(offered[Number(slider.value)]));
     exact.addEventListener("input", () => {
-      const value = Number(exact.value);
-      if (exact.value !== "" && Number.isFinite(value)) setThreshold(value);
+      const value = Number(exact.value), bad = exact.value === "" || !(value >= 0 && value <= 1);
+      markThreshold(bad);
+      if (!bad) setThreshold(value);
     });
-    exact.addEventListener("blur", () => (exact.value = state.threshold));
+    exact.addEventListener("blur", showThreshold);
     byId("threshold-best").addEventListener("click", setBest);
     setBest();
   } else update();

@@ -11,16 +11,21 @@
   const lowest = Math.max(0, Math.floor(Math.min(...ends) * 20) / 20), highest = Math.min(1, Math.ceil(Math.max(...ends) * 20) / 20);
   const told = (at) => `${S.count(at.value[0])} rows\n${percent(at.value[1])}${at.seriesName === "ahead" ? "\ncarried on" : ""}`;
 
+  // 1, 2, 5, 10, 20, ... between the first and the last size.
+  const sizes = [...curve.sizes, ...(ahead ? ahead.sizes : [])], first = Math.min(...sizes), last = Math.max(...sizes);
+  const ticks = [];
+  for (let ten = 10 ** Math.floor(Math.log10(first)); ten <= last; ten *= 10) ticks.push(...[1, 2, 5].map((step) => step * ten).filter((size) => size >= first && size <= last));
+
   // The law through what was measured and on to what was not.
   function fitted() {
-    const { limit, height, rate } = curve.law, first = curve.sizes[0], last = ahead.sizes.at(-1), STEPS = 60;
+    const { limit, height, rate } = curve.law, STEPS = 60;
     return Array.from({ length: STEPS + 1 }, (_, i) => first * (last / first) ** (i / STEPS)).map((x) => [x, limit - height * x ** -rate]);
   }
 
   S.chart("chart-curve", (c) => ({
     grid: { left: 60, right: 24, top: 20, bottom: 52 },
     tooltip: S.tooltip(c, told, { trigger: "item" }),
-    xAxis: S.axis(c, "rows to learn from (each step ten times more)", { type: "log", min: "dataMin", max: "dataMax", minorTick: { show: true, lineStyle: { color: c.strong } }, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (value) => S.count(value) } }),
+    xAxis: S.axis(c, "rows", { type: "log", min: first, max: last, axisTick: { customValues: ticks, lineStyle: { color: c.strong } }, splitLine: { show: false }, axisLabel: { customValues: ticks, hideOverlap: true, color: c.soft, fontSize: 11.5, formatter: (value) => S.count(value) } }),
     yAxis: S.axis(c, `${curve.measure || "accuracy"}, %`, { min: lowest, max: highest, nameGap: 40, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (value) => String(Math.round(1000 * value) / 10) } }),
     series: [
       ...S.band(curve.sizes, curve.low, curve.high, c.accent, "measured"),

@@ -14,7 +14,9 @@
     if (place.hasChildNodes()) continue;
     const leaf = leafOf(line);
     place.append(ruleOf(leaf.id));
-    if (leaf.flagged && leaf.repair) place.append(element("br"), element("span", { class: "note" }, leaf.repair[0].toUpperCase() + leaf.repair.slice(1)));
+    if (!leaf.flagged) continue;
+    const told = [S.whyFlagged(leaf), leaf.repair].filter(Boolean).map(S.upperFirst);
+    place.append(element("br"), element("span", { class: "note" }, told.join(". ")));
   }
 
   S.table("leaf", {

@@ -22,17 +22,22 @@
   function facts(node) {
     const list = element("dl", {});
     const add = (name, value) => list.append(element("dt", {}, name), element("dd", {}, value));
+    const addTold = (name, value) => {
+      add(name, value);
+      list.append(element("dd", { class: "meaning" }, S.meanings[name.toLowerCase()]));
+    };
     add("Rows", S.count(node.n));
     add("Predicts", S.label(node.prediction));
-    add("Probability", S.percent(node.probability));
     if (!isLeaf(node)) {
+      add("Probability", S.percent(node.probability));
       add("Asks for", report.tree.columns[node.column].name);
       add("Leaves below", S.count(leavesUnder.get(node.id)));
       return list;
     }
+    addTold("Probability", S.percent(node.probability));
     if (node.low !== null) add(`${S.percent(report.tree.wanted.level, 0)} interval`, `${S.points(node.low)} to ${S.points(node.high)} %`);
-    add("Confidence", S.percent(node.confidence));
-    add("Utility", S.percent(node.utility));
+    addTold("Confidence", S.percent(node.confidence));
+    addTold("Utility", S.percent(node.utility));
     add("Rows needed", node.rows_needed === null ? "never enough" : S.count(node.rows_needed));
     return list;
   }
@@ -60,9 +65,11 @@
     both.classList.add("with-panel");
     panel.replaceChildren(
       element("button", { type: "button", class: "close", "aria-label": "Close", on: { click: close } }, "×"),
-      title, conditions(node), facts(node),
+      title, node.flagged ? element("p", { class: "why" }, `${S.upperFirst(S.whyFlagged(node))}.`) : "",
+      conditions(node), facts(node),
       node.repair ? element("p", { class: "repair" }, `To repair: ${node.repair}.`) : "",
       element("h4", {}, "Classes of its rows"), classTable(node),
+      element("p", { class: "meaning" }, `rows: ${S.meanings.counts}; stated: ${S.meanings.stated}`),
     );
     panel.dataset.node = id;
   };

@@ -64,7 +64,7 @@
   }
 
   const chooser = element("select", { id: "row-chooser" }, element("option", { value: "" }, "a row of my own"),
-    (examples || []).map((one, place) => element("option", { value: place }, `row ${one.row} (${report.data.target}: ${one.truth})`)));
+    (examples || []).map((one, place) => element("option", { value: place }, `row ${one.row + 1} (${report.data.target}: ${one.truth})`)));
   form.prepend(element("label", { class: "choose" }, element("span", {}, "Example"), chooser));
   chooser.addEventListener("change", () => {
     if (chooser.value !== "") showExample(examples[Number(chooser.value)]);
@@ -81,7 +81,8 @@
     const node = S.treeParts.byNode.get(end.id);
     const told = `${S.treeParts.isLeaf(node) ? "leaf" : "node"} ${end.id}`;
     const link = element("a", { href: "#tree", on: { click: () => S.tree.choose(end.id) } }, told);
-    return element("tr", {}, element("td", {}, link), element("td", { class: "num" }, S.percent(end.share)), element("td", {}, S.label(node.prediction)), element("td", { class: "num" }, S.percent(node.confidence)));
+    const flag = node.flagged ? element("span", { class: "flag", title: `not to be trusted: ${S.whyFlagged(node)}` }, "!", element("span", { class: "hidden" }, " flagged")) : null;
+    return element("tr", { class: node.flagged ? "flagged" : null }, element("td", { class: "nowrap" }, link, flag ? " " : null, flag), element("td", { class: "num" }, S.percent(end.share)), element("td", {}, S.label(node.prediction)), element("td", { class: "num" }, S.percent(node.confidence)));
   }
   function table(names, lines) {
     const head = names.map(([name, numeric]) => (name ? element("th", { scope: "col", class: numeric ? "num" : null }, name) : element("td", {})));
@@ -100,11 +101,14 @@
     const truth = example ? ` The row is ${example.truth}.` : "";
     const many = found.ends.length > 1 ? ` It goes down several branches, because a value is missing or new, and ends in ${found.ends.length} places.` : "";
     const ends = [...found.ends].sort((a, b) => b.share - a.share);
+    const weak = ends.map((end) => S.treeParts.byNode.get(end.id)).filter((node) => node.flagged);
+    const warning = weak.length && ends.length === 1 ? `Leaf ${weak[0].id} is not to be trusted: ${S.whyFlagged(weak[0])}.` : weak.length ? `${weak.length} of these ${ends.length} places are leaves not to be trusted (!).` : null;
     result.replaceChildren(
       element("p", {}, "Predicted: ", element("strong", { id: "row-prediction" }, S.label(found.prediction)), `.${truth}${many}`),
       table([["class"], ["probability", true], [""]], classes),
       element("h4", {}, "Where it ends"),
       table([["place"], ["share", true], ["predicts"], ["confidence", true]], ends.slice(0, 12).map(leafLine)),
+      warning ? element("p", { class: "why", id: "row-warning" }, warning) : "",
     );
   }
 
