@@ -56,6 +56,55 @@ void predictions_are_the_mixtures_of_routes() {
       }
 }
 
+// Packed and unpacked trees, whole rows and rows with holes: each goes as it would alone.
+void rows_go_together_as_they_go_alone() {
+  Patience patience;
+  for (const std::size_t n_rows : {1, 8, 3000})
+    for (const bool subsets : {false, true}) {
+      const SmallTable table = mixed_table(n_rows, 0.1, 3);
+      const Tree tree = grown(mixed_table(600, 0.1, 1), subsets);
+      for (const Unseen unseen : {Unseen::mixture, Unseen::stop}) {
+        const sureleaf::Routes routes = sureleaf::route(tree, table.columns, unseen, patience);
+        sureleaf::Walk alone(tree, table.columns, unseen);
+        bool agree = true;
+        for (std::size_t row = 0; row < n_rows; ++row) {
+          auto at = static_cast<std::size_t>(routes.offset[row]);
+          double guessed_share = 0;
+          alone(row, [&](std::size_t node, double share, bool guessed) {
+            agree = agree && static_cast<std::size_t>(routes.node[at]) == node &&
+                    routes.share[at] == share;
+            if (guessed) guessed_share += share;
+            ++at;
+          });
+          agree = agree && static_cast<std::size_t>(routes.offset[row + 1]) == at &&
+                  routes.guessed_share[row] == guessed_share;
+        }
+        CHECK(agree);
+      }
+    }
+}
+
+// A branch that no category of the table takes is reached by rows that lack the value.
+void a_branch_without_categories_is_reached() {
+  Patience patience;
+  SmallTable table;
+  table.add({0, 1, sureleaf::missing_code}, 2, false);
+  Tree tree;
+  tree.n_classes = 1;
+  tree.feature = {0, -1, -1, -1};
+  tree.threshold.assign(4, std::nan(""));
+  tree.child_offset = {0, 3, 3, 3, 3};
+  tree.children = {1, 2, 3};
+  tree.branch_share = {0.5, 0.25, 0.25};
+  tree.category_offset = {0, 3, 3, 3, 3};
+  tree.category_branch = {0, 1, 2};
+  tree.class_weights = {4, 2, 1, 1};
+  const std::vector<double> values{10, 1, 2, 4};
+  std::vector<double> out(3);
+  sureleaf::predict(tree, table.columns, values, 1, Unseen::mixture, 1, out.data(), patience);
+  CHECK((out == std::vector<double>{1, 2, 2}));
+}
+
 // One test of a category with three branches, the third without rows.
 Tree category_tree() {
   Tree tree;
@@ -121,6 +170,8 @@ void arrays_that_make_no_tree_are_refused() {
 
 int main() {
   predictions_are_the_mixtures_of_routes();
+  rows_go_together_as_they_go_alone();
+  a_branch_without_categories_is_reached();
   unseen_and_missing_rows_go_their_ways();
   arrays_that_make_no_tree_are_refused();
   return checks::report();

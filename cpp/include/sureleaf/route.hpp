@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sureleaf/columns.hpp"
+#include "sureleaf/steps.hpp"
 #include "sureleaf/threads.hpp"
 #include "sureleaf/tree.hpp"
 
@@ -206,83 +207,26 @@ class NumberWalk {
   std::vector<Step> steps_;
 };
 
-// The same for any columns: a category is looked up in a table of nodes. A step is kept small, for
-// the steps of a full tree only just fit into the cache.
-class MixedWalk {
+// A walk for rows that may go several ways: along the steps where that can be.
+class PartsWalk {
  public:
-  MixedWalk(const Tree& tree, const Columns& table) : table_(table) {
-    steps_.reserve(tree.size());
-    for (std::size_t node = 0; node < tree.size(); ++node) {
-      Step step{tree.threshold[node], 0, 0, Test::none};
-      if (!tree.is_leaf(node)) {
-        const auto j = static_cast<std::size_t>(tree.feature[node]);
-        step.column = static_cast<std::uint32_t>(j) & 0xFFFFFFu;
-        const auto branches = tree.branches(node);
-        if (j > 0xFFFFFFu || (table[j].has_thresholds() && branches.size() != 2)) {
-          step.test = Test::none;
-        } else if (table[j].has_thresholds()) {
-          step.test = table[j].kind == Kind::numeric ? Test::number : Test::place;
-          step.target = static_cast<std::uint32_t>(branches[1]);  // the first branch is next
-        } else {
-          step.test = Test::category;
-          step.target = static_cast<std::uint32_t>(targets_.size());
-          const auto categories = tree.category_branches(node);
-          const auto n = static_cast<std::size_t>(table[j].n_categories);
-          for (std::size_t c = 0; c < n; ++c) {
-            const std::int32_t branch = c < categories.size() ? categories[c] : -1;
-            targets_.push_back(branch < 0 ? -1 : branches[static_cast<std::size_t>(branch)]);
-          }
-        }
-      }
-      steps_.push_back(step);
-    }
-  }
+  PartsWalk(const Tree& tree, const StepTree& steps, const Columns& table, Unseen unseen)
+      : steps_(steps), alone_(tree, table, unseen), unseen_(unseen) {}
 
-  template <class Stand>
-  void operator()(std::size_t begin, std::size_t end, Stand&& stand) const {
-    struct Row {
-      std::size_t number;
-      std::size_t node;
-    };
-    auto move = [&](Row& row) {
-      const Step step = steps_[row.node];
-      if (step.test == Test::none) return false;
-      const Column& column = table_.columns[step.column];
-      if (step.test == Test::number) {
-        const double value = column.number(row.number);
-        if (value != value) return false;
-        const std::size_t next[2] = {row.node + 1, step.target};
-        row.node = next[value > step.threshold];  // an index, not a jump to guess
-        return true;
-      }
-      const std::int32_t code = column.code(row.number);
-      if (code < 0) return false;
-      if (step.test == Test::place) {
-        row.node = code > step.threshold ? step.target : row.node + 1;
-        return true;
-      }
-      if (code >= column.n_categories) return false;
-      const std::int32_t target = targets_[step.target + static_cast<std::uint32_t>(code)];
-      if (target < 0) return false;
-      row.node = static_cast<std::size_t>(target);
-      return true;
-    };
-    walk_together(
-        begin, end, [](std::size_t number) { return Row{number, 0}; }, move,
-        [&](const Row& row) { stand(row.number, row.node); });
+  template <class Visit>
+  void operator()(const char* line, std::size_t row, Visit&& visit) {
+    // A line does not tell a missing value from one that is unseen.
+    if (unseen_ == Unseen::stop || !steps_.is_packed())
+      alone_(row, visit);
+    else
+      steps_.spread(line, pending_, visit);
   }
 
  private:
-  enum class Test : std::uint8_t { none, number, place, category };
-  struct Step {
-    double threshold;
-    std::uint32_t target;  // the second branch, or where the targets of the categories begin
-    std::uint32_t column : 24;
-    Test test : 8;
-  };
-  const Columns& table_;
-  std::vector<Step> steps_;
-  std::vector<std::int32_t> targets_;
+  const StepTree& steps_;
+  Walk alone_;
+  Unseen unseen_;
+  StepTree::Pending pending_;
 };
 
 // Calls arrive(row, node, share, guessed) for every place that every row ends in. Rows are taken
@@ -290,28 +234,48 @@ class MixedWalk {
 template <class Arrive>
 void walk_all(const Tree& tree, const Columns& table, Unseen unseen, std::size_t n_threads,
               Patience& patience, Arrive&& arrive) {
-  constexpr std::size_t block = 8192;
-  const std::size_t n_blocks = (table.n_rows + block - 1) / block;
-  auto walk_by = [&](const auto& together) {
-    run_jobs(n_blocks, n_threads, patience, [&](std::size_t i, std::size_t) {
-      Walk alone(tree, table, unseen);
-      together(i * block, std::min(table.n_rows, (i + 1) * block),
-               [&](std::size_t row, std::size_t node) {
-                 if (tree.is_leaf(node)) return arrive(row, node, 1.0, false);
-                 // A missing or unseen value: down several branches from here.
-                 alone(
-                     row,
-                     [&](std::size_t end, double share, bool guessed) {
-                       arrive(row, end, share, guessed);
-                     },
-                     node);
-               });
+  if (NumberWalk::can_walk(tree, table) && StepTree::pays(tree, table)) {
+    const NumberWalk together(tree, table);
+    constexpr std::size_t block = 8192;
+    run_jobs((table.n_rows + block - 1) / block, n_threads, patience,
+             [&](std::size_t i, std::size_t) {
+               Walk alone(tree, table, unseen);
+               together(i * block, std::min(table.n_rows, (i + 1) * block),
+                        [&](std::size_t row, std::size_t node) {
+                          if (tree.is_leaf(node)) return arrive(row, node, 1.0, false);
+                          // A missing value: down several branches from here.
+                          alone(
+                              row,
+                              [&](std::size_t end, double share, bool guessed) {
+                                arrive(row, end, share, guessed);
+                              },
+                              node);
+                        });
+             });
+    return;
+  }
+  const Tree* const trees[] = {&tree};
+  const Line line(table, trees);
+  const StepTree steps(tree, table, line);
+  const std::size_t max_rows = RowBlock::max_rows(line);
+  const std::size_t n_blocks = (table.n_rows + max_rows - 1) / max_rows;
+  std::vector<RowBlock> blocks(std::min(n_threads, n_blocks), RowBlock(line));
+  run_jobs(n_blocks, n_threads, patience, [&](std::size_t i, std::size_t thread) {
+    const std::size_t begin = i * max_rows;
+    RowBlock& block = blocks[thread];
+    block.read(table, begin, std::min(max_rows, table.n_rows - begin));
+    PartsWalk parts(tree, steps, table, unseen);
+    auto part_out = [&](std::size_t r) {
+      parts(block.line(r), begin + r, [&](std::size_t node, double share, bool guessed) {
+        arrive(begin + r, node, share, guessed);
+      });
+    };
+    steps.walk(block, [&](std::size_t r, std::int32_t leaf) {
+      if (leaf < 0) return part_out(r);
+      arrive(begin + r, static_cast<std::size_t>(leaf), 1.0, false);
     });
-  };
-  if (NumberWalk::can_walk(tree, table))
-    walk_by(NumberWalk(tree, table));
-  else
-    walk_by(MixedWalk(tree, table));
+    for (const std::uint32_t r : block.holed()) part_out(r);
+  });
 }
 
 inline Routes route(const Tree& tree, const Columns& table, Unseen unseen, Patience& patience) {

@@ -24,6 +24,7 @@ from sureleaf.estimators.refits import TreeRefits
 from sureleaf.estimators.routing_mixin import RoutingMixin
 from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
+from sureleaf.probability.stated import StatedProbabilities
 from sureleaf.table import EncodedTable, encode_labels, read_table
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
@@ -184,10 +185,10 @@ class TreeClassifier(
         groups = None if groups is None else column_or_1d(groups).copy()
         tree, settled, counted = self._grow(rows, recipe, groups)
         leaf_counts = leaf_counts_of(tree, counted)
-        probabilities = find_estimate(self.leaf_estimate)(tree, tree.class_counts)
+        stated = StatedProbabilities(tree, find_estimate(self.leaf_estimate))
         # Only now, so that a fit that fails leaves the model as it was.
         self.schema_, self.classes_, self.tree_ = schema, classes, tree
-        self.leaf_counts_, self._probabilities = leaf_counts, probabilities
+        self.leaf_counts_, self._node_probabilities = leaf_counts, stated
         self._groups, self._settled = groups, settled
         self._stated = self._held_out = None
         self._rows = rows if self.levels_from == "cross_fit" else None
@@ -322,7 +323,16 @@ class TreeClassifier(
 
     def _set_probabilities(self) -> None:
         estimate = find_estimate(self.leaf_estimate)
-        self._probabilities = estimate(self.tree_, self.tree_.class_counts)
+        self._node_probabilities = StatedProbabilities(self.tree_, estimate)
+
+    @property
+    def _probabilities(self) -> NDArray[np.float64]:
+        """The class probabilities of every node, found when first asked for."""
+        return self._node_probabilities.values
+
+    @_probabilities.setter
+    def _probabilities(self, values: NDArray[np.float64]) -> None:
+        self._node_probabilities = StatedProbabilities.known(values)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
