@@ -20,7 +20,7 @@ def document(
             "confusion": [list(line) for line in decided],
         },
     }
-    return {"data": {"classes": classes}, "quality": quality}
+    return {"data": {"classes": classes}, "tree": {"n_leaves": 9}, "quality": quality}
 
 
 def test_without_costs_nothing_is_said():
@@ -65,3 +65,11 @@ def test_a_decision_that_calls_nearly_all_rows_one_class_is_told():
     assert tone == "warn"
     assert text.endswith("That calls 96.0 % of the rows bad.")
     assert "That calls" not in costs_sentence(document(0.65, 0.02))[1]
+
+
+def test_a_tree_of_one_leaf_has_no_threshold_to_decide_by():
+    found = document(0.5, 0.25)
+    found["tree"]["n_leaves"] = 1
+    tone, text = costs_sentence(found)
+    assert tone == "bad"
+    assert "always say bad, a mean cost of 0.7 a row: this tree tells no row" in text

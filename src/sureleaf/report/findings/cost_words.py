@@ -21,7 +21,8 @@ def costs_sentence(document: dict[str, Any]) -> tuple[str, str] | None:
     >>> decision = {"threshold": 0.131, "cost_a_row": 0.45, "confusion": [[28, 2], [35, 35]]}
     >>> quality = {"cost_given": True, "cost": [[0, 5], [1, 0]], "confusion": [[12, 18], [10, 60]],
     ...            "positive": 0, "decision": decision}
-    >>> print(costs_sentence({"data": {"classes": classes}, "quality": quality})[1])
+    >>> document = {"data": {"classes": classes}, "tree": {"n_leaves": 9}, "quality": quality}
+    >>> print(costs_sentence(document)[1])
     At your costs (a bad called good costs 5, a good called bad 1), say bad where its probability is
     13.1 % or more: a mean cost of 0.45 a row, against 1 when the most probable class is named and
     0.7 when bad is always said.
@@ -39,6 +40,11 @@ def costs_sentence(document: dict[str, Any]) -> tuple[str, str] | None:
     start = f"At your costs{_meaning(cost, labels)}"
     end = " A cost below 0 is counted as a gain." if (cost < 0).any() else ""
     always = f"{constant[cheapest]:.3g}"
+    if document["tree"]["n_leaves"] == 1:
+        return "bad", (
+            f"{start}, always say {labels[cheapest]}, a mean cost of {always} a row: this tree "
+            f"tells no row from another.{end}"
+        )
     if best >= constant[cheapest] or f"{best:.3g}" == always:
         return "bad", (
             f"{start}, nothing is cheaper on these rows than always saying {labels[cheapest]}: a "
