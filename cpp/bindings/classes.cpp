@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "gil.hpp"
 #include "parts.hpp"
 
 namespace nb = nanobind;
@@ -24,7 +25,7 @@ void bind_classes(nb::module_& module) {
         if (rows.shape(0) != probabilities.shape(0) || wins.shape(0) != rows.shape(0) ||
             wins.shape(1) != classes)
           throw std::invalid_argument("rows, probabilities and wins must have one length");
-        nb::gil_scoped_release unlocked;
+        sureleaf::Unlocked unlocked;
         for (std::size_t i = 0; i < rows.shape(0); ++i)
           sureleaf::classes::win_probabilities(rows.data()[i],
                                                {probabilities.data() + i * classes, classes},

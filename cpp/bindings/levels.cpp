@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "gil.hpp"
 #include "parts.hpp"
 #include "sureleaf/binomial.hpp"
 
@@ -31,7 +32,7 @@ Output elementwise(Formula formula, const Input& first, const Inputs&... rest) {
   const std::size_t size = first.size();
   auto values = std::make_unique_for_overwrite<double[]>(size);
   {
-    nb::gil_scoped_release unlocked;
+    sureleaf::Unlocked unlocked;
     for (std::size_t i = 0; i < size; ++i) values[i] = formula(first.data()[i], rest.data()[i]...);
   }
   double* data = values.get();

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "gil.hpp"
 #include "parts.hpp"
 
 namespace nb = nanobind;
@@ -38,7 +39,7 @@ Output add(TextCoder& coder, const Input<Offset>& offsets, const Input<std::uint
   auto* places = new std::vector<std::int64_t>;
   nb::capsule owner(places, [](void* p) noexcept { delete static_cast<decltype(places)>(p); });
   {
-    nb::gil_scoped_release unlocked;
+    sureleaf::Unlocked unlocked;
     *places = sureleaf::code_texts(texts, first, coder.known, {codes.data(), codes.shape(0)});
   }
   return Output(places->data(), {places->size()}, owner);

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "gil.hpp"
 #include "parts.hpp"
 #include "sureleaf/averaging.hpp"
 #include "sureleaf/bags.hpp"
@@ -58,7 +59,7 @@ std::span<const T> view(const Input<T>& array) {
 
 Patience patience_with_signals() {
   return Patience([] {
-    nb::gil_scoped_acquire gil;
+    sureleaf::Locked locked;
     return PyErr_CheckSignals() != 0;
   });
 }
@@ -68,7 +69,7 @@ template <class Work>
 auto run(Work&& work) {
   Patience patience = patience_with_signals();
   try {
-    nb::gil_scoped_release release;
+    sureleaf::Unlocked unlocked;
     return work(patience);
   } catch (const sureleaf::Interrupted&) {
     throw nb::python_error();

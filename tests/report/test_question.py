@@ -45,7 +45,7 @@ def test_a_target_that_looks_like_a_name_of_each_row_is_doubted(tmp_path: Path) 
 def test_whole_numbers_of_ten_rows_each_may_be_classes(tmp_path: Path) -> None:
     labels = [str(place % 30) for place in range(300)]
     assert len(set(ask(tmp_path, labels).y.tolist())) == 30
-    with pytest.raises(InvalidArgumentError, match="30 different numbers in 299 rows.*into ranges"):
+    with pytest.raises(InvalidArgumentError, match=r"30 different numbers in 299 rows\..*ranges"):
         ask(tmp_path, labels[:-1])
     large = [str(place % 1001) for place in range(20_000)]
     with pytest.raises(InvalidArgumentError, match="1,001 different numbers"):

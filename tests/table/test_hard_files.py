@@ -254,6 +254,7 @@ def test_what_is_no_table_is_refused(write: Any, content: bytes, words: str) -> 
 def test_what_is_no_file_is_refused(write: Any, tmp_path: pathlib.Path) -> None:
     write("a\n1\n")
     refused(tmp_path, "a table must be a file; got the folder")
+    refused(tmp_path / "nofile.csv", r"there is no file .*nofile\.csv'\. Check its name\.")
     refused(tmp_path / "dta.csv", r"there is no file .*dta\.csv'\. Did you mean .*data\.csv'\?")
     refused(tmp_path / "no" / "data.csv", "There is no folder .* either")
 

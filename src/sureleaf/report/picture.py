@@ -47,7 +47,7 @@ def picture(
     except ImportError:
         raise MissingPackageError(
             "drawing needs matplotlib, which is not installed. "
-            "Install it with: pip install 'sureleaf[plot]'"
+            "Install it with: pip install matplotlib"
         ) from None
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     axes = figure.add_subplot()

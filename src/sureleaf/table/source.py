@@ -209,7 +209,7 @@ def find_source(path: Any, *, once: bool = False) -> Source:
 def _not_there(path: Path) -> str:
     folder = path.parent
     beside = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-    close = difflib.get_close_matches(path.name, beside, n=1)
+    close = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.8)
     meant = f"Did you mean {str(folder / close[0])!r}?" if close else "Check its name."
     if not folder.is_dir():
         meant = f"There is no folder {str(folder)!r} either."

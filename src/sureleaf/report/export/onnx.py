@@ -52,7 +52,7 @@ def to_onnx(model: Any) -> bytes:
         import onnx
     except ImportError as error:
         raise MissingPackageError(
-            "onnx is needed for this and is not installed. Install it: pip install sureleaf[export]"
+            "onnx is needed for this and is not installed. Install it: pip install onnx"
         ) from error
     fitted = fitted_tree(model, "ONNX")
     _check(fitted)

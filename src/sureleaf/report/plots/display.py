@@ -65,7 +65,7 @@ class Display:
         except ImportError:
             raise MissingPackageError(
                 "plots need matplotlib, which is not installed. "
-                "Install it with: pip install 'sureleaf[plot]'"
+                "Install it with: pip install matplotlib"
             ) from None
         figure = pyplot.figure(figsize=self._size(), layout="constrained", facecolor="white")
         return figure.add_subplot()

@@ -22,7 +22,7 @@ def draw_figures(directory: Path, study: Study) -> Iterator[Path]:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingPackageError(
-            "figures need matplotlib, which is not installed: pip install 'sureleaf[plot]'"
+            "figures need matplotlib, which is not installed: pip install matplotlib"
         ) from None
     directory.mkdir(parents=True, exist_ok=True)
     yield from _save(_figure_2(Figure(figsize=(10, 3.2), layout="constrained"), study), directory)
