@@ -38,7 +38,7 @@
     if (node.low !== null) add(`${S.percent(report.tree.wanted.level, 0)} interval`, `${S.points(node.low)} to ${S.points(node.high)} %`);
     addTold("Confidence", S.percent(node.confidence));
     addTold("Utility", S.percent(node.utility));
-    add("Rows needed", node.rows_needed === null ? "never enough" : S.count(node.rows_needed));
+    add("Rows needed", node.rows_needed === null ? "not known" : S.count(node.rows_needed));
     return list;
   }
 
