@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sureleaf.cli import main
@@ -20,7 +22,6 @@ COMMANDS = {
 }
 ELSEWHERE = {
     "audit": "its examples need models of other libraries: tests/cli/test_audit.py",
-    "report": "tests/cli/test_report.py",
     "study": "its examples take minutes",
 }
 SLOW = ["chawla2006", "--figures"]  # tried in tests of their own
@@ -60,6 +61,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in names.split():
             path = str(place / f"{name}.eval")
             made.append(["evaluate", data, "-t", "class", "-m", model, "--save", path])
+    patient, ill = rng.integers(0, 30, 120), rng.random(120) < 0.5
+    visits = {"patient": patient, "fever": rng.normal(size=120) + 2 * ill, "ill": ill}
+    pq.write_table(pa.table(visits), place / "visits.parquet")
     made.append(["report", data, "-t", "class", "--json", str(place / "old.json")])
     for arguments in made:
         with pytest.raises(SystemExit) as stop:

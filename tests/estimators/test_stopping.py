@@ -72,3 +72,24 @@ def test_a_fit_without_memory_ends_in_memory_error_and_leaves_the_model_as_it_wa
     code = SHORT_OF_MEMORY.format(spare=spare, n_jobs=n_jobs)
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (said.stdout, said.returncode) == ("MemoryError True True\n", 0), said.stderr
+
+
+def test_python_may_end_while_a_thread_fits() -> None:
+    program = """
+import threading, numpy as np
+from sureleaf import TreeClassifier
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(40_000, 8)), rng.random(40_000) < 0.5
+begun = threading.Event()
+def fit():
+    begun.set()
+    while True:
+        TreeClassifier(pruning=None, levels_from="training").fit(X, y)
+threading.Thread(target=fit, daemon=True).start()
+begun.wait()
+threading.Event().wait(0.5)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
