@@ -4,7 +4,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -21,6 +24,8 @@ template <class T>
 using Input = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Output = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 using Codes = nb::ndarray<std::int32_t, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+using Texts = nb::typed<nb::list, nb::str>;
 
 struct TextCoder {
   sureleaf::TextCodes known;
@@ -45,6 +50,62 @@ Output add(TextCoder& coder, const Input<Offset>& offsets, const Input<std::uint
   return Output(places->data(), {places->size()}, owner);
 }
 
+// Codes of the str objects of a NumPy array, and the different ones; none if there is another
+// object among them. Objects are looked at, so the GIL stays.
+std::optional<Texts> code_objects(const nb::handle& objects, const Codes& codes) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(objects.ptr(), &view, PyBUF_RECORDS_RO) != 0) throw nb::python_error();
+  const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&view, &PyBuffer_Release);
+  if (view.ndim != 1 || view.shape[0] != static_cast<Py_ssize_t>(codes.shape(0)) ||
+      view.itemsize != sizeof(PyObject*) || std::strcmp(view.format, "O") != 0)
+    throw std::invalid_argument("one object a code is needed");
+  sureleaf::TextCodes known;
+  Texts distinct;
+  for (std::size_t i = 0; i < codes.shape(0); ++i) {
+    const auto offset = static_cast<Py_ssize_t>(i) * view.strides[0];
+    PyObject* text = *reinterpret_cast<PyObject**>(static_cast<char*>(view.buf) + offset);
+    if (text == nullptr || !PyUnicode_CheckExact(text)) return std::nullopt;
+    Py_ssize_t size;
+    const char* data = PyUnicode_AsUTF8AndSize(text, &size);
+    if (data == nullptr) {  // half of a character
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    const auto n = static_cast<std::size_t>(size);
+    codes.data()[i] = known.code_of({data, n, n + 1});  // and a zero behind it
+    if (known.size() > distinct.size()) distinct.append(nb::handle(text));
+  }
+  return distinct;
+}
+
+// Codes by a table for indices, -1 for those below 0; and which of the table were asked for.
+template <class Index>
+nb::ndarray<nb::numpy, bool, nb::ndim<1>> look_up(const Input<Index>& indices,
+                                                  const Input<std::int32_t>& new_codes,
+                                                  const Codes& codes) {
+  if (indices.shape(0) != codes.shape(0)) throw std::invalid_argument("one index a code is needed");
+  const std::size_t n = new_codes.shape(0);
+  const Index* const first = indices.data();
+  const Index* const end = first + indices.shape(0);
+  Index largest = -1;
+  for (const Index* index = first; index < end; ++index) largest = std::max(largest, *index);
+  if (largest >= 0 && static_cast<std::size_t>(largest) >= n)
+    throw std::invalid_argument("an index has no code");
+  // What is missing has the place before the first, so that the loop has nothing to decide.
+  std::vector<std::int32_t> code_of(n + 1, -1);
+  std::copy(new_codes.data(), new_codes.data() + n, code_of.begin() + 1);
+  auto* is_used = new bool[n + 1]();
+  nb::capsule owner(is_used, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+  std::int32_t* to = codes.data();
+  const std::int32_t* const from = code_of.data();
+  for (const Index* index = first; index < end; ++index, ++to) {
+    const auto place = static_cast<std::size_t>(std::max<Index>(*index, -1) + std::int64_t{1});
+    is_used[place] = true;
+    *to = from[place];
+  }
+  return {is_used + 1, {n}, owner};
+}
+
 void recode(const Codes& codes, const Input<std::int32_t>& new_codes) {
   const auto n = static_cast<std::int64_t>(new_codes.shape(0));
   const std::int32_t* from = new_codes.data();
@@ -67,6 +128,15 @@ void bind_texts(nb::module_& module) {
            "places of those that are new.")
       .def("add", &add<std::int64_t>, "offsets"_a, "data"_a, "validity"_a.none(), "first"_a,
            "codes"_a);
+  module.def("code_objects", &code_objects, "objects"_a, "codes"_a,
+             "Code the str objects of an array; returns the different ones in the order in which "
+             "they first come, or None if there are other objects.");
+  const char* look_up_does =
+      "Give each index its new code, -1 where it is below 0; returns which were asked for.";
+  module.def("look_up", &look_up<std::int8_t>, "indices"_a, "new_codes"_a, "codes"_a, look_up_does);
+  module.def("look_up", &look_up<std::int16_t>, "indices"_a, "new_codes"_a, "codes"_a);
+  module.def("look_up", &look_up<std::int32_t>, "indices"_a, "new_codes"_a, "codes"_a);
+  module.def("look_up", &look_up<std::int64_t>, "indices"_a, "new_codes"_a, "codes"_a);
   module.def("recode", &recode, "codes"_a, "new_codes"_a,
              "Replace each code by its new one; those below 0 stay.");
 }

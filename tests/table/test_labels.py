@@ -135,3 +135,28 @@ def test_labels_of_mixed_types_or_bytes_are_refused() -> None:
 def test_a_column_of_labels_is_read_with_the_warning_of_scikit_learn(y: Any) -> None:
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
         assert encode_labels(y)[0].tolist() == [1, 0]
+
+
+def test_objects_that_are_no_plain_text_take_the_longer_way():
+    class Word(str):
+        pass
+
+    words = np.empty(3, dtype=object)
+    words[:] = [Word("b"), "a", np.str_("b")]
+    codes, classes = encode_labels(words)
+    assert codes.tolist() == [1, 0, 1]
+    assert classes.tolist() == ["a", "b"]
+    with pytest.raises(InvalidArgumentError, match="first in row 1"):
+        encode_labels(np.array(["a", None, "b"], dtype=object))
+    masked = np.ma.MaskedArray(np.array(["a", "b"], dtype=object), [False, True])
+    with pytest.raises(InvalidArgumentError, match="first in row 1"):
+        encode_labels(masked)
+
+
+@pytest.mark.parametrize("spelling", [np.array, pd.Series])
+def test_a_view_of_objects_is_read_by_its_strides(spelling):
+    words = np.array(["b", "x", "ä", "x", "b", "x"] * 50, dtype=object)
+    codes, classes = encode_labels(spelling(words)[::2])
+    assert classes.tolist() == ["b", "ä"]
+    assert codes.tolist() == [0, 1, 0] * 50
+    assert classes.dtype == object

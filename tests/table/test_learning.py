@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.table import Column, Schema, read_table
+from sureleaf.table import Column, Schema, encode, read_table
 
 FRAME = pd.DataFrame({"n": [1, 2, 2], "t": ["b", "a", "b"], "b": [True, False, True]})
 SIZES = pd.Categorical(["m", "s", None], categories=["s", "m", "l"], ordered=True)
@@ -168,3 +168,21 @@ def test_codes_are_contiguous_int32() -> None:
         for codes in table.columns:
             assert codes.dtype == np.int32
             assert codes.flags.c_contiguous
+
+
+@pytest.mark.parametrize("n_categories", [3, 100, 101, 200, 40_000])
+def test_category_types_have_the_codes_of_the_sorted_categories_that_rows_have(n_categories):
+    rng = np.random.default_rng(n_categories)
+    declared = [f"c{number}" for number in rng.permutation(n_categories)]
+    codes = rng.integers(-1, n_categories - 1, 600)  # the last one has no rows
+    column = pd.Series(pd.Categorical.from_codes(codes, declared))
+    for rows in (column, column[::3], column[:0:-1]):
+        table = read_table(pd.DataFrame({"x": rows}))
+        values = [None if value != value else value for value in rows]
+        expected = sorted(set(values) - {None})
+        assert list(table.schema.columns[0].categories) == expected
+        place = {None: -1} | {category: code for code, category in enumerate(expected)}
+        assert table.columns[0].tolist() == [place[value] for value in values]
+        again = encode(pd.DataFrame({"x": column}), table.schema).columns[0]
+        known = [None if value != value else value for value in column]
+        assert again.tolist() == [place.get(value, -2) for value in known]

@@ -8,6 +8,7 @@ from sureleaf._kernel._core import (
     TextCoder,  # equal texts -> equal codes, over Arrow's buffers
     average_prunings,  # (tree, counts, evidence, ...): what all prunings say, a line a node
     class_wins,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
+    code_objects,  # (objects, codes): code str objects, and give the different ones
     collapse_marks,  # (tree): where C4.5 cuts before pruning
     confidence,  # (n, p_max): (5), interpolated between whole n
     cost_complexity_alphas,  # (tree, cost): the penalty a leaf at which nodes are cut
@@ -16,6 +17,7 @@ from sureleaf._kernel._core import (
     entropic_estimate,  # (y_max, n): maximiser of (2)
     grow,  # a tree from a sorted table and labels
     log_binomial,  # (y, n, p): log P(Bin(n, p) = y) for whole y, n and p >= 1/2
+    look_up,  # (indices, new_codes, codes): codes of indices, and which of them there are
     make_table,  # arrays as kernel columns, without a copy
     make_tree,  # a tree from arrays, checked
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
@@ -36,6 +38,7 @@ __all__ = [
     "TextCoder",
     "average_prunings",
     "class_wins",
+    "code_objects",
     "collapse_marks",
     "confidence",
     "cost_complexity_alphas",
@@ -44,6 +47,7 @@ __all__ = [
     "entropic_estimate",
     "grow",
     "log_binomial",
+    "look_up",
     "make_table",
     "make_tree",
     "node_confidence",

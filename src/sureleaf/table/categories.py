@@ -52,7 +52,8 @@ def learn_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     """
     if column.is_category:
         inner, categories = learn_categories(column.categories)
-        return _drop_unused(_look_up(inner, column.indices), categories)
+        codes, is_used = _look_up(inner, column.indices)
+        return _drop_unused(codes, categories, inner[is_used])
     family = column.family
     if family == "null":
         return np.full(len(column.values), MISSING, np.int32), ()
@@ -106,7 +107,8 @@ def declared_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     _, first = np.unique(inner[inner >= 0], return_index=True)
     in_order = np.argsort(first)
     rank = np.append(np.argsort(in_order), MISSING).astype(np.int32)
-    return _look_up(rank[inner], column.indices), tuple(categories[place] for place in in_order)
+    codes, _ = _look_up(rank[inner], column.indices)
+    return codes, tuple(categories[place] for place in in_order)
 
 
 def match_categories(column: RawColumn, categories: tuple[object, ...]) -> Codes:
@@ -132,7 +134,7 @@ def match_categories(column: RawColumn, categories: tuple[object, ...]) -> Codes
     [-2, 0]
     """
     if column.is_category:
-        return _look_up(match_categories(column.categories, categories), column.indices)
+        return _look_up(match_categories(column.categories, categories), column.indices)[0]
     if column.family == "null":
         return np.full(len(column.values), MISSING, np.int32)
     if column.family in ("text", "date"):
@@ -164,6 +166,9 @@ def sorted_codes(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
 def _learn_text(texts: Any) -> tuple[Codes, tuple[object, ...]]:
     import pyarrow.compute as pc
 
+    if len(texts) <= _FEW_TEXTS:
+        categories = tuple(sorted(set(texts.to_pylist()) - {None}))
+        return _places_among(texts, categories), categories
     codes, values = code_texts(texts)
     # UTF-8 sorts by bytes as its text does by code points, which is how Python sorts.
     order = pc.array_sort_indices(values).to_numpy()
@@ -253,17 +258,20 @@ def _exact_arrow(values: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     return values.fill_null(0).to_numpy(zero_copy_only=False), missing
 
 
-def _look_up(code_of: Codes, indices: NDArray[np.integer[Any]]) -> Codes:
-    """``code_of[indices]``, where index -1 is missing."""
-    extended = np.append(code_of, np.int32(MISSING)).astype(np.int32, copy=False)
-    found: Codes = extended[indices]
-    return found
+def _look_up(code_of: Codes, indices: NDArray[np.integer[Any]]) -> tuple[Codes, NDArray[np.bool_]]:
+    """``code_of[indices]``, where index -1 is missing; and which of ``code_of`` there are."""
+    codes = np.empty(len(indices), np.int32)
+    is_used = _kernel.look_up(np.ascontiguousarray(indices), code_of, codes)
+    return codes, is_used
 
 
-def _drop_unused(codes: Codes, categories: tuple[object, ...]) -> tuple[Codes, tuple[object, ...]]:
-    used = np.bincount(codes + 1, minlength=len(categories) + 1)[1:] > 0
-    if used.all():
+def _drop_unused(
+    codes: Codes, categories: tuple[object, ...], found: Codes
+) -> tuple[Codes, tuple[object, ...]]:
+    is_used = np.zeros(len(categories) + 1, dtype=bool)
+    is_used[found] = True  # those that are missing fall behind the categories
+    is_used = is_used[:-1]
+    if is_used.all():
         return codes, categories
-    place = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    kept = tuple(categories[code] for code in np.flatnonzero(used))
-    return _look_up(place, codes), kept
+    _kernel.recode(codes, np.cumsum(is_used, dtype=np.int32) - np.int32(1))
+    return codes, tuple(categories[code] for code in np.flatnonzero(is_used))

@@ -278,8 +278,11 @@ def _pandas_categories(name: str, series: Any) -> RawColumn:
     labels = series.dtype.categories
     if not _arrow_has(labels):
         labels = [str(label) for label in labels]
-    codes = np.asarray(series.array.codes)
-    indices = pa.array(codes, mask=codes < 0)
+    codes = np.ascontiguousarray(series.array.codes)
+    is_known = codes >= 0
+    known = None if is_known.all() else pa.py_buffer(np.packbits(is_known, bitorder="little"))
+    code_type = pa.from_numpy_dtype(codes.dtype)
+    indices = pa.Array.from_buffers(code_type, len(codes), [known, pa.py_buffer(codes)])
     categories = _one_array(pa.array(labels, from_pandas=True))
     ordered = bool(series.dtype.ordered)
     values = pa.DictionaryArray.from_arrays(indices, categories, ordered=ordered, safe=False)
