@@ -1,6 +1,9 @@
 """The command line: arguments, progress and exit codes only."""
 
+import contextlib
+import os
 import sys
+from typing import NoReturn
 
 __all__ = ["main"]
 
@@ -22,4 +25,20 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         sys.stderr.write("sureleaf: interrupted\n")
         sys.exit(130)
-    application.main(arguments)
+    try:
+        application.main(arguments)
+    except SystemExit as stop:
+        if arguments is None and stop.code in (application.INTERRUPTED, application.TERMINATED):
+            _leave_at_once(int(stop.code))
+        raise
+
+
+def _leave_at_once(code: int) -> NoReturn:
+    """End a program whose files are in order, without waiting for libraries' threads.
+
+    Arrow's may wait for rows that nobody will send.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(code)

@@ -37,6 +37,7 @@ ArgumentProblem: type[Exception] = next(
 )
 
 INTERRUPTED = 130  # what shells report for a program stopped by Ctrl-C
+TERMINATED = 143  # and by SIGTERM
 
 application = typer.Typer(
     name="sureleaf",
@@ -127,7 +128,7 @@ def _ended_in_order() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
     try:
         yield
     finally:

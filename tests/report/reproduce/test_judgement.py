@@ -65,7 +65,7 @@ def test_zero_has_no_sign() -> None:
 
 def test_an_unknown_document_or_part_is_an_error_that_says_what_there_is() -> None:
     with pytest.raises(
-        InvalidArgumentError, match="must be one of zhang2024, xu2022, aw, .*; got 'nope'"
+        InvalidArgumentError, match=r"must be one of zhang2024, xu2022, aw, .*; got 'nope'"
     ):
         reproduce("nope")
     with pytest.raises(InvalidArgumentError, match="has no table 20; its parts go from table 1"):
