@@ -92,7 +92,7 @@ def test_a_page_is_written_beside_the_text_or_the_json(capsys, files):
     told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "-o", page)
     code, out, err = run(capsys, *told)
     assert (code, err) == (0, "")
-    assert f"Page: {page}" in out.replace("\n", "")
+    assert f"Page:{page}" in "".join(out.split())
     text = page.read_text(encoding="utf-8")
     assert "this DecisionTreeClassifier was right about kind" in text
     assert "sureleaf audit tree.skops unseen.csv --target kind --output audit.html" in text

@@ -158,7 +158,7 @@ def test_a_table_of_labels_only_has_nothing_to_predict_from(
     [
         (["--jobs", "0"], "--jobs must be"),
         (["--repeats", "0"], "repeats must be"),
-        (["--cost", "0,1,2;3"], "with a number for each predicted one"),
+        (["--cost", "0,1,2;3"], "--cost needs 2 rows of 2 numbers"),
         (["--save", "-"], "written to a file"),
     ],
 )

@@ -14,10 +14,9 @@ def repeat_command(context: typer.Context, name: str, *files: Path) -> str:
 
     Examples
     --------
-    >>> import click
-    >>> command = click.Command("report", params=[click.Option(["--seed"], default=0)])
-    >>> context = click.Context(command)
-    >>> context.params = {"seed": 7}
+    >>> from types import SimpleNamespace as Some
+    >>> seed = Some(name="seed", opts=["--seed"], default=0)
+    >>> context = Some(command=Some(params=[seed]), params={"seed": 7})
     >>> repeat_command(context, "report", Path("folder/data.csv"))
     'sureleaf report folder/data.csv --seed 7'
     """

@@ -162,7 +162,7 @@ def make_report(  # noqa: PLR0913 - one question, named options
     >>> rows, labels = [[i, i % 7] for i in range(60)], ["low"] * 30 + ["high"] * 30
     >>> report = make_report(rows, labels, target="height", effort=Effort(5, 1, 5, 3, 20))
     >>> print(report.sentences[0])
-    On rows it has not seen, this tree will be right about height some 98 times in 100 (95 %
+    On rows it has not seen, this tree will predict “height” right some 98 times in 100 (95 %
     interval 91 to 100).
     """
     start = time.perf_counter()

@@ -264,7 +264,7 @@ def test_without_matplotlib_the_numbers_are_there_and_plot_has_the_pip_line(mode
     display = plots.TreeDisplay.from_estimator(model)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingPackageError, match=r"pip install 'sureleaf\[plot\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install matplotlib"):
         display.plot()
 
 
