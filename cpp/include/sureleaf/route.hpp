@@ -257,13 +257,13 @@ void walk_all(const Tree& tree, const Columns& table, Unseen unseen, std::size_t
   const Tree* const trees[] = {&tree};
   const Line line(table, trees);
   const StepTree steps(tree, table, line);
-  const std::size_t max_rows = RowBlock::max_rows(line);
-  const std::size_t n_blocks = (table.n_rows + max_rows - 1) / max_rows;
+  const std::size_t most_rows = RowBlock::max_rows(line);
+  const std::size_t n_blocks = (table.n_rows + most_rows - 1) / most_rows;
   std::vector<RowBlock> blocks(std::min(n_threads, n_blocks), RowBlock(line));
   run_jobs(n_blocks, n_threads, patience, [&](std::size_t i, std::size_t thread) {
-    const std::size_t begin = i * max_rows;
+    const std::size_t begin = i * most_rows;
     RowBlock& block = blocks[thread];
-    block.read(table, begin, std::min(max_rows, table.n_rows - begin));
+    block.read(table, begin, std::min(most_rows, table.n_rows - begin));
     PartsWalk parts(tree, steps, table, unseen);
     auto part_out = [&](std::size_t r) {
       parts(block.line(r), begin + r, [&](std::size_t node, double share, bool guessed) {
