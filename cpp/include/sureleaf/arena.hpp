@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -56,7 +57,7 @@ struct Arena {
 
 // Puts the arenas together in preorder. `threshold(node)` is called for nodes that test one.
 template <class Threshold>
-Tree flatten_arenas(Arena& top, std::vector<Arena>& tasks, Threshold&& threshold) {
+Tree flatten_arenas(Arena& top, std::deque<Arena>& tasks, Threshold&& threshold) {
   struct Place {
     Arena* arena;
     std::size_t node;

@@ -32,6 +32,12 @@ struct CodeTable {
     for (std::size_t k = 0; k < n_classes; ++k) sum += at[k];
     return sum;
   }
+  bool is_empty(std::size_t line) const {
+    const Weight* at = cells.data() + line * n_classes;
+    std::uint64_t bits = std::bit_cast<std::uint64_t>(at[0]) | std::bit_cast<std::uint64_t>(at[1]);
+    for (std::size_t k = 2; k < n_classes; ++k) bits |= std::bit_cast<std::uint64_t>(at[k]);
+    return bits == 0;
+  }
   // Calls visit(line) for the lines with any weight, in order, and says how many there are. Which
   // those are is found without a branch: most lines of a small node are empty, at random.
   template <class Visit>
@@ -40,7 +46,7 @@ struct CodeTable {
     for (std::size_t first = 0; first < n_lines; first += 64) {
       std::uint64_t occurs = 0;
       for (std::size_t line = std::min(n_lines, first + 64); line-- > first;)
-        occurs = 2 * occurs + (weight(line) > 0 ? 1 : 0);
+        occurs = 2 * occurs + (is_empty(line) ? 0 : 1);
       n_visited += static_cast<std::size_t>(std::popcount(occurs));
       for (; occurs != 0; occurs &= occurs - 1)
         visit(first + static_cast<std::size_t>(std::countr_zero(occurs)));
@@ -73,31 +79,33 @@ void scan_codes(const CodeTable<Weight>& table, Meter meter, const PresortedColu
   candidate.hopeless = n_values < 2;
 }
 
-// One branch a category.
+// One branch a category. `known` is the node's part with a value.
 template <class Weight>
-void split_multiway(const CodeTable<Weight>& table, std::span<const Weight> known_totals,
-                    double node_weight, const GrowthRules& rules, Candidate& candidate) {
-  double known_weight = 0, after = 0, branch_logs = 0;
-  for (const Weight w : known_totals) known_weight += static_cast<double>(w);
+void split_multiway(const CodeTable<Weight>& table, const Group& node, const Group& known,
+                    const GrowthRules& rules, Candidate& candidate) {
+  double after = 0, branch_logs = 0;
   std::size_t n_heavy = 0;
   const double least =
       std::max(rules.min_samples_leaf - c45_slack, std::numeric_limits<double>::min());
   table.visit_lines([&](std::size_t line) {
+    const std::span<const Weight> weights = table.weights(line);
     const auto weight = static_cast<double>(table.weight(line));
+    const auto largest = static_cast<double>(*std::max_element(weights.begin(), weights.end()));
     if (weight >= least) ++n_heavy;
-    after += group_impurity<Weight>(table.weights(line), rules.uses_entropy());
-    if (rules.is_c45()) branch_logs += xlog2x(weight);
+    const bool is_mixed = largest < weight;
+    const double log = rules.is_c45() || (is_mixed && rules.uses_entropy()) ? xlog2x(weight) : 0.0;
+    branch_logs += log;
+    if (is_mixed) after += group_impurity<Weight>(weights, weight, log, rules.uses_entropy());
   });
   if (n_heavy < 2) {
     candidate.hopeless = true;
     return;
   }
-  const double before = group_impurity<Weight>(known_totals, rules.uses_entropy());
-  candidate.gain = (before - after) / node_weight;
+  candidate.gain = (known.impurity - after) / node.weight;
   candidate.valid = true;  // with any gain: even one of 0 lowers C4.5's average
   if (rules.is_c45())
     candidate.split_info =
-        (xlog2x(node_weight) - branch_logs - xlog2x(node_weight - known_weight)) / node_weight;
+        (node.weight_log - branch_logs - xlog2x(node.weight - known.weight)) / node.weight;
 }
 
 }  // namespace sureleaf

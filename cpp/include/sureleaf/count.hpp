@@ -20,10 +20,16 @@ class CodeCounter {
       : growth_(growth), patience_(patience) {}
 
   // Decides what is cheaper to count for many columns together.
-  void prepare(const Work& work, std::size_t n_threads, Totals& totals) const {
+  void prepare(Work& work, Crew& crew, Totals& totals) const {
     const Presorted& data = growth_.data;
     totals.flags_are_counted = totals.whole && data.n_flags > 0 && growth_.largest_count <= 255;
-    if (totals.flags_are_counted) count_flags(work, n_threads, totals);
+    if (totals.flags_are_counted) count_flags(work, crew, totals);
+    totals.codes_are_known = !work.code_counts.empty();
+    if (totals.codes_are_known) {
+      totals.code_counts.swap(work.code_counts);
+      totals.codes_are_counted = true;
+      return;
+    }
     // Clearing and scanning lines must not cost more than the rows do.
     const std::size_t n_rows = work.n + work.side.size();
     totals.codes_are_counted =
@@ -38,11 +44,39 @@ class CodeCounter {
 
   void count_codes(const Work& work, std::size_t first, std::size_t last, Totals& totals,
                    Workspace<Entry>& space) const {
-    if (!totals.codes_are_counted) return;
+    if (!totals.codes_are_counted || totals.codes_are_known) return;
     if (totals.whole)
       count_codes<std::int64_t>(work, first, last, totals.code_counts, space);
     else
       count_codes<double>(work, first, last, totals.code_weights, space);
+  }
+
+  // The codes of a large branch are those of the node less those of its other rows, where these are
+  // fewer. For the nodes that wait, the branches of this one, all of whose rows went down whole.
+  void hand_down(const Work& work, const Totals& totals, std::span<Work> branches,
+                 Workspace<Entry>& space) const {
+    if (branches.empty() || !totals.whole || !totals.codes_are_counted) return;
+    Work& largest = *std::ranges::max_element(branches, {}, &Work::n);
+    const std::size_t n_others = work.n - largest.n, n_cells = totals.code_counts.size();
+    const std::size_t n_columns = growth_.data.small_columns.size();
+    // They are kept while the node waits, so they must be fewer than the cells of its rows.
+    auto is_large = [&](std::size_t n) { return n * n_columns >= 8 * n_cells; };
+    if (n_others > largest.n || !is_large(largest.n)) return;
+    std::vector<std::int64_t> others(n_cells, 0);
+    const std::size_t end = largest.begin + largest.n;
+    Work rest = work;
+    for (const auto& [from, to] :
+         {std::pair{work.begin, largest.begin}, {end, work.begin + work.n}}) {
+      rest.begin = from;
+      rest.n = to - from;
+      count_codes<std::int64_t>(rest, 0, n_columns, others, space);
+    }
+    largest.code_counts = totals.code_counts;
+    for (std::size_t i = 0; i < n_cells; ++i) largest.code_counts[i] -= others[i];
+    if (branches.size() == 2)
+      for (Work& branch : branches)
+        if (branch.code_counts.empty() && branch.n == n_others && is_large(n_others))
+          branch.code_counts = std::move(others);
   }
 
   template <class Weight>
@@ -98,16 +132,16 @@ class CodeCounter {
 
   // Counts all flags of the node's rows by class. Bytes are added up, a vector of them at a time,
   // and moved to wide sums before they can overflow.
-  void count_flags(const Work& work, std::size_t n_threads, Totals& totals) const {
+  void count_flags(const Work& work, Crew& crew, Totals& totals) const {
     const std::size_t n_cells = growth_.n_classes * growth_.data.n_flags;
     totals.flag_counts.assign(n_cells, 0);
-    const std::size_t n_parts = work.n < 50'000 ? 1 : n_threads;
+    const std::size_t n_parts = work.n < 50'000 ? 1 : crew.size();
     if (n_parts == 1) {
       totals.flag_bytes.assign(n_cells, 0);
       return add_flags(work.begin, work.begin + work.n, totals.flag_bytes, totals.flag_counts);
     }
     std::vector<std::vector<std::int64_t>> sums(n_parts, std::vector<std::int64_t>(n_cells, 0));
-    run_jobs(n_parts, n_parts, patience_, [&](std::size_t part, std::size_t) {
+    crew.run(n_parts, patience_, [&](std::size_t part, std::size_t) {
       std::vector<std::uint8_t> bytes(n_cells, 0);
       add_flags(work.begin + part * work.n / n_parts, work.begin + (part + 1) * work.n / n_parts,
                 bytes, sums[part]);

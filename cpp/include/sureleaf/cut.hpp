@@ -19,6 +19,11 @@
 
 namespace sureleaf::detail {
 
+// Gini of whole counts has its own ways along a list.
+template <class Meter>
+inline constexpr bool is_gini =
+    std::is_same_v<Meter, CountGini> || std::is_same_v<Meter, TwoClassMeter<std::int64_t, false>>;
+
 template <class Entry>
 class CutFinder {
  public:
@@ -26,20 +31,21 @@ class CutFinder {
       : growth_(growth), patience_(patience), counter_(growth, patience) {}
 
   // The best cut of every column, found by one thread with its `space` or by several.
-  void find_cuts(const Work& work, Totals& totals, Workspace<Entry>& space,
+  void find_cuts(Work& work, Totals& totals, Workspace<Entry>& space,
                  std::vector<Candidate>& candidates) const {
-    counter_.prepare(work, 1, totals);
+    Crew alone(1);
+    counter_.prepare(work, alone, totals);
     counter_.count_codes(work, 0, growth_.data.small_columns.size(), totals, space);
     for (std::size_t j = 0; j < candidates.size(); ++j)
       candidates[j] = best_cut(j, work, totals, space);
   }
-  void find_cuts(const Work& work, Totals& totals, std::vector<Workspace<Entry>>& spaces,
+  void find_cuts(Work& work, Totals& totals, std::vector<Workspace<Entry>>& spaces, Crew& crew,
                  std::vector<Candidate>& candidates) const {
-    counter_.prepare(work, spaces.size(), totals);
+    counter_.prepare(work, crew, totals);
     const std::vector<std::size_t>& small = growth_.data.small_columns;
     const std::vector<std::size_t>& others = growth_.lone_columns;
     const std::size_t n_parts = std::min(small.size(), 2 * spaces.size());
-    run_jobs(others.size() + n_parts, spaces.size(), patience_, [&](std::size_t i, std::size_t t) {
+    crew.run(others.size() + n_parts, patience_, [&](std::size_t i, std::size_t t) {
       if (i < others.size()) {
         candidates[others[i]] = best_cut(others[i], work, totals, spaces[t]);
         return;
@@ -53,16 +59,27 @@ class CutFinder {
     });
   }
 
+  void hand_down(const Work& work, const Totals& totals, std::span<Work> branches,
+                 Workspace<Entry>& space) const {
+    counter_.hand_down(work, totals, branches, space);
+  }
+
  private:
   Candidate best_cut(std::size_t j, const Work& work, const Totals& totals,
                      Workspace<Entry>& space) const {
     if (work.is_hopeless(j)) return {};
-    if (totals.whole) {
-      if (growth_.rules.uses_entropy()) return best_cut_by<CountEntropy>(j, work, totals, space);
-      return best_cut_by<CountGini>(j, work, totals, space);
-    }
-    if (growth_.rules.uses_entropy()) return best_cut_by<WeightMeter<true>>(j, work, totals, space);
-    return best_cut_by<WeightMeter<false>>(j, work, totals, space);
+    const bool entropy = growth_.rules.uses_entropy();
+    if (growth_.n_classes == 2 && totals.whole)
+      return entropy ? best_cut_by<TwoClassMeter<std::int64_t, true>>(j, work, totals, space)
+                     : best_cut_by<TwoClassMeter<std::int64_t, false>>(j, work, totals, space);
+    if (growth_.n_classes == 2)
+      return entropy ? best_cut_by<TwoClassMeter<double, true>>(j, work, totals, space)
+                     : best_cut_by<TwoClassMeter<double, false>>(j, work, totals, space);
+    if (totals.whole)
+      return entropy ? best_cut_by<CountEntropy>(j, work, totals, space)
+                     : best_cut_by<CountGini>(j, work, totals, space);
+    return entropy ? best_cut_by<WeightMeter<true>>(j, work, totals, space)
+                   : best_cut_by<WeightMeter<false>>(j, work, totals, space);
   }
 
   template <class Meter>
@@ -81,8 +98,7 @@ class CutFinder {
   template <class Meter>
   Candidate best_list_cut(std::size_t j, const Work& work, const Totals& totals,
                           Workspace<Entry>& space) const {
-    const std::span<const Entry> list(growth_.lists[j].data() + work.begin,
-                                      growth_.n_known(j, work));
+    const std::span<const Entry> list = growth_.known_list(j, work);
     std::span<const std::int64_t> known = totals.counts;
     if (list.size() < work.n) {
       std::fill(space.known_counts.begin(), space.known_counts.end(), 0);
@@ -95,14 +111,14 @@ class CutFinder {
     const auto known_weight =
         static_cast<double>(std::accumulate(known.begin(), known.end(), std::int64_t{0}));
     Candidate candidate;
-    BestCut best(growth_.rules, known_weight, totals.weight, totals.impurity, growth_.n_classes);
+    BestCut best(growth_.rules, totals.node, known_weight, growth_.n_classes);
     bool found = false;
-    if constexpr (std::is_same_v<Meter, CountGini>) {
+    if constexpr (is_gini<Meter>) {
       double gain = 0;
       found = best_gini_cut(list, known, space, candidate.cut, gain);
       candidate.valid = found;
       candidate.hopeless = !found;
-      candidate.gain = gain / totals.weight;
+      candidate.gain = gain / totals.node.weight;
     } else {
       Meter meter(known, space.count_sides, growth_.logs);
       const Column& column = growth_.data.table[j];
@@ -113,7 +129,7 @@ class CutFinder {
       growth_.with_counts([&](auto&& count) {
         found = scan_list(list, growth_.packing, meter, count, apart, best, candidate.cut);
       });
-      best.finish(growth_.rules, known_weight, totals.weight, candidate);
+      best.finish(candidate);
     }
     if (found) {
       candidate.low = growth_.data.table[j].value(growth_.packing.row(list[candidate.cut - 1]));
@@ -141,79 +157,81 @@ class CutFinder {
     return found;
   }
 
-  // Fractional weights: the list and the node's own rows, merged by rank on the way.
+  // Fractional weights: along the list and the node's own rows, merged.
   template <class Meter>
   Candidate best_merged_cut(std::size_t j, const Work& work, const Totals& totals,
                             Workspace<Entry>& space) const {
-    const Column& column = growth_.data.table[j];
-    const std::span<const Entry> list(growth_.lists[j].data() + work.begin,
-                                      growth_.n_known(j, work));
-    std::fill(space.known_weights.begin(), space.known_weights.end(), 0.0);
-    for (const Entry entry : list)
-      space.known_weights[growth_.packing.cls(entry)] +=
-          growth_.weights.weight(growth_.packing.row(entry));
-    const std::vector<std::uint64_t>& side = sort_side_rows(j, work, space);
-    const double known_weight =
-        std::accumulate(space.known_weights.begin(), space.known_weights.end(), 0.0);
-    Candidate candidate;
-    BestCut best(growth_.rules, known_weight, totals.weight, totals.impurity, growth_.n_classes);
-    Meter meter(space.known_weights, space.weight_sides, growth_.logs);
-    const bool gap = growth_.needs_gap(j);
-    const std::vector<std::uint32_t>& ranks = growth_.ranks[j];  // none where no row may part
-    std::uint32_t rank_before = no_code, n_increases = 0;
-    std::size_t at = 0, row_before = 0, low_row = 0, high_row = 0;
-    auto pass = [&](std::uint32_t rank, std::size_t row, std::size_t k, double weight) {
-      if (rank != rank_before && rank_before != no_code &&
-          (!gap || column.value(row_before) + c45_gap < column.value(row)) && best.offer(meter)) {
-        candidate.cut = at;
-        low_row = row_before;
-        high_row = row;
-      }
-      meter.move(k, weight);
-      rank_before = rank;
-      row_before = row;
-    };
-    auto pass_list = [&](std::uint32_t last_rank) {
-      for (; at < list.size(); ++at) {
-        const std::size_t row = growth_.packing.row(list[at]);
-        if (list[at] & Packing<Entry>::increase) ++n_increases;
-        const std::uint32_t rank = ranks.empty() ? n_increases : ranks[row];
-        if (rank > last_rank) return;
-        pass(rank, row, growth_.packing.cls(list[at]), growth_.weights.weight(row));
-      }
-    };
-    for (const std::uint64_t placed : side) {
-      const auto rank = static_cast<std::uint32_t>(placed >> 32);
-      pass_list(rank);
-      const SideRow& item = work.side[placed & 0xFFFFFFFFu];
-      pass(rank, item.row, item.cls, item.weight);
+    const std::span<const RankedRow> rows = merge_rows(j, work, space);
+    std::span<const double> known = totals.weights;
+    if (growth_.data.columns[j].n_known < growth_.data.table.n_rows) {
+      std::fill(space.known_weights.begin(), space.known_weights.end(), 0.0);
+      for (const RankedRow& row : rows) space.known_weights[row.cls] += row.weight;
+      known = space.known_weights;
     }
-    pass_list(no_code);
-    best.finish(growth_.rules, known_weight, totals.weight, candidate);
+    Candidate candidate;
+    BestCut best(growth_.rules, totals.node, std::accumulate(known.begin(), known.end(), 0.0),
+                 growth_.n_classes);
+    Meter meter(known, space.weight_sides, growth_.logs);
+    const Column& column = growth_.data.table[j];
+    const bool gap = growth_.needs_gap(j);
+    std::size_t n_listed = 0, found = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i > 0 && rows[i].rank != rows[i - 1].rank &&
+          (!gap || column.value(rows[i - 1].row) + c45_gap < column.value(rows[i].row)) &&
+          best.offer(meter)) {
+        candidate.cut = n_listed;
+        found = i;
+      }
+      meter.move(rows[i].cls, rows[i].weight);
+      n_listed += rows[i].is_listed;
+    }
+    best.finish(candidate);
     if (best.found()) {
-      candidate.low = column.value(low_row);
-      candidate.high = column.value(high_row);
+      candidate.low = column.value(rows[found - 1].row);
+      candidate.high = column.value(rows[found].row);
     }
     return candidate;
   }
 
-  // The node's own rows in the order of a column, each as its rank and its place among them;
-  // their weights are added to the known ones.
-  const std::vector<std::uint64_t>& sort_side_rows(std::size_t j, const Work& work,
-                                                   Workspace<Entry>& space) const {
-    std::vector<std::uint64_t>& placed = space.placed;
-    placed.clear();
-    bool is_sorted = true;
-    for (std::size_t i = 0; i < work.side.size(); ++i) {
-      const SideRow& item = work.side[i];
-      const std::uint64_t rank = growth_.ranks[j][item.row];
-      if (rank == no_code) continue;
-      is_sorted = is_sorted && (placed.empty() || placed.back() >> 32 <= rank);
-      placed.push_back(rank << 32 | i);
-      space.known_weights[item.cls] += item.weight;
+  // The rows of the list and the node's own that have a value, in its order.
+  std::span<const RankedRow> merge_rows(std::size_t j, const Work& work,
+                                        Workspace<Entry>& space) const {
+    const std::vector<std::uint32_t>& ranks = growth_.ranks[j];  // none where no row may part
+    const RankedRow end{0.0, no_code, 0, 0, 0};
+    std::vector<RankedRow>& listed = space.listed_rows;
+    listed.clear();
+    std::uint32_t n_increases = 0;
+    for (const Entry entry : growth_.known_list(j, work)) {
+      const std::size_t row = growth_.packing.row(entry);
+      n_increases += (entry & Packing<Entry>::increase) ? 1 : 0;
+      listed.push_back({growth_.weights.weight(row), ranks.empty() ? n_increases : ranks[row],
+                        static_cast<std::uint32_t>(row),
+                        static_cast<std::uint32_t>(growth_.packing.cls(entry)), 1});
     }
-    if (!is_sorted) std::sort(placed.begin(), placed.end());
-    return placed;
+    if (work.side.empty()) return listed;
+    std::vector<RankedRow>& own = space.own_rows;
+    own.clear();
+    for (const SideRow& item : work.side)
+      if (ranks[item.row] != no_code)
+        own.push_back({item.weight, ranks[item.row], item.row, item.cls, 0});
+    auto is_before = [](const RankedRow& a, const RankedRow& b) {
+      return a.rank < b.rank || (a.rank == b.rank && a.row < b.row);
+    };
+    // They are kept in the order of the first list.
+    if (!std::is_sorted(own.begin(), own.end(), is_before))
+      std::sort(own.begin(), own.end(), is_before);
+    std::vector<RankedRow>& merged = space.merged_rows;
+    merged.resize(listed.size() + own.size());
+    listed.push_back(end);
+    own.push_back(end);
+    const RankedRow *a = listed.data(), *b = own.data();
+    for (RankedRow& out : merged) {  // without a branch: which is next cannot be guessed
+      const bool from_own = b->rank < a->rank;
+      out = from_own ? *b : *a;
+      b += from_own;
+      a += !from_own;
+    }
+    return merged;
   }
 
   // Few values, or categories: a table of class weights by code.
@@ -228,27 +246,28 @@ class CutFinder {
     candidate.hopeless = table.n_lines < 2;
     if (candidate.hopeless) return candidate;
     std::span<const Weight> known = totals.template of<Weight>();
+    Group known_group = totals.node;
     if (growth_.data.columns[j].has_missing) {
       auto& sums = space.template known<Weight>();
       std::fill(sums.begin(), sums.end(), Weight{0});
       for (std::size_t line = 0; line < table.n_lines; ++line)
         for (std::size_t k = 0; k < growth_.n_classes; ++k) sums[k] += table.weights(line)[k];
       known = sums;
+      known_group = Group(known, growth_.rules.uses_entropy());
     }
     if (!growth_.data.table[j].has_thresholds()) {
       if (growth_.rules.subsets)
-        split_subsets<Weight>(table, growth_.n_codes(j), totals.weight, growth_.rules, candidate);
+        split_subsets<Weight>(table, growth_.n_codes(j), totals.node.weight, growth_.rules,
+                              candidate);
       else
-        split_multiway<Weight>(table, known, totals.weight, growth_.rules, candidate);
+        split_multiway<Weight>(table, totals.node, known_group, growth_.rules, candidate);
       return candidate;
     }
-    double known_weight = 0;
-    for (const Weight w : known) known_weight += static_cast<double>(w);
-    BestCut best(growth_.rules, known_weight, totals.weight, totals.impurity, growth_.n_classes);
+    BestCut best(growth_.rules, totals.node, known_group.weight, growth_.n_classes);
     Meter meter(known, space.template sides<Weight>(), growth_.logs);
     scan_codes<Weight>(table, meter, growth_.data.columns[j], growth_.needs_gap(j), best,
                        candidate);
-    best.finish(growth_.rules, known_weight, totals.weight, candidate);
+    best.finish(candidate);
     return candidate;
   }
 

@@ -25,7 +25,7 @@ class Divider {
       : growth_(growth), sender_(growth), workspaces_(workspaces), patience_(patience) {}
 
   void make_split(Work& work, std::size_t j, Candidate& candidate, Arena& arena,
-                  Workspace<Entry>& space, std::size_t n_threads, std::vector<Work>& pending) {
+                  Workspace<Entry>& space, Crew& crew, std::vector<Work>& pending) {
     if (growth_.needs_gap(j)) settle_threshold(j, candidate);
     Branches<Entry>& branches = space.branches;
     const std::size_t n = candidate.groups.empty() && !growth_.data.table[j].has_thresholds()
@@ -39,11 +39,11 @@ class Divider {
     if (pending.size() == n_before) return;
     // The chosen column's list already stands in the order of its branches.
     std::vector<std::vector<std::size_t>> known(growth_.gap_columns.size());
-    if (n_threads == 1) {
+    if (crew.size() == 1) {
       for (std::size_t c = 0; c < growth_.lists.size(); ++c)
         divide_list(c, j, work, branches, space, space, known);
     } else {
-      run_jobs(growth_.lists.size(), n_threads, patience_, [&](std::size_t c, std::size_t thread) {
+      crew.run(growth_.lists.size(), patience_, [&](std::size_t c, std::size_t thread) {
         divide_list(c, j, work, branches, space, workspaces_[thread], known);
       });
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sureleaf/threads.hpp"
 #include "sureleaf/threshold.hpp"
 #include "sureleaf/tree.hpp"
+#include "sureleaf/waiting.hpp"
 #include "sureleaf/workspace.hpp"
 
 namespace sureleaf {
@@ -27,87 +29,87 @@ class Grower {
   Grower(const Presorted& data, std::span<const std::int32_t> labels, std::size_t n_classes,
          RowWeights weights, const GrowthRules& rules, std::size_t n_threads, Patience& patience)
       : growth_(data, labels, n_classes, weights, rules),
-        n_threads_(std::max<std::size_t>(1, n_threads)),
+        crew_(n_threads),
         patience_(patience),
-        workspaces_(n_threads_, Workspace<Entry>(n_classes)),
+        workspaces_(crew_.size(), Workspace<Entry>(n_classes)),
         cuts_(growth_, patience),
         divider_(growth_, workspaces_, patience) {}
 
   // `take_order` hands over the order of a column: a copy of the shared one, or that one itself.
   template <class TakeOrder>
   Tree run(TakeOrder&& take_order) {
-    growth_.make_lists(take_order, n_threads_, patience_);
-    Arena arena(growth_.n_classes);
-    arena.add_nodes(1);
-    std::vector<Work> tasks = grow_top(growth_.make_root(arena.weights(0)), arena);
-    std::vector<Arena> grown(tasks.size(), Arena(growth_.n_classes));
-    run_jobs(tasks.size(), n_threads_, patience_, [&](std::size_t i, std::size_t thread) {
-      grown[i].adopt_root(arena, tasks[i].node);
-      arena.nodes[tasks[i].node].task = static_cast<std::int32_t>(i);
-      tasks[i].node = 0;
-      grow_below(std::move(tasks[i]), grown[i], workspaces_[thread]);
+    growth_.make_lists(take_order, crew_, patience_);
+    Arena top(growth_.n_classes);
+    top.add_nodes(1);
+    Waiting waiting(patience_);
+    std::vector<Work> nodes;
+    nodes.push_back(growth_.make_root(top.weights(0)));
+    waiting.add(std::move(nodes), top);
+    split_together(waiting, top);
+    crew_.run(crew_.size(), patience_, [&](std::size_t, std::size_t thread) {
+      waiting.work_off(
+          [&](Work& work, Arena& arena) { grow_below(work, arena, workspaces_[thread], waiting); });
     });
     growth_.lists.clear();
-    return flatten(arena, grown);
+    return flatten(top, waiting.arenas());
   }
 
  private:
   // ---- the order of work ------------------------------------------------------------------
 
-  // Nodes near the root, one after the other, their columns shared out among the threads; returns
-  // those small enough to be grown whole by one thread, the largest first.
-  std::vector<Work> grow_top(Work root, Arena& arena) {
-    std::vector<Work> tasks, pending;
-    pending.push_back(std::move(root));
-    const std::size_t small = n_threads_ == 1 ? growth_.n_root : growth_.n_root / (6 * n_threads_);
-    while (!pending.empty()) {
-      Work work = std::move(pending.back());
-      pending.pop_back();
-      if (work.n <= small || n_threads_ == 1) {
-        tasks.push_back(std::move(work));
-        continue;
-      }
-      split(work, arena, workspaces_[0], n_threads_, pending);
+  // Nodes near the root are split one after the other, their columns shared out among the threads,
+  // until there is enough for each thread to do alone while the largest node is split.
+  void split_together(Waiting& waiting, Arena& arena) {
+    while (!waiting.is_empty() &&
+           waiting.n_rows() - waiting.largest() < (crew_.size() - 1) * waiting.largest()) {
+      Work work = waiting.take_largest();
+      std::vector<Work> branches;
+      split(work, arena, workspaces_[0], crew_, branches);
+      waiting.add(std::move(branches), arena);
     }
-    std::stable_sort(tasks.begin(), tasks.end(),
-                     [](const Work& a, const Work& b) { return a.n > b.n; });
-    return tasks;
   }
 
-  void grow_below(Work root, Arena& arena, Workspace<Entry>& space) {
+  // Grows a node to its end, or splits it for others to go on with where it is large.
+  void grow_below(Work& root, Arena& arena, Workspace<Entry>& space, Waiting& waiting) {
+    constexpr std::size_t n_turns = 6;  // of a thread at the least, for all to end together
+    const bool is_large = root.n > growth_.n_root / (n_turns * crew_.size()) && crew_.size() > 1;
     std::vector<Work> pending;
     pending.push_back(std::move(root));
+    Crew alone(1);
     while (!pending.empty()) {
       patience_.check();
       Work work = std::move(pending.back());
       pending.pop_back();
-      split(work, arena, space, 1, pending);
+      split(work, arena, space, alone, pending);
+      if (is_large) return waiting.add(std::move(pending), arena);
     }
   }
 
-  void split(Work& work, Arena& arena, Workspace<Entry>& space, std::size_t n_threads,
+  void split(Work& work, Arena& arena, Workspace<Entry>& space, Crew& crew,
              std::vector<Work>& pending) {
     if (growth_.is_leaf(arena.weights(work.node), work.depth)) return;
     Totals& totals = space.totals;
     set_totals(work, arena, totals);
     std::vector<Candidate>& candidates = space.candidates;
     candidates.resize(growth_.data.table.size());
-    if (n_threads == 1)
+    if (crew.size() == 1)
       cuts_.find_cuts(work, totals, space, candidates);
     else
-      cuts_.find_cuts(work, totals, workspaces_, candidates);
+      cuts_.find_cuts(work, totals, workspaces_, crew, candidates);
     for (std::size_t j = 0; j < candidates.size(); ++j)
       if (candidates[j].hopeless) work.give_up(j);
     const std::size_t chosen = choose(candidates, totals);
     if (chosen == candidates.size()) return;
-    divider_.make_split(work, chosen, candidates[chosen], arena, space, n_threads, pending);
+    const std::size_t n_before = pending.size();
+    divider_.make_split(work, chosen, candidates[chosen], arena, space, crew, pending);
+    if (space.branches.lost_rows.empty())
+      cuts_.hand_down(work, totals, std::span(pending).subspan(n_before), space);
   }
 
   void set_totals(const Work& work, Arena& arena, Totals& totals) const {
     const std::span<const double> weights = arena.weights(work.node);
     totals.weights.assign(weights.begin(), weights.end());
-    totals.weight = std::accumulate(weights.begin(), weights.end(), 0.0);
-    totals.impurity = group_impurity<double>(weights, growth_.rules.uses_entropy());
+    totals.node = Group(weights, growth_.rules.uses_entropy());
     totals.whole = work.side.empty() && growth_.weights.are_whole();
     totals.counts.clear();
     if (totals.whole)
@@ -122,7 +124,7 @@ class Grower {
   }
 
   std::size_t choose_by_gain(const std::vector<Candidate>& candidates, const Totals& totals) const {
-    const double tie = tie_share * totals.impurity / totals.weight;
+    const double tie = tie_share * totals.node.impurity / totals.node.weight;
     std::size_t chosen = candidates.size();
     double best = 0;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
@@ -164,21 +166,21 @@ class Grower {
 
   // ---- the finished tree ------------------------------------------------------------------
 
-  Tree flatten(Arena& arena, std::vector<Arena>& grown) {
+  Tree flatten(Arena& top, std::deque<Arena>& grown) {
     if (!growth_.rules.is_c45())
-      return flatten_arenas(arena, grown,
+      return flatten_arenas(top, grown,
                             [](const GrownNode& node) { return midpoint(node.low, node.high); });
     Thresholds thresholds(growth_.data.table.size());
-    thresholds.add(arena);
+    thresholds.add(top);
     for (const Arena& task : grown) thresholds.add(task);
-    run_jobs(growth_.data.table.size(), n_threads_, patience_, [&](std::size_t j, std::size_t) {
+    crew_.run(growth_.data.table.size(), patience_, [&](std::size_t j, std::size_t) {
       thresholds.settle(j, [&](auto&& visit) { growth_.visit_values(j, visit); });
     });
-    return flatten_arenas(arena, grown, [&](const GrownNode& node) { return thresholds.of(node); });
+    return flatten_arenas(top, grown, [&](const GrownNode& node) { return thresholds.of(node); });
   }
 
   Growth<Entry> growth_;
-  std::size_t n_threads_;
+  Crew crew_;
   Patience& patience_;
   std::vector<Workspace<Entry>> workspaces_;
   CutFinder<Entry> cuts_;

@@ -53,8 +53,9 @@ struct Work {
   std::size_t begin = 0, n = 0;  // its stretch of every list
   std::int64_t depth = 0;
   std::vector<SideRow> side;
-  std::vector<std::size_t> n_known;     // a column with gaps each
-  std::vector<std::uint64_t> hopeless;  // a bit a column that no node below can be split on
+  std::vector<std::size_t> n_known;       // a column with gaps each
+  std::vector<std::uint64_t> hopeless;    // a bit a column that no node below can be split on
+  std::vector<std::int64_t> code_counts;  // of its rows, where those of its parent told them
 
   bool is_hopeless(std::size_t j) const { return (hopeless[j / 64] >> (j % 64)) & 1; }
   void give_up(std::size_t j) { hopeless[j / 64] |= std::uint64_t{1} << (j % 64); }
@@ -96,7 +97,7 @@ class Growth {
   bool takes_part(std::size_t row) const { return weights.are_unit() || weights.weight(row) > 0; }
 
   template <class TakeOrder>
-  void make_lists(TakeOrder&& take_order, std::size_t n_threads, Patience& patience) {
+  void make_lists(TakeOrder&& take_order, Crew& crew, Patience& patience) {
     const std::size_t p = data.table.size();
     lists.resize(p + 1);
     for (const std::size_t j : data.small_columns) {
@@ -110,7 +111,7 @@ class Growth {
     has_gaps.assign(p, 0);
     root_known.assign(p, 0);
     const bool all_rows = weights.are_unit();
-    run_jobs(p, n_threads, patience, [&](std::size_t j, std::size_t) {
+    crew.run(p, patience, [&](std::size_t j, std::size_t) {
       const PresortedColumn& column = data.columns[j];
       if (!column.is_ordered_list()) {
         if (needs_gap(j)) first_rows[j] = first_rows_of_codes(j);
@@ -221,6 +222,11 @@ class Growth {
       });
     for (std::size_t code = 0; code < values.size(); ++code)
       if (occurs[code]) visit(values[code]);
+  }
+
+  // The node's stretch of an ordered list, as far as it has values.
+  std::span<const Entry> known_list(std::size_t j, const Work& work) const {
+    return {lists[j].data() + work.begin, n_known(j, work)};
   }
 
   std::span<const Entry> source_list(std::size_t j, const Work& work) const {

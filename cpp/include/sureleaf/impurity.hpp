@@ -9,13 +9,14 @@
 #include <cstdint>
 #include <numbers>
 #include <span>
+#include <type_traits>
 #include <vector>
+
+#include "sureleaf/logarithm.hpp"
 
 namespace sureleaf {
 
 enum class Criterion : std::uint8_t { gain_ratio, entropy, gini };
-
-inline double xlog2x(double x) { return x > 0 ? x * std::log2(x) : 0.0; }
 
 // n log2 n for whole n in fixed point. Sums of such terms are exact, so they do not depend on the
 // order of addition, and a row moved from right to left costs four look-ups.
@@ -127,8 +128,7 @@ class CountGini {
   double left_squares_ = 0, right_squares_ = 0, before_ = 0;
 };
 
-// The same two of fractional weights, summed anew at each cut so that no rounding piles up. Most
-// cuts are dismissed by a bound that costs a few products, and no division or logarithm.
+// The same two of fractional weights, summed anew at each cut so that no rounding piles up.
 template <bool entropy>
 class WeightMeter {
  public:
@@ -139,11 +139,6 @@ class WeightMeter {
     sides.start(totals);
     for (const double w : totals) n_right_ += w;
     before_ = tidiness(right_, n_right_);
-    if (n_classes_ == 2) {
-      total_ = n_right_;
-      // Information is at most chi-squared: ln x <= x - 1.
-      spread_ = entropy ? total_ * (1 / totals[0] + 1 / totals[1]) * std::numbers::log2e : 2.0;
-    }
   }
   void move(std::size_t k, double w) {
     left_[k] += w;
@@ -151,21 +146,7 @@ class WeightMeter {
     n_left_ += w;
     n_right_ -= w;
   }
-  double gain() const {
-    if constexpr (!entropy) {
-      if (n_classes_ == 2) {  // the same number, without loops
-        const double apart = left_[1] / n_left_ - right_[1] / n_right_;
-        return 2.0 * apart * apart * (n_left_ / (n_left_ + n_right_)) * n_right_;
-      }
-    }
-    return tidiness(left_, n_left_) + tidiness(right_, n_right_) - before_;
-  }
-  // True only if gain() is not above the limit, rounding errors included.
-  bool is_at_most(double limit) const {
-    if (n_classes_ != 2) return false;
-    const double apart = left_[1] * n_right_ - right_[1] * n_left_;
-    return apart * apart * spread_ < (limit - 1e-13 * total_) * (n_left_ * n_right_ * total_);
-  }
+  double gain() const { return tidiness(left_, n_left_) + tidiness(right_, n_right_) - before_; }
   double left() const { return n_left_; }
   double right() const { return n_right_; }
 
@@ -184,20 +165,106 @@ class WeightMeter {
   double* left_;
   double* right_;
   std::size_t n_classes_;
-  double n_left_ = 0, n_right_ = 0, before_ = 0, total_ = 0, spread_ = 0;
+  double n_left_ = 0, n_right_ = 0, before_ = 0;
+};
+
+// All of them with two classes: two numbers say how a cut stands, and most cuts are dismissed by a
+// bound that costs a few products, and no division or logarithm.
+template <class Number, bool entropy>
+class TwoClassMeter {
+ public:
+  using Weight = Number;
+
+  TwoClassMeter(std::span<const Weight> totals, Sides<Weight>&, const LogTable& logs)
+      : logs_(logs),
+        total_(totals[0] + totals[1]),
+        second_(totals[1]),
+        total_weight_(static_cast<double>(total_)) {
+    if constexpr (entropy) {
+      before_ = untidiness(second_, total_);
+      // Information is at most chi-squared: ln x <= x - 1.
+      spread_ = total_weight_ * std::numbers::log2e *
+                (1 / static_cast<double>(totals[0]) + 1 / static_cast<double>(totals[1]));
+    }
+  }
+  void move(std::size_t k, Weight w) {
+    left_ += w;
+    left_second_ += k == 0 ? Weight{0} : w;
+  }
+  double gain() const {
+    if constexpr (entropy) {
+      const auto after = untidiness(left_second_, left_) + untidiness(right_second(), right());
+      if constexpr (std::is_same_v<Weight, double>)
+        return before_ - after;
+      else
+        return static_cast<double>(before_ - after) / logs_.scale();
+    } else {
+      const auto l = static_cast<double>(left_), r = static_cast<double>(right());
+      const double apart =
+          static_cast<double>(left_second_) / l - static_cast<double>(right_second()) / r;
+      return 2.0 * apart * apart * (l / total_weight_) * r;
+    }
+  }
+  // True only if gain() is not above the limit, rounding errors included.
+  bool is_at_most(double limit) const {
+    const auto l = static_cast<double>(left_), r = static_cast<double>(right());
+    const double apart =
+        static_cast<double>(left_second_) * r - static_cast<double>(right_second()) * l;
+    return apart * apart * spread_ < (limit - 1e-13 * total_weight_) * (l * r * total_weight_);
+  }
+  Weight left() const { return left_; }
+  Weight right() const { return total_ - left_; }
+
+ private:
+  Weight right_second() const { return second_ - left_second_; }
+  Weight untidiness(Weight second, Weight all) const {
+    if constexpr (std::is_same_v<Weight, double>)
+      return xlog2x(all) - xlog2x(second) - xlog2x(all - second);
+    else
+      return logs_(all) - logs_(second) - logs_(all - second);
+  }
+
+  const LogTable& logs_;
+  Weight total_, second_;
+  Weight left_ = 0, left_second_ = 0;
+  Weight before_ = 0;
+  double total_weight_, spread_ = 2.0;
 };
 
 // What is left of the impurity, times weight, of one group of rows; zero is perfectly tidy.
+// `total` is their weight, and `total_log` its xlog2x where entropy is asked for.
 template <class Weight>
-double group_impurity(std::span<const Weight> weights, bool entropy) {
-  double total = 0, sum = 0;
+double group_impurity(std::span<const Weight> weights, double total, double total_log,
+                      bool entropy) {
+  double sum = 0;
   for (const Weight weight : weights) {
     const auto w = static_cast<double>(weight);
-    total += w;
     sum += entropy ? xlog2x(w) : w * w;
   }
   if (!(total > 0)) return 0.0;
-  return entropy ? xlog2x(total) - sum : total - sum / total;
+  return entropy ? total_log - sum : total - sum / total;
 }
+
+template <class Weight>
+double group_impurity(std::span<const Weight> weights, bool entropy) {
+  double total = 0;
+  for (const Weight weight : weights) total += static_cast<double>(weight);
+  return group_impurity(weights, total, entropy ? xlog2x(total) : 0.0, entropy);
+}
+
+// Rows taken together.
+struct Group {
+  double weight = 0;
+  double weight_log = 0;  // its xlog2x, where entropy is asked for
+  double impurity = 0;    // times the weight
+
+  Group() = default;
+  template <class Weight>
+  Group(std::span<const Weight> weights, bool entropy) {
+    for (const Weight w : weights) weight += static_cast<double>(w);
+    if (entropy) weight_log = xlog2x(weight);
+    impurity = group_impurity(weights, weight, weight_log, entropy);
+  }
+};
 
 }  // namespace sureleaf

@@ -253,11 +253,11 @@ inline std::vector<std::uint8_t> encode_small_categories(const Column& column, s
 // Puts the small codes of the columns side by side, `width` a row, and lets go of the columns.
 inline std::vector<std::uint8_t> interleave(std::vector<std::vector<std::uint8_t>>& codes,
                                             const std::vector<std::size_t>& columns,
-                                            std::size_t width, std::size_t n_rows,
-                                            std::size_t n_threads, Patience& patience) {
+                                            std::size_t width, std::size_t n_rows, Crew& crew,
+                                            Patience& patience) {
   std::vector<std::uint8_t> result(n_rows * width);
   constexpr std::size_t block = 4096;
-  run_jobs((n_rows + block - 1) / block, n_threads, patience, [&](std::size_t i, std::size_t) {
+  crew.run((n_rows + block - 1) / block, patience, [&](std::size_t i, std::size_t) {
     const std::size_t end = std::min(n_rows, (i + 1) * block);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::uint8_t* from = codes[columns[c]].data();
@@ -270,7 +270,7 @@ inline std::vector<std::uint8_t> interleave(std::vector<std::vector<std::uint8_t
 }
 
 inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std::uint8_t>>& codes,
-                               std::size_t n_threads, Patience& patience) {
+                               Crew& crew, Patience& patience) {
   std::vector<std::size_t> flagged;
   std::vector<std::uint8_t> highest(codes.size(), 0);
   for (std::size_t j = 0; j < codes.size(); ++j)
@@ -292,9 +292,9 @@ inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std
   const std::size_t n_rows = presorted.table.n_rows;
   constexpr std::size_t padding = Presorted::flag_padding;
   presorted.n_flags = (flagged.size() + padding - 1) / padding * padding;
-  presorted.flags = interleave(codes, flagged, presorted.n_flags, n_rows, n_threads, patience);
+  presorted.flags = interleave(codes, flagged, presorted.n_flags, n_rows, crew, patience);
   presorted.small_codes = interleave(codes, presorted.small_columns, presorted.small_columns.size(),
-                                     n_rows, n_threads, patience);
+                                     n_rows, crew, patience);
 }
 
 }  // namespace detail
@@ -304,42 +304,42 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
   Presorted result;
   result.columns.resize(table.size());
   std::vector<std::vector<std::uint8_t>> small_codes(table.size());
-  std::vector<detail::SortScratch> scratch(std::max<std::size_t>(1, n_threads));
+  Crew crew(n_threads);
+  std::vector<detail::SortScratch> scratch(crew.size());
   // In a table stored by rows a cache line holds the neighbouring columns' values too: eight
   // columns go through a block of rows together.
   constexpr std::size_t width = 8, block = 4096;
   std::vector<std::uint8_t> is_many(table.size(), 0);
-  run_jobs((table.size() + width - 1) / width, n_threads, patience,
-           [&](std::size_t i, std::size_t) {
-             const std::size_t first = i * width;
-             const std::size_t n = std::min(width, table.size() - first);
-             std::vector<detail::FewValuesColumn> few(n);
-             for (std::size_t begin = 0; begin < table.n_rows; begin += block)
-               for (std::size_t c = 0; c < n; ++c)
-                 if (table[first + c].has_thresholds())
-                   few[c].add(table[first + c], begin, std::min(table.n_rows, begin + block));
-             for (std::size_t c = 0; c < n; ++c) {
-               const Column& column = table[first + c];
-               PresortedColumn& out = result.columns[first + c];
-               if (column.kind == Kind::categorical) {
-                 if (static_cast<std::size_t>(column.n_categories) <= max_small_codes)
-                   small_codes[first + c] = detail::encode_small_categories(column, table.n_rows);
-                 else
-                   out.codes_in_table = true;
-               } else if (few[c].is_few()) {
-                 small_codes[first + c] = few[c].finish(out);
-               } else {
-                 is_many[first + c] = 1;
-               }
-               patience.check();
-             }
-           });
-  run_jobs(table.size(), n_threads, patience, [&](std::size_t j, std::size_t thread) {
+  crew.run((table.size() + width - 1) / width, patience, [&](std::size_t i, std::size_t) {
+    const std::size_t first = i * width;
+    const std::size_t n = std::min(width, table.size() - first);
+    std::vector<detail::FewValuesColumn> few(n);
+    for (std::size_t begin = 0; begin < table.n_rows; begin += block)
+      for (std::size_t c = 0; c < n; ++c)
+        if (table[first + c].has_thresholds())
+          few[c].add(table[first + c], begin, std::min(table.n_rows, begin + block));
+    for (std::size_t c = 0; c < n; ++c) {
+      const Column& column = table[first + c];
+      PresortedColumn& out = result.columns[first + c];
+      if (column.kind == Kind::categorical) {
+        if (static_cast<std::size_t>(column.n_categories) <= max_small_codes)
+          small_codes[first + c] = detail::encode_small_categories(column, table.n_rows);
+        else
+          out.codes_in_table = true;
+      } else if (few[c].is_few()) {
+        small_codes[first + c] = few[c].finish(out);
+      } else {
+        is_many[first + c] = 1;
+      }
+      patience.check();
+    }
+  });
+  crew.run(table.size(), patience, [&](std::size_t j, std::size_t thread) {
     if (is_many[j])
       detail::sort_column(table[j], table.n_rows, scratch[thread], patience, result.columns[j]);
   });
   result.table = std::move(table);
-  detail::gather_small_codes(result, small_codes, n_threads, patience);
+  detail::gather_small_codes(result, small_codes, crew, patience);
   return result;
 }
 

@@ -101,11 +101,12 @@ struct Candidate {
 // Follows the best cut seen so far along a column.
 class BestCut {
  public:
-  // `node_impurity` is that of all its rows, times their weight.
-  BestCut(const GrowthRules& rules, double known_weight, double node_weight, double node_impurity,
-          std::size_t n_classes)
-      : min_side_(rules.min_side(known_weight, n_classes) - c45_slack),
-        step_(rules.is_c45() ? c45_slack * node_weight : tie_share * node_impurity),
+  BestCut(const GrowthRules& rules, const Group& node, double known_weight, std::size_t n_classes)
+      : node_(node),
+        known_weight_(known_weight),
+        is_c45_(rules.is_c45()),
+        min_side_(rules.min_side(known_weight, n_classes) - c45_slack),
+        step_(rules.is_c45() ? c45_slack * node.weight : tie_share * node.impurity),
         best_(rules.is_c45() ? 0.0 : -std::numeric_limits<double>::infinity()) {}
 
   // True if the cut that the meter stands at is the best by enough.
@@ -124,25 +125,27 @@ class BestCut {
     return true;
   }
   // C4.5 charges a threshold for the number of cuts it was chosen from.
-  void finish(const GrowthRules& rules, double known_weight, double node_weight,
-              Candidate& candidate) const {
+  void finish(Candidate& candidate) const {
     if (!found_) {
       // C4.5's least side shrinks with the node; the others' does not.
-      candidate.hopeless = candidate.hopeless || !rules.is_c45();
+      candidate.hopeless = candidate.hopeless || !is_c45_;
       return;
     }
     double gain = best_;
-    if (rules.is_c45()) gain -= std::log2(static_cast<double>(n_offered_));
-    candidate.gain = gain / node_weight;
-    candidate.valid = !rules.is_c45() || candidate.gain > c45_least_gain;
-    if (!rules.is_c45()) return;
-    const double right = known_weight - left_, unknown = node_weight - known_weight;
+    if (is_c45_) gain -= std::log2(static_cast<double>(n_offered_));
+    candidate.gain = gain / node_.weight;
+    candidate.valid = !is_c45_ || candidate.gain > c45_least_gain;
+    if (!is_c45_ || !candidate.valid) return;
+    const double right = known_weight_ - left_, unknown = node_.weight - known_weight_;
     candidate.split_info =
-        (xlog2x(node_weight) - xlog2x(left_) - xlog2x(right) - xlog2x(unknown)) / node_weight;
+        (node_.weight_log - xlog2x(left_) - xlog2x(right) - xlog2x(unknown)) / node_.weight;
   }
   bool found() const { return found_; }
 
  private:
+  const Group& node_;
+  double known_weight_;
+  bool is_c45_;
   double min_side_, step_, best_;
   double left_ = 0;
   std::size_t n_offered_ = 0;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -47,39 +48,121 @@ class Patience {
   std::atomic<bool> stop_{false};
 };
 
-// Runs job(i, thread) for i = 0 .. n_jobs - 1; jobs start in that order. The calling thread works
-// too. The first exception is thrown again here after all threads have stopped.
+// Threads that are kept for a piece of work and share out the jobs of each of its steps. They are
+// started when first needed, and between two steps they wait awake for a while: a node has steps of
+// some microseconds, in which a thread can neither be made nor woken.
+class Crew {
+ public:
+  explicit Crew(std::size_t n_threads) : size_(std::max<std::size_t>(1, n_threads)) {}
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  ~Crew() {
+    if (threads_.empty()) return;
+    task_ = {};
+    open_step();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  std::size_t size() const { return size_; }
+
+  // Runs job(i, thread) for i = 0 .. n_jobs - 1; jobs start in that order. The calling thread works
+  // too, and does not wait for a thread that has not come. The first exception is thrown again here
+  // after all threads have stopped.
+  template <class Job>
+  void run(std::size_t n_jobs, Patience& patience, Job&& job) {
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex failure_mutex;
+    auto work = [&](std::size_t thread) {
+      try {
+        for (;;) {
+          patience.check();
+          const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
+          if (i >= n_jobs) return;
+          job(i, thread);
+        }
+      } catch (...) {
+        // Kept before the others are told to stop: their Interrupted must not take its place.
+        const std::lock_guard<std::mutex> lock(failure_mutex);
+        if (!failure) failure = std::current_exception();
+        patience.stop();
+      }
+    };
+    if (size_ == 1 || n_jobs <= 1) {
+      work(0);
+    } else {
+      start_threads();
+      task_ = {&work, [](void* w, std::size_t t) { (*static_cast<decltype(work)*>(w))(t); }};
+      open_step();
+      work(0);
+      close_step();
+    }
+    if (failure) std::rethrow_exception(failure);
+  }
+
+ private:
+  // The number of the step, whether threads may still join it, and how many work on it.
+  using State = std::uint64_t;
+  static constexpr State is_open = State{1} << 16, new_step = is_open << 1;
+  static constexpr State n_working = is_open - 1;
+  static constexpr int n_looks = 20'000;
+
+  struct Task {
+    void* work = nullptr;
+    void (*call)(void*, std::size_t) = nullptr;  // none: there is no more to do
+  };
+
+  void start_threads() {
+    if (!threads_.empty()) return;
+    threads_.reserve(size_ - 1);
+    try {
+      for (std::size_t t = 1; t < std::min<std::size_t>(size_, n_working); ++t)
+        threads_.emplace_back([this, t] { follow(t); });
+    } catch (const std::system_error&) {
+      // The machine has no thread left to give: those there are do the work.
+    }
+  }
+  void open_step() {
+    state_.fetch_add(new_step | is_open, std::memory_order_release);
+    state_.notify_all();
+  }
+  void close_step() {
+    for (State now = state_.fetch_and(~is_open) & ~is_open; now & n_working;
+         now = state_.load(std::memory_order_acquire))
+      wait_for_change(now);
+  }
+  void follow(std::size_t thread) {
+    for (State last_step = 0;;) {
+      State now = state_.load(std::memory_order_acquire);
+      const State step = now / new_step;
+      if (step == last_step || !(now & is_open)) {
+        wait_for_change(now);
+      } else if (state_.compare_exchange_strong(now, now + 1)) {
+        if (task_.call == nullptr) return;
+        task_.call(task_.work, thread);
+        last_step = step;
+        if ((state_.fetch_sub(1) & n_working) == 1) state_.notify_all();
+      }
+    }
+  }
+  void wait_for_change(State old) const {
+    for (int look = 0; look < n_looks; ++look) {
+      if (state_.load(std::memory_order_acquire) != old) return;
+      if (look % 64 == 63) std::this_thread::yield();
+    }
+    state_.wait(old, std::memory_order_acquire);
+  }
+
+  std::size_t size_;
+  std::vector<std::thread> threads_;
+  std::atomic<State> state_{0};
+  Task task_;
+};
+
+// One step of jobs with threads of its own.
 template <class Job>
 void run_jobs(std::size_t n_jobs, std::size_t n_threads, Patience& patience, Job&& job) {
-  n_threads = std::max<std::size_t>(1, std::min(n_threads, n_jobs));
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  auto work = [&](std::size_t thread) {
-    try {
-      for (;;) {
-        patience.check();
-        const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
-        if (i >= n_jobs) return;
-        job(i, thread);
-      }
-    } catch (...) {
-      // Kept before the others are told to stop: their Interrupted must not take its place.
-      const std::lock_guard<std::mutex> lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-      patience.stop();
-    }
-  };
-  std::vector<std::thread> threads;
-  threads.reserve(n_threads - 1);
-  try {
-    for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(work, t);
-  } catch (const std::system_error&) {
-    // The machine has no thread left to give: those there are do the work.
-  }
-  work(0);
-  for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  Crew(std::min(n_threads, n_jobs)).run(n_jobs, patience, job);
 }
 
 }  // namespace sureleaf

@@ -19,6 +19,13 @@ struct CodedRow {
   Weight weight;
 };
 
+// A row, or a part of one, and the rank of its value in a column.
+struct RankedRow {
+  double weight;
+  std::uint32_t rank, row, cls;
+  std::uint32_t is_listed;
+};
+
 // A column that is counted together with others: its code's place in a row, and its first cell.
 struct CountedColumn {
   std::size_t place, first_cell;
@@ -29,9 +36,10 @@ struct CountedColumn {
 struct Totals {
   std::vector<std::int64_t> counts;
   std::vector<double> weights;
-  double weight = 0, impurity = 0;  // the impurity is times the weight
+  Group node;
   bool whole = false;
   bool flags_are_counted = false, codes_are_counted = false;
+  bool codes_are_known = false;           // from the node above
   std::vector<std::int64_t> flag_counts;  // rows with each flag set, a line a class
   std::vector<std::uint8_t> flag_bytes;
   std::vector<std::int64_t> code_counts;  // class counts of all codes of all small columns
@@ -111,7 +119,7 @@ struct Workspace {
   std::vector<std::uint32_t> line_codes;
   std::vector<CodedRow<std::int64_t>> coded_counts;
   std::vector<CodedRow<double>> coded_weights;
-  std::vector<std::uint64_t> placed;  // rows of fractional weight in the order of a column
+  std::vector<RankedRow> listed_rows, own_rows, merged_rows;
   std::vector<CountedColumn> counted;
   Branches<Entry> branches;
   std::vector<BranchEnd> branch_ends;
