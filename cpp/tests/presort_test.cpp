@@ -83,7 +83,7 @@ void few_values_become_codes() {
     bool agrees = true;
     for (std::size_t row = 0; row < values.size(); ++row) {
       const std::uint8_t code = codes[row * step];
-      agrees = agrees && (std::isnan(values[row]) ? code == sureleaf::small_missing
+      agrees = agrees && (std::isnan(values[row]) ? code == sorted.n_codes(0)
                                                   : column.values[code] == values[row]);
     }
     CHECK(agrees);

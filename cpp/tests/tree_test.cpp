@@ -1,6 +1,4 @@
 // Growing: the same tree on any number of threads, whatever the entries, and stopping on the way.
-#include <stdexcept>
-#include <string>
 
 #include "check.hpp"
 #include "small_table.hpp"
@@ -196,21 +194,6 @@ void an_interrupt_stops_all_threads() {
   }
 }
 
-void the_first_failure_is_the_one_that_is_told() {
-  for (int round = 0; round < 50; ++round) {
-    Patience patience;
-    std::string told;
-    try {
-      sureleaf::run_jobs(64, 4, patience, [](std::size_t i, std::size_t) {
-        if (i == 5) throw std::runtime_error("job 5");
-      });
-    } catch (const std::exception& error) {
-      told = error.what();
-    }
-    CHECK(told == "job 5");
-  }
-}
-
 }  // namespace
 
 int main() {
@@ -221,6 +204,5 @@ int main() {
   exclusive_or_is_split_without_gain();
   hard_numbers_are_cut_in_order();
   an_interrupt_stops_all_threads();
-  the_first_failure_is_the_one_that_is_told();
   return checks::report();
 }

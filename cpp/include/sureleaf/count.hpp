@@ -86,7 +86,7 @@ class CodeCounter {
     if (column.flag >= 0 && totals.flags_are_counted)
       return tabulate_flag<Weight>(j, totals, space);
     if (column.small < 0 || !totals.codes_are_counted) return tabulate<Weight>(j, work, space);
-    const std::size_t n_classes = growth_.n_classes, n_codes = growth_.n_codes(j);
+    const std::size_t n_classes = growth_.n_classes, n_codes = growth_.data.n_codes(j);
     const std::size_t first = growth_.first_line[static_cast<std::size_t>(column.small)];
     const std::span<const Weight> all = totals.template codes<Weight>();
     return {all.subspan(first * n_classes, n_codes * n_classes), {}, n_codes, n_classes};
@@ -108,12 +108,20 @@ class CodeCounter {
     const std::uint8_t* const small_codes = data.small_codes.data();
     Weight* const sums = cells.data();
     const CountedColumn *const begin = counted.data(), *const end = begin + counted.size();
+    const CountedColumn* const end_of_fours = begin + counted.size() / 4 * 4;
     auto add = [=](std::size_t row, std::size_t k, Weight w) {
       const std::uint8_t* codes = small_codes + row * n_columns;
-      for (const CountedColumn* column = begin; column != end; ++column) {
-        const std::uint8_t code = codes[column->place];
-        if (code != small_missing) sums[column->first_cell + code * n_classes + k] += w;
+      auto add_column = [=](const CountedColumn& column) {
+        sums[column.first_cell + codes[column.place] * n_classes + k] += w;
+      };
+      const CountedColumn* column = begin;
+      for (; column != end_of_fours; column += 4) {
+        add_column(column[0]);
+        add_column(column[1]);
+        add_column(column[2]);
+        add_column(column[3]);
       }
+      for (; column != end; ++column) add_column(*column);
     };
     const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
     if constexpr (std::is_same_v<Weight, double>) {
@@ -200,14 +208,14 @@ class CodeCounter {
 
   template <class Weight>
   CodeTable<Weight> tabulate(std::size_t j, const Work& work, Workspace<Entry>& space) const {
-    const std::size_t n_cells = growth_.n_codes(j) * growth_.n_classes;
+    const std::size_t n_cells = growth_.data.n_codes(j) * growth_.n_classes;
     std::vector<Weight>& cells = space.template cells<Weight>();
     if (4 * (work.n + work.side.size()) >= n_cells) {
       cells.assign(n_cells, Weight{0});
       visit_codes<Weight>(j, work, [&](std::uint32_t code, std::size_t k, Weight w) {
         cells[code * growth_.n_classes + k] += w;
       });
-      return {cells, {}, growth_.n_codes(j), growth_.n_classes};
+      return {cells, {}, growth_.data.n_codes(j), growth_.n_classes};
     }
     auto& coded = space.template coded<Weight>();
     coded.clear();

@@ -240,7 +240,7 @@ class CutFinder {
                           Workspace<Entry>& space) const {
     using Weight = typename Meter::Weight;
     Candidate candidate;
-    candidate.hopeless = growth_.n_codes(j) < 2;
+    candidate.hopeless = growth_.data.n_codes(j) < 2;
     if (candidate.hopeless) return candidate;
     const CodeTable<Weight> table = counter_.template table_of<Weight>(j, work, totals, space);
     candidate.hopeless = table.n_lines < 2;
@@ -257,7 +257,7 @@ class CutFinder {
     }
     if (!growth_.data.table[j].has_thresholds()) {
       if (growth_.rules.subsets)
-        split_subsets<Weight>(table, growth_.n_codes(j), totals.node.weight, growth_.rules,
+        split_subsets<Weight>(table, growth_.data.n_codes(j), totals.node.weight, growth_.rules,
                               candidate);
       else
         split_multiway<Weight>(table, totals.node, known_group, growth_.rules, candidate);

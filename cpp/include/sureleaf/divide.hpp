@@ -29,7 +29,7 @@ class Divider {
     if (growth_.needs_gap(j)) settle_threshold(j, candidate);
     Branches<Entry>& branches = space.branches;
     const std::size_t n = candidate.groups.empty() && !growth_.data.table[j].has_thresholds()
-                              ? growth_.n_codes(j)
+                              ? growth_.data.n_codes(j)
                               : 2;
     branches.start(n, arena.add_nodes(n));
     sender_.send(work, j, candidate, arena, space);
@@ -118,7 +118,7 @@ class Divider {
       node.threshold_is_settled = candidate.threshold_is_settled;
       return;
     }
-    const std::size_t n_codes = growth_.n_codes(j);
+    const std::size_t n_codes = growth_.data.n_codes(j);
     if (arena.category_branch.size() + n_codes > max_category_entries) throw TooManyNodes();
     node.first_category = static_cast<std::uint32_t>(arena.category_branch.size());
     node.n_categories = static_cast<std::uint32_t>(n_codes);

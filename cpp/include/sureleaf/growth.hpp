@@ -102,7 +102,7 @@ class Growth {
     lists.resize(p + 1);
     for (const std::size_t j : data.small_columns) {
       first_line.push_back(n_lines);
-      n_lines += n_codes(j);
+      n_lines += data.n_codes(j) + 1;
     }
     for (std::size_t j = 0; j < p; ++j)
       if (data.columns[j].small < 0) lone_columns.push_back(j);
@@ -179,11 +179,6 @@ class Growth {
 
   bool needs_gap(std::size_t j) const { return rules.is_c45() && !data.columns[j].gaps_are_wide; }
 
-  std::size_t n_codes(std::size_t j) const {
-    return data.table[j].has_thresholds() ? data.columns[j].values.size()
-                                          : static_cast<std::size_t>(data.table[j].n_categories);
-  }
-
   // Hands over a function from row to code (`no_code` where there is none).
   template <class Use>
   void with_codes(std::size_t j, Use&& use) const {
@@ -196,9 +191,10 @@ class Growth {
       });
     } else {
       const auto [codes, step] = data.small_codes_of(j);
-      use([codes = codes, step = step](std::size_t row) -> std::uint32_t {
+      const std::size_t missing = data.n_codes(j);
+      use([codes = codes, step = step, missing](std::size_t row) -> std::uint32_t {
         const std::uint8_t code = codes[row * step];
-        return code == small_missing ? no_code : code;
+        return code == missing ? no_code : code;
       });
     }
   }
@@ -314,7 +310,7 @@ class Growth {
     std::vector<std::uint32_t> first_row(data.columns[j].values.size(), no_code);
     const auto [codes, step] = data.small_codes_of(j);
     for (std::size_t row = data.table.n_rows; row-- > 0;)
-      if (codes[row * step] != small_missing && takes_part(row))
+      if (codes[row * step] < first_row.size() && takes_part(row))
         first_row[codes[row * step]] = static_cast<std::uint32_t>(row);
     return first_row;
   }

@@ -19,7 +19,6 @@ namespace sureleaf {
 inline constexpr std::size_t max_rows = std::size_t{1} << 31;
 inline constexpr std::uint32_t increase_bit = std::uint32_t{1} << 31;
 inline constexpr std::size_t max_small_codes = 255;
-inline constexpr std::uint8_t small_missing = 255;
 // C4.5 sees two numbers as different only when they are further apart than this.
 inline constexpr double c45_gap = 1e-5;
 
@@ -28,9 +27,9 @@ struct PresortedColumn {
   // above its predecessor's.
   std::vector<std::uint32_t> order;
   std::size_t n_known = 0;
-  // Few values or few categories: a code a row (small_missing if none), gathered with those of
-  // the other such columns: as flag number `flag` of each row where there are two codes, nothing is
-  // missing and such columns are some, else as its code number `small`.
+  // Few values or few categories: a code a row, gathered with those of the other such columns: as
+  // flag number `flag` of each row where there are two codes, nothing is missing and such columns
+  // are some, else as its code number `small`.
   std::int32_t flag = -1;
   std::int32_t small = -1;
   bool has_missing = true;
@@ -56,6 +55,11 @@ struct Presorted {
   static constexpr std::size_t flag_padding = 16;
   static constexpr std::ptrdiff_t least_flags = 4;
 
+  // How many codes there are: their number stands for a missing value.
+  std::size_t n_codes(std::size_t j) const {
+    return table[j].has_thresholds() ? columns[j].values.size()
+                                     : static_cast<std::size_t>(table[j].n_categories);
+  }
   const std::uint8_t* flags_of(std::size_t row) const { return flags.data() + row * n_flags; }
   // A row's code in a column of few values: the first of them, and how far it is to the next.
   std::pair<const std::uint8_t*, std::size_t> small_codes_of(std::size_t j) const {
@@ -65,6 +69,9 @@ struct Presorted {
 };
 
 namespace detail {
+
+// A missing value's code while the number of codes is not known.
+inline constexpr std::uint8_t small_missing = 255;
 
 // Maps a double to an unsigned key of the same order; NaN must be dealt with before.
 inline std::uint64_t sortable_key(double x) {
@@ -281,6 +288,10 @@ inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std
     if (codes[j].empty()) continue;
     PresortedColumn& column = presorted.columns[j];
     column.has_missing = highest[j] == small_missing;
+    if (column.has_missing) {
+      const auto missing = static_cast<std::uint8_t>(presorted.n_codes(j));
+      for (std::uint8_t& code : codes[j]) code = code == small_missing ? missing : code;
+    }
     if (has_flags && highest[j] == 1) {
       column.flag = static_cast<std::int32_t>(flagged.size());
       flagged.push_back(j);
@@ -308,9 +319,13 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
   std::vector<detail::SortScratch> scratch(crew.size());
   // In a table stored by rows a cache line holds the neighbouring columns' values too: eight
   // columns go through a block of rows together.
-  constexpr std::size_t width = 8, block = 4096;
+  const bool by_rows = std::ranges::any_of(table.columns, [](const Column& column) {
+    return column.stride > static_cast<std::ptrdiff_t>(sizeof(double));
+  });
+  const std::size_t width = by_rows ? 8 : 1;
+  constexpr std::size_t block = 4096;
   std::vector<std::uint8_t> is_many(table.size(), 0);
-  crew.run((table.size() + width - 1) / width, patience, [&](std::size_t i, std::size_t) {
+  crew.run((table.size() + width - 1) / width, patience, [&](std::size_t i, std::size_t thread) {
     const std::size_t first = i * width;
     const std::size_t n = std::min(width, table.size() - first);
     std::vector<detail::FewValuesColumn> few(n);
@@ -328,8 +343,10 @@ inline Presorted presort(Columns table, std::size_t n_threads, Patience& patienc
           out.codes_in_table = true;
       } else if (few[c].is_few()) {
         small_codes[first + c] = few[c].finish(out);
-      } else {
+      } else if (by_rows) {
         is_many[first + c] = 1;
+      } else {
+        detail::sort_column(column, table.n_rows, scratch[thread], patience, out);
       }
       patience.check();
     }

@@ -49,6 +49,43 @@ inline double threshold_in_row_order(std::vector<PlacedValue>& nearby) {
   return threshold;
 }
 
+// Finds the place of many numbers among sorted ones: each is looked for only among those that share
+// its stretch of the line from the first to the last.
+class Stretches {
+ public:
+  explicit Stretches(const std::vector<double>& sorted) : first_(sorted.front()) {
+    const double length = sorted.back() - sorted.front();
+    const auto n = static_cast<double>(2 * sorted.size());
+    if (length > 0 && std::isfinite(n / length) && std::isfinite(length)) {
+      scale_ = n / length;
+      last_ = n;
+    }
+    starts_.assign(static_cast<std::size_t>(last_) + 2, sorted.size());
+    for (std::size_t i = sorted.size(); i-- > 0;) starts_[of(sorted[i])] = i;
+    for (std::size_t s = starts_.size() - 1; s-- > 0;)
+      starts_[s] = std::min(starts_[s], starts_[s + 1]);
+  }
+  // How many of the sorted numbers are below by `is_below`, which may differ from < for those close
+  // to the value: found by halving without a branch to guess, and set right at the ends.
+  template <class IsBelow>
+  std::size_t n_below(double value, IsBelow&& is_below) const {
+    const std::size_t stretch = of(value);
+    std::size_t at = starts_[stretch], n = starts_[stretch + 1] - at;
+    for (; n > 1; n -= n / 2) at += static_cast<std::size_t>(is_below(at + n / 2 - 1)) * (n / 2);
+    while (at < starts_.back() && is_below(at)) ++at;
+    while (at > 0 && !is_below(at - 1)) --at;
+    return at;
+  }
+
+ private:
+  std::size_t of(double value) const {
+    const double place = (value - first_) * scale_;
+    return place > 0 ? static_cast<std::size_t>(std::min(place, last_)) : 0;
+  }
+  double first_, scale_ = 0, last_ = 0;
+  std::vector<std::size_t> starts_;
+};
+
 // C4.5 cuts at a value that occurs: the largest of the whole training set that is not above the
 // midpoint by more than its slack. Found for all cuts of a column in one pass over the column.
 class Thresholds {
@@ -70,14 +107,10 @@ class Thresholds {
     middles.erase(std::unique(middles.begin(), middles.end()), middles.end());
     std::vector<double>& settled = settled_[j];
     settled.assign(middles.size(), -std::numeric_limits<double>::infinity());
+    const Stretches stretches(middles);
     visit_values([&](double value) {
-      // The first midpoint that is not below, by halving without a branch to guess.
-      std::size_t at = 0, n = middles.size();
-      auto is_below = [&](std::size_t i) {
-        return static_cast<std::size_t>(!(value - middles[i] < c45_slack));
-      };
-      for (; n > 1; n -= n / 2) at += is_below(at + n / 2 - 1) * (n / 2);
-      at += is_below(at);
+      const std::size_t at = stretches.n_below(
+          value, [&](std::size_t i) { return !(value - middles[i] < c45_slack); });
       if (at < middles.size()) settled[at] = std::max(settled[at], value);
     });
     for (std::size_t i = 1; i < settled.size(); ++i)
