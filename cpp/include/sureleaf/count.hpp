@@ -45,10 +45,14 @@ class CodeCounter {
   void count_codes(const Work& work, std::size_t first, std::size_t last, Totals& totals,
                    Workspace<Entry>& space) const {
     if (!totals.codes_are_counted || totals.codes_are_known) return;
-    if (totals.whole)
-      count_codes<std::int64_t>(work, first, last, totals.code_counts, space);
-    else
-      count_codes<double>(work, first, last, totals.code_weights, space);
+    if (totals.whole) {
+      Adder<std::int64_t>(growth_, work, first, last, totals.code_counts, space)
+          .add(work.begin, work.begin + work.n);
+      return;
+    }
+    const Adder<double> adder(growth_, work, first, last, totals.code_weights, space);
+    adder.add(work.begin, work.begin + work.n);
+    adder.add(work.side);
   }
 
   // The codes of a large branch are those of the node less those of its other rows, where these are
@@ -63,14 +67,9 @@ class CodeCounter {
     auto is_large = [&](std::size_t n) { return n * n_columns >= 8 * n_cells; };
     if (n_others > largest.n || !is_large(largest.n)) return;
     std::vector<std::int64_t> others(n_cells, 0);
-    const std::size_t end = largest.begin + largest.n;
-    Work rest = work;
-    for (const auto& [from, to] :
-         {std::pair{work.begin, largest.begin}, {end, work.begin + work.n}}) {
-      rest.begin = from;
-      rest.n = to - from;
-      count_codes<std::int64_t>(rest, 0, n_columns, others, space);
-    }
+    const Adder<std::int64_t> adder(growth_, work, 0, n_columns, others, space);
+    adder.add(work.begin, largest.begin);
+    adder.add(largest.begin + largest.n, work.begin + work.n);
     largest.code_counts = totals.code_counts;
     for (std::size_t i = 0; i < n_cells; ++i) largest.code_counts[i] -= others[i];
     if (branches.size() == 2)
@@ -93,50 +92,70 @@ class CodeCounter {
   }
 
  private:
-  // Tabulates small columns number `first` to `last`, a row's codes at a time.
+  // Adds rows to a table of small columns number `first` to `last`, a row's codes at a time; leaves
+  // out those that the node has given up.
   template <class Weight>
-  void count_codes(const Work& work, std::size_t first, std::size_t last,
-                   std::vector<Weight>& cells, Workspace<Entry>& space) const {
-    const Presorted& data = growth_.data;
-    const std::size_t n_columns = data.small_columns.size(), n_classes = growth_.n_classes;
-    std::vector<CountedColumn>& counted = space.counted;
-    counted.clear();
-    for (std::size_t c = first; c < last; ++c)
-      if (!work.is_hopeless(data.small_columns[c]))
-        counted.push_back({c, growth_.first_line[c] * n_classes});
-    // Copies of what does not change: the compiler cannot know that it does not.
-    const std::uint8_t* const small_codes = data.small_codes.data();
-    Weight* const sums = cells.data();
-    const CountedColumn *const begin = counted.data(), *const end = begin + counted.size();
-    const CountedColumn* const end_of_fours = begin + counted.size() / 4 * 4;
-    auto add = [=](std::size_t row, std::size_t k, Weight w) {
-      const std::uint8_t* codes = small_codes + row * n_columns;
-      auto add_column = [=](const CountedColumn& column) {
-        sums[column.first_cell + codes[column.place] * n_classes + k] += w;
-      };
-      const CountedColumn* column = begin;
-      for (; column != end_of_fours; column += 4) {
-        add_column(column[0]);
-        add_column(column[1]);
-        add_column(column[2]);
-        add_column(column[3]);
-      }
-      for (; column != end; ++column) add_column(*column);
-    };
-    const std::span<const Entry> rows(growth_.lists.back().data() + work.begin, work.n);
-    if constexpr (std::is_same_v<Weight, double>) {
-      growth_.with_weights([&](auto&& weigh) {
-        for (const Entry entry : rows)
-          add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
-      });
-      for (const SideRow& side : work.side) add(side.row, side.cls, side.weight);
-    } else {
-      growth_.with_counts([&](auto&& weigh) {
-        for (const Entry entry : rows)
-          add(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
+  class Adder {
+   public:
+    Adder(const Growth<Entry>& growth, const Work& work, std::size_t first, std::size_t last,
+          std::vector<Weight>& cells, Workspace<Entry>& space)
+        : growth_(growth), cells_(cells), counted_(space.counted) {
+      counted_.clear();
+      for (std::size_t c = first; c < last; ++c)
+        if (!work.is_hopeless(growth.data.small_columns[c]))
+          counted_.push_back({c, growth.first_line[c] * growth.n_classes});
+    }
+    // Those from one place in the lists to another.
+    void add(std::size_t begin, std::size_t end) const {
+      const std::span<const Entry> rows(growth_.lists.back().data() + begin, end - begin);
+      with_row([&](auto&& add_row) {
+        auto add_all = [&](auto&& weigh) {
+          for (const Entry entry : rows)
+            add_row(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
+        };
+        if constexpr (std::is_same_v<Weight, double>)
+          growth_.with_weights(add_all);
+        else
+          growth_.with_counts(add_all);
       });
     }
-  }
+    void add(std::span<const SideRow> rows) const {
+      with_row([&](auto&& add_row) {
+        for (const SideRow& row : rows) add_row(row.row, row.cls, row.weight);
+      });
+    }
+
+   private:
+    // Hands over a function that adds a row. It has copies of what does not change: the compiler
+    // cannot know that it does not. Four columns at a time keep the processor busy.
+    template <class Use>
+    void with_row(Use&& use) const {
+      const std::size_t n_columns = growth_.data.small_columns.size();
+      const std::size_t n_classes = growth_.n_classes;
+      const std::uint8_t* const small_codes = growth_.data.small_codes.data();
+      Weight* const sums = cells_.data();
+      const CountedColumn *const begin = counted_.data(), *const end = begin + counted_.size();
+      const CountedColumn* const end_of_fours = begin + counted_.size() / 4 * 4;
+      use([=](std::size_t row, std::size_t k, Weight w) {
+        const std::uint8_t* codes = small_codes + row * n_columns;
+        auto add = [=](const CountedColumn& column) {
+          sums[column.first_cell + codes[column.place] * n_classes + k] += w;
+        };
+        const CountedColumn* column = begin;
+        for (; column != end_of_fours; column += 4) {
+          add(column[0]);
+          add(column[1]);
+          add(column[2]);
+          add(column[3]);
+        }
+        for (; column != end; ++column) add(*column);
+      });
+    }
+
+    const Growth<Entry>& growth_;
+    std::vector<Weight>& cells_;
+    std::vector<CountedColumn>& counted_;
+  };
 
   // Counts all flags of the node's rows by class. Bytes are added up, a vector of them at a time,
   // and moved to wide sums before they can overflow.
