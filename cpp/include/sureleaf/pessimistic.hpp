@@ -131,16 +131,32 @@ class PessimisticPruner {
 
   // Finds the branch of each row, the number of branches if its value is missing.
   void place(const Draft& draft, std::span<const WeightedRow> rows) {
-    const std::size_t n = draft.children.size(), first = places_.size();
+    const auto n = static_cast<std::uint32_t>(draft.children.size());
+    const std::size_t first = places_.size();
     places_.resize(first + rows.size());
     std::uint32_t* places = places_.data() + first;
-    with_branches(tree_, draft.source, table_, [&](auto&& branch_of_row) {
+    std::uint32_t* counts = counts_.data();
+    auto put = [&](auto&& place_of_row) {
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::int32_t branch = branch_of_row(rows[i].row);
-        places[i] = branch < 0 ? static_cast<std::uint32_t>(n) : static_cast<std::uint32_t>(branch);
+        places[i] = place_of_row(rows[i].row);
+        ++counts[places[i]];
       }
-    });
-    for (std::size_t i = 0; i < rows.size(); ++i) ++counts_[places[i]];
+    };
+    const Column column = table_[static_cast<std::size_t>(tree_.feature[draft.source])];
+    if (column.kind == Kind::numeric) {
+      const double threshold = tree_.threshold[draft.source];
+      put([=](std::size_t row) {  // sums, since what is to come cannot be guessed
+        const double x = column.number(row);
+        return static_cast<std::uint32_t>(x > threshold) + 2 * static_cast<std::uint32_t>(x != x);
+      });
+    } else {
+      with_branches(tree_, draft.source, table_, [&](auto&& branch_of_row) {
+        put([&](std::size_t row) {
+          const std::int32_t branch = branch_of_row(row);
+          return branch < 0 ? n : static_cast<std::uint32_t>(branch);
+        });
+      });
+    }
   }
   void start_placing(const Draft& draft) {
     places_.clear();
@@ -395,8 +411,8 @@ class PessimisticPruner {
   std::vector<double> whole_weights_;
   // Scratch, so that a node costs no allocation.
   std::vector<double> sums_, known_, shares_;
-  std::vector<std::uint32_t> places_;
-  std::vector<std::size_t> counts_, next_;
+  std::vector<std::uint32_t> places_, counts_;
+  std::vector<std::size_t> next_;
   Rows moved_, sent_;
   std::vector<std::pair<std::size_t, std::size_t>> pending_;  // a node, where its rows begin
 };
