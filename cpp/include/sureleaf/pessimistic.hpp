@@ -7,14 +7,13 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "sureleaf/pessimistic_errors.hpp"
+#include "sureleaf/placing.hpp"
 #include "sureleaf/prune.hpp"
-#include "sureleaf/route.hpp"
 #include "sureleaf/split.hpp"
 #include "sureleaf/threads.hpp"
 #include "sureleaf/tree.hpp"
@@ -23,18 +22,6 @@ namespace sureleaf {
 
 namespace detail {
 
-struct WeightedRow {
-  std::uint32_t row, label;
-  double weight;
-};
-using Rows = std::vector<WeightedRow>;
-
-inline void append(Rows& rows, std::span<const WeightedRow> further) {
-  rows.insert(rows.end(), further.begin(), further.end());
-}
-
-inline std::ptrdiff_t as_offset(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
-
 // Subtree replacement and raising. The draft is a copy of the tree with links, in which a branch
 // can take its parent's place; `source` is the node of the original tree whose test it has.
 class PessimisticPruner {
@@ -42,9 +29,9 @@ class PessimisticPruner {
   PessimisticPruner(const Tree& tree, const Columns& table, PessimisticErrors estimate,
                     Patience& patience)
       : tree_(tree),
-        table_(table),
         estimate_(estimate),
         patience_(patience),
+        placing_(tree, table),
         whole_weights_(tree.class_weights.size()),
         sums_(tree.n_classes) {
     drafts_.reserve(tree.size());
@@ -63,9 +50,6 @@ class PessimisticPruner {
       Frame& frame = frames.back();
       Draft& draft = drafts_[frame.node];
       if (draft.is_leaf()) {
-        const auto whole = whole_weights(frame.node);
-        std::fill(whole.begin(), whole.end(), 0.0);
-        add_up(stretch_of(frame), whole);
         settle_leaf(frame, estimate_(draft.weights));
         frames.pop_back();
         continue;
@@ -129,91 +113,58 @@ class PessimisticPruner {
     for (const WeightedRow& item : rows) sums[item.label] += item.weight;
   }
 
-  // Finds the branch of each row, the number of branches if its value is missing.
   void place(const Draft& draft, std::span<const WeightedRow> rows) {
-    const auto n = static_cast<std::uint32_t>(draft.children.size());
-    const std::size_t first = places_.size();
-    places_.resize(first + rows.size());
-    std::uint32_t* places = places_.data() + first;
-    std::uint32_t* counts = counts_.data();
-    auto put = [&](auto&& place_of_row) {
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        places[i] = place_of_row(rows[i].row);
-        ++counts[places[i]];
-      }
-    };
-    const Column column = table_[static_cast<std::size_t>(tree_.feature[draft.source])];
-    if (column.kind == Kind::numeric) {
-      const double threshold = tree_.threshold[draft.source];
-      put([=](std::size_t row) {  // sums, since what is to come cannot be guessed
-        const double x = column.number(row);
-        return static_cast<std::uint32_t>(x > threshold) + 2 * static_cast<std::uint32_t>(x != x);
-      });
-    } else {
-      with_branches(tree_, draft.source, table_, [&](auto&& branch_of_row) {
-        put([&](std::size_t row) {
-          const std::int32_t branch = branch_of_row(row);
-          return branch < 0 ? n : static_cast<std::uint32_t>(branch);
-        });
-      });
-    }
-  }
-  void start_placing(const Draft& draft) {
-    places_.clear();
-    counts_.assign(draft.children.size() + 1, 0);
-  }
-
-  // Shares of the branches by what they are known to get: what is in `known` and these rows, which
-  // have been placed in this order.
-  void find_shares(std::vector<double>& known, std::span<const WeightedRow> rows,
-                   std::span<const WeightedRow> further = {}) {
-    const std::size_t n = counts_.size() - 1;
-    for (std::size_t i = 0; i < rows.size(); ++i) known[places_[i]] += rows[i].weight;
-    for (std::size_t i = 0; i < further.size(); ++i)
-      known[places_[rows.size() + i]] += further[i].weight;
-    const double total = std::accumulate(known.begin(), known.begin() + as_offset(n), 0.0);
-    shares_.assign(n, 1.0 / static_cast<double>(n));
-    if (total > 0)
-      for (std::size_t b = 0; b < n; ++b) shares_[b] = known[b] / total;
+    placing_.start(draft.source, draft.children.size());
+    placing_.add(rows);
   }
 
   // Sorts a node's stretch by branch, rows without a value last, and hands out the side rows.
   void arrange(const Draft& draft, Frame& frame) {
-    const std::size_t n = draft.children.size();
-    start_placing(draft);
+    const std::size_t n = draft.children.size(), n_here = frame.end - frame.begin;
     place(draft, stretch_of(frame));
+    frame.starts.reserve(n + 2);
     frame.starts.assign(1, frame.begin);
     frame.side_parts.clear();
     next_.clear();
     for (std::size_t b = 0; b <= n; ++b) {
       next_.push_back(frame.starts[b]);
-      frame.starts.push_back(frame.starts[b] + counts_[b]);
+      frame.starts.push_back(frame.starts[b] + placing_.count(b));
     }
-    place(draft, frame.side);
-    const std::size_t n_here = frame.end - frame.begin;
-    moved_.assign(rows_.begin() + as_offset(frame.begin), rows_.begin() + as_offset(frame.end));
-    for (std::size_t i = 0; i < n_here; ++i) rows_[next_[places_[i]]++] = moved_[i];
-    if (frame.side.empty() && counts_[n] == 0) return;
-    known_.assign(n + 1, 0.0);
-    find_shares(known_, moved_, frame.side);
+    const auto here = stretch_of(frame);
+    moved_.assign(here.begin(), here.end());
+    for (std::size_t i = 0; i < n_here; ++i) rows_[next_[placing_[i]]++] = moved_[i];
+    if (frame.side.empty() && placing_.n_lost() == 0) return;
+    placing_.add(frame.side);
     frame.side_parts.assign(n, {});
-    Rows lost(rows_.begin() + as_offset(frame.starts[n]),
-              rows_.begin() + as_offset(frame.starts[n + 1]));
+    Rows lost;
+    append(lost, stretch(frame.starts[n], frame.starts[n + 1]));
     for (std::size_t i = 0; i < frame.side.size(); ++i) {
-      const std::size_t at = places_[n_here + i];
+      const std::size_t at = placing_[n_here + i];
       (at == n ? lost : frame.side_parts[at]).push_back(frame.side[i]);
     }
+    if (lost.empty()) return;
+    known_.assign(n, 0.0);
+    append(moved_, frame.side);
+    placing_.find_shares(known_, moved_);
+    const std::vector<double>& shares = placing_.shares();
     for (std::size_t b = 0; b < n; ++b)
-      if (shares_[b] > 0)
-        for (const WeightedRow& item : lost)
-          frame.side_parts[b].push_back({item.row, item.label, item.weight * shares_[b]});
+      if (shares[b] > 0)
+        for (const WeightedRow& item : lost) frame.side_parts[b].push_back(item.part(shares[b]));
   }
 
   void settle_leaf(const Frame& frame, double errors) {
     Draft& draft = drafts_[frame.node];
     draft.errors = errors;
     draft.has_side = !frame.side.empty();
-    draft.whole_errors = draft.has_side ? estimate_(whole_weights(frame.node)) : errors;
+    const auto whole = whole_weights(frame.node);
+    if (draft.has_side) {
+      std::fill(whole.begin(), whole.end(), 0.0);
+      add_up(stretch_of(frame), whole);
+      draft.whole_errors = estimate_(whole);
+    } else {
+      std::copy(draft.weights.begin(), draft.weights.end(), whole.begin());
+      draft.whole_errors = errors;
+    }
   }
 
   // True if the heaviest branch took the node's place, so that it must be pruned again.
@@ -297,17 +248,13 @@ class PessimisticPruner {
   // Lets the branches wait that get other rows than they had; gives the errors of the others that
   // are not counted yet.
   double send_further(const Draft& draft, std::size_t begin) {
-    const std::size_t n = draft.children.size();
-    moved_.assign(sent_.begin() + as_offset(begin), sent_.end());
-    append(moved_, stretch(draft.lost_begin, draft.lost_end));
-    start_placing(draft);
-    place(draft, moved_);
-    if (counts_[n] > 0) {
+    append(sent_, stretch(draft.lost_begin, draft.lost_end));
+    take_up(draft, begin);
+    if (placing_.n_lost() > 0) {
       known_.clear();
       for (const std::int32_t child : draft.children)
         known_.push_back(total_weight(whole_weights(static_cast<std::size_t>(child))));
-      known_.push_back(0.0);
-      find_shares(known_, moved_);
+      placing_.find_shares(known_, moved_);
     }
     double unchanged = 0;
     hand_out(draft, begin, [&](std::size_t child, std::size_t n_rows) {
@@ -335,39 +282,44 @@ class PessimisticPruner {
         sent_.resize(begin);
         continue;
       }
-      moved_.assign(sent_.begin() + as_offset(begin), sent_.end());
-      start_placing(draft);
-      place(draft, moved_);
-      known_.assign(draft.children.size() + 1, 0.0);
-      find_shares(known_, moved_);
-      draft.shares = kept_.emplace_back(shares_);
+      take_up(draft, begin);
+      known_.assign(draft.children.size(), 0.0);
+      placing_.find_shares(known_, moved_);
+      draft.shares = kept_.emplace_back(placing_.shares());
       hand_out(draft, begin, [](std::size_t, std::size_t) { return true; });
     }
   }
 
-  // Puts the rows that have been placed at the end of sent_, branch by branch; those branches wait
-  // for which waits(child, rows) is true.
+  // Places the last rows of sent_.
+  void take_up(const Draft& draft, std::size_t begin) {
+    const auto rows = std::span(sent_).subspan(begin);
+    moved_.assign(rows.begin(), rows.end());
+    place(draft, moved_);
+  }
+
+  // Puts the rows that were taken up back, branch by branch; those branches wait for which
+  // waits(child, rows) is true.
   template <class Waits>
   void hand_out(const Draft& draft, std::size_t begin, Waits&& waits) {
-    const std::size_t n = draft.children.size(), n_lost = counts_[n];
+    const std::size_t n = draft.children.size(), n_lost = placing_.n_lost();
+    const std::vector<double>& shares = placing_.shares();
     next_.clear();
     std::size_t end = begin;
     for (std::size_t b = 0; b < n; ++b) {
       next_.push_back(end);
       const auto child = static_cast<std::size_t>(draft.children[b]);
-      const std::size_t size = counts_[b] + (n_lost > 0 && shares_[b] > 0 ? n_lost : 0);
+      const std::size_t size = placing_.count(b) + (n_lost > 0 && shares[b] > 0 ? n_lost : 0);
       if (waits(child, size)) pending_.push_back({child, end});
       end += size;
     }
     sent_.resize(end);
     for (std::size_t i = 0; i < moved_.size(); ++i)
-      if (places_[i] < n) sent_[next_[places_[i]]++] = moved_[i];
+      if (placing_[i] < n) sent_[next_[placing_[i]]++] = moved_[i];
     if (n_lost == 0) return;
     for (std::size_t i = 0; i < moved_.size(); ++i)
-      if (places_[i] == n)
+      if (placing_[i] == n)
         for (std::size_t b = 0; b < n; ++b)
-          if (shares_[b] > 0)
-            sent_[next_[b]++] = {moved_[i].row, moved_[i].label, moved_[i].weight * shares_[b]};
+          if (shares[b] > 0) sent_[next_[b]++] = moved_[i].part(shares[b]);
   }
 
   Tree finish() const {
@@ -402,7 +354,6 @@ class PessimisticPruner {
   }
 
   const Tree& tree_;
-  const Columns& table_;
   PessimisticErrors estimate_;
   Patience& patience_;
   std::vector<Draft> drafts_;
@@ -410,8 +361,8 @@ class PessimisticPruner {
   Rows rows_;
   std::vector<double> whole_weights_;
   // Scratch, so that a node costs no allocation.
-  std::vector<double> sums_, known_, shares_;
-  std::vector<std::uint32_t> places_, counts_;
+  Placing placing_;
+  std::vector<double> sums_, known_;
   std::vector<std::size_t> next_;
   Rows moved_, sent_;
   std::vector<std::pair<std::size_t, std::size_t>> pending_;  // a node, where its rows begin
