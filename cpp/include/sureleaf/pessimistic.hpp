@@ -31,8 +31,8 @@ class PessimisticPruner {
       : tree_(tree),
         estimate_(estimate),
         patience_(patience),
-        placing_(tree, table),
         whole_weights_(tree.class_weights.size()),
+        placing_(tree, table),
         sums_(tree.n_classes) {
     drafts_.reserve(tree.size());
     for (std::size_t node = 0; node < tree.size(); ++node)
@@ -83,10 +83,9 @@ class PessimisticPruner {
     std::size_t source;
     std::span<const std::int32_t> children;
     std::span<const double> shares, weights;
-    double errors = 0;  // estimated, of its leaves together
-    // The same without the parts of rows, of which there are more if there is a side.
-    double whole_errors = 0;
-    bool has_side = false;
+    double errors = 0;                         // estimated, of its leaves together
+    double whole_errors = 0;                   // the same, of the rows that came to them whole
+    bool has_side = false;                     // whether parts of rows came
     std::size_t lost_begin = 0, lost_end = 0;  // rows that came whole, but lost their way here
     bool is_leaf() const { return children.empty(); }
   };
