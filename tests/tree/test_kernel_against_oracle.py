@@ -72,7 +72,7 @@ def rules(**fixed) -> st.SearchStrategy[Rules]:
         "min_samples_leaf": st.sampled_from([1, 2, 2, 2.5, 5]),
         "collapse": st.booleans(),
         "pruning": st.sampled_from([None, "pessimistic"]),
-        "confidence_factor": st.sampled_from([0.05, 0.25, 0.5]),
+        "confidence_factor": st.sampled_from([0.05, 0.25, 0.5, 0.75]),
     }
     return st.builds(Rules, **chosen | {name: st.just(value) for name, value in fixed.items()})
 

@@ -7,72 +7,36 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "sureleaf/pessimistic_errors.hpp"
+#include "sureleaf/placing.hpp"
 #include "sureleaf/prune.hpp"
-#include "sureleaf/route.hpp"
 #include "sureleaf/split.hpp"
 #include "sureleaf/threads.hpp"
 #include "sureleaf/tree.hpp"
 
 namespace sureleaf {
 
-// C4.5's estimate of a leaf's errors on other rows: the upper limit of a one-sided interval.
-class PessimisticErrors {
- public:
-  // `quantile` is the standard normal quantile of 1 - confidence_factor.
-  PessimisticErrors(double confidence_factor, double quantile)
-      : confidence_factor_(confidence_factor), z_(quantile) {}
-
-  double operator()(std::span<const double> weights) const {
-    const double n = total_weight(weights);
-    const double e = training_errors(weights);
-    return e + added(n, e);
-  }
-
- private:
-  double added(double n, double e) const {
-    if (!(n > 0)) return 0.0;
-    if (e < 1) {
-      const double none = n * (1 - std::pow(confidence_factor_, 1 / n));
-      return e == 0 ? none : none + e * (added(n, 1) - none);
-    }
-    if (e + 0.5 >= n) return std::max(n - e, 0.0);
-    const double f = (e + 0.5) / n, zz = z_ * z_;
-    const double spread = z_ * std::sqrt(f / n - f * f / n + zz / (4 * n * n));
-    return n * (f + zz / (2 * n) + spread) / (1 + zz / n) - e;
-  }
-  double confidence_factor_, z_;
-};
-
 namespace detail {
-
-struct WeightedRow {
-  std::uint32_t row;
-  double weight;
-};
-using Rows = std::vector<WeightedRow>;
-
-inline std::ptrdiff_t as_offset(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
 
 // Subtree replacement and raising. The draft is a copy of the tree with links, in which a branch
 // can take its parent's place; `source` is the node of the original tree whose test it has.
 class PessimisticPruner {
  public:
-  PessimisticPruner(const Tree& tree, const Columns& table, std::span<const std::int32_t> labels,
-                    PessimisticErrors estimate, Patience& patience)
+  PessimisticPruner(const Tree& tree, const Columns& table, PessimisticErrors estimate,
+                    Patience& patience)
       : tree_(tree),
-        table_(table),
-        labels_(labels),
         estimate_(estimate),
         patience_(patience),
+        whole_weights_(tree.class_weights.size()),
+        placing_(tree, table),
         sums_(tree.n_classes) {
     drafts_.reserve(tree.size());
     for (std::size_t node = 0; node < tree.size(); ++node)
-      drafts_.push_back({node, tree.branches(node), tree.shares(node), tree.weights(node), 0.0});
+      drafts_.push_back({node, tree.branches(node), tree.shares(node), tree.weights(node)});
   }
 
   // Depth first, the children of a node before itself. The rows of a node are a stretch of one
@@ -86,7 +50,7 @@ class PessimisticPruner {
       Frame& frame = frames.back();
       Draft& draft = drafts_[frame.node];
       if (draft.is_leaf()) {
-        draft.errors = estimate_(draft.weights);
+        settle_leaf(frame, estimate_(draft.weights));
         frames.pop_back();
         continue;
       }
@@ -106,8 +70,6 @@ class PessimisticPruner {
                           0});
         continue;
       }
-      frame.starts.clear();
-      frame.side_parts.clear();
       if (decide(frame))
         frame.next = 0;
       else
@@ -121,7 +83,10 @@ class PessimisticPruner {
     std::size_t source;
     std::span<const std::int32_t> children;
     std::span<const double> shares, weights;
-    double errors;  // estimated, of its leaves together
+    double errors = 0;                         // estimated, of its leaves together
+    double whole_errors = 0;                   // the same, of the rows that came to them whole
+    bool has_side = false;                     // whether parts of rows came
+    std::size_t lost_begin = 0, lost_end = 0;  // rows that came whole, but lost their way here
     bool is_leaf() const { return children.empty(); }
   };
   struct Frame {
@@ -133,86 +98,97 @@ class PessimisticPruner {
     std::size_t next;                 // the branch to go down
   };
 
+  std::span<const WeightedRow> stretch(std::size_t begin, std::size_t end) const {
+    return {rows_.data() + begin, end - begin};
+  }
   std::span<const WeightedRow> stretch_of(const Frame& frame) const {
-    return {rows_.data() + frame.begin, frame.end - frame.begin};
+    return stretch(frame.begin, frame.end);
+  }
+  // By class, of the rows that came to a node whole.
+  std::span<double> whole_weights(std::size_t node) {
+    return {whole_weights_.data() + node * tree_.n_classes, tree_.n_classes};
+  }
+  static void add_up(std::span<const WeightedRow> rows, std::span<double> sums) {
+    for (const WeightedRow& item : rows) sums[item.label] += item.weight;
   }
 
-  // Finds the branch of each row, the number of branches if its value is missing.
   void place(const Draft& draft, std::span<const WeightedRow> rows) {
-    const std::size_t n = draft.children.size(), first = places_.size();
-    places_.resize(first + rows.size());
-    std::uint32_t* places = places_.data() + first;
-    with_branches(tree_, draft.source, table_, [&](auto&& branch_of_row) {
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::int32_t branch = branch_of_row(rows[i].row);
-        places[i] = branch < 0 ? static_cast<std::uint32_t>(n) : static_cast<std::uint32_t>(branch);
-      }
-    });
-    for (std::size_t i = 0; i < rows.size(); ++i) ++counts_[places[i]];
-  }
-  void start_placing(const Draft& draft) {
-    places_.clear();
-    counts_.assign(draft.children.size() + 1, 0);
-  }
-
-  // Shares of the branches by what they are known to get of these rows, which have been placed in
-  // this order.
-  void find_shares(std::span<const WeightedRow> rows, std::span<const WeightedRow> further) {
-    const std::size_t n = counts_.size() - 1;
-    std::vector<double>& known = sums_by_branch_;
-    known.assign(n + 1, 0.0);
-    for (std::size_t i = 0; i < rows.size(); ++i) known[places_[i]] += rows[i].weight;
-    for (std::size_t i = 0; i < further.size(); ++i)
-      known[places_[rows.size() + i]] += further[i].weight;
-    const double total = std::accumulate(known.begin(), known.begin() + as_offset(n), 0.0);
-    shares_.assign(n, 1.0 / static_cast<double>(n));
-    if (total > 0)
-      for (std::size_t b = 0; b < n; ++b) shares_[b] = known[b] / total;
+    placing_.start(draft.source, draft.children.size());
+    placing_.add(rows);
   }
 
   // Sorts a node's stretch by branch, rows without a value last, and hands out the side rows.
   void arrange(const Draft& draft, Frame& frame) {
-    const std::size_t n = draft.children.size();
-    start_placing(draft);
+    const std::size_t n = draft.children.size(), n_here = frame.end - frame.begin;
     place(draft, stretch_of(frame));
+    frame.starts.reserve(n + 2);
     frame.starts.assign(1, frame.begin);
+    frame.side_parts.clear();
     next_.clear();
     for (std::size_t b = 0; b <= n; ++b) {
       next_.push_back(frame.starts[b]);
-      frame.starts.push_back(frame.starts[b] + counts_[b]);
+      frame.starts.push_back(frame.starts[b] + placing_.count(b));
     }
-    place(draft, frame.side);
-    const std::size_t n_here = frame.end - frame.begin;
-    moved_.assign(rows_.begin() + as_offset(frame.begin), rows_.begin() + as_offset(frame.end));
-    for (std::size_t i = 0; i < n_here; ++i) rows_[next_[places_[i]]++] = moved_[i];
-    if (frame.side.empty() && counts_[n] == 0) return;
-    find_shares(moved_, frame.side);
+    const auto here = stretch_of(frame);
+    moved_.assign(here.begin(), here.end());
+    for (std::size_t i = 0; i < n_here; ++i) rows_[next_[placing_[i]]++] = moved_[i];
+    if (frame.side.empty() && placing_.n_lost() == 0) return;
+    placing_.add(frame.side);
     frame.side_parts.assign(n, {});
-    Rows lost(rows_.begin() + as_offset(frame.starts[n]),
-              rows_.begin() + as_offset(frame.starts[n + 1]));
+    Rows lost;
+    append(lost, stretch(frame.starts[n], frame.starts[n + 1]));
     for (std::size_t i = 0; i < frame.side.size(); ++i) {
-      const std::size_t at = places_[n_here + i];
+      const std::size_t at = placing_[n_here + i];
       (at == n ? lost : frame.side_parts[at]).push_back(frame.side[i]);
     }
+    if (lost.empty()) return;
+    known_.assign(n, 0.0);
+    append(moved_, frame.side);
+    placing_.find_shares(known_, moved_);
+    const std::vector<double>& shares = placing_.shares();
     for (std::size_t b = 0; b < n; ++b)
-      if (shares_[b] > 0)
-        for (const WeightedRow& item : lost)
-          frame.side_parts[b].push_back({item.row, item.weight * shares_[b]});
+      if (shares[b] > 0)
+        for (const WeightedRow& item : lost) frame.side_parts[b].push_back(item.part(shares[b]));
+  }
+
+  void settle_leaf(const Frame& frame, double errors) {
+    Draft& draft = drafts_[frame.node];
+    draft.errors = errors;
+    draft.has_side = !frame.side.empty();
+    const auto whole = whole_weights(frame.node);
+    if (draft.has_side) {
+      std::fill(whole.begin(), whole.end(), 0.0);
+      add_up(stretch_of(frame), whole);
+      draft.whole_errors = estimate_(whole);
+    } else {
+      std::copy(draft.weights.begin(), draft.weights.end(), whole.begin());
+      draft.whole_errors = errors;
+    }
   }
 
   // True if the heaviest branch took the node's place, so that it must be pruned again.
   bool decide(const Frame& frame) {
     constexpr double spare = 0.1;
     Draft& draft = drafts_[frame.node];
+    const std::size_t n = draft.children.size();
+    draft.has_side = !frame.side.empty();
+    draft.lost_begin = frame.starts[n];
+    draft.lost_end = frame.starts[n + 1];
+    const auto whole = whole_weights(frame.node);
+    std::fill(whole.begin(), whole.end(), 0.0);
+    add_up(stretch(draft.lost_begin, draft.lost_end), whole);
     std::size_t heaviest = 0;
     double as_is = 0, largest = -1;
-    for (const std::int32_t child : draft.children) {
-      const auto c = static_cast<std::size_t>(child);
+    draft.whole_errors = 0;
+    for (std::size_t b = 0; b < n; ++b) {
+      const auto c = static_cast<std::size_t>(draft.children[b]);
       as_is += drafts_[c].errors;
+      draft.whole_errors += drafts_[c].whole_errors;
+      for (std::size_t k = 0; k < whole.size(); ++k) whole[k] += whole_weights(c)[k];
       const double weight = total_weight(drafts_[c].weights);
       if (largest - weight < c45_slack) {  // the last one on ties
         largest = weight;
-        heaviest = c;
+        heaviest = b;
       }
     }
     const double as_leaf = estimate_(draft.weights);
@@ -220,79 +196,129 @@ class PessimisticPruner {
     const bool leaf_may_do = at_least(as_is + spare, as_leaf);
     // From here on the branch has lost, whatever else it costs.
     const double too_many = leaf_may_do ? as_leaf - spare : as_is + spare + 2 * c45_slack;
-    const double as_branch = resend(heaviest, frame, too_many);
+    const auto branch = static_cast<std::size_t>(draft.children[heaviest]);
+    const double as_branch =
+        drafts_[branch].is_leaf() ? as_leaf : try_raising(heaviest, frame, too_many);
     if (leaf_may_do && at_least(as_branch + spare, as_leaf)) {
       draft.children = {};
       draft.shares = {};
-      draft.errors = as_leaf;
+      settle_leaf(frame, as_leaf);
       return false;
     }
     if (at_least(as_is + spare, as_branch)) {
-      resend(heaviest, frame, std::numeric_limits<double>::infinity(), true);
-      draft = drafts_[heaviest];
+      raise(branch, frame);
+      draft = drafts_[branch];
       return true;
     }
     draft.errors = as_is;
     return false;
   }
 
-  // Sends a node's rows through one of its branches, in which not all of them were grown: the
-  // estimated errors of its leaves, or some number of `too_many` or more. If `keep`, the nodes get
-  // their new weights and shares.
-  double resend(std::size_t top, const Frame& frame, double too_many, bool keep = false) {
-    const auto here = stretch_of(frame);
-    sent_.assign(here.begin(), here.end());
-    sent_.insert(sent_.end(), frame.side.begin(), frame.side.end());
+  // The estimated errors of a branch if it had all rows of its node, or some number of `too_many`
+  // or more. Rows that went down the branch whole end in its leaves again: the others are sent, and
+  // rows that lose their way in it, which now may be shared out otherwise.
+  double try_raising(std::size_t b, const Frame& frame, double too_many) {
+    if (!estimate_.never_falls()) too_many = std::numeric_limits<double>::infinity();
+    sent_.clear();
+    append(sent_, stretch(frame.begin, frame.starts[b]));
+    append(sent_, stretch(frame.starts[b + 1], frame.end));
+    append(sent_, frame.side);
+    const auto top = static_cast<std::size_t>(drafts_[frame.node].children[b]);
     pending_.assign(1, {top, 0});
-    double errors = 0;
+    double errors = drafts_[top].whole_errors;
     // The rows of the nodes that wait lie one after the other, those of the last one at the end.
     while (!pending_.empty() && errors < too_many) {
       const auto [node, begin] = pending_.back();
       pending_.pop_back();
-      Draft& draft = drafts_[node];
-      const std::span<const WeightedRow> rows(sent_.data() + begin, sent_.size() - begin);
-      if (draft.is_leaf() || keep) {
-        std::fill(sums_.begin(), sums_.end(), 0.0);
-        for (const WeightedRow& item : rows)
-          sums_[static_cast<std::size_t>(labels_[item.row])] += item.weight;
-        if (keep) draft.weights = kept_.emplace_back(sums_);
-      }
-      if (draft.is_leaf()) {
-        errors += estimate_(sums_);
-        sent_.resize(begin);
+      const Draft& draft = drafts_[node];
+      if (!draft.is_leaf()) {
+        errors += send_further(draft, begin);
         continue;
       }
-      if (rows.empty() && !keep) continue;
-      divide(draft, begin, keep);
+      const auto whole = whole_weights(node);
+      sums_.assign(whole.begin(), whole.end());
+      add_up(std::span(sent_).subspan(begin), sums_);
+      errors += estimate_(sums_) - draft.whole_errors;
+      sent_.resize(begin);
     }
     return errors;
   }
 
-  // Sorts the last rows of sent_ by branch, and lets the branches wait.
-  void divide(Draft& draft, std::size_t begin, bool keep) {
-    const std::size_t n = draft.children.size();
-    moved_.assign(sent_.begin() + as_offset(begin), sent_.end());
-    start_placing(draft);
+  // Lets the branches wait that get other rows than they had; gives the errors of the others that
+  // are not counted yet.
+  double send_further(const Draft& draft, std::size_t begin) {
+    append(sent_, stretch(draft.lost_begin, draft.lost_end));
+    take_up(draft, begin);
+    if (placing_.n_lost() > 0) {
+      known_.clear();
+      for (const std::int32_t child : draft.children)
+        known_.push_back(total_weight(whole_weights(static_cast<std::size_t>(child))));
+      placing_.find_shares(known_, moved_);
+    }
+    double unchanged = 0;
+    hand_out(draft, begin, [&](std::size_t child, std::size_t n_rows) {
+      const bool changes = n_rows > 0 || drafts_[child].has_side;
+      if (!changes) unchanged += drafts_[child].errors - drafts_[child].whole_errors;
+      return changes;
+    });
+    return unchanged;
+  }
+
+  // Sends all rows of a node through one of its branches, whose nodes get new weights and shares.
+  void raise(std::size_t top, const Frame& frame) {
+    sent_.clear();
+    append(sent_, stretch_of(frame));
+    append(sent_, frame.side);
+    pending_.assign(1, {top, 0});
+    while (!pending_.empty()) {
+      const auto [node, begin] = pending_.back();
+      pending_.pop_back();
+      Draft& draft = drafts_[node];
+      std::fill(sums_.begin(), sums_.end(), 0.0);
+      add_up(std::span(sent_).subspan(begin), sums_);
+      draft.weights = kept_.emplace_back(sums_);
+      if (draft.is_leaf()) {
+        sent_.resize(begin);
+        continue;
+      }
+      take_up(draft, begin);
+      known_.assign(draft.children.size(), 0.0);
+      placing_.find_shares(known_, moved_);
+      draft.shares = kept_.emplace_back(placing_.shares());
+      hand_out(draft, begin, [](std::size_t, std::size_t) { return true; });
+    }
+  }
+
+  // Places the last rows of sent_.
+  void take_up(const Draft& draft, std::size_t begin) {
+    const auto rows = std::span(sent_).subspan(begin);
+    moved_.assign(rows.begin(), rows.end());
     place(draft, moved_);
-    const std::size_t n_lost = counts_[n];
-    if (keep || n_lost > 0) find_shares(moved_, {});
-    if (keep) draft.shares = kept_.emplace_back(shares_);
+  }
+
+  // Puts the rows that were taken up back, branch by branch; those branches wait for which
+  // waits(child, rows) is true.
+  template <class Waits>
+  void hand_out(const Draft& draft, std::size_t begin, Waits&& waits) {
+    const std::size_t n = draft.children.size(), n_lost = placing_.n_lost();
+    const std::vector<double>& shares = placing_.shares();
     next_.clear();
     std::size_t end = begin;
     for (std::size_t b = 0; b < n; ++b) {
       next_.push_back(end);
-      const std::size_t size = counts_[b] + (n_lost > 0 && shares_[b] > 0 ? n_lost : 0);
-      if (size > 0 || keep) pending_.push_back({static_cast<std::size_t>(draft.children[b]), end});
+      const auto child = static_cast<std::size_t>(draft.children[b]);
+      const std::size_t size = placing_.count(b) + (n_lost > 0 && shares[b] > 0 ? n_lost : 0);
+      if (waits(child, size)) pending_.push_back({child, end});
       end += size;
     }
     sent_.resize(end);
     for (std::size_t i = 0; i < moved_.size(); ++i)
-      if (places_[i] < n) sent_[next_[places_[i]]++] = moved_[i];
+      if (placing_[i] < n) sent_[next_[placing_[i]]++] = moved_[i];
     if (n_lost == 0) return;
     for (std::size_t i = 0; i < moved_.size(); ++i)
-      if (places_[i] == n)
+      if (placing_[i] == n)
         for (std::size_t b = 0; b < n; ++b)
-          if (shares_[b] > 0) sent_[next_[b]++] = {moved_[i].row, moved_[i].weight * shares_[b]};
+          if (shares[b] > 0) sent_[next_[b]++] = moved_[i].part(shares[b]);
   }
 
   Tree finish() const {
@@ -327,17 +353,16 @@ class PessimisticPruner {
   }
 
   const Tree& tree_;
-  const Columns& table_;
-  std::span<const std::int32_t> labels_;
   PessimisticErrors estimate_;
   Patience& patience_;
   std::vector<Draft> drafts_;
   std::deque<std::vector<double>> kept_;  // weights and shares that are not the tree's
   Rows rows_;
+  std::vector<double> whole_weights_;
   // Scratch, so that a node costs no allocation.
-  std::vector<double> sums_, sums_by_branch_, shares_;
-  std::vector<std::uint32_t> places_;
-  std::vector<std::size_t> counts_, next_;
+  Placing placing_;
+  std::vector<double> sums_, known_;
+  std::vector<std::size_t> next_;
   Rows moved_, sent_;
   std::vector<std::pair<std::size_t, std::size_t>> pending_;  // a node, where its rows begin
 };
@@ -351,9 +376,11 @@ inline Tree prune_pessimistic(const Tree& tree, const Columns& table,
   rows.reserve(table.n_rows);
   for (std::size_t row = 0; row < table.n_rows; ++row) {
     const double weight = weights.empty() ? 1.0 : weights[row];
-    if (weight > 0) rows.push_back({static_cast<std::uint32_t>(row), weight});
+    if (weight > 0)
+      rows.push_back(
+          {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(labels[row]), weight});
   }
-  return detail::PessimisticPruner(tree, table, labels, estimate, patience).run(std::move(rows));
+  return detail::PessimisticPruner(tree, table, estimate, patience).run(std::move(rows));
 }
 
 }  // namespace sureleaf

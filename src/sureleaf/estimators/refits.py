@@ -148,14 +148,16 @@ class TreeRefits:
         self, estimator: "TreeClassifier", recipe: Recipe, train: Rows
     ) -> tuple[TrainingRows, Recoding, NDArray[Any]]:
         """Rows to grow on: the whole table with other weights, or a table of their own."""
-        recoding = Recoding.of(self.rows.table, train)
-        labels, classes = self._known_classes(train)
+        times = np.bincount(train, minlength=len(self.rows.labels))
+        drawn = np.flatnonzero(times)
+        recoding = Recoding.of(self.rows.table, drawn)
+        labels, classes = self._known_classes(drawn)
         weights = None if self.sample_weight is None else self.sample_weight[train]
         weights = estimator._scaled(check_weights(weights, len(train)))
         used, own = train, weights
         # Drawing deals out rows by their number; C4.5 breaks some ties by the order of rows.
         if not estimator._draws(recipe) and bool((np.diff(train) >= 0).all()):
-            used, own = self._merged(train, weights)
+            used, own = self._merged(train, times, weights)
             if not recoding.codes and 2 * len(used) > len(labels) and _are_different(used):
                 shared = np.zeros(len(labels))
                 shared[used] = 1.0 if own is None else own
@@ -165,14 +167,13 @@ class TreeRefits:
         return TrainingRows(table, labels[used], len(classes), own), recoding, classes
 
     def _merged(
-        self, train: Rows, weights: NDArray[np.float64] | None
+        self, train: Rows, times: Rows, weights: NDArray[np.float64] | None
     ) -> tuple[Rows, NDArray[np.float64] | None]:
         """Make one row of the copies of a row, of their weight together, where that is exact.
 
         Whole weights can be added up before or after; k parts of a row, or k fractions of a
         weight, would have another last digit than their sum.
         """
-        times = np.bincount(train, minlength=len(self.rows.labels))
         if times.max() == 1:
             return train, weights
         row_weights = np.ones(len(times))

@@ -55,8 +55,10 @@ def draw_with_replacement(n: int, size: int, seed: int, *key: int) -> Integers:
     >>> draw_with_replacement(10, 5, 0).tolist() == draw_with_replacement(10, 5, 0).tolist()
     True
     """
-    unit = (_raw(size, seed, key) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return (unit * n).astype(np.int64)
+    unit = (_raw(size, seed, key) >> np.uint64(11)).astype(np.float64)
+    unit *= 2.0**-53
+    unit *= n
+    return unit.astype(np.int64)
 
 
 def seed_for(seed: int, *key: int) -> int:

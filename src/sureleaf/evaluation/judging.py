@@ -84,18 +84,19 @@ def evaluate(
     matrix = None if cost is None else _read_cost(cost, table)
     seed = read_seed(random_state)
     n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
-    outcomes = list(
-        track(
-            fit_splits(estimator, table, design, seed=seed, n_jobs=n_jobs),
-            total=design.n_splits_of(n_units),
-            what="Fitting",
-            shown=progress or None,
-        )
+    outcomes = track(
+        fit_splits(estimator, table, design, seed=seed, n_jobs=n_jobs),
+        total=design.n_splits_of(n_units),
+        what="Fitting",
+        shown=progress or None,
     )
-    _refuse_if_all_failed(outcomes, estimator)
-    worked = [outcome for outcome in outcomes if outcome.failure is None]
-    tables = [outcome.probabilities for outcome in worked]
-    sizes = [0 if outcome.failure else len(outcome.split.test) for outcome in outcomes]
+    # Training rows are let go at once: those of many splits together are large.
+    found = [(_facts(o), o.split.test, o.prediction, o.probabilities) for o in outcomes]
+    splits = tuple(facts for facts, *_ in found)
+    _refuse_if_all_failed(splits, estimator)
+    worked = [part for facts, *part in found if facts.failure is None]
+    tests, predictions, tables = zip(*worked, strict=True)
+    sizes = [0 if facts.failure else facts.n_test for facts in splits]
     return Evaluation(
         estimator=describe(estimator),
         design=design,
@@ -106,13 +107,11 @@ def evaluate(
         weights=table.weights,
         groups=table.groups,
         cost_matrix=matrix,
-        splits=tuple(_facts(outcome) for outcome in outcomes),
-        row=np.concatenate([outcome.split.test for outcome in worked]),
-        split=np.repeat(np.arange(len(outcomes)), sizes),
-        prediction=np.concatenate([outcome.prediction for outcome in worked]),
-        probabilities=(
-            None if any(t is None for t in tables) else np.concatenate(tables)  # type: ignore[arg-type]
-        ),
+        splits=splits,
+        row=np.concatenate(tests),
+        split=np.repeat(np.arange(len(splits)), sizes),
+        prediction=np.concatenate(predictions),
+        probabilities=None if any(t is None for t in tables) else np.concatenate(tables),
     )
 
 
@@ -134,11 +133,11 @@ def _facts(outcome: Outcome) -> SplitFacts:
     )
 
 
-def _refuse_if_all_failed(outcomes: list[Outcome], estimator: Any) -> None:
-    if all(outcome.failure for outcome in outcomes if outcome.split.without is None):
+def _refuse_if_all_failed(splits: tuple[SplitFacts, ...], estimator: Any) -> None:
+    if all(facts.failure for facts in splits if facts.without is None):
         raise FailedFitError(
-            f"{describe(estimator)} failed on every one of {len(outcomes)} splits, first with "
-            f"{outcomes[0].failure}"
+            f"{describe(estimator)} failed on every one of {len(splits)} splits, first with "
+            f"{splits[0].failure}"
         )
 
 
