@@ -123,7 +123,12 @@ def average_prunings(tree: Tree, counts: Annotated[NDArray[numpy.float64], dict(
 def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, confidence_factor: float, quantile: float) -> Tree:
     """C4.5's subtree replacement and raising."""
 
-def route(tree: Tree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
+class WalkedTree:
+    """A tree for many walks: keeps its packed form."""
+
+    def __init__(self, tree: Tree) -> None: ...
+
+def route(tree: WalkedTree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
     Where rows end: offsets by row, nodes, shares, and each row's guessed share.
     """
@@ -131,7 +136,7 @@ def route(tree: Tree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy
 def count_nodes(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> NDArray[numpy.float64]:
     """Class weights of every node when these rows are sent through the tree."""
 
-def predict(tree: Tree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
+def predict(tree: WalkedTree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
     """Mixtures of the nodes' values, a line a row."""
 
 def predict_bags(trees: Sequence[Tree], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], is_asked: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, table: Table, in_detail: bool, stop_at_unseen: bool, n_threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
