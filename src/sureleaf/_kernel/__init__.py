@@ -16,9 +16,10 @@ from sureleaf._kernel._core import (
     count_nodes,  # (tree, table, labels, weights): class weights of every node
     cut_at,  # (tree, marks): the same tree with some nodes as leaves
     entropic_estimate,  # (y_max, n): maximiser of (2)
+    find_used,  # (codes, n): which of the codes 0 to n - 1 there are
     grow,  # a tree from a sorted table and labels
     log_binomial,  # (y, n, p): log P(Bin(n, p) = y) for whole y, n and p >= 1/2
-    look_up,  # (indices, new_codes, codes): codes of indices, and which of them there are
+    look_up,  # (indices, new_codes, codes): the new codes of indices
     make_table,  # arrays as kernel columns, without a copy
     make_tree,  # a tree from arrays, checked
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
@@ -47,6 +48,7 @@ __all__ = [
     "count_nodes",
     "cut_at",
     "entropic_estimate",
+    "find_used",
     "grow",
     "log_binomial",
     "look_up",

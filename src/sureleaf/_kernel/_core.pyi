@@ -40,19 +40,20 @@ def code_objects(objects: object, codes: Annotated[NDArray[numpy.int32], dict(sh
     """
 
 @overload
-def look_up(indices: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
-    """
-    Give each index its new code, -1 where it is below 0; returns which were asked for.
-    """
+def look_up(indices: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Give each index its new code, -1 where it is below 0."""
 
 @overload
-def look_up(indices: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+def look_up(indices: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
 
 @overload
-def look_up(indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+def look_up(indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
 
 @overload
-def look_up(indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+def look_up(indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+def find_used(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+    """Which of the codes 0 to n - 1 there are."""
 
 def recode(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """Replace each code by its new one; those below 0 stay."""

@@ -8,6 +8,7 @@ import datetime
 import decimal
 import numbers
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.table.dates import temporal_of
 
-__all__ = ["Family", "RawColumn", "from_arrow", "from_numpy"]
+__all__ = ["Family", "LabelledColumn", "RawColumn", "from_arrow", "from_numpy"]
 
 Family = Literal["number", "bool", "text", "date", "null"]
 
@@ -36,8 +37,6 @@ class RawColumn:
         Numbers or bools as a NumPy array, anything as an Arrow array; text may be in chunks.
     ordered : bool
         Whether its library says that its categories have an order.
-    codes : ndarray of int, optional
-        For a category type, its indices where they are known already; -1 for missing.
 
     Examples
     --------
@@ -48,7 +47,6 @@ class RawColumn:
     name: str
     values: Any
     ordered: bool = False
-    codes: NDArray[np.integer[Any]] | None = None
 
     @property
     def is_category(self) -> bool:
@@ -74,14 +72,77 @@ class RawColumn:
     @property
     def indices(self) -> NDArray[np.integer[Any]]:
         """For a category type, which of `categories` each row has; -1 for missing."""
-        if self.codes is not None:
-            return self.codes
         import pyarrow as pa
 
         found: NDArray[np.int32] = (
             self.values.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
         )
         return found
+
+
+class LabelledColumn(RawColumn):
+    """A column of a category type as pandas has it, codes and labels apart.
+
+    Most tables are encoded by these two alone, so that Arrow is only asked where it must be.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    labels : pandas.Index
+        The declared categories. Columns that are derived from each other share it, and it never
+        changes.
+    codes : ndarray of int
+        Which of the labels each row has; -1 for missing.
+    ordered : bool
+        Whether the labels have an order.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> column = LabelledColumn("x0", pandas.Index(["a", "b"]), np.array([1, -1]), ordered=False)
+    >>> column.family, column.values.to_pylist()
+    ('text', ['b', None])
+    """
+
+    labels: Any
+    codes: NDArray[np.integer[Any]]
+    is_category = True
+
+    def __init__(
+        self, name: str, labels: Any, codes: NDArray[np.integer[Any]], *, ordered: bool
+    ) -> None:
+        self.__dict__.update(name=name, labels=labels, codes=codes, ordered=ordered)
+
+    @property
+    def indices(self) -> NDArray[np.integer[Any]]:
+        """The codes."""
+        return self.codes
+
+    @property
+    def family(self) -> Family:
+        """What the labels are."""
+        return self.categories.family
+
+    @cached_property
+    def categories(self) -> RawColumn:
+        """The labels as a column of their own."""
+        import pyarrow as pa
+
+        try:
+            labels = pa.array(_plain(self.labels), from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise _unusable(self.name, f"dtype category ({error})") from error
+        return from_arrow(self.name, _one_array(labels))
+
+    @cached_property
+    def values(self) -> Any:
+        """The column as an Arrow array."""
+        import pyarrow as pa
+
+        indices = pa.array(self.codes, mask=self.codes < 0)
+        labels = self.categories.values
+        return pa.DictionaryArray.from_arrays(indices, labels, ordered=self.ordered, safe=False)
 
 
 def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
@@ -165,6 +226,16 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
         except pa.ArrowInvalid as error:
             raise _unusable(name, "bytes that are not UTF-8 text") from error
     return RawColumn(name, values)
+
+
+def _one_array(values: Any) -> Any:
+    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
+
+
+def _plain(labels: Any) -> Any:
+    """Give labels of a type that Arrow has; the intervals of pandas.cut are written as text."""
+    is_foreign = str(labels.dtype).startswith(("interval", "period"))
+    return [str(label) for label in labels] if is_foreign else labels
 
 
 def _one_chunk(values: Any) -> Any:
