@@ -151,8 +151,7 @@ void bind_texts(nb::module_& module) {
   module.def("code_objects", &code_objects, "objects"_a, "codes"_a,
              "Code the str objects of an array; returns the different ones in the order in which "
              "they first come, or None if there are other objects.");
-  const char* look_up_does =
-      "Give each index its new code, -1 where it is below 0.";
+  const char* look_up_does = "Give each index its new code, -1 where it is below 0.";
   module.def("look_up", &look_up<std::int8_t>, "indices"_a, "new_codes"_a, "codes"_a, look_up_does);
   module.def("look_up", &look_up<std::int16_t>, "indices"_a, "new_codes"_a, "codes"_a);
   module.def("look_up", &look_up<std::int32_t>, "indices"_a, "new_codes"_a, "codes"_a);

@@ -12,9 +12,10 @@ from sureleaf.table.categories import look_up, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of, to_temporal
 from sureleaf.table.encoded import EncodedTable
 from sureleaf.table.frames import RawTable, open_table
+from sureleaf.table.labelled import LabelledColumn
 from sureleaf.table.numeric import float_numbers
 from sureleaf.table.schema import UNSEEN, Column, Schema
-from sureleaf.table.values import LabelledColumn, RawColumn
+from sureleaf.table.values import RawColumn
 
 __all__ = ["encode", "encode_opened", "quoted"]
 

@@ -12,7 +12,8 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.table.values import LabelledColumn, RawColumn, from_arrow, from_numpy
+from sureleaf.table.labelled import LabelledColumn
+from sureleaf.table.values import RawColumn, from_arrow, from_numpy, unusable
 
 __all__ = ["RawTable", "open_table", "series_column"]
 
@@ -287,7 +288,4 @@ def _pandas_column(name: str, series: Any) -> RawColumn:
     try:
         return from_arrow(name, pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InvalidTypeError(
-            f"column {name!r} must hold numbers, text, bools, categories or dates; got dtype "
-            f"{dtype} ({error}). Convert the column, or leave it out."
-        ) from error
+        raise unusable(name, f"dtype {dtype} ({error})") from error

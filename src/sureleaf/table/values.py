@@ -8,7 +8,6 @@ import datetime
 import decimal
 import numbers
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.table.dates import temporal_of
 
-__all__ = ["Family", "LabelledColumn", "RawColumn", "from_arrow", "from_numpy"]
+__all__ = ["Family", "RawColumn", "from_arrow", "from_numpy", "unusable"]
 
 Family = Literal["number", "bool", "text", "date", "null"]
 
@@ -61,7 +60,7 @@ class RawColumn:
         arrow_type = self.values.type
         found = _arrow_family(arrow_type.value_type if self.is_category else arrow_type)
         if found is None:
-            raise _unusable(self.name, f"type {arrow_type}")
+            raise unusable(self.name, f"type {arrow_type}")
         return found
 
     @property
@@ -78,71 +77,6 @@ class RawColumn:
             self.values.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
         )
         return found
-
-
-class LabelledColumn(RawColumn):
-    """A column of a category type as pandas has it, codes and labels apart.
-
-    Most tables are encoded by these two alone, so that Arrow is only asked where it must be.
-
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    labels : pandas.Index
-        The declared categories. Columns that are derived from each other share it, and it never
-        changes.
-    codes : ndarray of int
-        Which of the labels each row has; -1 for missing.
-    ordered : bool
-        Whether the labels have an order.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> column = LabelledColumn("x0", pandas.Index(["a", "b"]), np.array([1, -1]), ordered=False)
-    >>> column.family, column.values.to_pylist()
-    ('text', ['b', None])
-    """
-
-    labels: Any
-    codes: NDArray[np.integer[Any]]
-    is_category = True
-
-    def __init__(
-        self, name: str, labels: Any, codes: NDArray[np.integer[Any]], *, ordered: bool
-    ) -> None:
-        self.__dict__.update(name=name, labels=labels, codes=codes, ordered=ordered)
-
-    @property
-    def indices(self) -> NDArray[np.integer[Any]]:
-        """The codes."""
-        return self.codes
-
-    @property
-    def family(self) -> Family:
-        """What the labels are."""
-        return self.categories.family
-
-    @cached_property
-    def categories(self) -> RawColumn:
-        """The labels as a column of their own."""
-        import pyarrow as pa
-
-        try:
-            labels = pa.array(_plain(self.labels), from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError) as error:
-            raise _unusable(self.name, f"dtype category ({error})") from error
-        return from_arrow(self.name, _one_array(labels))
-
-    @cached_property
-    def values(self) -> Any:
-        """The column as an Arrow array."""
-        import pyarrow as pa
-
-        indices = pa.array(self.codes, mask=self.codes < 0)
-        labels = self.categories.values
-        return pa.DictionaryArray.from_arrays(indices, labels, ordered=self.ordered, safe=False)
 
 
 def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
@@ -181,7 +115,7 @@ def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
         return from_arrow(name, pa.array(values, from_pandas=True))
     if kind == "c":
         raise _complex(name, f"dtype {values.dtype}")
-    raise _unusable(name, f"dtype {values.dtype}")
+    raise unusable(name, f"dtype {values.dtype}")
 
 
 def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawColumn:
@@ -224,18 +158,8 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
         try:
             values = values.cast(pa.large_binary()).cast(pa.large_string())
         except pa.ArrowInvalid as error:
-            raise _unusable(name, "bytes that are not UTF-8 text") from error
+            raise unusable(name, "bytes that are not UTF-8 text") from error
     return RawColumn(name, values)
-
-
-def _one_array(values: Any) -> Any:
-    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
-
-
-def _plain(labels: Any) -> Any:
-    """Give labels of a type that Arrow has; the intervals of pandas.cut are written as text."""
-    is_foreign = str(labels.dtype).startswith(("interval", "period"))
-    return [str(label) for label in labels] if is_foreign else labels
 
 
 def _one_chunk(values: Any) -> Any:
@@ -373,7 +297,14 @@ def _is_binary(arrow_type: Any) -> bool:
     return bool(is_plain or is_other)
 
 
-def _unusable(name: str, got: str) -> InvalidTypeError:
+def unusable(name: str, got: str) -> InvalidTypeError:
+    """Say that a column is of a type that cannot be one.
+
+    Examples
+    --------
+    >>> "got type list" in str(unusable("x0", "type list"))
+    True
+    """
     return InvalidTypeError(
         f"column {name!r} must hold numbers, text, bools, categories or dates; got {got}. "
         "Convert the column, or leave it out."
