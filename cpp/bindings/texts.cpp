@@ -61,14 +61,9 @@ std::optional<Texts> code_objects(const nb::handle& objects, const Codes& codes)
     throw std::invalid_argument("one object a code is needed");
   sureleaf::TextCodes known;
   Texts distinct;
-  const auto object = [&view](std::size_t i) {
-    const auto offset = static_cast<Py_ssize_t>(i) * view.strides[0];
-    return *reinterpret_cast<PyObject**>(static_cast<char*>(view.buf) + offset);
-  };
-  constexpr std::size_t ahead = 16;  // objects lie anywhere
   for (std::size_t i = 0; i < codes.shape(0); ++i) {
-    if (i + ahead < codes.shape(0)) __builtin_prefetch(object(i + ahead));
-    PyObject* text = object(i);
+    const auto offset = static_cast<Py_ssize_t>(i) * view.strides[0];
+    PyObject* text = *reinterpret_cast<PyObject**>(static_cast<char*>(view.buf) + offset);
     if (text == nullptr || !PyUnicode_CheckExact(text)) return std::nullopt;
     Py_ssize_t size;
     const char* data = PyUnicode_AsUTF8AndSize(text, &size);
