@@ -78,30 +78,45 @@ std::optional<Texts> code_objects(const nb::handle& objects, const Codes& codes)
   return distinct;
 }
 
-// Codes by a table for indices, -1 for those below 0; and which of the table were asked for.
+// Codes by a table for indices, -1 for those below 0.
 template <class Index>
-nb::ndarray<nb::numpy, bool, nb::ndim<1>> look_up(const Input<Index>& indices,
-                                                  const Input<std::int32_t>& new_codes,
-                                                  const Codes& codes) {
+void look_up(const Input<Index>& indices, const Input<std::int32_t>& new_codes,
+             const Codes& codes) {
   if (indices.shape(0) != codes.shape(0)) throw std::invalid_argument("one index a code is needed");
-  const std::size_t n = new_codes.shape(0);
-  const Index* const first = indices.data();
-  const Index* const end = first + indices.shape(0);
+  const std::size_t n_rows = indices.shape(0), n = new_codes.shape(0);
+  const Index* const from = indices.data();
+  std::int32_t* const to = codes.data();
   Index largest = -1;
-  for (const Index* index = first; index < end; ++index) largest = std::max(largest, *index);
+  for (std::size_t i = 0; i < n_rows; ++i) largest = std::max(largest, from[i]);
   if (largest >= 0 && static_cast<std::size_t>(largest) >= n)
     throw std::invalid_argument("an index has no code");
+  bool stay = true;  // as they do where a table has the categories of the one before
+  for (std::size_t c = 0; c < n; ++c) stay &= new_codes.data()[c] == static_cast<std::int32_t>(c);
+  if (stay) {
+    for (std::size_t i = 0; i < n_rows; ++i)
+      to[i] = std::max<std::int32_t>(static_cast<std::int32_t>(from[i]), -1);
+    return;
+  }
   // What is missing has the place before the first, so that the loop has nothing to decide.
   std::vector<std::int32_t> code_of(n + 1, -1);
   std::copy(new_codes.data(), new_codes.data() + n, code_of.begin() + 1);
-  auto* is_used = new bool[n + 1]();
+  for (std::size_t i = 0; i < n_rows; ++i)
+    to[i] = code_of[static_cast<std::size_t>(std::max<Index>(from[i], -1) + std::int64_t{1})];
+}
+
+// Which of the codes 0 .. n - 1 there are; looked for until all have been found.
+nb::ndarray<nb::numpy, bool, nb::ndim<1>> find_used(const Codes& codes, std::size_t n) {
+  constexpr std::size_t block = 1024;
+  auto* is_used = new bool[n + 1]();  // one more, for codes that are below 0
   nb::capsule owner(is_used, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
-  std::int32_t* to = codes.data();
-  const std::int32_t* const from = code_of.data();
-  for (const Index* index = first; index < end; ++index, ++to) {
-    const auto place = static_cast<std::size_t>(std::max<Index>(*index, -1) + std::int64_t{1});
-    is_used[place] = true;
-    *to = from[place];
+  for (std::size_t first = 0; first < codes.shape(0); first += block) {
+    const std::size_t end = std::min(codes.shape(0), first + block);
+    for (std::size_t i = first; i < end; ++i) {
+      const std::int32_t code = std::max(codes.data()[i], -1);
+      if (code >= static_cast<std::int64_t>(n)) throw std::invalid_argument("a code is too large");
+      is_used[code + 1] = true;
+    }
+    if (std::all_of(is_used + 1, is_used + n + 1, [](bool used) { return used; })) break;
   }
   return {is_used + 1, {n}, owner};
 }
@@ -131,12 +146,12 @@ void bind_texts(nb::module_& module) {
   module.def("code_objects", &code_objects, "objects"_a, "codes"_a,
              "Code the str objects of an array; returns the different ones in the order in which "
              "they first come, or None if there are other objects.");
-  const char* look_up_does =
-      "Give each index its new code, -1 where it is below 0; returns which were asked for.";
+  const char* look_up_does = "Give each index its new code, -1 where it is below 0.";
   module.def("look_up", &look_up<std::int8_t>, "indices"_a, "new_codes"_a, "codes"_a, look_up_does);
   module.def("look_up", &look_up<std::int16_t>, "indices"_a, "new_codes"_a, "codes"_a);
   module.def("look_up", &look_up<std::int32_t>, "indices"_a, "new_codes"_a, "codes"_a);
   module.def("look_up", &look_up<std::int64_t>, "indices"_a, "new_codes"_a, "codes"_a);
+  module.def("find_used", &find_used, "codes"_a, "n"_a, "Which of the codes 0 to n - 1 there are.");
   module.def("recode", &recode, "codes"_a, "new_codes"_a,
              "Replace each code by its new one; those below 0 stay.");
 }

@@ -31,6 +31,7 @@ namespace {
 using sureleaf::Columns;
 using sureleaf::Patience;
 using sureleaf::Tree;
+using sureleaf::WalkedTree;
 
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -314,9 +315,11 @@ void bind_tree(nb::module_& module) {
       "tree"_a, "table"_a, "labels"_a, "weights"_a.none(), "confidence_factor"_a, "quantile"_a,
       "C4.5's subtree replacement and raising.");
 
+  nb::class_<WalkedTree>(module, "WalkedTree", "A tree for many walks: keeps its packed form.")
+      .def(nb::init<const Tree&>(), "tree"_a, nb::keep_alive<1, 2>());
   module.def(
       "route",
-      [](const Tree& tree, const Table& table, bool stop_at_unseen) {
+      [](const WalkedTree& tree, const Table& table, bool stop_at_unseen) {
         sureleaf::Routes routes = run([&](Patience& patience) {
           return sureleaf::route(tree, table.columns, unseen_of(stop_at_unseen), patience);
         });
@@ -341,9 +344,9 @@ void bind_tree(nb::module_& module) {
       "Class weights of every node when these rows are sent through the tree.");
   module.def(
       "predict",
-      [](const Tree& tree, const Table& table, const Input2<double>& values, bool stop_at_unseen,
-         std::size_t n_threads) {
-        if (values.shape(0) != tree.size())
+      [](const WalkedTree& tree, const Table& table, const Input2<double>& values,
+         bool stop_at_unseen, std::size_t n_threads) {
+        if (values.shape(0) != tree.tree().size())
           throw std::invalid_argument("one line of values a node is needed");
         const std::size_t n_values = values.shape(1);
         // Mixtures are added up, so cells start at zero; calloc leaves the clearing to the system.

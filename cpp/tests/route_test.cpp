@@ -1,7 +1,9 @@
 // Rows find their leaves, and arrays that make no tree are refused.
 #include "sureleaf/route.hpp"
 
+#include <atomic>
 #include <cstring>
+#include <deque>
 
 #include "check.hpp"
 #include "small_table.hpp"
@@ -82,6 +84,36 @@ void rows_go_together_as_they_go_alone() {
         CHECK(agree);
       }
     }
+}
+
+// Tables of one layout and of another, few rows and many, asked for on several threads.
+void a_tree_that_is_kept_walks_as_a_new_one() {
+  Patience patience;
+  const Tree tree = grown(mixed_table(600, 0.1, 1), false);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < 2 * tree.size(); ++i)
+    values.push_back(std::sin(static_cast<double>(i)));
+  std::deque<SmallTable> tables;  // whose columns must stay where they are
+  for (const std::size_t n_rows : {3, 2000, 5, 1500, 2000}) {
+    tables.push_back(mixed_table(n_rows, 0.1, 4));
+    // Categories that the tree has not seen, so that its steps are others.
+    if (n_rows == 1500) tables.back().columns.columns.back().n_categories = 400;
+  }
+  const sureleaf::WalkedTree kept(tree);
+  std::atomic<bool> agree{true};
+  sureleaf::run_jobs(4 * tables.size(), 4, patience, [&](std::size_t i, std::size_t) {
+    const SmallTable& table = tables[i % tables.size()];
+    Patience own;
+    std::vector<double> found(2 * table.columns.n_rows), expected(2 * table.columns.n_rows);
+    sureleaf::predict(kept, table.columns, values, 2, Unseen::mixture, 2, found.data(), own);
+    sureleaf::Walk alone(tree, table.columns, Unseen::mixture);
+    for (std::size_t row = 0; row < table.columns.n_rows; ++row)
+      alone(row, [&](std::size_t node, double share, bool) {
+        for (std::size_t k = 0; k < 2; ++k) expected[2 * row + k] += share * values[2 * node + k];
+      });
+    if (found != expected) agree = false;
+  });
+  CHECK(agree);
 }
 
 // A branch that no category of the table takes is reached by rows that lack the value.
@@ -171,6 +203,7 @@ void arrays_that_make_no_tree_are_refused() {
 int main() {
   predictions_are_the_mixtures_of_routes();
   rows_go_together_as_they_go_alone();
+  a_tree_that_is_kept_walks_as_a_new_one();
   a_branch_without_categories_is_reached();
   unseen_and_missing_rows_go_their_ways();
   arrays_that_make_no_tree_are_refused();

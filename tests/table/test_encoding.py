@@ -1,6 +1,7 @@
 """What a prediction accepts of a table, and what it refuses in which words."""
 
 import datetime
+import pickle
 from typing import Any
 
 import numpy as np
@@ -152,3 +153,43 @@ def test_another_type_than_at_fit_is_an_error_with_column_and_value(
     if fitted == ["u", "v"]:
         with pytest.raises(InvalidTypeError, match=r"got numbers, first 5\.5 in row 1"):
             encode(pd.DataFrame({"a": [np.nan, 5.5]}), schema)
+
+
+def test_categories_are_those_of_the_frame_at_hand_whatever_came_before() -> None:
+    def column(values: list[Any], labels: list[str]) -> pd.DataFrame:
+        return pd.DataFrame({"t": pd.Categorical(values, labels)})
+
+    first = column(["b", "a", None, "c"], ["a", "b", "c"])
+    others = [
+        (first.iloc[1:], [0, -1, 2]),
+        (column(["b", "a", None, "c"], ["c", "b", "a"]), [1, 0, -1, 2]),
+        (column(["d", "a", "d"], ["d", "a"]), [UNSEEN, 0, UNSEEN]),
+        (column([None, None], ["d"]), [-1, -1]),
+        (column(["c"], ["a", "b", "c"]), [2]),
+        (first.iloc[:0], []),
+    ]
+    schema = read_table(first).schema
+    for _ in range(2):
+        for frame, codes in others:
+            table = encode(frame, schema)
+            assert table.columns[0].tolist() == codes
+            assert table.unseen_counts == ({"t": 2} if UNSEEN in codes else {})
+            assert encode(first, schema).columns[0].tolist() == [1, 0, -1, 2]
+
+
+def test_a_frame_of_the_wrong_type_is_refused_again() -> None:
+    schema = read_table(pd.DataFrame({"t": pd.Categorical(["a", "b"])})).schema
+    wrong = pd.DataFrame({"t": pd.Categorical([1, 2])})
+    for _ in range(2):
+        with pytest.raises(InvalidTypeError, match="'t' must hold categories of text"):
+            encode(wrong, schema)
+
+
+def test_what_a_column_remembers_is_not_saved_with_it() -> None:
+    frame = pd.DataFrame({"t": pd.Categorical(["a", "b"])})
+    schema = read_table(frame).schema
+    before = pickle.dumps(schema)
+    encode(frame, schema)
+    assert schema.columns[0].recall(frame["t"].dtype.categories) is not None
+    assert pickle.dumps(schema) == before
+    assert pickle.loads(before) == schema

@@ -160,3 +160,12 @@ def test_a_view_of_objects_is_read_by_its_strides(spelling):
     assert classes.tolist() == ["b", "ä"]
     assert codes.tolist() == [0, 1, 0] * 50
     assert classes.dtype == object
+
+
+def test_texts_that_share_their_beginning_or_end_are_told_apart_at_every_length() -> None:
+    texts = ["", *(("abcdefghi" * 2)[:size] for size in range(1, 18))]
+    texts += [text[:at] + "#" + text[at + 1 :] for text in texts for at in range(len(text))]
+    y = np.array(texts * 2, dtype=object)
+    codes, classes = encode_labels(y)
+    assert classes.tolist() == sorted(set(texts))
+    assert classes[codes].tolist() == y.tolist()

@@ -1,5 +1,8 @@
 """Where rows go: leaves, shares and paths against a walk of one row at a time."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,3 +125,19 @@ def test_probabilities_do_not_depend_on_how_rows_are_grouped(n_rows):
         np.testing.assert_array_equal(model.predict_proba(X[part]), whole[part])
     strided = np.asfortranarray(np.hstack([X, X]))[:, ::2][:, [0, 2, 1]]
     np.testing.assert_array_equal(model.predict_proba(strided), whole)
+
+
+def test_a_tree_answers_every_time_as_it_did_the_first_time():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"n": rng.normal(size=4000), "t": rng.choice(list("abcde"), 4000)})
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    y = (frame["n"] > 0) ^ (frame["t"] == "b")
+    model = TreeClassifier(min_samples_leaf=1, pruning=None, n_jobs=2).fit(frame, y)
+    few = model.predict_proba(frame[:3])  # before many rows have asked
+    expected = model.predict_proba(frame)
+    np.testing.assert_array_equal(expected[:3], few)
+    np.testing.assert_array_equal(model.predict_proba(frame[:3]), few)
+    again = pickle.loads(pickle.dumps(model))
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(again.predict_proba, [frame] * 8):
+            np.testing.assert_array_equal(found, expected)

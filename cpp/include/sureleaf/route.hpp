@@ -3,10 +3,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "sureleaf/columns.hpp"
+#include "sureleaf/packed.hpp"
 #include "sureleaf/steps.hpp"
 #include "sureleaf/threads.hpp"
 #include "sureleaf/tree.hpp"
@@ -229,12 +232,29 @@ class PartsWalk {
   StepTree::Pending pending_;
 };
 
+// Calls arrive as walk_all does: row after row, without a packed tree.
+template <class Arrive>
+void walk_alone(const Tree& tree, const Columns& table, Unseen unseen, std::size_t n_threads,
+                Patience& patience, Arrive&& arrive) {
+  constexpr std::size_t block = 1024;
+  run_jobs((table.n_rows + block - 1) / block, n_threads, patience,
+           [&](std::size_t i, std::size_t) {
+             Walk alone(tree, table, unseen);
+             for (std::size_t row = i * block; row < std::min(table.n_rows, (i + 1) * block); ++row)
+               alone(row, [&](std::size_t node, double share, bool guessed) {
+                 arrive(row, node, share, guessed);
+               });
+           });
+}
+
 // Calls arrive(row, node, share, guessed) for every place that every row ends in. Rows are taken
 // by blocks, which threads share out: what arrive writes must belong to the row.
 template <class Arrive>
-void walk_all(const Tree& tree, const Columns& table, Unseen unseen, std::size_t n_threads,
+void walk_all(const WalkedTree& walked, const Columns& table, Unseen unseen, std::size_t n_threads,
               Patience& patience, Arrive&& arrive) {
-  if (NumberWalk::can_walk(tree, table) && StepTree::pays(tree, table)) {
+  const Tree& tree = walked.tree();
+  const bool is_of_numbers = StepTree::pays(tree, table) && NumberWalk::can_walk(tree, table);
+  if (is_of_numbers) {
     const NumberWalk together(tree, table);
     constexpr std::size_t block = 8192;
     run_jobs((table.n_rows + block - 1) / block, n_threads, patience,
@@ -254,12 +274,12 @@ void walk_all(const Tree& tree, const Columns& table, Unseen unseen, std::size_t
              });
     return;
   }
-  const Tree* const trees[] = {&tree};
-  const Line line(table, trees);
-  const StepTree steps(tree, table, line);
-  const std::size_t most_rows = RowBlock::max_rows(line);
+  const std::shared_ptr<const PackedTree> packed = walked.packed_for(table);
+  if (!packed) return walk_alone(tree, table, unseen, n_threads, patience, arrive);
+  const StepTree& steps = packed->steps();
+  const std::size_t most_rows = RowBlock::max_rows(packed->line());
   const std::size_t n_blocks = (table.n_rows + most_rows - 1) / most_rows;
-  std::vector<RowBlock> blocks(std::min(n_threads, n_blocks), RowBlock(line));
+  std::vector<RowBlock> blocks(std::min(n_threads, n_blocks), RowBlock(packed->line()));
   run_jobs(n_blocks, n_threads, patience, [&](std::size_t i, std::size_t thread) {
     const std::size_t begin = i * most_rows;
     RowBlock& block = blocks[thread];
@@ -278,7 +298,8 @@ void walk_all(const Tree& tree, const Columns& table, Unseen unseen, std::size_t
   });
 }
 
-inline Routes route(const Tree& tree, const Columns& table, Unseen unseen, Patience& patience) {
+inline Routes route(const WalkedTree& tree, const Columns& table, Unseen unseen,
+                    Patience& patience) {
   // Nearly all rows end in one place; the others are put in when their number is known.
   std::vector<std::int32_t> first(table.n_rows, -1);
   std::vector<double> first_share(table.n_rows, 0.0);
@@ -339,21 +360,38 @@ inline std::vector<double> count_nodes(const Tree& tree, const Columns& table,
   return counts;
 }
 
-// Mixtures of the leaves' values (n_nodes x n_values), a line a row, added to `out`: zeros at
-// first.
-inline void predict(const Tree& tree, const Columns& table, std::span<const double> values,
-                    std::size_t n_values, Unseen unseen, std::size_t n_threads, double* out,
-                    Patience& patience) {
+namespace detail {
+
+// The number of values may be a constant, which spares the loops over them.
+template <class Size>
+void mix(const WalkedTree& tree, const Columns& table, const double* values, Size n_values,
+         Unseen unseen, std::size_t n_threads, double* out, Patience& patience) {
   walk_all(tree, table, unseen, n_threads, patience,
-           [&](std::size_t row, std::size_t node, double share, bool guessed) {
+           [=](std::size_t row, std::size_t node, double share, bool guessed) {
              double* line = out + row * n_values;
-             const double* from = values.data() + node * n_values;
+             const double* from = values + node * n_values;
              if (!guessed) {
                for (std::size_t k = 0; k < n_values; ++k) line[k] = from[k];
              } else {
                for (std::size_t k = 0; k < n_values; ++k) line[k] += share * from[k];
              }
            });
+}
+
+}  // namespace detail
+
+// Mixtures of the leaves' values (n_nodes x n_values), a line a row, added to `out`: zeros at
+// first.
+inline void predict(const WalkedTree& tree, const Columns& table, std::span<const double> values,
+                    std::size_t n_values, Unseen unseen, std::size_t n_threads, double* out,
+                    Patience& patience) {
+  const auto mix = [&](auto size) {
+    detail::mix(tree, table, values.data(), size, unseen, n_threads, out, patience);
+  };
+  if (n_values == 2)
+    mix(std::integral_constant<std::size_t, 2>());
+  else
+    mix(n_values);
 }
 
 }  // namespace sureleaf

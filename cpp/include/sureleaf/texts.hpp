@@ -36,8 +36,7 @@ class ShortText {
       first_ = word_at(text) & mask;
       last_ = word_at(text + (size > 8 ? size - 8 : 0)) & mask;
     } else {
-      std::memcpy(&first_, text, size);
-      last_ = first_;
+      first_ = last_ = word_of(text, size);
     }
   }
   bool operator==(const ShortText& other) const {
@@ -56,6 +55,18 @@ class ShortText {
     std::uint64_t word;
     std::memcpy(&word, at, 8);
     return word;
+  }
+  // Up to seven bytes, of which no more can be read: from both ends, for a copy of so few takes as
+  // long as all the rest.
+  static std::uint64_t word_of(const char* text, std::size_t size) {
+    const auto byte = [text](std::size_t at) {
+      return std::uint64_t{static_cast<unsigned char>(text[at])} << (8 * at);
+    };
+    if (size < 4) return size == 0 ? 0 : byte(0) | byte(size / 2) | byte(size - 1);
+    std::uint32_t first, last;
+    std::memcpy(&first, text, 4);
+    std::memcpy(&last, text + size - 4, 4);
+    return first | std::uint64_t{last} << (8 * (size - 4));
   }
   static std::uint64_t mixed(std::uint64_t x) {
     x *= 0x9E3779B97F4A7C15ull;

@@ -40,19 +40,20 @@ def code_objects(objects: object, codes: Annotated[NDArray[numpy.int32], dict(sh
     """
 
 @overload
-def look_up(indices: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
-    """
-    Give each index its new code, -1 where it is below 0; returns which were asked for.
-    """
+def look_up(indices: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Give each index its new code, -1 where it is below 0."""
 
 @overload
-def look_up(indices: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+def look_up(indices: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
 
 @overload
-def look_up(indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+def look_up(indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
 
 @overload
-def look_up(indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+def look_up(indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+def find_used(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+    """Which of the codes 0 to n - 1 there are."""
 
 def recode(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """Replace each code by its new one; those below 0 stay."""
@@ -123,7 +124,12 @@ def average_prunings(tree: Tree, counts: Annotated[NDArray[numpy.float64], dict(
 def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, confidence_factor: float, quantile: float) -> Tree:
     """C4.5's subtree replacement and raising."""
 
-def route(tree: Tree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
+class WalkedTree:
+    """A tree for many walks: keeps its packed form."""
+
+    def __init__(self, tree: Tree) -> None: ...
+
+def route(tree: WalkedTree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
     Where rows end: offsets by row, nodes, shares, and each row's guessed share.
     """
@@ -131,7 +137,7 @@ def route(tree: Tree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy
 def count_nodes(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> NDArray[numpy.float64]:
     """Class weights of every node when these rows are sent through the tree."""
 
-def predict(tree: Tree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
+def predict(tree: WalkedTree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
     """Mixtures of the nodes' values, a line a row."""
 
 def predict_bags(trees: Sequence[Tree], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], is_asked: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, table: Table, in_detail: bool, stop_at_unseen: bool, n_threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:

@@ -12,7 +12,13 @@ from sureleaf.table.schema import MISSING, UNSEEN
 from sureleaf.table.texts import code_texts
 from sureleaf.table.values import RawColumn
 
-__all__ = ["declared_categories", "learn_categories", "match_categories", "sorted_codes"]
+__all__ = [
+    "declared_categories",
+    "learn_categories",
+    "look_up",
+    "match_categories",
+    "sorted_codes",
+]
 
 Codes = NDArray[np.int32]
 
@@ -52,8 +58,7 @@ def learn_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     """
     if column.is_category:
         inner, categories = learn_categories(column.categories)
-        codes, is_used = _look_up(inner, column.indices)
-        return _drop_unused(codes, categories, inner[is_used])
+        return _drop_unused(look_up(inner, column.indices), categories)
     family = column.family
     if family == "null":
         return np.full(len(column.values), MISSING, np.int32), ()
@@ -107,7 +112,7 @@ def declared_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     _, first = np.unique(inner[inner >= 0], return_index=True)
     in_order = np.argsort(first)
     rank = np.append(np.argsort(in_order), MISSING).astype(np.int32)
-    codes, _ = _look_up(rank[inner], column.indices)
+    codes = look_up(rank[inner], column.indices)
     return codes, tuple(categories[place] for place in in_order)
 
 
@@ -134,7 +139,7 @@ def match_categories(column: RawColumn, categories: tuple[object, ...]) -> Codes
     [-2, 0]
     """
     if column.is_category:
-        return _look_up(match_categories(column.categories, categories), column.indices)[0]
+        return look_up(match_categories(column.categories, categories), column.indices)
     if column.family == "null":
         return np.full(len(column.values), MISSING, np.int32)
     if column.family in ("text", "date"):
@@ -258,19 +263,23 @@ def _exact_arrow(values: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     return values.fill_null(0).to_numpy(zero_copy_only=False), missing
 
 
-def _look_up(code_of: Codes, indices: NDArray[np.integer[Any]]) -> tuple[Codes, NDArray[np.bool_]]:
-    """``code_of[indices]``, where index -1 is missing; and which of ``code_of`` there are."""
+def look_up(code_of: Codes, indices: NDArray[np.integer[Any]]) -> Codes:
+    """``code_of[indices]``, where index -1 is missing.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> code_of = numpy.array([5, 7], dtype=numpy.int32)
+    >>> look_up(code_of, numpy.array([1, -1, 0], dtype=numpy.int8)).tolist()
+    [7, -1, 5]
+    """
     codes = np.empty(len(indices), np.int32)
-    is_used = _kernel.look_up(np.ascontiguousarray(indices), code_of, codes)
-    return codes, is_used
+    _kernel.look_up(np.ascontiguousarray(indices), code_of, codes)
+    return codes
 
 
-def _drop_unused(
-    codes: Codes, categories: tuple[object, ...], found: Codes
-) -> tuple[Codes, tuple[object, ...]]:
-    is_used = np.zeros(len(categories) + 1, dtype=bool)
-    is_used[found] = True  # those that are missing fall behind the categories
-    is_used = is_used[:-1]
+def _drop_unused(codes: Codes, categories: tuple[object, ...]) -> tuple[Codes, tuple[object, ...]]:
+    is_used = _kernel.find_used(codes, len(categories))
     if is_used.all():
         return codes, categories
     _kernel.recode(codes, np.cumsum(is_used, dtype=np.int32) - np.int32(1))

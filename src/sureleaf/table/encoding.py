@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table.callers import warn_caller
-from sureleaf.table.categories import match_categories
+from sureleaf.table.categories import look_up, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of, to_temporal
 from sureleaf.table.encoded import EncodedTable
 from sureleaf.table.frames import RawTable, open_table
+from sureleaf.table.labelled import LabelledColumn
 from sureleaf.table.numeric import float_numbers
 from sureleaf.table.schema import UNSEEN, Column, Schema
 from sureleaf.table.values import RawColumn
@@ -83,11 +84,16 @@ def encode_opened(raw: RawTable, schema: Schema, estimator: str) -> EncodedTable
         for place, column in zip(places, schema.columns, strict=True)
     )
     counts = (
-        (column.name, int(np.count_nonzero(array == UNSEEN)))
+        (column.name, _count_unseen(array))
         for column, array in zip(schema.columns, arrays, strict=True)
         if column.is_coded
     )
     return EncodedTable(schema, arrays, raw.n_rows, {name: n for name, n in counts if n})
+
+
+def _count_unseen(codes: NDArray[np.int32]) -> int:
+    has_some = len(codes) > 0 and codes.min() <= UNSEEN
+    return int(np.count_nonzero(codes == UNSEEN)) if has_some else 0
 
 
 def quoted(names: Sequence[str]) -> str:
@@ -155,12 +161,23 @@ def _encode_column(raw: RawColumn, column: Column) -> NDArray[Any]:
 
 
 def _encode_categories(raw: RawColumn, column: Column) -> NDArray[np.int32]:
+    if not isinstance(raw, LabelledColumn):
+        _check_family(raw, column)
+        return match_categories(raw, column.categories)
+    code_of = column.recall(raw.labels)
+    if code_of is None:
+        _check_family(raw, column)
+        code_of = match_categories(raw.categories, column.categories)
+        column.remember(raw.labels, code_of)
+    return look_up(code_of, raw.codes)
+
+
+def _check_family(raw: RawColumn, column: Column) -> None:
     family = column.category_family
     is_text = raw.family in ("text", "date")
     # Without categories (wholly missing at fit) whatever comes now was never seen.
     if raw.family != "null" and family is not None and is_text != (family == "text"):
         raise _wrong_type(raw, column, f"categories of {_FAMILY_WORDS[str(family)]}")
-    return match_categories(raw, column.categories)
 
 
 def _encode_dates(raw: RawColumn, column: Column) -> NDArray[np.float64]:

@@ -12,7 +12,8 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.table.values import RawColumn, from_arrow, from_numpy
+from sureleaf.table.labelled import LabelledColumn
+from sureleaf.table.values import RawColumn, from_arrow, from_numpy, unusable
 
 __all__ = ["RawTable", "open_table", "series_column"]
 
@@ -80,6 +81,8 @@ def open_table(X: Any) -> RawTable:
     """
     if isinstance(X, np.ndarray):
         return _open_array(X)
+    if _is_pandas(X):
+        return _open_pandas(X)
     _refuse_sparse(X)
     try:
         frame = nw.from_native(X, allow_series=True, pass_through=True)
@@ -97,6 +100,11 @@ def open_table(X: Any) -> RawTable:
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
         return _open_frame(nw.from_native(_as_arrow(X), eager_only=True))
     return _open_array(_as_array(X))
+
+
+def _is_pandas(X: Any) -> bool:
+    pandas = sys.modules.get("pandas")  # a frame has imported it
+    return pandas is not None and isinstance(X, pandas.DataFrame)
 
 
 def _as_arrow(X: Any) -> Any:
@@ -195,19 +203,33 @@ def _wrong_dimensions(X: NDArray[Any]) -> str:
     return f"Found array with dim {X.ndim}, while dim <= 2 is required. Flatten each row of X."
 
 
+def _open_pandas(frame: Any) -> RawTable:
+    """Open the usual table without narwhals, which takes longer than the columns of a row."""
+    labels = frame.columns.tolist()
+    if not frame.columns.is_unique:
+        raise _duplicates(labels)
+    names, named = _names(labels)
+    return RawTable(
+        names, named, len(frame), lambda place: _pandas_column(names[place], frame[labels[place]])
+    )
+
+
 def _open_frame(frame: nw.DataFrame[Any]) -> RawTable:
-    native = frame.to_native()
-    labels = _labels(native)
-    named = _are_names(labels)
-    names = tuple(labels) if named else tuple(f"x{place}" for place in range(len(labels)))
-    is_pandas = frame.implementation.is_pandas_like()
+    labels = _labels(frame.to_native())
+    names, named = _names(labels)
+    return RawTable(
+        names,
+        named,
+        len(frame),
+        lambda place: series_column(names[place], frame.get_column(labels[place])),
+    )
 
-    def column(place: int) -> RawColumn:
-        if is_pandas:
-            return _pandas_column(names[place], native[labels[place]])
-        return series_column(names[place], frame.get_column(labels[place]))
 
-    return RawTable(names, named, len(frame), column)
+def _names(labels: list[Any]) -> tuple[tuple[str, ...], bool]:
+    """Names of columns, and whether the table gave them."""
+    if _are_names(labels):
+        return tuple(labels), True
+    return tuple(f"x{place}" for place in range(len(labels))), False
 
 
 def _labels(native: Any) -> list[Any]:
@@ -258,42 +280,12 @@ def _pandas_column(name: str, series: Any) -> RawColumn:
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return from_numpy(name, series.to_numpy())
+    if dtype.name == "category":
+        codes = np.ascontiguousarray(series.array.codes)
+        return LabelledColumn(name, dtype.categories, codes, ordered=bool(dtype.ordered))
     if str(dtype).startswith("Sparse"):
         return from_numpy(name, np.asarray(series))
     try:
-        if dtype.name == "category":
-            return _pandas_categories(name, series)
         return from_arrow(name, pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InvalidTypeError(
-            f"column {name!r} must hold numbers, text, bools, categories or dates; got dtype "
-            f"{dtype} ({error}). Convert the column, or leave it out."
-        ) from error
-
-
-def _pandas_categories(name: str, series: Any) -> RawColumn:
-    """Take pandas' codes as they are, which is quicker than to let Arrow look at every row."""
-    import pyarrow as pa
-
-    labels = series.dtype.categories
-    if not _arrow_has(labels):
-        labels = [str(label) for label in labels]
-    codes = np.ascontiguousarray(series.array.codes)
-    is_known = codes >= 0
-    known = None if is_known.all() else pa.py_buffer(np.packbits(is_known, bitorder="little"))
-    code_type = pa.from_numpy_dtype(codes.dtype)
-    indices = pa.Array.from_buffers(code_type, len(codes), [known, pa.py_buffer(codes)])
-    categories = _one_array(pa.array(labels, from_pandas=True))
-    ordered = bool(series.dtype.ordered)
-    values = pa.DictionaryArray.from_arrays(indices, categories, ordered=ordered, safe=False)
-    return RawColumn(name, values, ordered, codes)
-
-
-def _one_array(values: Any) -> Any:
-    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
-
-
-def _arrow_has(categories: Any) -> bool:
-    """Whether pandas categories are of a plain type; the intervals of pandas.cut are not."""
-    name = str(categories.dtype)
-    return not name.startswith(("interval", "period"))
+        raise unusable(name, f"dtype {dtype} ({error})") from error

@@ -78,11 +78,11 @@ def _text_codes(y: Any) -> tuple[NDArray[np.int32], NDArray[Any]] | None:
     distinct = _kernel.code_objects(np.asarray(y), codes)
     if distinct is None:
         return None
-    order = sorted(range(len(distinct)), key=distinct.__getitem__)
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    _kernel.recode(codes, rank)
-    return codes, np.array([distinct[place] for place in order], dtype=object)
+    classes = np.array(sorted(distinct), dtype=object)
+    if distinct != classes.tolist():
+        rank_of = {text: rank for rank, text in enumerate(classes)}
+        _kernel.recode(codes, np.array([rank_of[text] for text in distinct], np.int32))
+    return codes, classes
 
 
 def _label_column(y: Any, estimator: str) -> RawColumn:

@@ -2,8 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.dates import TEMPORALS, iso_text
@@ -99,6 +102,29 @@ class Column:
     def category_family(self) -> str | None:
         """``"text"``, ``"bool"`` or ``"number"``; None without categories."""
         return _family(type(self.categories[0])) if self.categories else None
+
+    def remember(self, labels: object, codes: NDArray[np.int32]) -> None:
+        """Keep the codes that the labels of a category type became, for the next table.
+
+        Frames that are derived from each other share one object for their labels, which does not
+        change. The object is kept, too, so that no other can be taken for it.
+
+        Examples
+        --------
+        >>> size, labels = Column("size", "categorical", ("l", "s")), ["s", "l"]
+        >>> size.remember(labels, np.array([1, 0], dtype=np.int32))
+        >>> size.recall(labels).tolist(), size.recall(["s", "l"])
+        ([1, 0], None)
+        """
+        self.__dict__["_remembered"] = labels, codes
+
+    def recall(self, labels: object) -> NDArray[np.int32] | None:
+        """Give the codes of these labels, if they were the last that were remembered."""
+        last, codes = self.__dict__.get("_remembered", (None, None))
+        return codes if last is labels else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def render(self, value: float) -> str:
         """Write a number of the column (a value, a threshold, a code) as a reader would.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.table.dates import temporal_of
 
-__all__ = ["Family", "RawColumn", "from_arrow", "from_numpy"]
+__all__ = ["Family", "RawColumn", "from_arrow", "from_numpy", "unusable"]
 
 Family = Literal["number", "bool", "text", "date", "null"]
 
@@ -36,8 +36,6 @@ class RawColumn:
         Numbers or bools as a NumPy array, anything as an Arrow array; text may be in chunks.
     ordered : bool
         Whether its library says that its categories have an order.
-    codes : ndarray of int, optional
-        For a category type, its indices where they are known already; -1 for missing.
 
     Examples
     --------
@@ -48,7 +46,6 @@ class RawColumn:
     name: str
     values: Any
     ordered: bool = False
-    codes: NDArray[np.integer[Any]] | None = None
 
     @property
     def is_category(self) -> bool:
@@ -63,7 +60,7 @@ class RawColumn:
         arrow_type = self.values.type
         found = _arrow_family(arrow_type.value_type if self.is_category else arrow_type)
         if found is None:
-            raise _unusable(self.name, f"type {arrow_type}")
+            raise unusable(self.name, f"type {arrow_type}")
         return found
 
     @property
@@ -74,8 +71,6 @@ class RawColumn:
     @property
     def indices(self) -> NDArray[np.integer[Any]]:
         """For a category type, which of `categories` each row has; -1 for missing."""
-        if self.codes is not None:
-            return self.codes
         import pyarrow as pa
 
         found: NDArray[np.int32] = (
@@ -120,7 +115,7 @@ def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
         return from_arrow(name, pa.array(values, from_pandas=True))
     if kind == "c":
         raise _complex(name, f"dtype {values.dtype}")
-    raise _unusable(name, f"dtype {values.dtype}")
+    raise unusable(name, f"dtype {values.dtype}")
 
 
 def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawColumn:
@@ -163,7 +158,7 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
         try:
             values = values.cast(pa.large_binary()).cast(pa.large_string())
         except pa.ArrowInvalid as error:
-            raise _unusable(name, "bytes that are not UTF-8 text") from error
+            raise unusable(name, "bytes that are not UTF-8 text") from error
     return RawColumn(name, values)
 
 
@@ -302,7 +297,14 @@ def _is_binary(arrow_type: Any) -> bool:
     return bool(is_plain or is_other)
 
 
-def _unusable(name: str, got: str) -> InvalidTypeError:
+def unusable(name: str, got: str) -> InvalidTypeError:
+    """Say that a column is of a type that cannot be one.
+
+    Examples
+    --------
+    >>> "got type list" in str(unusable("x0", "type list"))
+    True
+    """
     return InvalidTypeError(
         f"column {name!r} must hold numbers, text, bools, categories or dates; got {got}. "
         "Convert the column, or leave it out."

@@ -88,7 +88,7 @@ def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> R
     [1, 1, 2]
     """
     offsets, nodes, shares, imputed = _kernel.route(
-        tree.kernel, kernel_table(table), stop_at_unseen
+        tree.walked, kernel_table(table), stop_at_unseen
     )
     return Routes(offsets, nodes, shares, imputed, tree.n_nodes)
 
@@ -126,7 +126,7 @@ def mixture(
     [[1.0], [1.5]]
     """
     result: NDArray[np.float64] = _kernel.predict(
-        tree.kernel, kernel_table(table), np.ascontiguousarray(values), stop_at_unseen, n_threads
+        tree.walked, kernel_table(table), np.ascontiguousarray(values), stop_at_unseen, n_threads
     )
     return result
 

@@ -93,6 +93,11 @@ class Tree:
             **arrays, class_weights=self.class_counts, n_columns=self.n_columns
         )
 
+    @cached_property
+    def walked(self) -> _kernel.WalkedTree:
+        """The same tree for rows to walk; packs itself when many do, and keeps that."""
+        return _kernel.WalkedTree(self.kernel)
+
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
