@@ -15,6 +15,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 __all__ = ["check_choice", "check_number", "check_weights", "draw_seed", "thread_count"]
 
 _LARGEST_WEIGHT: Final = 1e150
+_N_CORES: Final = os.cpu_count() or 1
 """Of all rows together: its square is still a number."""
 
 
@@ -113,7 +114,7 @@ def thread_count(n_jobs: Any) -> int:
                 "one thread, None or -1 for all cores."
             )
     wanted = int(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
-    return max(1, min(wanted, os.cpu_count() or 1))
+    return max(1, min(wanted, _N_CORES))
 
 
 def draw_seed(random_state: Any) -> int:

@@ -35,7 +35,8 @@ class RoutingMixin:
     _probabilities: NDArray[np.float64]
 
     def _encode(self, X: Any) -> EncodedTable:
-        check_is_fitted(self)
+        if not hasattr(self, "schema_"):
+            check_is_fitted(self)
         table = encode(X, self.schema_, estimator=type(self).__name__)
         if table.unseen_counts:
             counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
