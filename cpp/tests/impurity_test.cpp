@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "check.hpp"
-#include "sureleaf/threshold.hpp"
 
 namespace {
 
@@ -81,37 +80,10 @@ void two_classes_are_measured_as_many_are() {
   }
 }
 
-void numbers_find_their_place() {
-  std::mt19937_64 random(3);
-  const double infinity = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < 100; ++round) {
-    std::vector<double> sorted;
-    for (std::size_t i = 0; i < 1 + random() % 50; ++i)
-      sorted.push_back(std::ldexp(std::generate_canonical<double, 53>(random) - 0.5,
-                                  static_cast<int>(random() % 40)));
-    if (round % 5 == 0) sorted.push_back(infinity);
-    if (round % 7 == 0) sorted.push_back(-1e308), sorted.push_back(1e308);
-    std::sort(sorted.begin(), sorted.end());
-    const sureleaf::detail::Stretches stretches(sorted);
-    std::vector<double> values(sorted);
-    for (const double x : sorted) values.push_back(std::nextafter(x, infinity));
-    values.insert(values.end(), {-infinity, infinity, 0.0, 1.0, -1e300});
-    bool agrees = true;
-    for (const double value : values) {
-      const auto expected = std::lower_bound(sorted.begin(), sorted.end(), value);
-      const std::size_t found =
-          stretches.n_below(value, [&](std::size_t i) { return sorted[i] < value; });
-      agrees = agrees && found == static_cast<std::size_t>(expected - sorted.begin());
-    }
-    CHECK(agrees);
-  }
-}
-
 }  // namespace
 
 int main() {
   logarithms_agree_with_the_library();
   two_classes_are_measured_as_many_are();
-  numbers_find_their_place();
   return checks::report();
 }

@@ -22,11 +22,10 @@ struct TooManyNodes : std::runtime_error {
 
 struct GrownNode {
   std::int32_t feature = -1;
-  std::int32_t task = -1;    // grown further in an arena of its own
-  double low = 0, high = 0;  // the neighbours of the cut
+  std::int32_t task = -1;  // grown further in an arena of its own
+  double threshold = 0;
   std::uint32_t first_child = 0, n_children = 0;
   std::uint32_t first_category = 0, n_categories = 0;
-  bool threshold_is_settled = false;  // then it is `low`
 };
 
 struct Arena {
@@ -55,9 +54,8 @@ struct Arena {
   }
 };
 
-// Puts the arenas together in preorder. `threshold(node)` is called for nodes that test one.
-template <class Threshold>
-Tree flatten_arenas(Arena& top, std::deque<Arena>& tasks, Threshold&& threshold) {
+// Puts the arenas together in preorder.
+inline Tree flatten_arenas(Arena& top, std::deque<Arena>& tasks) {
   struct Place {
     Arena* arena;
     std::size_t node;
@@ -88,7 +86,7 @@ Tree flatten_arenas(Arena& top, std::deque<Arena>& tasks, Threshold&& threshold)
       tree.children[static_cast<std::size_t>(place.slot)] = static_cast<std::int32_t>(tree.size());
     const bool has_threshold = node.feature >= 0 && node.n_categories == 0;
     tree.feature.push_back(node.feature);
-    tree.threshold.push_back(has_threshold ? threshold(node)
+    tree.threshold.push_back(has_threshold ? node.threshold
                                            : std::numeric_limits<double>::quiet_NaN());
     tree.child_offset.push_back(static_cast<std::int64_t>(tree.children.size()));
     tree.category_offset.push_back(static_cast<std::int64_t>(tree.category_branch.size()));

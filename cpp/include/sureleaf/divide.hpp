@@ -22,11 +22,16 @@ template <class Entry>
 class Divider {
  public:
   Divider(Growth<Entry>& growth, std::vector<Workspace<Entry>>& workspaces, Patience& patience)
-      : growth_(growth), sender_(growth), workspaces_(workspaces), patience_(patience) {}
+      : growth_(growth),
+        sender_(growth),
+        thresholds_(growth),
+        workspaces_(workspaces),
+        patience_(patience) {}
 
   void make_split(Work& work, std::size_t j, Candidate& candidate, Arena& arena,
                   Workspace<Entry>& space, Crew& crew, std::vector<Work>& pending) {
-    if (growth_.needs_gap(j)) settle_threshold(j, candidate);
+    if (growth_.data.table[j].has_thresholds())
+      candidate.threshold = thresholds_.between(candidate.low, candidate.high, j);
     Branches<Entry>& branches = space.branches;
     const std::size_t n = candidate.groups.empty() && !growth_.data.table[j].has_thresholds()
                               ? growth_.data.n_codes(j)
@@ -53,57 +58,6 @@ class Divider {
   }
 
  private:
-  // Where values are too close for C4.5 to tell apart, its threshold depends on the order of rows.
-  // It is kept from falling below the cut and from parting values that differ by noise.
-  void settle_threshold(std::size_t j, Candidate& candidate) const {
-    const double middle = midpoint(candidate.low, candidate.high);
-    double threshold = candidate.low;
-    std::vector<PlacedValue> nearby;
-    walk_down(j, middle + c45_slack, [&](std::uint32_t row, double value) {
-      if (!(value - middle < c45_slack)) return true;
-      return add_nearby(nearby, row, value);
-    });
-    if (!nearby.empty()) threshold = std::max(threshold, threshold_in_row_order(nearby));
-    double highest = threshold;
-    walk_down(j, threshold + c45_noise, [&](std::uint32_t, double value) {
-      if (value > threshold && !(value - threshold < c45_noise)) return true;
-      highest = std::max(highest, value);
-      return false;
-    });
-    candidate.low = highest;
-    candidate.threshold_is_settled = true;
-  }
-
-  // Calls visit(first row, value) for the different values of the whole training set up to
-  // `from`, the largest first, until it says false.
-  template <class Visit>
-  void walk_down(std::size_t j, double from, Visit&& visit) const {
-    const PresortedColumn& column = growth_.data.columns[j];
-    if (!column.is_ordered_list()) {
-      const std::vector<std::uint32_t>& first_row = growth_.first_rows[j];
-      for (std::size_t code = column.values.size(); code-- > 0;)
-        if (first_row[code] != no_code && column.values[code] <= from &&
-            !visit(first_row[code], column.values[code]))
-          return;
-      return;
-    }
-    const auto value_of = [&](std::uint32_t item) {
-      return growth_.data.table[j].value(item & ~increase_bit);
-    };
-    const auto begin = column.order.begin();
-    auto end = std::partition_point(begin, begin + static_cast<std::ptrdiff_t>(column.n_known),
-                                    [&](std::uint32_t item) { return value_of(item) <= from; });
-    while (end != begin) {
-      const double value = value_of(*(end - 1));
-      const auto first = std::partition_point(
-          begin, end, [&](std::uint32_t item) { return value_of(item) < value; });
-      const auto present = std::find_if(
-          first, end, [&](std::uint32_t item) { return growth_.takes_part(item & ~increase_bit); });
-      if (present != end && !visit(*present & ~increase_bit, value)) return;
-      end = first;
-    }
-  }
-
   void record(const Work& work, std::size_t j, const Candidate& candidate, Arena& arena,
               const Branches<Entry>& branches) const {
     GrownNode& node = arena.nodes[work.node];
@@ -113,9 +67,7 @@ class Divider {
     std::copy(branches.share.begin(), branches.share.end(),
               arena.shares.begin() + node.first_child);
     if (growth_.data.table[j].has_thresholds()) {
-      node.low = candidate.low;
-      node.high = candidate.high;
-      node.threshold_is_settled = candidate.threshold_is_settled;
+      node.threshold = candidate.threshold;
       return;
     }
     const std::size_t n_codes = growth_.data.n_codes(j);
@@ -253,6 +205,7 @@ class Divider {
 
   Growth<Entry>& growth_;
   Sender<Entry> sender_;
+  Thresholds<Entry> thresholds_;
   std::vector<Workspace<Entry>>& workspaces_;
   Patience& patience_;
 };

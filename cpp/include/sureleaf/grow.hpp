@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "sureleaf/growth.hpp"
 #include "sureleaf/presort.hpp"
 #include "sureleaf/threads.hpp"
-#include "sureleaf/threshold.hpp"
 #include "sureleaf/tree.hpp"
 #include "sureleaf/waiting.hpp"
 #include "sureleaf/workspace.hpp"
@@ -51,7 +49,7 @@ class Grower {
           [&](Work& work, Arena& arena) { grow_below(work, arena, workspaces_[thread], waiting); });
     });
     growth_.lists.clear();
-    return flatten(top, waiting.arenas());
+    return flatten_arenas(top, waiting.arenas());
   }
 
  private:
@@ -164,21 +162,6 @@ class Grower {
     return chosen;
   }
 
-  // ---- the finished tree ------------------------------------------------------------------
-
-  Tree flatten(Arena& top, std::deque<Arena>& grown) {
-    if (!growth_.rules.is_c45())
-      return flatten_arenas(top, grown,
-                            [](const GrownNode& node) { return midpoint(node.low, node.high); });
-    Thresholds thresholds(growth_.data.table.size());
-    thresholds.add(top);
-    for (const Arena& task : grown) thresholds.add(task);
-    crew_.run(growth_.data.table.size(), patience_, [&](std::size_t j, std::size_t) {
-      thresholds.settle(j, [&](auto&& visit) { growth_.visit_values(j, visit); });
-    });
-    return flatten_arenas(top, grown, [&](const GrownNode& node) { return thresholds.of(node); });
-  }
-
   Growth<Entry> growth_;
   Crew crew_;
   Patience& patience_;
@@ -199,8 +182,8 @@ inline Tree grow(Presorted& data, std::span<const std::int32_t> labels, std::siz
                                            patience);
     return grower.run([&](std::size_t j) -> std::vector<std::uint32_t> {
       PresortedColumn& column = data.columns[j];
-      // C4.5 looks up thresholds in the order of columns whose values are close.
-      if (use_up && (!rules.is_c45() || column.gaps_are_wide)) return std::move(column.order);
+      // C4.5 looks up its thresholds in the orders.
+      if (use_up && !rules.is_c45()) return std::move(column.order);
       return column.order;
     });
   };

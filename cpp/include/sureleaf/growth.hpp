@@ -84,8 +84,9 @@ class Growth {
   LogTable logs;
   std::size_t largest_count;
   std::vector<std::vector<Entry>> lists;  // a column each; the last: rows in their own order
-  std::vector<std::vector<std::uint32_t>> first_rows;  // of codes whose values are close
-  std::vector<std::vector<std::uint32_t>> ranks;       // of a row's value, where rows may part
+  // Of the codes of columns with thresholds, where C4.5 may ask for them or some may not occur.
+  std::vector<std::vector<std::uint32_t>> first_rows;
+  std::vector<std::vector<std::uint32_t>> ranks;  // of a row's value, where rows may part
   std::vector<char> has_gaps;
   std::vector<std::size_t> gap_columns, root_known;
   std::size_t n_root = 0;
@@ -113,10 +114,7 @@ class Growth {
     const bool all_rows = weights.are_unit();
     crew.run(p, patience, [&](std::size_t j, std::size_t) {
       const PresortedColumn& column = data.columns[j];
-      if (!column.is_ordered_list()) {
-        if (needs_gap(j)) first_rows[j] = first_rows_of_codes(j);
-        return;
-      }
+      if (!column.is_ordered_list()) return;
       std::vector<std::uint32_t> order = take_order(j);
       if (rows_may_part()) ranks[j] = ranks_of(order, column.n_known);
       lists[j] = pack_list(std::move(order), column.n_known, all_rows, root_known[j]);
@@ -136,6 +134,11 @@ class Growth {
     for (std::size_t row = 0; row < data.table.n_rows; ++row)
       if (takes_part(row)) rows.push_back(pack(row, false));
     n_root = rows.size();
+    crew.run(p, patience, [&](std::size_t j, std::size_t) {
+      const bool are_few = !data.columns[j].is_ordered_list() && data.table[j].has_thresholds();
+      if (rules.is_c45() && are_few && (needs_gap(j) || !weights.are_unit()))
+        first_rows[j] = first_rows_of_codes(j);
+    });
   }
 
   std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels[row]); }
@@ -197,27 +200,6 @@ class Growth {
         return code == missing ? no_code : code;
       });
     }
-  }
-
-  // Calls visit(value) for the values that occur in a column with thresholds, once or more often.
-  template <class Visit>
-  void visit_values(std::size_t j, Visit&& visit) const {
-    const std::vector<double>& values = data.columns[j].values;
-    if (data.columns[j].is_ordered_list()) {
-      for (std::size_t row = 0; row < data.table.n_rows; ++row)
-        if (const double value = data.table[j].value(row); !std::isnan(value) && takes_part(row))
-          visit(value);
-      return;
-    }
-    std::vector<char> occurs(values.size(), weights.are_unit());
-    if (!weights.are_unit())
-      with_codes(j, [&](auto&& code_of) {
-        for (std::size_t row = 0; row < data.table.n_rows; ++row)
-          if (const std::uint32_t code = code_of(row); code != no_code && takes_part(row))
-            occurs[code] = 1;
-      });
-    for (std::size_t code = 0; code < values.size(); ++code)
-      if (occurs[code]) visit(values[code]);
   }
 
   // The node's stretch of an ordered list, as far as it has values.
@@ -307,11 +289,13 @@ class Growth {
   }
 
   std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {
-    std::vector<std::uint32_t> first_row(data.columns[j].values.size(), no_code);
+    // The last one is that of missing values.
+    std::vector<std::uint32_t> first_row(data.n_codes(j) + 1, no_code);
     const auto [codes, step] = data.small_codes_of(j);
-    for (std::size_t row = data.table.n_rows; row-- > 0;)
-      if (codes[row * step] < first_row.size() && takes_part(row))
-        first_row[codes[row * step]] = static_cast<std::uint32_t>(row);
+    for (auto entry = lists.back().rbegin(); entry != lists.back().rend(); ++entry) {
+      const std::size_t row = packing.row(*entry);
+      first_row[codes[row * step]] = static_cast<std::uint32_t>(row);
+    }
     return first_row;
   }
 };

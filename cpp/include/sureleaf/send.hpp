@@ -33,7 +33,7 @@ class Sender {
       add_up(branches, sums);
       send_parts(work, sums, branches, [&](std::size_t row) -> std::uint32_t {
         const double value = column.value(row);
-        return std::isnan(value) ? no_code : value > candidate.low;
+        return std::isnan(value) ? no_code : value > candidate.threshold;
       });
       return;
     }

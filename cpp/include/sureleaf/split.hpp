@@ -91,7 +91,7 @@ struct Candidate {
   // the node's list, or the last code.
   double low = 0, high = 0;
   std::size_t cut = 0;
-  bool threshold_is_settled = false;  // the threshold is `low` itself
+  double threshold = 0;  // found when the split is made
   // Groupings of categories: 0 or 1 a category, -1 where the node has no such row.
   std::vector<std::int8_t> groups;
 

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
-#include "sureleaf/arena.hpp"
+#include "sureleaf/growth.hpp"
+#include "sureleaf/presort.hpp"
 #include "sureleaf/split.hpp"
 
 namespace sureleaf::detail {
@@ -49,85 +52,83 @@ inline double threshold_in_row_order(std::vector<PlacedValue>& nearby) {
   return threshold;
 }
 
-// Finds the place of many numbers among sorted ones: each is looked for only among those that share
-// its stretch of the line from the first to the last.
-class Stretches {
- public:
-  explicit Stretches(const std::vector<double>& sorted) : first_(sorted.front()) {
-    const double length = sorted.back() - sorted.front();
-    const auto n = static_cast<double>(2 * sorted.size());
-    if (length > 0 && std::isfinite(n / length) && std::isfinite(length)) {
-      scale_ = n / length;
-      last_ = n;
-    }
-    starts_.assign(static_cast<std::size_t>(last_) + 2, sorted.size());
-    for (std::size_t i = sorted.size(); i-- > 0;) starts_[of(sorted[i])] = i;
-    for (std::size_t s = starts_.size() - 1; s-- > 0;)
-      starts_[s] = std::min(starts_[s], starts_[s + 1]);
-  }
-  // How many of the sorted numbers are below by `is_below`, which may differ from < for those close
-  // to the value: found by halving without a branch to guess, and set right at the ends.
-  template <class IsBelow>
-  std::size_t n_below(double value, IsBelow&& is_below) const {
-    const std::size_t stretch = of(value);
-    std::size_t at = starts_[stretch], n = starts_[stretch + 1] - at;
-    for (; n > 1; n -= n / 2) at += static_cast<std::size_t>(is_below(at + n / 2 - 1)) * (n / 2);
-    while (at < starts_.back() && is_below(at)) ++at;
-    while (at > 0 && !is_below(at - 1)) --at;
-    return at;
-  }
-
- private:
-  std::size_t of(double value) const {
-    const double place = (value - first_) * scale_;
-    return place > 0 ? static_cast<std::size_t>(std::min(place, last_)) : 0;
-  }
-  double first_, scale_ = 0, last_ = 0;
-  std::vector<std::size_t> starts_;
-};
-
-// C4.5 cuts at a value that occurs: the largest of the whole training set that is not above the
-// midpoint by more than its slack. Found for all cuts of a column in one pass over the column.
+template <class Entry>
 class Thresholds {
  public:
-  explicit Thresholds(std::size_t n_columns) : midpoints_(n_columns), settled_(n_columns) {}
+  explicit Thresholds(const Growth<Entry>& growth) : growth_(growth) {}
 
-  void add(const Arena& arena) {
-    for (const GrownNode& node : arena.nodes)
-      if (node.feature >= 0 && node.n_categories == 0 && !node.threshold_is_settled)
-        midpoints_[static_cast<std::size_t>(node.feature)].push_back(midpoint(node.low, node.high));
-  }
-
-  // `visit_values(visit)` shows the column's values in the training set, in any order.
-  template <class VisitValues>
-  void settle(std::size_t j, VisitValues&& visit_values) {
-    std::vector<double>& middles = midpoints_[j];
-    if (middles.empty()) return;
-    std::sort(middles.begin(), middles.end());
-    middles.erase(std::unique(middles.begin(), middles.end()), middles.end());
-    std::vector<double>& settled = settled_[j];
-    settled.assign(middles.size(), -std::numeric_limits<double>::infinity());
-    const Stretches stretches(middles);
-    visit_values([&](double value) {
-      const std::size_t at = stretches.n_below(
-          value, [&](std::size_t i) { return !(value - middles[i] < c45_slack); });
-      if (at < middles.size()) settled[at] = std::max(settled[at], value);
-    });
-    for (std::size_t i = 1; i < settled.size(); ++i)
-      settled[i] = std::max(settled[i], settled[i - 1]);
-  }
-
-  double of(const GrownNode& node) const {
-    if (node.threshold_is_settled) return node.low;
-    const auto j = static_cast<std::size_t>(node.feature);
-    const auto at =
-        std::lower_bound(midpoints_[j].begin(), midpoints_[j].end(), midpoint(node.low, node.high));
-    const double value = settled_[j][static_cast<std::size_t>(at - midpoints_[j].begin())];
-    return value < node.high ? std::max(value, node.low) : node.low;
+  // Where a node's cut between two neighbouring values of it is made.
+  double between(double low, double high, std::size_t j) const {
+    const double middle = midpoint(low, high);
+    if (!growth_.rules.is_c45()) return middle;
+    if (growth_.needs_gap(j)) return among_close_values(low, middle, j);
+    const double found = largest_up_to(middle, low, j);
+    return found < high ? std::max(found, low) : low;
   }
 
  private:
-  std::vector<std::vector<double>> midpoints_, settled_;
+  // C4.5 cuts at a value that occurs: the largest of the whole training set that is not above the
+  // midpoint by more than its slack.
+  double largest_up_to(double middle, double found, std::size_t j) const {
+    walk_down(j, middle + c45_slack, [&](std::uint32_t, double value) {
+      if (!(value - middle < c45_slack)) return true;
+      found = value;
+      return false;
+    });
+    return found;
+  }
+
+  // Where values are too close for C4.5 to tell apart, its threshold depends on the order of rows.
+  // It is kept from falling below the cut and from parting values that differ by noise.
+  double among_close_values(double low, double middle, std::size_t j) const {
+    double threshold = low;
+    std::vector<PlacedValue> nearby;
+    walk_down(j, middle + c45_slack, [&](std::uint32_t row, double value) {
+      if (!(value - middle < c45_slack)) return true;
+      return add_nearby(nearby, row, value);
+    });
+    if (!nearby.empty()) threshold = std::max(threshold, threshold_in_row_order(nearby));
+    double highest = threshold;
+    walk_down(j, threshold + c45_noise, [&](std::uint32_t, double value) {
+      if (value > threshold && !(value - threshold < c45_noise)) return true;
+      highest = std::max(highest, value);
+      return false;
+    });
+    return highest;
+  }
+
+  // Calls visit(first row, value) for the different values of the whole training set up to
+  // `from`, the largest first, until it says false.
+  template <class Visit>
+  void walk_down(std::size_t j, double from, Visit&& visit) const {
+    const PresortedColumn& column = growth_.data.columns[j];
+    if (!column.is_ordered_list()) {
+      const std::vector<std::uint32_t>& first_row = growth_.first_rows[j];  // none: all occur
+      const auto end = std::ranges::upper_bound(column.values, from);
+      for (auto code = static_cast<std::size_t>(end - column.values.begin()); code-- > 0;) {
+        const std::uint32_t row = first_row.empty() ? 0 : first_row[code];
+        if (row != no_code && !visit(row, column.values[code])) return;
+      }
+      return;
+    }
+    const auto value_of = [&](std::uint32_t item) {
+      return growth_.data.table[j].value(item & ~increase_bit);
+    };
+    const auto begin = column.order.begin();
+    auto end = std::partition_point(begin, begin + static_cast<std::ptrdiff_t>(column.n_known),
+                                    [&](std::uint32_t item) { return value_of(item) <= from; });
+    while (end != begin) {
+      const double value = value_of(*(end - 1));
+      const auto first = std::partition_point(
+          begin, end, [&](std::uint32_t item) { return value_of(item) < value; });
+      const auto present = std::find_if(
+          first, end, [&](std::uint32_t item) { return growth_.takes_part(item & ~increase_bit); });
+      if (present != end && !visit(*present & ~increase_bit, value)) return;
+      end = first;
+    }
+  }
+
+  const Growth<Entry>& growth_;
 };
 
 }  // namespace sureleaf::detail
