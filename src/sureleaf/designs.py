@@ -3,26 +3,5 @@
 The designs live in the room `sureleaf.evaluation`; this is where they are imported from.
 """
 
-from sureleaf.evaluation.designs import (
-    Bootstrap,
-    Design,
-    Holdout,
-    KFold,
-    LeaveOneOut,
-    NestedKFold,
-    RepeatedHoldout,
-    Split,
-    from_dict,
-)
-
-__all__ = [
-    "Bootstrap",
-    "Design",
-    "Holdout",
-    "KFold",
-    "LeaveOneOut",
-    "NestedKFold",
-    "RepeatedHoldout",
-    "Split",
-    "from_dict",
-]
+from sureleaf.evaluation.designs import *  # noqa: F403
+from sureleaf.evaluation.designs import __all__ as __all__

@@ -1,9 +1,13 @@
-"""The installed ``sureleaf`` command, run as a user runs it."""
+"""The ``sureleaf`` command, run as a user runs it or in this process."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from sureleaf.cli import main
 
 SURELEAF = str(Path(sys.executable).with_name("sureleaf"))
 
@@ -18,3 +22,11 @@ def sureleaf(*arguments: str, columns: int = 80) -> subprocess.CompletedProcess[
         check=False,
         env=environment | {"COLUMNS": str(columns), "TERM": "xterm"},
     )
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    """Run the command in this process: its exit code, and what it printed on both streams."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import sureleaf as package
-from sureleaf.cli import main
 from sureleaf.cli.application import application
-from tests.cli.command import SURELEAF, sureleaf
+from tests.cli.command import SURELEAF, run, sureleaf
 
 COMMANDS = [
     str(command.callback.__name__)
@@ -23,13 +22,6 @@ COMMANDS = [
     if command.callback is not None
 ]
 LABOR = Path(__file__).parents[2] / "examples" / "labor.csv"
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
 
 
 def test_the_version_is_the_package_version() -> None:

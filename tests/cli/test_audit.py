@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf.cli import main
+from tests.cli.command import run
 
 skops = pytest.importorskip("skops.io")
 
@@ -28,13 +28,6 @@ def files(tmp_path):
     forest = RandomForestClassifier(4, random_state=0).fit(X.to_numpy(), y)
     joblib.dump(forest, tmp_path / "forest.joblib")
     return tmp_path
-
-
-def run(capsys, *arguments) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(list(map(str, arguments)))
-    printed = capsys.readouterr()
-    return int(stop.value.code or 0), printed.out, printed.err
 
 
 def test_a_tree_is_audited_leaf_by_leaf(capsys, files):

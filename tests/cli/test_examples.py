@@ -13,6 +13,7 @@ import pytest
 
 from sureleaf.cli import main
 from sureleaf.cli.application import application
+from tests.cli.command import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 COMMANDS = {
@@ -30,13 +31,6 @@ SLOW = ["chawla2006", "--figures"]  # tried in tests of their own
 def examples(command: str) -> list[str]:
     lines = re.findall(r"^ *- (sureleaf .*(?:\n +(?!- )\S.*)*)", COMMANDS[command], re.MULTILINE)
     return [" ".join(line.split()) for line in lines]
-
-
-def run(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +77,7 @@ def test_the_examples_of_a_command_run(
     found = [line for line in examples(command) if not any(word in line for word in SLOW)]
     assert found, f"{command} --help needs an example"
     for line in found:
-        code, out, err = run(capsys, shlex.split(line)[1:])
+        code, out, err = run(capsys, *shlex.split(line)[1:])
         assert (code, err) == (0, ""), line
         assert out, line
     assert not list(desk.glob(".*.partial"))
@@ -122,7 +116,7 @@ def test_json_has_the_keys_that_the_page_lists(
     command: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(desk)
-    code, out, _ = run(capsys, [*JSON[command].split(), "--json"])
+    code, out, _ = run(capsys, *JSON[command].split(), "--json")
     assert code == 0
     assert list(json.loads(out)) == listed()[command]
 

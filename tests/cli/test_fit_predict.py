@@ -21,7 +21,7 @@ import pytest
 import sureleaf
 from sureleaf.cli import main
 from sureleaf.table import batches, read_file, stream_rows
-from tests.cli.command import SURELEAF
+from tests.cli.command import SURELEAF, run
 
 N_ROWS = 2000
 
@@ -43,13 +43,6 @@ def make_rows(n: int = N_ROWS) -> pa.Table:
             "class": label,
         }
     )
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
 
 
 @pytest.fixture(scope="module")

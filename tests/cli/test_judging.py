@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sureleaf.cli import main
 from sureleaf.comparison import compare
 from sureleaf.evaluation import Evaluation
+from tests.cli.command import run
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +26,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("judging") / "rows.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
 
 
 def columns(data: Path) -> list[str]:

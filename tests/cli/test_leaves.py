@@ -5,16 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sureleaf.cli import main
+from tests.cli.command import run
 
 LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    printed = capsys.readouterr()
-    return int(stop.value.code or 0), printed.out, printed.err
 
 
 def test_leaves_say_how_sure_they_are_and_what_would_repair_the_weak_ones(capsys):

@@ -10,6 +10,7 @@ from sureleaf import InvalidArgumentError
 from sureleaf.cli import main
 from sureleaf.cli.judging_options import read_cost
 from sureleaf.cli.report import page_path
+from tests.cli.command import run
 from tests.report.document_check import check_document
 
 
@@ -24,13 +25,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "rows.v2.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
 
 
 @pytest.fixture(scope="module")

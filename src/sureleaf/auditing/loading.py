@@ -5,12 +5,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sureleaf.errors import InvalidArgumentError, MissingPackageError
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import load
+from sureleaf.estimators.optional_library import optional_library
 
 __all__ = ["load_model"]
 
 _PICKLES = (".joblib", ".pkl", ".pickle")
+_TO_READ = "to read this file"
 
 _TRUSTED = (
     "collections.OrderedDict",
@@ -71,10 +73,10 @@ def load_model(
     if kind in _PICKLES:
         return _load_pickle(file, trust_pickle)
     if kind in (".txt", ".lgb"):
-        lightgbm = _library("lightgbm")
+        lightgbm = optional_library("lightgbm", needed=_TO_READ)
         return _read(file, lambda: lightgbm.Booster(model_file=str(file)))
     if kind in (".json", ".ubj"):
-        xgboost = _library("xgboost")
+        xgboost = optional_library("xgboost", needed=_TO_READ)
         return _read(file, lambda: xgboost.Booster(model_file=str(file)))
     raise InvalidArgumentError(
         "model must be a .sureleaf, .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) "
@@ -95,7 +97,7 @@ def _load_pickle(file: Path, trusted: bool) -> Any:
 
 
 def _load_skops(file: Path, trust: Sequence[str]) -> Any:
-    skops = _library("skops.io")
+    skops = optional_library("skops.io", needed=_TO_READ)
     asked = _read(file, lambda: skops.get_untrusted_types(file=file))
     unknown = sorted(set(asked) - set(_TRUSTED) - set(trust))
     if unknown:
@@ -116,16 +118,3 @@ def _read(file: Path, load: Any) -> Any:
             f"{file.name} could not be read as a model: {told}. Is it whole, and are the libraries "
             "that made it installed in about the same version?"
         ) from error
-
-
-def _library(name: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise MissingPackageError(
-            f"{package} is needed to read this file and is not installed. "
-            f"Install it: pip install {package}"
-        ) from None

@@ -49,12 +49,8 @@ def audit(
         ),
     ] = None,
     bins: Annotated[int, typer.Option(help="Bins of the stated probability.")] = 10,
-    confidence: Annotated[
-        float, typer.Option(help="Leaves of less confidence are flagged.")
-    ] = 0.95,
-    utility: Annotated[
-        float | None, typer.Option(help="Leaves of less utility are flagged, too.")
-    ] = None,
+    confidence: given.Confidence = 0.95,
+    utility: given.Utility = None,
     level: given.Level = 0.95,
     drop: read.Drop = None,
     delimiter: read.Delimiter = None,

@@ -9,7 +9,7 @@ from sureleaf.comparison.other_rows import compare_independent
 from sureleaf.comparison.same_rows import compare_models
 from sureleaf.comparison.same_splits import compare_algorithms, repeats_until
 from sureleaf.comparison.sentence import sentence
-from sureleaf.comparison.verdict import Comparison, decide, rows_until, width_that_finds
+from sureleaf.comparison.verdict import Comparison, conclude, width_that_finds
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.arguments import check_level
@@ -96,32 +96,17 @@ def compare(
     if detect is None:
         detect = 0.01 if np.isfinite([found.low, found.high]).all() else 0.01 * abs(values[1])
     target = margin if margin > 0 else width_that_finds(detect, level)
-    result = Comparison(
-        difference=test.difference,
-        low=test.low,
-        high=test.high,
-        p_value=test.p_value,
-        method=test.method,
-        verdict=decide(
-            test.low,
-            test.high,
-            test.p_value,
-            level=level,
-            margin=margin,
-            higher_is_better=found.greater_is_better,
-        ),
-        rows_needed=rows_until(test, n_rows, margin=margin, detect=detect),
-        repeats_needed=repeats_until(test, a, target) if question == "algorithm" else None,
-        measure=found.name,
+    result = conclude(
+        test,
+        found,
         question=question,
         values=values,
         n_rows=n_rows,
-        level=level,
         margin=margin,
         detect=detect,
-        assumption=test.assumption,
-        sentence="",
     )
+    if question == "algorithm":
+        result = replace(result, repeats_needed=repeats_until(test, a, target))
     return replace(result, sentence=sentence(result, a.estimator, b.estimator))
 
 

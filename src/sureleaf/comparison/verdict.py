@@ -16,8 +16,9 @@ from typing import Literal
 from scipy.special import ndtri
 
 from sureleaf.comparison.difference import DifferenceTest
+from sureleaf.evaluation.measures.named import Measure
 
-__all__ = ["Comparison", "Verdict", "decide", "rows_until", "width_that_finds"]
+__all__ = ["Comparison", "Verdict", "conclude", "decide", "rows_until", "width_that_finds"]
 
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 
@@ -97,6 +98,55 @@ class Comparison:
         from html import escape
 
         return f"<p><strong>{escape(self.verdict)}</strong>: {escape(self.sentence)}</p>"
+
+
+def conclude(
+    test: DifferenceTest,
+    measure: Measure,
+    *,
+    question: str,
+    values: tuple[float, float],
+    n_rows: int,
+    margin: float,
+    detect: float,
+) -> Comparison:
+    """Add to a test its verdict and the rows that would decide it; the sentence is still empty.
+
+    Examples
+    --------
+    >>> from sureleaf.comparison import mcnemar
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> found = conclude(mcnemar(30, 10, 400), NAMED["accuracy"], question="model",
+    ...                  values=(0.9, 0.85), n_rows=400, margin=0.0, detect=0.01)
+    >>> found.verdict, found.n_rows
+    ('better', 400)
+    """
+    return Comparison(
+        difference=test.difference,
+        low=test.low,
+        high=test.high,
+        p_value=test.p_value,
+        method=test.method,
+        verdict=decide(
+            test.low,
+            test.high,
+            test.p_value,
+            level=test.level,
+            margin=margin,
+            higher_is_better=measure.greater_is_better,
+        ),
+        rows_needed=rows_until(test, n_rows, margin=margin, detect=detect),
+        repeats_needed=None,
+        measure=measure.name,
+        question=question,
+        values=values,
+        n_rows=n_rows,
+        level=test.level,
+        margin=margin,
+        detect=detect,
+        assumption=test.assumption,
+        sentence="",
+    )
 
 
 def decide(

@@ -9,35 +9,31 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sureleaf import _kernel
 from sureleaf.counts import LeafCounts
-from sureleaf.counts.cross_fitted import first_largest
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.errors import InvalidTypeError
 from sureleaf.estimators.bags import draw_bag
 from sureleaf.estimators.building import build, trees_at_once
-from sureleaf.estimators.out_of_bag import (
-    BagRowLevels,
-    BagSums,
-    HitRates,
-    OutOfBagLevels,
-)
+from sureleaf.estimators.features_mixin import FeaturesMixin
+from sureleaf.estimators.out_of_bag_mixin import OutOfBagMixin
 from sureleaf.estimators.parameters import check_choice, check_number, draw_seed, thread_count
 from sureleaf.estimators.saving import SavingMixin
 from sureleaf.estimators.tree_classifier import TreeClassifier
-from sureleaf.levels.proportions import wilson
 from sureleaf.probability import find_estimate
 from sureleaf.progress import track
-from sureleaf.table import EncodedTable
 from sureleaf.tree import TrainingRows, Tree
-from sureleaf.tree.growing import kernel_table
 
 __all__ = ["BaggedTreesClassifier"]
 
 
-class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BaggedTreesClassifier(
+    OutOfBagMixin,
+    SavingMixin,
+    FeaturesMixin,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Trees grown on bootstraps of the rows; their mean probability, and how far to believe it.
 
     Every tree leaves out some 37 % of the rows. What the trees say about rows that they left out
@@ -92,11 +88,6 @@ class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # typ
     >>> 0.6 < model.oob_levels_.utility < 0.8
     True
     """
-
-    _rows: TrainingRows | None
-    _out_of_bag: BagSums | None
-    _judged: tuple[HitRates, OutOfBagLevels] | None = None
-    """What a saved model knows of its out-of-bag rows."""
 
     def __init__(
         self,
@@ -170,13 +161,6 @@ class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # typ
             template.random_state = draw_seed(self.random_state)
         return template
 
-    def _note_features(self) -> None:
-        self.n_features_in_ = len(self.schema_)
-        if self.schema_.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     def _grow(self, rows: TrainingRows) -> list[Tree]:
         """Grow every tree on its bag; what is encoded and sorted is shared by all."""
         n_threads = thread_count(self.n_jobs)
@@ -226,201 +210,6 @@ class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # typ
                 method=self.calibration,
                 classes=self.classes_,
             )
-
-    # ---- what the trees say -----------------------------------------------------------------
-
-    def _ask(
-        self,
-        table: _kernel.KernelTable,
-        *,
-        is_asked: NDArray[np.uint8] | None = None,
-        in_detail: bool,
-    ) -> BagSums:
-        values, squares, votes, imputed, n_trees = _kernel.predict_bags(
-            [tree.kernel for tree in self.trees_],
-            self._probabilities,
-            is_asked,
-            table,
-            in_detail,
-            self._template.unseen == "stop",
-            thread_count(self.n_jobs),
-        )
-        return BagSums(values, squares, votes, imputed, n_trees)
-
-    def _encode(self, X: Any) -> EncodedTable:
-        check_is_fitted(self)
-        reader = copy.copy(self._template)
-        reader.schema_ = self.schema_
-        reader.classes_ = self.classes_
-        table: EncodedTable = reader._encode(X)
-        return table
-
-    def _finish(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn the mean probabilities into what the model states."""
-        return means if self._calibrator is None else self._calibrator(means)
-
-    def predict_proba(self, X: Any, *, voting: bool = False) -> NDArray[np.float64]:
-        """Class probabilities, a column a class of ``classes_``.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-        voting : bool
-            Give the share of the trees that predict each class, instead of the mean of their
-            probabilities. Votes are not calibrated.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
-        sums = self._ask(kernel_table(self._encode(X)), in_detail=voting)
-        return sums.mean(sums.votes) if voting else self._finish(sums.mean(sums.values))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row, the first one on ties.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        probabilities = self.predict_proba(X)
-        predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
-        return predicted
-
-    def predict_spread(self, X: Any) -> NDArray[np.float64]:
-        """Say how far the trees are apart: the standard deviation of their probabilities.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
-        return self._ask(kernel_table(self._encode(X)), in_detail=True).spread()
-
-    def predict_levels(self, X: Any) -> BagRowLevels:
-        """Say for each row what is predicted, how the trees agree, and how often that is right.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        BagRowLevels
-            Columns, with `to_pandas` and `to_polars`. The utility is the share of out-of-bag
-            rows predicted right, among those whose prediction was about as probable.
-        """
-        sums = self._ask(kernel_table(self._encode(X)), in_detail=True)
-        stated = self._finish(sums.mean(sums.values))
-        predicted = first_largest(stated)
-        line = np.arange(len(stated))
-        probability = stated[line, predicted]
-        utility, low, high = self._hit_rates().of(probability)
-        return BagRowLevels(
-            prediction=self.classes_[predicted],
-            probability=probability,
-            agreement=sums.mean(sums.votes)[line, predicted],
-            utility=utility,
-            low=low,
-            high=high,
-            spread=sums.spread()[line, predicted],
-            imputed_share=sums.mean(sums.imputed),
-        )
-
-    # ---- out of bag -------------------------------------------------------------------------
-
-    def _held_rows(self) -> TrainingRows:
-        if self._rows is None:
-            raise InvalidArgumentError(
-                "out-of-bag results need the training rows, and the model no longer holds them. "
-                "Ask for oob_proba_ before forget_rows(), saving or pickling, or fit again."
-            )
-        return self._rows
-
-    def _ask_out_of_bag(self) -> BagSums:
-        """Ask each tree about the rows that are not in its bag, which is drawn again."""
-        if self._out_of_bag is None:
-            rows = self._held_rows()
-            is_asked = np.empty((len(self.trees_), len(rows.labels)), dtype=np.uint8)
-            for number in range(len(self.trees_)):
-                bag = draw_bag(len(rows.labels), rows.weights, seed=self._seed, tree=number)
-                is_asked[number] = bag == 0
-            self._out_of_bag = self._ask(rows.kernel, is_asked=is_asked, in_detail=True)
-            self._truth = (rows.labels, rows.weights)
-        return self._out_of_bag
-
-    @property
-    def oob_proba_(self) -> NDArray[np.float64]:
-        """Out-of-bag probabilities; NaN for rows that are in every bag."""
-        check_is_fitted(self)
-        sums = self._ask_out_of_bag()
-        means = sums.mean(sums.values)
-        is_judged = sums.n_trees > 0
-        means[is_judged] = self._finish(means[is_judged])
-        return means
-
-    def _judge(self) -> tuple[NDArray[np.float64], ...]:
-        """For the rows that are out of some bag: what was stated, hit, agreed, and the weight."""
-        stated = self.oob_proba_
-        sums = self._ask_out_of_bag()
-        labels, weights = self._truth
-        judged = np.flatnonzero((sums.n_trees > 0) & (True if weights is None else weights > 0))
-        predicted = first_largest(stated[judged])
-        return (
-            stated[judged, predicted],
-            predicted == labels[judged],
-            sums.mean(sums.votes)[judged, predicted],
-            np.ones(len(judged)) if weights is None else weights[judged],
-        )
-
-    def _can_judge(self) -> bool:
-        """Whether out-of-bag levels are there, or what they are computed from is."""
-        parts = (self._judged, self._out_of_bag, self._rows)
-        return any(part is not None for part in parts)
-
-    def _hit_rates(self) -> HitRates:
-        if self._judged is not None:
-            return self._judged[0]
-        stated, hit, _, weights = self._judge()
-        if not len(stated):
-            return HitRates(np.empty(0), np.zeros(1), np.zeros(1))
-        return HitRates.count(stated, hit.astype(bool), weights)
-
-    @property
-    def oob_levels_(self) -> OutOfBagLevels:
-        """Agreement of the trees and utility, by rows that the trees asked had not seen."""
-        check_is_fitted(self)
-        if self._judged is not None:
-            return self._judged[1]
-        _, hit, agreed, weights = self._judge()
-        n_rows, hits = float(weights.sum()), float((weights * hit).sum())
-        low, high = wilson(hits, n_rows)
-        return OutOfBagLevels(
-            agreement=float((weights * agreed).sum() / n_rows) if n_rows else np.nan,
-            utility=hits / n_rows if n_rows else np.nan,
-            low=float(low),
-            high=float(high),
-            n_rows=n_rows,
-            n_in_every_bag=int((self._ask_out_of_bag().n_trees == 0).sum()),
-        )
-
-    @property
-    def oob_error_(self) -> float:
-        """The share of the training rows that is predicted wrong out of bag."""
-        return 1.0 - self.oob_levels_.utility
-
-    # ---- the trees --------------------------------------------------------------------------
 
     @property
     def estimators_(self) -> list[TreeClassifier]:
@@ -481,10 +270,3 @@ class BaggedTreesClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # typ
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return {**state, "_rows": None} if "_rows" in state else state
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = False
-        return tags

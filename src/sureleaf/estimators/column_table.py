@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import MissingPackageError
+from sureleaf.estimators.optional_library import optional_library
 
 __all__ = ["ColumnTable", "json_value"]
 
@@ -56,7 +56,7 @@ class ColumnTable:
 
     def to_pandas(self) -> Any:
         """As a pandas data frame; a column of several numbers holds lists."""
-        return _library("pandas").DataFrame(self._plain())
+        return optional_library("pandas").DataFrame(self._plain())
 
     def to_polars(self) -> Any:
         """As a polars data frame; what is not a number is null."""
@@ -64,7 +64,7 @@ class ColumnTable:
             name: [None if value != value else value for value in values]
             for name, values in self._plain().items()
         }
-        return _library("polars").DataFrame(plain, strict=False)
+        return optional_library("polars").DataFrame(plain, strict=False)
 
     def _cells(self) -> list[list[str]]:
         columns = self.columns()
@@ -109,17 +109,6 @@ def json_value(value: Any) -> Any:
         return [json_value(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _library(name: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingPackageError(
-            f"{name} is needed for this and is not installed. Install it: pip install {name}"
-        ) from error
 
 
 def _cell(value: Any) -> str:

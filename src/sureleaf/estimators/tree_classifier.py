@@ -5,12 +5,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, column_or_1d
+from sklearn.utils import column_or_1d
 
 from sureleaf.counts import leaf_counts_of, recount, split_rows
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.building import Recipe, build_settled
 from sureleaf.estimators.changing_mixin import ChangingMixin
+from sureleaf.estimators.features_mixin import FeaturesMixin
 from sureleaf.estimators.folds import hold_out, reusable
 from sureleaf.estimators.levels_mixin import LevelsMixin
 from sureleaf.estimators.parameters import (
@@ -38,6 +39,7 @@ class TreeClassifier(
     ChangingMixin,
     LevelsMixin,
     SavingMixin,
+    FeaturesMixin,
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -314,13 +316,6 @@ class TreeClassifier(
             weights = weights / (weights.sum() / np.count_nonzero(weights))
         return weights
 
-    def _note_features(self) -> None:
-        self.n_features_in_ = len(self.schema_)
-        if self.schema_.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     def _set_probabilities(self) -> None:
         estimate = find_estimate(self.leaf_estimate)
         self._node_probabilities = StatedProbabilities(self.tree_, estimate)
@@ -333,10 +328,3 @@ class TreeClassifier(
     @_probabilities.setter
     def _probabilities(self, values: NDArray[np.float64]) -> None:
         self._node_probabilities = StatedProbabilities.known(values)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = False
-        return tags

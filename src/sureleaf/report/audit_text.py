@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves
+from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["show_audit"]
 
@@ -70,8 +71,7 @@ def _size(found: Audit) -> str:
         return ""
     if found.trees is not None:
         return f", {len(found.trees)} trees of {found.trees.leaves.mean():,.0f} leaves on average"
-    n_leaves = len(found.leaves)
-    return f", a tree of {n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}"
+    return f", a tree of {leaves_in_words(len(found.leaves))}"
 
 
 def _kind(found: Audit, number: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from rich.markup import escape
 
 from sureleaf.report.question import Question
+from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["fit_values", "show_fit"]
 
@@ -81,8 +82,7 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
     """
     columns = f"{len(values['columns'])} column{'s' if len(values['columns']) != 1 else ''}"
     if "leaves" in values:
-        n = values["leaves"]
-        what, grown = f"A tree of {n} {'leaf' if n == 1 else 'leaves'}", "grown"
+        what, grown = f"A tree of {leaves_in_words(values['leaves'])}", "grown"
         then = (
             f", and has found the most probable class for [bold]{100 * values['confidence']:.1f} "
             "%[/bold]"

@@ -12,7 +12,7 @@ import numpy as np
 from sureleaf.comparison import Comparison, DifferenceTest, paired_t
 from sureleaf.comparison.other_rows import difference_of_estimates
 from sureleaf.comparison.sentence import sentence
-from sureleaf.comparison.verdict import decide, rows_until
+from sureleaf.comparison.verdict import conclude
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Measure
 from sureleaf.evaluation.intervals import corrected_resampled, wilson
@@ -119,32 +119,14 @@ def compare_reports(
         values.append(_values(own, measure, which))
     _refuse_other_weights(folds, measure)
     test = _test(folds, values, found, level)
-    n_rows = int(folds[0]["rows"])
-    result = Comparison(
-        difference=test.difference,
-        low=test.low,
-        high=test.high,
-        p_value=test.p_value,
-        method=test.method,
-        verdict=decide(
-            test.low,
-            test.high,
-            test.p_value,
-            level=level,
-            margin=margin,
-            higher_is_better=found.greater_is_better,
-        ),
-        rows_needed=rows_until(test, n_rows, margin=margin, detect=0.01),
-        repeats_needed=None,
-        measure=measure,
+    result = conclude(
+        test,
+        found,
         question="algorithm",
         values=(float(np.nanmean(values[0])), float(np.nanmean(values[1]))),
-        n_rows=n_rows,
-        level=level,
+        n_rows=int(folds[0]["rows"]),
         margin=margin,
         detect=0.01,
-        assumption=test.assumption,
-        sentence="",
     )
     return replace(result, sentence=sentence(result, "the new tree", "the old tree"))
 

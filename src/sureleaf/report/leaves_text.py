@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sureleaf.estimators.column_table import json_value
 from sureleaf.report.number_table import number_table
+from sureleaf.tree.size_words import leaves_in_words
 
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
@@ -51,14 +52,14 @@ def show_leaves(
     n_leaves = len(leaves.leaf)
     rows = f"{leaves.n.sum():,.0f} rows"
     yield (
-        f"A tree of {n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, grown on {rows}: it will "
+        f"A tree of {leaves_in_words(n_leaves)}, grown on {rows}: it will "
         f"be right about [bold]{100 * stated.utility:.1f} %[/bold] of rows it has not seen, and "
         f"has found the most probable class for [bold]{100 * stated.confidence:.1f} %[/bold]."
     )
     weak = int(leaves.flagged.sum())
     if weak:
         share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
-        told = "1 leaf is" if weak == 1 else f"{weak} leaves are"
+        told = f"{leaves_in_words(weak)} {'is' if weak == 1 else 'are'}"
         yield f"[yellow]{told} not to be trusted[/yellow], with {100 * share:.0f} % of the rows."
     shown = _largest(leaves.n, most)
     for line in shown:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.tree.lines import line_sums
+from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["Tree"]
 
@@ -180,5 +181,4 @@ class Tree:
 
     def __repr__(self) -> str:
         nodes = "1 node" if self.n_nodes == 1 else f"{self.n_nodes} nodes"
-        leaves = "1 leaf" if self.n_leaves == 1 else f"{self.n_leaves} leaves"
-        return f"Tree of {nodes}, {leaves}, depth {self.depth}"
+        return f"Tree of {nodes}, {leaves_in_words(self.n_leaves)}, depth {self.depth}"

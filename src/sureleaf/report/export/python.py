@@ -9,6 +9,7 @@ from sureleaf.report.export.labels import plain_labels
 from sureleaf.report.export.node_tests import FittedTree, fitted_tree
 from sureleaf.table import Column
 from sureleaf.tree.rules import leaf_rule
+from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["to_python"]
 
@@ -166,10 +167,9 @@ def to_python(model: Any) -> str:
     """
     fitted = fitted_tree(model, "Python")
     columns = [fitted.schema.columns[place] for place in fitted.places]
-    leaves = "1 leaf" if fitted.tree.n_leaves == 1 else f"{fitted.tree.n_leaves} leaves"
     example = ", ".join(f"{_literal(column.name)}: ..." for column in columns[:2])
     head = _HEAD.format(
-        leaves=leaves,
+        leaves=leaves_in_words(fitted.tree.n_leaves),
         version=sureleaf.__version__,
         # within a docstring: a name must neither end it nor be an escape
         example=example.replace("\\", "\\\\").replace('"', '\\"'),

@@ -17,6 +17,7 @@ from sureleaf.report.export.labels import label_texts, plain_labels
 from sureleaf.report.export.node_tests import FittedTree, fitted_tree
 from sureleaf.report.export.sql_conditions import Conditions
 from sureleaf.tree.rules import leaf_rule
+from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["to_sql"]
 
@@ -119,9 +120,8 @@ class _Query:
         return f"{self._title()}\nWITH {written}\n{self._result()}\n"
 
     def _title(self) -> str:
-        leaves = self.fitted.tree.n_leaves
         return (
-            f"-- A decision tree of {leaves} {'leaf' if leaves == 1 else 'leaves'}, written by "
+            f"-- A decision tree of {leaves_in_words(self.fitted.tree.n_leaves)}, written by "
             f"sureleaf {sureleaf.__version__} for {self.dialect.name}."
         )
 

@@ -8,6 +8,7 @@ from unicodedata import east_asian_width
 from sureleaf.report.export.labels import label_texts
 from sureleaf.report.export.node_words import NodeWords, node_words, shortened
 from sureleaf.report.export.palette import class_colour, shade
+from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["TreeDrawing", "draw_tree", "to_svg"]
 
@@ -67,7 +68,7 @@ class TreeDrawing:
     def svg(self) -> str:
         """Write the drawing as SVG."""
         n_leaves = sum(not box.words.children for box in self.boxes)
-        told = f"Decision tree of {n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}"
+        told = f"Decision tree of {leaves_in_words(n_leaves)}"
         edges = [
             _edge(box, [self.boxes[child] for child in box.words.children])
             for box in self.boxes

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sureleaf.report.picture import COLOURS, GREY, INK
 from sureleaf.report.plots.display import Display, percent
 from sureleaf.tree.rules import branch_tests
+from sureleaf.tree.size_words import leaves_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,9 +155,8 @@ class TreeDisplay(Display):
 
     def _title(self) -> tuple[str, str]:
         n_leaves = int(self.is_end.sum() + np.maximum(self.hidden - 1, 0).sum())
-        leaves = "1 leaf" if n_leaves == 1 else f"{n_leaves} leaves"
         return (
-            f"A tree of {leaves}, grown on {self.n[0]:,.0f} rows",
+            f"A tree of {leaves_in_words(n_leaves)}, grown on {self.n[0]:,.0f} rows",
             "Right: about unseen rows. Sure: of the majority class. Hollow: not to be trusted.",
         )
 
