@@ -135,11 +135,12 @@ std::span<const T> optional_view(const std::optional<Input<T>>& array, std::size
 Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_classes,
           const std::optional<Input<std::uint32_t>>& counts,
           const std::optional<Input<double>>& weights, int criterion, bool subsets,
-          double min_samples_leaf, std::int64_t max_depth, std::size_t n_threads, bool use_up) {
+          double min_samples_leaf, std::int64_t max_depth, std::size_t n_threads, bool use_up,
+          bool are_copies) {
   const std::size_t n_rows = table.presorted.table.n_rows;
   check_labels(labels, n_rows, n_classes);
   const sureleaf::RowWeights row_weights{optional_view(counts, n_rows),
-                                         optional_view(weights, n_rows)};
+                                         optional_view(weights, n_rows), are_copies};
   sureleaf::GrowthRules rules;
   rules.criterion = criterion_of(criterion);
   rules.subsets = subsets;
@@ -265,9 +266,12 @@ void bind_tree(nb::module_& module) {
              "branch_share"_a, "category_offset"_a, "category_branch"_a, "class_weights"_a,
              "n_columns"_a, "A tree from its arrays; ValueError if they do not make one.");
 
-  module.def("grow", &grow, "table"_a, "labels"_a, "n_classes"_a, "counts"_a.none(),
-             "weights"_a.none(), "criterion"_a, "subsets"_a, "min_samples_leaf"_a, "max_depth"_a,
-             "n_threads"_a, "use_up"_a, "Grow a tree; `use_up` lets it take the table's orders.");
+  module.def(
+      "grow", &grow, "table"_a, "labels"_a, "n_classes"_a, "counts"_a.none(), "weights"_a.none(),
+      "criterion"_a, "subsets"_a, "min_samples_leaf"_a, "max_depth"_a, "n_threads"_a, "use_up"_a,
+      "are_copies"_a,
+      "Grow a tree; `use_up` lets it take the table's orders, `are_copies` says that a row of "
+      "count k stands for k rows, to the last digit.");
 
   module.def(
       "collapse_marks", [](const Tree& tree) { return give(sureleaf::collapse_marks(tree)); },
@@ -304,16 +308,17 @@ void bind_tree(nb::module_& module) {
   module.def(
       "prune_pessimistic",
       [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
-         const std::optional<Input<double>>& weights, double confidence_factor, double quantile) {
+         const std::optional<Input<double>>& weights, bool are_copies, double confidence_factor,
+         double quantile) {
         check_labels(labels, table.columns.n_rows, tree.n_classes);
         return run([&](Patience& patience) {
           return sureleaf::prune_pessimistic(
               tree, table.columns, view(labels), optional_view(weights, table.columns.n_rows),
-              sureleaf::PessimisticErrors(confidence_factor, quantile), patience);
+              are_copies, sureleaf::PessimisticErrors(confidence_factor, quantile), patience);
         });
       },
-      "tree"_a, "table"_a, "labels"_a, "weights"_a.none(), "confidence_factor"_a, "quantile"_a,
-      "C4.5's subtree replacement and raising.");
+      "tree"_a, "table"_a, "labels"_a, "weights"_a.none(), "are_copies"_a, "confidence_factor"_a,
+      "quantile"_a, "C4.5's subtree replacement and raising.");
 
   nb::class_<WalkedTree>(module, "WalkedTree", "A tree for many walks: keeps its packed form.")
       .def(nb::init<const Tree&>(), "tree"_a, nb::keep_alive<1, 2>());

@@ -154,15 +154,15 @@ void noise_is_pruned_and_signal_is_kept() {
   table.add(signal);
   const sureleaf::PessimisticErrors estimate(kQuarter, kQuantile);
   const Tree good = grown(table);
-  CHECK(n_leaves(sureleaf::prune_pessimistic(good, table.columns, table.labels, {}, estimate,
+  CHECK(n_leaves(sureleaf::prune_pessimistic(good, table.columns, table.labels, {}, false, estimate,
                                              patience)) == 2);
   SmallTable useless;
   useless.labels = table.labels;
   useless.add(noise);
   const Tree bad = grown(useless, 20);
   CHECK(n_leaves(bad) > 3);
-  CHECK(n_leaves(sureleaf::prune_pessimistic(bad, useless.columns, useless.labels, {}, estimate,
-                                             patience)) < n_leaves(bad));
+  CHECK(n_leaves(sureleaf::prune_pessimistic(bad, useless.columns, useless.labels, {}, false,
+                                             estimate, patience)) < n_leaves(bad));
 }
 
 // Raising is given up on the strength of this.
@@ -190,7 +190,7 @@ void pruned_counts_are_those_of_rows_sent_through() {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     const SmallTable table = mixed_table(300, seed % 2 ? 0.2 : 0.0, seed);
     const Tree pruned = sureleaf::prune_pessimistic(grown(table), table.columns, table.labels, {},
-                                                    seed % 4 < 2 ? strict : mild, patience);
+                                                    false, seed % 4 < 2 ? strict : mild, patience);
     is_sound =
         is_sound && sureleaf::fault_in(pruned, pruned.size(), table.columns.size()) == nullptr;
     const std::vector<double> counts =
@@ -227,7 +227,7 @@ void raising_forgets_the_rows_that_were_lost() {
   tree.category_branch = {0, 1, 2, 3};
   tree.class_weights = sureleaf::count_nodes(tree, table.columns, table.labels, {}, patience);
   const Tree pruned =
-      sureleaf::prune_pessimistic(tree, table.columns, table.labels, {},
+      sureleaf::prune_pessimistic(tree, table.columns, table.labels, {}, false,
                                   sureleaf::PessimisticErrors(kQuarter, kQuantile), patience);
   CHECK((pruned.feature == std::vector<std::int32_t>{1, -1, -1, -1, -1}));
   CHECK((pruned.class_weights == std::vector<double>{20, 20, 10, 0, 10, 0, 0, 10, 0, 10}));
@@ -245,8 +245,8 @@ void a_chain_of_nodes_is_pruned_without_a_stack() {
   const Tree chain = grown(table, 1);
   CHECK(chain.size() == 3999);
   const sureleaf::PessimisticErrors estimate(kQuarter, kQuantile);
-  const Tree pruned =
-      sureleaf::prune_pessimistic(chain, table.columns, table.labels, {}, estimate, patience);
+  const Tree pruned = sureleaf::prune_pessimistic(chain, table.columns, table.labels, {}, false,
+                                                  estimate, patience);
   CHECK(pruned.size() < chain.size());
   std::vector<double> cost;
   for (std::size_t node = 0; node < chain.size(); ++node)

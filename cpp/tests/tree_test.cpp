@@ -96,6 +96,9 @@ void weights_are_repeated_rows() {
     RowWeights whole, parts;
     whole.whole = counts;
     parts.fractional = fractional;
+    RowWeights copies = whole;
+    copies.are_copies = true;
+    CHECK(same_tree(grow(table, rules, 2, copies), expected));
     for (const RowWeights& weights : {whole, parts}) {
       const Tree tree = grow(table, rules, 2, weights);
       CHECK(tree.feature == expected.feature);

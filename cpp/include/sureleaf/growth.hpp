@@ -23,6 +23,9 @@ namespace sureleaf {
 struct RowWeights {
   std::span<const std::uint32_t> whole;  // empty: every row counts once
   std::span<const double> fractional;    // not empty: used instead
+  // A row that counts k times stands for k rows, whose parts are kept one by one: then the tree has
+  // the last digit of the one grown on k rows.
+  bool are_copies = false;
 
   bool are_whole() const { return fractional.empty(); }
   bool are_unit() const { return fractional.empty() && whole.empty(); }

@@ -369,16 +369,25 @@ class PessimisticPruner {
 
 }  // namespace detail
 
+// With `are_copies` a row of weight k stands for k rows, as in growing.
 inline Tree prune_pessimistic(const Tree& tree, const Columns& table,
                               std::span<const std::int32_t> labels, std::span<const double> weights,
-                              const PessimisticErrors& estimate, Patience& patience) {
+                              bool are_copies, const PessimisticErrors& estimate,
+                              Patience& patience) {
   detail::Rows rows;
   rows.reserve(table.n_rows);
+  auto may_part = [&](std::size_t row) {
+    return std::ranges::any_of(table.columns, [=](const Column& column) {
+      return column.kind == Kind::numeric ? std::isnan(column.number(row)) : column.code(row) < 0;
+    });
+  };
   for (std::size_t row = 0; row < table.n_rows; ++row) {
     const double weight = weights.empty() ? 1.0 : weights[row];
-    if (weight > 0)
-      rows.push_back(
-          {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(labels[row]), weight});
+    if (!(weight > 0)) continue;
+    const bool apart = are_copies && weight > 1 && may_part(row);
+    const detail::WeightedRow item{static_cast<std::uint32_t>(row),
+                                   static_cast<std::uint32_t>(labels[row]), apart ? 1.0 : weight};
+    rows.insert(rows.end(), apart ? static_cast<std::size_t>(weight) : 1, item);
   }
   return detail::PessimisticPruner(tree, table, estimate, patience).run(std::move(rows));
 }

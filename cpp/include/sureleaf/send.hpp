@@ -156,9 +156,13 @@ class Sender {
     const std::size_t n_before = branches.parts.size();
     for (const Entry entry : branches.lost_rows) {
       const std::size_t row = growth_.packing.row(entry);
-      branches.parts.push_back({static_cast<std::uint32_t>(row),
-                                static_cast<std::uint32_t>(growth_.packing.cls(entry)),
-                                growth_.weights.weight(row)});
+      const RowWeights& weights = growth_.weights;
+      const bool apart = weights.are_copies && weights.are_whole();
+      const SideRow part{static_cast<std::uint32_t>(row),
+                         static_cast<std::uint32_t>(growth_.packing.cls(entry)),
+                         apart ? 1.0 : weights.weight(row)};
+      branches.parts.insert(branches.parts.end(),
+                            apart ? static_cast<std::size_t>(weights.count(row)) : 1, part);
     }
     for (const std::vector<std::uint32_t>& ranks : growth_.ranks) {
       if (ranks.empty()) continue;

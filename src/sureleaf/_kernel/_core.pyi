@@ -106,8 +106,10 @@ class Tree:
 def make_tree(feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_branch: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], class_weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_columns: int) -> Tree:
     """A tree from its arrays; ValueError if they do not make one."""
 
-def grow(table: SortedTable, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, criterion: int, subsets: bool, min_samples_leaf: float, max_depth: int, n_threads: int, use_up: bool) -> Tree:
-    """Grow a tree; `use_up` lets it take the table's orders."""
+def grow(table: SortedTable, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, criterion: int, subsets: bool, min_samples_leaf: float, max_depth: int, n_threads: int, use_up: bool, are_copies: bool) -> Tree:
+    """
+    Grow a tree; `use_up` lets it take the table's orders, `are_copies` says that a row of count k stands for k rows, to the last digit.
+    """
 
 def collapse_marks(tree: Tree) -> NDArray[numpy.uint8]:
     """The nodes at which C4.5 cuts a grown tree before pruning."""
@@ -121,7 +123,7 @@ def cost_complexity_alphas(tree: Tree, cost: Annotated[NDArray[numpy.float64], d
 def average_prunings(tree: Tree, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], as_leaf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], goes_on: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: float) -> NDArray[numpy.float64]:
     """Probabilities of every node: the mean over all prunings of the tree."""
 
-def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, confidence_factor: float, quantile: float) -> Tree:
+def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, are_copies: bool, confidence_factor: float, quantile: float) -> Tree:
     """C4.5's subtree replacement and raising."""
 
 class WalkedTree:

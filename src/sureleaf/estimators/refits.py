@@ -19,7 +19,7 @@ from sureleaf.estimators.building import Recipe, trees_at_once
 from sureleaf.estimators.parameters import check_weights, thread_count
 from sureleaf.probability import find_estimate
 from sureleaf.table import EncodedTable
-from sureleaf.table.parts import Recoding, take_rows
+from sureleaf.table.parts import Recoding, Recodings, take_rows
 from sureleaf.tree import TrainingRows, Tree, mixture
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ class TreeRefits:
         self.sample_weight = sample_weight
         self.n_threads = thread_count(n_jobs)
         self.n_at_once = trees_at_once(rows, self.n_threads)
+        self._recodings = Recodings(rows.table)
         self._sorting = threading.Lock()
 
     def fit(self, estimator: "TreeClassifier", train: Rows, *, n_threads: int) -> TreeRefit:
@@ -149,18 +150,21 @@ class TreeRefits:
     ) -> tuple[TrainingRows, Recoding, NDArray[Any]]:
         """Rows to grow on: the whole table with other weights, or a table of their own."""
         times = np.bincount(train, minlength=len(self.rows.labels))
-        drawn = np.flatnonzero(times)
-        recoding = Recoding.of(self.rows.table, drawn)
-        labels, classes = self._known_classes(drawn)
+        recoding = self._recodings.of(times)
+        labels, classes = self._known_classes(np.flatnonzero(times))
         weights = None if self.sample_weight is None else self.sample_weight[train]
         weights = estimator._scaled(check_weights(weights, len(train)))
         used, own = train, weights
         # Drawing deals out rows by their number; C4.5 breaks some ties by the order of rows.
         if not estimator._draws(recipe) and bool((np.diff(train) >= 0).all()):
+            shares_table = not recoding.codes and 2 * np.count_nonzero(times) > len(labels)
+            if shares_table and weights is None:
+                whole = self._sorted_rows().with_labels(labels, len(classes))
+                return whole.with_copies(times.astype(np.float64)), recoding, classes
             used, own = self._merged(train, times, weights)
-            if not recoding.codes and 2 * len(used) > len(labels) and _are_different(used):
+            if shares_table and _are_different(used):
                 shared = np.zeros(len(labels))
-                shared[used] = 1.0 if own is None else own
+                shared[used] = own
                 whole = self._sorted_rows().with_labels(labels, len(classes))
                 return whole.with_weights(shared), recoding, classes
         table = recoding(take_rows(self.rows.table, used))

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from sureleaf.table.encoded import EncodedTable
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
 
-__all__ = ["Recoding", "take_rows"]
+__all__ = ["Recoding", "Recodings", "take_rows"]
+
+_N_LISTED = 32
 
 
 def take_rows(table: EncodedTable, rows: NDArray[np.integer[Any]]) -> EncodedTable:
@@ -57,22 +59,24 @@ class Recoding:
     @classmethod
     def of(cls, table: EncodedTable, rows: NDArray[np.integer[Any]]) -> "Recoding":
         """Find which categories these rows have."""
-        columns, codes = list(table.schema.columns), {}
-        for place, column in enumerate(columns):
-            if column.kind != "categorical":
+        places = _categorical_places(table)
+        return cls.keeping(table.schema, {j: _categories_in(table, j, rows) for j in places})
+
+    @classmethod
+    def keeping(cls, schema: Schema, has: dict[int, NDArray[np.bool_]]) -> "Recoding":
+        """Keep some categories: a flag for each one of each categorical column, by its number."""
+        columns, codes = list(schema.columns), {}
+        for place, is_kept in has.items():
+            if is_kept.all():
                 continue
-            has = np.zeros(len(column.categories) + 2, dtype=bool)
-            has[table.columns[place].take(rows)] = True  # missing ones fall behind the categories
-            has = has[:-2]
-            if has.all():
-                continue
-            new = np.full(len(has) + 2, UNSEEN, dtype=np.int32)
-            new[:-2][has] = np.arange(np.count_nonzero(has))
+            new = np.full(len(is_kept) + 2, UNSEEN, dtype=np.int32)
+            new[:-2][is_kept] = np.arange(np.count_nonzero(is_kept))
             new[MISSING] = MISSING
-            kept = tuple(c for c, is_kept in zip(column.categories, has, strict=True) if is_kept)
+            column = columns[place]
+            kept = tuple(c for c, keep in zip(column.categories, is_kept, strict=True) if keep)
             columns[place] = Column(column.name, column.kind, kept)
             codes[place] = new
-        return cls(replace(table.schema, columns=tuple(columns)) if codes else table.schema, codes)
+        return cls(replace(schema, columns=tuple(columns)) if codes else schema, codes)
 
     def __call__(self, table: EncodedTable) -> EncodedTable:
         """Encode rows of the whole table as the part would have."""
@@ -82,3 +86,55 @@ class Recoding:
         for place, new in self.codes.items():
             columns[place] = new[columns[place]]
         return EncodedTable(self.schema, tuple(columns), table.n_rows)
+
+
+class Recodings:
+    """Recodings of many parts of one table: some rows of each category tell whether a part has it.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        The whole table.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> recodings = Recodings(read_table([["a"], ["b"], ["c"], ["c"]]))
+    >>> recodings.of(np.array([2, 0, 0, 1])).schema.columns[0].categories
+    ('a', 'c')
+    """
+
+    def __init__(self, table: EncodedTable) -> None:
+        self.table = table
+        self._listed = {j: _list_rows(table, j) for j in _categorical_places(table)}
+
+    def of(self, times: NDArray[np.integer[Any]]) -> Recoding:
+        """Find the recoding of the part that has each row so many times."""
+        has = {}
+        for place, (rows, n_rows) in self._listed.items():
+            has[place] = times[rows].any(axis=1) & (n_rows > 0)
+            if not (has[place] | (n_rows <= _N_LISTED)).all():
+                has[place] = _categories_in(self.table, place, np.flatnonzero(times))
+        return Recoding.keeping(self.table.schema, has)
+
+
+def _categorical_places(table: EncodedTable) -> list[int]:
+    columns = table.schema.columns
+    return [place for place, column in enumerate(columns) if column.kind == "categorical"]
+
+
+def _categories_in(
+    table: EncodedTable, place: int, rows: NDArray[np.integer[Any]]
+) -> NDArray[np.bool_]:
+    has = np.zeros(len(table.schema.columns[place].categories) + 2, dtype=bool)
+    has[table.columns[place].take(rows)] = True  # missing ones fall behind the categories
+    return has[:-2]
+
+
+def _list_rows(table: EncodedTable, place: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Some rows of each category, the last one again where they are few; and how many it has."""
+    codes = table.columns[place]
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(table.schema.columns[place].categories) + 1))
+    at = np.minimum(ends[:-1, None] + np.arange(_N_LISTED), ends[1:, None] - 1)
+    return order[at], np.diff(ends)

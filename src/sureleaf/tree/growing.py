@@ -58,6 +58,9 @@ class TrainingRows:
         Number of classes.
     weights : ndarray of float64, shape (n_rows,), or None
         Their weights, None for all 1. A row of weight 0 takes no part.
+    are_copies : bool
+        A row of weight k stands for k rows: the tree is that of k rows to the last digit, for which
+        their parts are kept one by one. Weights are whole numbers then.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class TrainingRows:
     labels: NDArray[np.int32]
     n_classes: int
     weights: NDArray[np.float64] | None = None
+    are_copies: bool = False
 
     @cached_property
     def kernel(self) -> _kernel.KernelTable:
@@ -86,14 +90,22 @@ class TrainingRows:
         """Give the same rows other weights; what is encoded and sorted is shared."""
         return self._sharing(self.labels, self.n_classes, weights)
 
+    def with_copies(self, times: NDArray[np.float64]) -> "TrainingRows":
+        """Let each row be there so many times; what is encoded and sorted is shared."""
+        return self._sharing(self.labels, self.n_classes, times, are_copies=True)
+
     def with_labels(self, labels: NDArray[np.int32], n_classes: int) -> "TrainingRows":
         """Give the same rows other classes; what is encoded and sorted is shared."""
-        return self._sharing(labels, n_classes, self.weights)
+        return self._sharing(labels, n_classes, self.weights, self.are_copies)
 
     def _sharing(
-        self, labels: NDArray[np.int32], n_classes: int, weights: NDArray[np.float64] | None
+        self,
+        labels: NDArray[np.int32],
+        n_classes: int,
+        weights: NDArray[np.float64] | None,
+        are_copies: bool = False,
     ) -> "TrainingRows":
-        rows = TrainingRows(self.table, labels, n_classes, weights)
+        rows = TrainingRows(self.table, labels, n_classes, weights, are_copies)
         for name in ("kernel", "_sorted"):
             if name in self.__dict__:
                 rows.__dict__[name] = self.__dict__[name]
@@ -103,9 +115,8 @@ class TrainingRows:
         """Give the same rows in arrays of their own, which nobody else can change."""
         columns = tuple(c if c.flags.owndata else c.copy() for c in self.table.columns)
         weights = None if self.weights is None else self.weights.copy()
-        return TrainingRows(
-            replace(self.table, columns=columns), self.labels, self.n_classes, weights
-        )
+        table = replace(self.table, columns=columns)
+        return TrainingRows(table, self.labels, self.n_classes, weights, self.are_copies)
 
     def sort(self, n_threads: int) -> _kernel.SortedTable:
         """Find the order of every column, and remember it for the next tree."""
@@ -115,7 +126,8 @@ class TrainingRows:
         return found
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in ("table", "labels", "n_classes", "weights")}
+        names = ("table", "labels", "n_classes", "weights", "are_copies")
+        return {name: getattr(self, name) for name in names}
 
 
 def kernel_table(table: EncodedTable) -> _kernel.KernelTable:
@@ -177,6 +189,7 @@ def grow(
             _NO_LIMIT if rules.max_depth is None else min(int(rules.max_depth), _NO_LIMIT),
             n_threads,
             not keep_order,
+            rows.are_copies,
         )
     except OverflowError:
         raise InvalidArgumentError(_too_large(rows.table)) from None

@@ -88,6 +88,7 @@ def prune_pessimistic(tree: Tree, rows: TrainingRows, *, confidence_factor: floa
         rows.kernel,
         rows.labels,
         rows.weights,
+        rows.are_copies,
         confidence_factor,
         float(ndtri(1.0 - confidence_factor)),
     )
