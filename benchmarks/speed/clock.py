@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 
-
 ENOUGH = 0.5
 
 

@@ -93,18 +93,19 @@ Table make_table(const nb::typed<nb::list, nb::object>& arrays,
   for (std::size_t j = 0; j < n_categories.size(); ++j) {
     sureleaf::Column column;
     const nb::object owner = arrays[j];
-    const auto take = [&](const auto& array, std::size_t item_size) {
-      if (array.shape(0) != n_rows) throw std::invalid_argument("a column has another length");
-      column.data = reinterpret_cast<const char*>(array.data());
-      column.stride = array.stride(0) * static_cast<std::ptrdiff_t>(item_size);
-    };
-    if (n_categories[j] < 0) {
-      take(nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>>(owner), 8);
-    } else {
+    const auto array = nb::cast<nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>>(owner);
+    if (array.shape(0) != n_rows) throw std::invalid_argument("a column has another length");
+    column.data = static_cast<const char*>(array.data());
+    column.stride = array.stride(0) * static_cast<std::ptrdiff_t>(array.itemsize());
+    const bool is_coded = n_categories[j] >= 0;
+    if (is_coded) {
       column.kind = ordered[j] ? sureleaf::Kind::ordered : sureleaf::Kind::categorical;
       column.n_categories = n_categories[j];
-      take(nb::cast<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu>>(owner), 4);
     }
+    const nb::dlpack::dtype type = array.dtype();
+    column.is_narrow = type == (is_coded ? nb::dtype<std::int8_t>() : nb::dtype<std::int64_t>());
+    if (!column.is_narrow && type != (is_coded ? nb::dtype<std::int32_t>() : nb::dtype<double>()))
+      throw std::invalid_argument("a column has another type");
     table.columns.columns.push_back(column);
     table.owners.push_back(owner);
   }
@@ -228,7 +229,8 @@ void bind_tree(nb::module_& module) {
   nb::class_<Table>(module, "Table", "Columns as the kernel reads them; keeps their arrays alive.")
       .def_prop_ro("n_rows", [](const Table& table) { return table.columns.n_rows; });
   module.def("make_table", &make_table, "columns"_a, "n_categories"_a, "ordered"_a, "n_rows"_a,
-             "float64 columns where n_categories is -1, int32 codes elsewhere.");
+             "float64 columns where n_categories is -1, int32 codes elsewhere; int64 and int8 in "
+             "tables that are only walked.");
 
   nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns found.");
   module.def(

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sureleaf import TreeClassifier, _kernel
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table import UNSEEN, Column, Schema, encode, read_table
 
@@ -193,3 +194,51 @@ def test_what_a_column_remembers_is_not_saved_with_it() -> None:
     assert schema.columns[0].recall(frame["t"].dtype.categories) is not None
     assert pickle.dumps(schema) == before
     assert pickle.loads(before) == schema
+
+
+def _mixed_frame(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    letters = pd.Categorical(rng.choice(["a", "b", "c", None], n), categories=["a", "b", "c"])
+    sizes = pd.Categorical(rng.choice(["s", "m", "l"], n), categories=["s", "m", "l"], ordered=True)
+    whole = rng.integers(-50, 50, n) + 2**55  # beyond what float64 tells apart
+    return pd.DataFrame({"letter": letters, "size": sizes, "whole": whole, "x": rng.normal(size=n)})
+
+
+def test_a_table_to_be_walked_keeps_narrow_columns() -> None:
+    frame = _mixed_frame(50, 0)
+    schema = read_table(frame).schema
+    plain, narrow = encode(frame, schema), encode(frame, schema, to_walk=True)
+    assert [c.dtype.name for c in plain.columns] == ["int32", "int32", "float64", "float64"]
+    assert [c.dtype.name for c in narrow.columns] == ["int8", "int8", "int64", "float64"]
+    for wide, kept in zip(plain.columns, narrow.columns, strict=True):
+        np.testing.assert_array_equal(wide, kept.astype(wide.dtype))
+    assert np.shares_memory(narrow.columns[2], frame["whole"].to_numpy())
+
+
+def test_codes_of_other_labels_are_looked_up() -> None:
+    frame = _mixed_frame(50, 1)
+    schema = read_table(frame).schema
+    other = frame.assign(letter=frame["letter"].cat.reorder_categories(["c", "a", "b"]))
+    found = encode(other, schema, to_walk=True).columns[0]
+    assert found.dtype == np.int32
+    np.testing.assert_array_equal(found, encode(frame, schema).columns[0])
+
+
+@pytest.mark.parametrize("unseen", ["mixture", "stop"])
+@pytest.mark.parametrize("n_rows", [1, 3, 3000])
+def test_narrow_columns_take_the_same_way(unseen: str, n_rows: int) -> None:
+    frame = _mixed_frame(3000, 2)
+    y = (frame["x"] + (frame["letter"] == "a") > 0.5) ^ (frame["whole"] % 3 == 0)
+    model = TreeClassifier(unseen=unseen, pruning=None, min_samples_leaf=1).fit(frame, y)
+    rows = frame.iloc[:n_rows]
+    wide = pd.DataFrame({"letter": rows["letter"].astype(object), "size": rows["size"]})
+    wide = wide.assign(whole=rows["whole"].astype(float), x=rows["x"])
+    np.testing.assert_array_equal(model.predict_proba(rows), model.predict_proba(wide))
+    np.testing.assert_array_equal(model.apply(rows), model.apply(wide))
+
+
+def test_the_kernel_refuses_columns_of_other_types() -> None:
+    with pytest.raises(ValueError, match="another type"):
+        _kernel.make_table([np.zeros(3, np.float32)], [-1], [False], 3)
+    with pytest.raises(ValueError, match="another type"):
+        _kernel.make_table([np.zeros(3, np.int16)], [2], [False], 3)

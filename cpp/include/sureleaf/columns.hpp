@@ -13,18 +13,24 @@ enum class Kind : std::uint8_t { numeric, categorical, ordered };
 inline constexpr std::int32_t missing_code = -1;
 inline constexpr std::int32_t unseen_code = -2;
 
-// One column: float64 of any stride (NaN is missing) or contiguous int32 category codes.
+// One column of any stride: float64 numbers (NaN is missing) or int32 category codes; or narrow, as
+// rows to be predicted often come: int64 numbers or int8 codes.
 struct Column {
   Kind kind = Kind::numeric;
+  bool is_narrow = false;
   const char* data = nullptr;
   std::ptrdiff_t stride = 0;
   std::int32_t n_categories = 0;
 
+  template <class Cell>
+  Cell cell(std::size_t row) const {
+    return *reinterpret_cast<const Cell*>(data + static_cast<std::ptrdiff_t>(row) * stride);
+  }
   double number(std::size_t row) const {
-    return *reinterpret_cast<const double*>(data + static_cast<std::ptrdiff_t>(row) * stride);
+    return is_narrow ? static_cast<double>(cell<std::int64_t>(row)) : cell<double>(row);
   }
   std::int32_t code(std::size_t row) const {
-    return *reinterpret_cast<const std::int32_t*>(data + static_cast<std::ptrdiff_t>(row) * stride);
+    return is_narrow ? cell<std::int8_t>(row) : cell<std::int32_t>(row);
   }
   // The place of a row on the line that thresholds cut; NaN where it has none.
   double value(std::size_t row) const {

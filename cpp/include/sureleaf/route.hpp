@@ -146,7 +146,7 @@ class NumberWalk {
     for (std::size_t node = 0; node < tree.size(); ++node) {
       if (tree.is_leaf(node)) continue;
       const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
-      if (column.kind != Kind::numeric || column.stride != table[0].stride ||
+      if (column.kind != Kind::numeric || column.is_narrow || column.stride != table[0].stride ||
           tree.n_branches(node) != 2)
         return false;
     }

@@ -72,15 +72,21 @@ class RowBlock {
     for (const std::size_t j : line_.columns()) {
       const Column column = table[j];
       char* to = reinterpret_cast<char*>(cells_.data()) + Line::unit * line_.place_of(j);
-      if (column.kind == Kind::numeric)
-        put(to, n, [&](std::size_t r) { return column.number(first + r); });
-      else if (column.kind == Kind::ordered)
+      auto known = [&](std::int32_t code) {
+        return code < column.n_categories ? code : unseen_code;
+      };
+      if (column.kind == Kind::ordered)
         put(to, n, [&](std::size_t r) { return column.value(first + r); });
-      else
+      else if (column.kind == Kind::numeric && column.is_narrow)
         put(to, n, [&](std::size_t r) {
-          const std::int32_t code = column.code(first + r);
-          return code < column.n_categories ? code : unseen_code;
+          return static_cast<double>(column.cell<std::int64_t>(first + r));
         });
+      else if (column.kind == Kind::numeric)
+        put(to, n, [&](std::size_t r) { return column.cell<double>(first + r); });
+      else if (column.is_narrow)
+        put(to, n, [&](std::size_t r) { return known(column.cell<std::int8_t>(first + r)); });
+      else
+        put(to, n, [&](std::size_t r) { return known(column.cell<std::int32_t>(first + r)); });
     }
     whole_.clear();
     holed_.clear();

@@ -65,7 +65,9 @@ class Table:
     def n_rows(self) -> int: ...
 
 def make_table(columns: list[object], n_categories: Sequence[int], ordered: Sequence[bool], n_rows: int) -> Table:
-    """float64 columns where n_categories is -1, int32 codes elsewhere."""
+    """
+    float64 columns where n_categories is -1, int32 codes elsewhere; int64 and int8 in tables that are only walked.
+    """
 
 class SortedTable:
     """A table with the order of its columns found."""

@@ -34,10 +34,10 @@ class RoutingMixin:
     n_jobs: int | None
     _probabilities: NDArray[np.float64]
 
-    def _encode(self, X: Any) -> EncodedTable:
+    def _encode(self, X: Any, *, to_walk: bool = False) -> EncodedTable:
         if not hasattr(self, "schema_"):
             check_is_fitted(self)
-        table = encode(X, self.schema_, estimator=type(self).__name__)
+        table = encode(X, self.schema_, estimator=type(self).__name__, to_walk=to_walk)
         if table.unseen_counts:
             counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
             told = f"categories that were not there in training: column {counts}"
@@ -63,7 +63,7 @@ class RoutingMixin:
         ndarray of shape (n_rows, n_classes)
             A row with missing values has the mixture of its leaves' probabilities.
         """
-        table = self._encode(X)
+        table = self._encode(X, to_walk=True)
         return mixture(
             self.tree_,
             table,
@@ -89,7 +89,9 @@ class RoutingMixin:
         return predicted
 
     def _route(self, X: Any) -> Routes:
-        return route(self.tree_, self._encode(X), stop_at_unseen=self.unseen == "stop")
+        return route(
+            self.tree_, self._encode(X, to_walk=True), stop_at_unseen=self.unseen == "stop"
+        )
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Find the leaf of each row, by node number; of several leaves the heaviest.

@@ -22,7 +22,8 @@ class EncodedTable:
         Numeric and date columns: float64 with NaN for missing, infinities being numbers; of
         any stride, a view of the caller's array where that was possible, so not to be written
         to. Categorical and ordered columns: contiguous int32 codes, -1 for missing, -2 for a
-        value that is no category of the schema.
+        value that is no category of the schema. Where a table was encoded ``to_walk``, int64 and
+        int8 instead of these, if that is what the caller had.
     n_rows : int
         The number of rows, also where there are no columns.
     unseen_counts : dict of str to int

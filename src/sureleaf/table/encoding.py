@@ -29,7 +29,9 @@ _FAMILY_WORDS: Final = {
 }
 
 
-def encode(X: Any, schema: Schema, *, estimator: str = "TreeClassifier") -> EncodedTable:
+def encode(
+    X: Any, schema: Schema, *, estimator: str = "TreeClassifier", to_walk: bool = False
+) -> EncodedTable:
     """Encode a table by a schema, as before a prediction.
 
     Columns are found by name, in any order, if the schema has names, else by place. Columns
@@ -44,6 +46,9 @@ def encode(X: Any, schema: Schema, *, estimator: str = "TreeClassifier") -> Enco
         What the columns must be.
     estimator : str
         Who was fitted, for messages.
+    to_walk : bool
+        The table is only sent through trees: whole numbers and codes that are right already may
+        stay int64 and int8, without a copy.
 
     Returns
     -------
@@ -66,10 +71,12 @@ def encode(X: Any, schema: Schema, *, estimator: str = "TreeClassifier") -> Enco
     >>> [column.tolist() for column in table.columns], table.unseen_counts
     ([[1.0, 2.0], [1, -2]], {'sex': 1})
     """
-    return encode_opened(open_table(X), schema, estimator)
+    return encode_opened(open_table(X), schema, estimator, to_walk=to_walk)
 
 
-def encode_opened(raw: RawTable, schema: Schema, estimator: str) -> EncodedTable:
+def encode_opened(
+    raw: RawTable, schema: Schema, estimator: str, *, to_walk: bool = False
+) -> EncodedTable:
     """Encode a table that is open already: a stream can be read but once.
 
     Examples
@@ -79,8 +86,10 @@ def encode_opened(raw: RawTable, schema: Schema, estimator: str) -> EncodedTable
     [1.5]
     """
     places = _places(raw, schema, estimator)
+    # A tree of numbers alone has a walk of its own, along columns of float64.
+    to_walk = to_walk and any(column.is_coded for column in schema.columns)
     arrays = tuple(
-        _encode_column(raw.column(place), column)
+        _encode_column(raw.column(place), column, to_walk)
         for place, column in zip(places, schema.columns, strict=True)
     )
     counts = (
@@ -150,17 +159,25 @@ def _places_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[i
     return [place_of[name] for name in schema.names]
 
 
-def _encode_column(raw: RawColumn, column: Column) -> NDArray[Any]:
+def _encode_column(raw: RawColumn, column: Column, to_walk: bool) -> NDArray[Any]:
     if column.is_coded:
-        return _encode_categories(raw, column)
+        return _encode_categories(raw, column, to_walk)
     if column.kind == "date":
         return _encode_dates(raw, column)
     if raw.family not in ("number", "bool", "null"):
         raise _wrong_type(raw, column, "numbers")
+    if to_walk and _is_plain_int64(raw):
+        return raw.values  # type: ignore[no-any-return]
     return float_numbers(raw)
 
 
-def _encode_categories(raw: RawColumn, column: Column) -> NDArray[np.int32]:
+def _is_plain_int64(raw: RawColumn) -> bool:
+    if raw.is_category or not isinstance(raw.values, np.ndarray):
+        return False
+    return raw.values.dtype == np.int64 and raw.values.flags.aligned
+
+
+def _encode_categories(raw: RawColumn, column: Column, to_walk: bool) -> NDArray[np.integer[Any]]:
     if not isinstance(raw, LabelledColumn):
         _check_family(raw, column)
         return match_categories(raw, column.categories)
@@ -169,7 +186,13 @@ def _encode_categories(raw: RawColumn, column: Column) -> NDArray[np.int32]:
         _check_family(raw, column)
         code_of = match_categories(raw.categories, column.categories)
         column.remember(raw.labels, code_of)
+    if to_walk and raw.codes.dtype == np.int8 and _are_in_order(code_of):
+        return raw.codes
     return look_up(code_of, raw.codes)
+
+
+def _are_in_order(codes: NDArray[np.int32]) -> bool:
+    return bool((codes == np.arange(len(codes), dtype=np.int32)).all())
 
 
 def _check_family(raw: RawColumn, column: Column) -> None:

@@ -132,7 +132,7 @@ def _categories_in(
 
 
 def _list_rows(table: EncodedTable, place: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Some rows of each category, the last one again where they are few; and how many it has."""
+    """List some rows of each category, the last one again where they are few; and count all."""
     codes = table.columns[place]
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(table.schema.columns[place].categories) + 1))
