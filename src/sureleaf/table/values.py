@@ -100,13 +100,13 @@ def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
     >>> from_numpy("x0", numpy.array(["a", None, float("nan")], dtype=object)).family
     'text'
     """
-    import pyarrow as pa
-
     if isinstance(values, np.ma.MaskedArray):
         values = _unmasked(values)
     kind = values.dtype.kind
     if kind in _PLAIN_KINDS:
         return RawColumn(name, values)
+    import pyarrow as pa
+
     if kind == "O":
         return from_arrow(name, _inferred(name, values))
     if kind in "mM":
