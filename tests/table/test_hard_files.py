@@ -240,12 +240,13 @@ def test_a_compressed_arrow_file_is_read(write: Any) -> None:
         (parquet_bytes()[:40] + b"\xff" * 200 + parquet_bytes()[240:], "damaged or cut Parquet"),
         (arrow_bytes(pa.ipc.new_file)[:2000], "damaged or cut Arrow file"),
         (arrow_bytes(pa.ipc.new_stream)[:2000], "damaged or cut Arrow file"),
-        (gzip.compress(b"a,b\n" + b"1,2\n" * 9999)[:-9], "cannot be read: Compressed file ended"),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "cannot be read: Compressed file ended"),
         (b"PK\x03\x04 and so on", "got a zip archive or an Excel workbook. Save the table as CSV"),
         (b"SQLite format 3\0", "got an SQLite database"),
         (b'\xef\xbb\xbf{"a": 1}', "got JSON"),
         (b"<!doctype html><p>", "got a web page"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "bytes",
 )
 def test_what_is_no_table_is_refused(write: Any, content: bytes, words: str) -> None:
     refused(write(content), words)
