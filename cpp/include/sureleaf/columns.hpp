@@ -17,10 +17,10 @@ inline constexpr std::int32_t unseen_code = -2;
 // rows to be predicted often come: int64 numbers or int8 codes.
 struct Column {
   Kind kind = Kind::numeric;
-  bool is_narrow = false;
   const char* data = nullptr;
   std::ptrdiff_t stride = 0;
   std::int32_t n_categories = 0;
+  bool is_narrow = false;
 
   template <class Cell>
   Cell cell(std::size_t row) const {
