@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sureleaf.table import read_table
+from sureleaf.table import Column, EncodedTable, Schema, read_table
+from sureleaf.table.parts import take_rows
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, prune_pessimistic
 
 ARRAYS = ("feature", "threshold", "child_offset", "children", "branch_share")
@@ -139,3 +140,38 @@ def test_weights_in_other_units_give_the_same_tree(criterion):
     np.testing.assert_array_equal(scaled.feature, whole.feature)
     np.testing.assert_array_equal(scaled.threshold, whole.threshold)
     np.testing.assert_allclose(scaled.class_counts, 1.5 * whole.class_counts, rtol=1e-9)
+
+
+def whole_and_alone(seed: int, n_rows: int) -> tuple[TrainingRows, TrainingRows]:
+    """A bootstrap as copies of the rows of a table with holes, and as a table of its own."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, 3, n_rows).astype(np.int32)
+    number = np.round(random.normal(size=n_rows) + 0.5 * labels, 2)
+    number[random.random(n_rows) < 0.1] = np.nan
+    codes = [random.integers(0, n, n_rows).astype(np.int32) for n in (8, 300)]
+    for code in codes:
+        code[random.random(n_rows) < 0.1] = -1
+    schema = Schema(
+        (
+            Column("number", "numeric"),
+            Column("few", "categorical", tuple(range(8))),
+            Column("many", "categorical", tuple(range(300))),
+        )
+    )
+    table = EncodedTable(schema, (number, *codes), n_rows)
+    drawn = np.sort(random.integers(0, n_rows, n_rows))
+    times = np.bincount(drawn, minlength=n_rows).astype(float)
+    alone = TrainingRows(take_rows(table, drawn), labels[drawn], 3)
+    return TrainingRows(table, labels, 3).with_copies(times), alone
+
+
+@pytest.mark.parametrize("split", ["multiway", "subset"])
+@pytest.mark.parametrize("criterion", ["gain_ratio", "entropy", "gini"])
+def test_copies_are_rows_to_the_last_digit(criterion, split) -> None:
+    """Where the table has a list of a column, and its part has few values, too."""
+    growth = GrowthRules(criterion, split)
+    for seed in range(30):
+        copies, alone = whole_and_alone(seed, 200 + 20 * seed)
+        ours, theirs = grow(copies, growth), grow(alone, growth)
+        assert_identical(ours, theirs)
+        assert_identical(prune_pessimistic(ours, copies), prune_pessimistic(theirs, alone))

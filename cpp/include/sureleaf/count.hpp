@@ -241,8 +241,9 @@ class CodeCounter {
     visit_codes<Weight>(j, work, [&](std::uint32_t code, std::size_t k, Weight w) {
       coded.push_back({code, static_cast<std::uint32_t>(k), w});
     });
-    std::sort(coded.begin(), coded.end(),
-              [](const auto& a, const auto& b) { return a.code < b.code; });
+    // Parts stay behind whole rows, so that sums are rounded as those of a full table are.
+    std::stable_sort(coded.begin(), coded.end(),
+                     [](const auto& a, const auto& b) { return a.code < b.code; });
     cells.clear();
     space.line_codes.clear();
     for (const auto& item : coded) {

@@ -376,10 +376,13 @@ inline Tree prune_pessimistic(const Tree& tree, const Columns& table,
                               Patience& patience) {
   detail::Rows rows;
   rows.reserve(table.n_rows);
+  // A raised branch may get rows of a category that it has not seen.
+  const bool any_may_part = std::ranges::any_of(tree.category_branch, [](auto b) { return b < 0; });
   auto may_part = [&](std::size_t row) {
-    return std::ranges::any_of(table.columns, [=](const Column& column) {
-      return column.kind == Kind::numeric ? std::isnan(column.number(row)) : column.code(row) < 0;
-    });
+    return any_may_part || std::ranges::any_of(table.columns, [=](const Column& column) {
+             return column.kind == Kind::numeric ? std::isnan(column.number(row))
+                                                 : column.code(row) < 0;
+           });
   };
   for (std::size_t row = 0; row < table.n_rows; ++row) {
     const double weight = weights.empty() ? 1.0 : weights[row];

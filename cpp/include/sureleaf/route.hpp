@@ -40,18 +40,11 @@ inline std::int32_t branch_of(const Tree& tree, std::size_t node, const Columns&
   return branch < 0 ? branch_unseen : branch;
 }
 
-// Hands over a function from row to branch_of, for loops over the rows of one node.
+// Hands over a function from row to branch_of, for loops over the rows of a test of categories.
 template <class Use>
 void with_branches(const Tree& tree, std::size_t node, const Columns& table, Use&& use) {
   const Column column = table[static_cast<std::size_t>(tree.feature[node])];
-  if (column.kind == Kind::numeric) {
-    const double threshold = tree.threshold[node];
-    use([=](std::size_t row) -> std::int32_t {
-      const double value = column.number(row);
-      if (value <= threshold) return 0;
-      return value == value ? 1 : branch_missing;
-    });
-  } else if (column.kind == Kind::categorical) {
+  if (column.kind == Kind::categorical) {
     const auto branches = tree.category_branches(node);
     use([=](std::size_t row) -> std::int32_t {
       const std::int32_t code = column.code(row);

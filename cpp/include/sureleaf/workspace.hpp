@@ -46,13 +46,6 @@ struct Totals {
   std::vector<double> code_weights;       // or weights
 
   template <class Weight>
-  auto& codes() {
-    if constexpr (std::is_same_v<Weight, double>)
-      return code_weights;
-    else
-      return code_counts;
-  }
-  template <class Weight>
   const auto& codes() const {
     if constexpr (std::is_same_v<Weight, double>)
       return code_weights;

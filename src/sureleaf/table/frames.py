@@ -275,8 +275,6 @@ def series_column(name: str, series: nw.Series[Any]) -> RawColumn:
 
 
 def _pandas_column(name: str, series: Any) -> RawColumn:
-    import pyarrow as pa
-
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return from_numpy(name, series.to_numpy())
@@ -285,6 +283,8 @@ def _pandas_column(name: str, series: Any) -> RawColumn:
         return LabelledColumn(name, dtype.categories, codes, ordered=bool(dtype.ordered))
     if str(dtype).startswith("Sparse"):
         return from_numpy(name, np.asarray(series))
+    import pyarrow as pa
+
     try:
         return from_arrow(name, pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError) as error:
