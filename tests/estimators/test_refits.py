@@ -84,6 +84,17 @@ def test_every_design_gives_the_same_numbers_to_the_last_digit(design, seed, hol
     assert_same(*judge_both({}, *make_table(seed, holes=holes), design=design))
 
 
+@pytest.mark.parametrize("n_rows", [255, 300, 380, 450, 700])
+@pytest.mark.parametrize("split", ["multiway", "subset"])
+def test_a_part_may_have_few_values_where_the_table_has_many(n_rows, split) -> None:
+    rng = np.random.default_rng(n_rows)
+    X = pd.DataFrame({"number": rng.normal(size=n_rows), "letter": rng.choice(list("abc"), n_rows)})
+    y = np.where(X["number"] + (X["letter"] == "a") + rng.normal(size=n_rows) > 0, "yes", "no")
+    X = X.mask(rng.random(X.shape) < 0.15)
+    both = judge_both({"categorical_split": split}, X, y, design=Bootstrap(10))
+    assert_same(*both)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [

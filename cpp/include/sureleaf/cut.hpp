@@ -217,7 +217,9 @@ class CutFinder {
     auto is_before = [](const RankedRow& a, const RankedRow& b) {
       return a.rank < b.rank || (a.rank == b.rank && a.row < b.row);
     };
-    std::sort(own.begin(), own.end(), is_before);
+    // They are kept in the order of the first list.
+    if (!std::is_sorted(own.begin(), own.end(), is_before))
+      std::sort(own.begin(), own.end(), is_before);
     std::vector<RankedRow>& merged = space.merged_rows;
     merged.resize(listed.size() + own.size());
     listed.push_back(end);

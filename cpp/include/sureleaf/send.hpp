@@ -148,11 +148,12 @@ class Sender {
     }
   }
 
-  // The node's rows of fractional weight, those among them that were whole above. Their order is
-  // that in which they lost their way, then that of the table: sums are rounded by it, so it must
-  // not depend on which columns have lists.
+  // The node's rows of fractional weight, those among them that were whole above. They are kept
+  // in the order of the first list, so that it need not be found again.
   void take_parts(Work& work, Branches<Entry>& branches) const {
     branches.parts.swap(work.side);
+    if (branches.lost_rows.empty()) return;
+    const std::size_t n_before = branches.parts.size();
     for (const Entry entry : branches.lost_rows) {
       const std::size_t row = growth_.packing.row(entry);
       const RowWeights& weights = growth_.weights;
@@ -162,6 +163,16 @@ class Sender {
                          apart ? 1.0 : weights.weight(row)};
       branches.parts.insert(branches.parts.end(),
                             apart ? static_cast<std::size_t>(weights.count(row)) : 1, part);
+    }
+    for (const std::vector<std::uint32_t>& ranks : growth_.ranks) {
+      if (ranks.empty()) continue;
+      auto is_before = [&](const SideRow& a, const SideRow& b) {
+        return ranks[a.row] < ranks[b.row];
+      };
+      const auto first_new = branches.parts.begin() + static_cast<std::ptrdiff_t>(n_before);
+      std::stable_sort(first_new, branches.parts.end(), is_before);
+      std::inplace_merge(branches.parts.begin(), first_new, branches.parts.end(), is_before);
+      return;
     }
   }
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["TreeRefit", "TreeRefits"]
 
 Rows = NDArray[np.integer[Any]]
+# A column of more values is a list in the kernel, and the first list orders parts of rows.
+_MANY_VALUES = 255
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +160,7 @@ class TreeRefits:
         # Drawing deals out rows by their number; C4.5 breaks some ties by the order of rows.
         if not estimator._draws(recipe) and bool((np.diff(train) >= 0).all()):
             shares_table = not recoding.codes and 2 * np.count_nonzero(times) > len(labels)
-            if shares_table and weights is None:
+            if shares_table and weights is None and self._orders_parts(times):
                 whole = self._sorted_rows().with_labels(labels, len(classes))
                 return whole.with_copies(times.astype(np.float64)), recoding, classes
             used, own = self._merged(train, times, weights)
@@ -187,6 +189,26 @@ class TreeRefits:
         stays_apart = self._has_holes if whole else np.ones(len(times), dtype=bool)
         used = np.repeat(np.arange(len(times)), np.where(stays_apart, times, times > 0))
         return used, (np.where(stays_apart, 1, times) * row_weights)[used]
+
+    def _orders_parts(self, times: Rows) -> bool:
+        """Whether parts of rows come in the order in which the part alone would have them."""
+        rows = self._rows_of_values
+        return rows is None or bool(np.count_nonzero(times[rows]) > _MANY_VALUES)
+
+    @cached_property
+    def _rows_of_values(self) -> Rows | None:
+        """A row for each value, or for some, of the column that orders parts; None without one."""
+        if not self._has_holes.any():
+            return None
+        table = self.rows.table
+        for column, values in zip(table.schema.columns, table.columns, strict=True):
+            if column.kind == "categorical":
+                continue
+            known = np.flatnonzero(~np.isnan(values) if values.dtype.kind == "f" else values >= 0)
+            rows = known[np.unique(values[known], return_index=True)[1]]
+            if len(rows) > _MANY_VALUES:
+                return rows[: 8 * _MANY_VALUES]
+        return None
 
     @cached_property
     def _has_holes(self) -> NDArray[np.bool_]:

@@ -60,7 +60,9 @@ class TrainingRows:
         Their weights, None for all 1. A row of weight 0 takes no part.
     are_copies : bool
         A row of weight k stands for k rows: the tree is that of k rows to the last digit, for which
-        their parts are kept one by one. Weights are whole numbers then.
+        their parts are kept one by one. Weights are whole numbers then. Parts are kept in the order
+        of the first column of more than 255 values: to the last digit only if the rows of weight
+        above 0 have as many in it, too.
 
     Examples
     --------
