@@ -112,6 +112,12 @@ Table make_table(const nb::typed<nb::list, nb::object>& arrays,
   return table;
 }
 
+// Growing and pruning read float64 and int32 only.
+void check_wide(const Table& table) {
+  for (const sureleaf::Column& column : table.columns.columns)
+    if (column.is_narrow) throw std::invalid_argument("a table to be walked grows no trees");
+}
+
 struct SortedTable {
   sureleaf::Presorted presorted;
   std::vector<nb::object> owners;
@@ -236,6 +242,7 @@ void bind_tree(nb::module_& module) {
   module.def(
       "presort",
       [](const Table& table, std::size_t n_threads) {
+        check_wide(table);
         return run([&](Patience& patience) {
           return SortedTable{sureleaf::presort(table.columns, n_threads, patience), {}};
         });
@@ -312,6 +319,7 @@ void bind_tree(nb::module_& module) {
       [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
          const std::optional<Input<double>>& weights, bool are_copies, double confidence_factor,
          double quantile) {
+        check_wide(table);
         check_labels(labels, table.columns.n_rows, tree.n_classes);
         return run([&](Patience& patience) {
           return sureleaf::prune_pessimistic(

@@ -242,3 +242,9 @@ def test_the_kernel_refuses_columns_of_other_types() -> None:
         _kernel.make_table([np.zeros(3, np.float32)], [-1], [False], 3)
     with pytest.raises(ValueError, match="another type"):
         _kernel.make_table([np.zeros(3, np.int16)], [2], [False], 3)
+
+
+def test_the_kernel_grows_no_tree_on_narrow_columns() -> None:
+    narrow = _kernel.make_table([np.zeros(3, np.int64)], [-1], [False], 3)
+    with pytest.raises(ValueError, match="grows no trees"):
+        _kernel.presort(narrow, 1)

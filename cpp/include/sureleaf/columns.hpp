@@ -26,17 +26,23 @@ struct Column {
   Cell cell(std::size_t row) const {
     return *reinterpret_cast<const Cell*>(data + static_cast<std::ptrdiff_t>(row) * stride);
   }
-  double number(std::size_t row) const {
-    return is_narrow ? static_cast<double>(cell<std::int64_t>(row)) : cell<double>(row);
-  }
-  std::int32_t code(std::size_t row) const {
-    return is_narrow ? cell<std::int8_t>(row) : cell<std::int32_t>(row);
-  }
+  // Of tables that trees are grown on, which are not narrow.
+  double number(std::size_t row) const { return cell<double>(row); }
+  std::int32_t code(std::size_t row) const { return cell<std::int32_t>(row); }
   // The place of a row on the line that thresholds cut; NaN where it has none.
   double value(std::size_t row) const {
-    if (kind == Kind::numeric) return number(row);
-    const std::int32_t c = code(row);
-    return c < 0 ? std::nan("") : static_cast<double>(c);
+    return kind == Kind::numeric ? number(row) : place_of(code(row));
+  }
+  // The same of any rows.
+  std::int32_t walked_code(std::size_t row) const {
+    return is_narrow ? cell<std::int8_t>(row) : code(row);
+  }
+  double walked_value(std::size_t row) const {
+    if (kind != Kind::numeric) return place_of(walked_code(row));
+    return is_narrow ? static_cast<double>(cell<std::int64_t>(row)) : number(row);
+  }
+  static double place_of(std::int32_t code) {
+    return code < 0 ? std::nan("") : static_cast<double>(code);
   }
   bool has_thresholds() const { return kind != Kind::categorical; }
 };

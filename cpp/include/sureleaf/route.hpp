@@ -26,13 +26,14 @@ inline std::int32_t branch_of(const Tree& tree, std::size_t node, const Columns&
                               std::size_t row) {
   const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
   if (column.has_thresholds()) {
-    const double value = column.value(row);
+    const double value = column.walked_value(row);
     if (std::isnan(value))
-      return column.kind == Kind::ordered && column.code(row) == unseen_code ? branch_unseen
-                                                                             : branch_missing;
+      return column.kind == Kind::ordered && column.walked_code(row) == unseen_code
+                 ? branch_unseen
+                 : branch_missing;
     return value <= tree.threshold[node] ? 0 : 1;
   }
-  const std::int32_t code = column.code(row);
+  const std::int32_t code = column.walked_code(row);
   if (code == missing_code) return branch_missing;
   const auto branches = tree.category_branches(node);
   if (code < 0 || static_cast<std::size_t>(code) >= branches.size()) return branch_unseen;

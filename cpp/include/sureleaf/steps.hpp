@@ -76,7 +76,7 @@ class RowBlock {
         return code < column.n_categories ? code : unseen_code;
       };
       if (column.kind == Kind::ordered)
-        put(to, n, [&](std::size_t r) { return column.value(first + r); });
+        put(to, n, [&](std::size_t r) { return column.walked_value(first + r); });
       else if (column.kind == Kind::numeric && column.is_narrow)
         put(to, n, [&](std::size_t r) {
           return static_cast<double>(column.cell<std::int64_t>(first + r));
