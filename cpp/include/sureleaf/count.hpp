@@ -241,9 +241,7 @@ class CodeCounter {
     visit_codes<Weight>(j, work, [&](std::uint32_t code, std::size_t k, Weight w) {
       coded.push_back({code, static_cast<std::uint32_t>(k), w});
     });
-    // Parts stay behind whole rows, so that sums are rounded as those of a full table are.
-    std::stable_sort(coded.begin(), coded.end(),
-                     [](const auto& a, const auto& b) { return a.code < b.code; });
+    sort_by_code(coded);
     cells.clear();
     space.line_codes.clear();
     for (const auto& item : coded) {
@@ -254,6 +252,17 @@ class CodeCounter {
       cells[cells.size() - growth_.n_classes + item.cls] += item.weight;
     }
     return {cells, space.line_codes, space.line_codes.size(), growth_.n_classes};
+  }
+
+  // Parts stay behind whole rows, so that sums are rounded as those of a full table are. Few rows
+  // are sorted by insertion, for which nothing need be allocated.
+  template <class Coded>
+  static void sort_by_code(std::vector<Coded>& coded) {
+    constexpr std::size_t few = 32;
+    auto is_before = [](const Coded& a, const Coded& b) { return a.code < b.code; };
+    if (coded.size() > few) return std::stable_sort(coded.begin(), coded.end(), is_before);
+    for (auto at = coded.begin(); at != coded.end(); ++at)
+      std::rotate(std::upper_bound(coded.begin(), at, *at, is_before), at, at + 1);
   }
 
   // The table of a flag; without lines if it is the same for all rows of the node.
