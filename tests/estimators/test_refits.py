@@ -91,8 +91,8 @@ def test_a_part_may_have_few_values_where_the_table_has_many(n_rows, split) -> N
     X = pd.DataFrame({"number": rng.normal(size=n_rows), "letter": rng.choice(list("abc"), n_rows)})
     y = np.where(X["number"] + (X["letter"] == "a") + rng.normal(size=n_rows) > 0, "yes", "no")
     X = X.mask(rng.random(X.shape) < 0.15)
-    both = judge_both({"categorical_split": split}, X, y, design=Bootstrap(10))
-    assert_same(*both)
+    for design in (Bootstrap(10), KFold(5)):
+        assert_same(*judge_both({"categorical_split": split}, X, y, design=design))
 
 
 @pytest.mark.parametrize(

@@ -159,8 +159,9 @@ class TreeRefits:
         used, own = train, weights
         # Drawing deals out rows by their number; C4.5 breaks some ties by the order of rows.
         if not estimator._draws(recipe) and bool((np.diff(train) >= 0).all()):
-            shares_table = not recoding.codes and 2 * np.count_nonzero(times) > len(labels)
-            if shares_table and weights is None and self._orders_parts(times):
+            is_large = 2 * np.count_nonzero(times) > len(labels)
+            shares_table = is_large and not recoding.codes and self._orders_parts(times)
+            if shares_table and weights is None:
                 whole = self._sorted_rows().with_labels(labels, len(classes))
                 return whole.with_copies(times.astype(np.float64)), recoding, classes
             used, own = self._merged(train, times, weights)
