@@ -1,4 +1,4 @@
-// x log2 x, which growing by entropy asks for more often than for anything else.
+// x log2 x, of which entropy is made.
 #pragma once
 
 #include <array>
@@ -29,7 +29,8 @@ inline const std::array<LogPiece, n_log_pieces> log_pieces = [] {
 }  // namespace detail
 
 // 0 for what is not above 0. Right to some 1e-15 of max(x, result): a table and seven terms of the
-// series of log(1 + r), inlined, take less than half the time of std::log2.
+// series of log(1 + r). Inlined, which makes growing by gain ratio a twentieth faster than a call
+// of std::log2 does.
 inline double xlog2x(double x) {
   constexpr double e = std::numbers::log2e;
   const double positive = x > 0 ? x : 0.0;  // of 0 the exponent is read as -1023: times 0, no harm
