@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import betaln, expit, logit
 
 from sureleaf.tree import Tree
@@ -111,6 +110,8 @@ def fit_curve(looks: FloatArray, hits: FloatArray, weights: FloatArray) -> HitCu
     >>> bool(np.diff(curve(looks[[0, 2]]))[0] > 0)
     True
     """
+    from scipy.optimize import minimize  # a tenth of a second, which a fit need not wait for
+
     total = weights.sum()
     rate = float(np.clip((weights * hits).sum(), 0.5, max(total - 0.5, 0.5))) / max(total, 1.0)
     middle = weights @ looks / total
