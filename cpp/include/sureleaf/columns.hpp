@@ -1,6 +1,7 @@
 // A table as the kernel sees it: borrowed columns of numbers or category codes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,12 @@ struct Column {
     return code < 0 ? std::nan("") : static_cast<double>(code);
   }
   bool has_thresholds() const { return kind != Kind::categorical; }
+  // Numbers side by side.
+  bool is_dense() const {
+    return kind == Kind::numeric && !is_narrow &&
+           stride == static_cast<std::ptrdiff_t>(sizeof(double));
+  }
+  const double* numbers() const { return reinterpret_cast<const double*>(data); }
 };
 
 struct Columns {
@@ -53,6 +60,11 @@ struct Columns {
 
   std::size_t size() const { return columns.size(); }
   const Column& operator[](std::size_t j) const { return columns[j]; }
+  bool is_by_rows() const {
+    return std::ranges::any_of(columns, [](const Column& column) {
+      return column.stride > static_cast<std::ptrdiff_t>(sizeof(double));
+    });
+  }
 };
 
 }  // namespace sureleaf

@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "sureleaf/columns.hpp"
+#include "sureleaf/sort_rows.hpp"
 #include "sureleaf/threads.hpp"
 
 namespace sureleaf {
 
 inline constexpr std::size_t max_rows = std::size_t{1} << 31;
-inline constexpr std::uint32_t increase_bit = std::uint32_t{1} << 31;
 inline constexpr std::size_t max_small_codes = 255;
-// C4.5 sees two numbers as different only when they are further apart than this.
-inline constexpr double c45_gap = 1e-5;
 
 struct PresortedColumn {
   // Many values: rows by value, rows without one last; increase_bit marks a row whose value is
@@ -70,15 +68,10 @@ struct Presorted {
 
 namespace detail {
 
+// In a table stored by rows a line of cache holds so many columns' values, which are read together.
+inline constexpr std::size_t line_columns = 8;
 // A missing value's code while the number of codes is not known.
 inline constexpr std::uint8_t small_missing = 255;
-
-// Maps a double to an unsigned key of the same order; NaN must be dealt with before.
-inline std::uint64_t sortable_key(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);  // + 0.0 turns -0.0 into 0.0
-  const std::uint64_t flip = (bits >> 63) ? ~std::uint64_t{0} : (std::uint64_t{1} << 63);
-  return bits ^ flip;
-}
 
 // Finds the few different values of a column, or says that they are many. Open addressing in a
 // table that stays in the first-level cache; a continuous column is given up after some 300 rows.
@@ -166,88 +159,6 @@ inline std::vector<std::uint8_t> FewValuesColumn::finish(PresortedColumn& out) {
   return std::move(codes_);
 }
 
-struct KeyedRow {
-  std::uint32_t key;
-  std::uint32_t row;
-};
-
-// Scratch of one thread, reused from column to column.
-struct SortScratch {
-  std::vector<KeyedRow> first, second;
-  std::vector<double> values;  // of the column, side by side
-};
-
-// Sorts rows by value: three radix passes over the upper half of the key, which tells nearly all
-// values apart, then a repair of the runs in which only the lower half differs.
-inline void sort_column(const Column& column, std::size_t n_rows, SortScratch& scratch,
-                        Patience& patience, PresortedColumn& out) {
-  constexpr int digit_bits = 11;
-  constexpr std::size_t radix = std::size_t{1} << digit_bits;
-  std::vector<std::array<std::uint32_t, 3>> histogram(radix);
-  scratch.first.resize(n_rows);
-  scratch.second.resize(n_rows);
-  scratch.values.resize(n_rows);
-  const double* values = scratch.values.data();
-  std::vector<std::uint32_t> without_value;
-  std::size_t n_known = 0;
-  for (std::size_t row = 0; row < n_rows; ++row) {
-    const double x = scratch.values[row] = column.value(row);
-    if (std::isnan(x)) {
-      without_value.push_back(static_cast<std::uint32_t>(row));
-      continue;
-    }
-    const auto key = static_cast<std::uint32_t>(sortable_key(x) >> 32);
-    scratch.first[n_known++] = {key, static_cast<std::uint32_t>(row)};
-    for (std::size_t pass = 0; pass < 3; ++pass)
-      ++histogram[(key >> (digit_bits * pass)) & (radix - 1)][pass];
-  }
-  for (std::size_t pass = 0; pass < 3; ++pass) {
-    patience.check();
-    std::uint32_t start = 0;
-    for (std::size_t digit = 0; digit < radix; ++digit) {
-      const std::uint32_t count = histogram[digit][pass];
-      histogram[digit][pass] = start;
-      start += count;
-    }
-    for (std::size_t i = 0; i < n_known; ++i) {
-      const KeyedRow& item = scratch.first[i];
-      scratch.second[histogram[(item.key >> (digit_bits * pass)) & (radix - 1)][pass]++] = item;
-    }
-    scratch.first.swap(scratch.second);
-  }
-  auto full_key = [&](const KeyedRow& item) { return sortable_key(values[item.row]); };
-  std::vector<KeyedRow>& sorted = scratch.first;
-  out.order.resize(n_rows);
-  out.n_known = n_known;
-  std::uint64_t last_key = 0;
-  for (std::size_t begin = 0; begin < n_known;) {
-    std::size_t end = begin + 1;
-    while (end < n_known && sorted[end].key == sorted[begin].key) ++end;
-    if (end - begin > 1) {
-      auto below = [&](const KeyedRow& a, const KeyedRow& b) {
-        const std::uint64_t ka = full_key(a), kb = full_key(b);
-        return ka < kb || (ka == kb && a.row < b.row);
-      };
-      const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto to = sorted.begin() + static_cast<std::ptrdiff_t>(end);
-      if (!std::is_sorted(from, to, below)) std::sort(from, to, below);
-    }
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::uint64_t key = full_key(sorted[i]);
-      const bool increases = i > 0 && key != last_key;
-      if (increases && out.gaps_are_wide) {
-        const double before = values[sorted[i - 1].row];
-        out.gaps_are_wide = before + c45_gap < values[sorted[i].row];
-      }
-      out.order[i] = sorted[i].row | (increases ? increase_bit : 0u);
-      last_key = key;
-    }
-    begin = end;
-  }
-  std::copy(without_value.begin(), without_value.end(),
-            out.order.begin() + static_cast<std::ptrdiff_t>(n_known));
-}
-
 inline std::vector<std::uint8_t> encode_small_categories(const Column& column, std::size_t n_rows) {
   std::vector<std::uint8_t> codes(n_rows);
   for (std::size_t row = 0; row < n_rows; ++row) {
@@ -308,55 +219,87 @@ inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std
                                      n_rows, crew, patience);
 }
 
-}  // namespace detail
-
-inline Presorted presort(Columns table, std::size_t n_threads, Patience& patience) {
-  if (table.n_rows >= max_rows) throw std::length_error("more than 2**31 rows");
-  Presorted result;
-  result.columns.resize(table.size());
-  std::vector<std::vector<std::uint8_t>> small_codes(table.size());
-  Crew crew(n_threads);
-  std::vector<detail::SortScratch> scratch(crew.size());
-  // In a table stored by rows a cache line holds the neighbouring columns' values too: eight
-  // columns go through a block of rows together.
-  const bool by_rows = std::ranges::any_of(table.columns, [](const Column& column) {
-    return column.stride > static_cast<std::ptrdiff_t>(sizeof(double));
-  });
-  const std::size_t width = by_rows ? 8 : 1;
-  constexpr std::size_t block = 4096;
+// Finds the columns of few values or few categories, whose codes it gives back, and those of many
+// numbers, which are to be sorted.
+inline std::vector<std::vector<std::uint8_t>> find_small_codes(
+    const Columns& table, std::vector<PresortedColumn>& columns, std::vector<std::size_t>& many,
+    Crew& crew, Patience& patience) {
+  std::vector<std::vector<std::uint8_t>> codes(table.size());
   std::vector<std::uint8_t> is_many(table.size(), 0);
-  crew.run((table.size() + width - 1) / width, patience, [&](std::size_t i, std::size_t thread) {
+  const std::size_t width = table.is_by_rows() ? line_columns : 1;
+  constexpr std::size_t block = 4096;
+  crew.run((table.size() + width - 1) / width, patience, [&](std::size_t i, std::size_t) {
     const std::size_t first = i * width;
     const std::size_t n = std::min(width, table.size() - first);
-    std::vector<detail::FewValuesColumn> few(n);
+    std::vector<FewValuesColumn> few(n);
     for (std::size_t begin = 0; begin < table.n_rows; begin += block)
       for (std::size_t c = 0; c < n; ++c)
         if (table[first + c].has_thresholds())
           few[c].add(table[first + c], begin, std::min(table.n_rows, begin + block));
     for (std::size_t c = 0; c < n; ++c) {
       const Column& column = table[first + c];
-      PresortedColumn& out = result.columns[first + c];
       if (column.kind == Kind::categorical) {
         if (static_cast<std::size_t>(column.n_categories) <= max_small_codes)
-          small_codes[first + c] = detail::encode_small_categories(column, table.n_rows);
+          codes[first + c] = encode_small_categories(column, table.n_rows);
         else
-          out.codes_in_table = true;
+          columns[first + c].codes_in_table = true;
       } else if (few[c].is_few()) {
-        small_codes[first + c] = few[c].finish(out);
-      } else if (by_rows) {
-        is_many[first + c] = 1;
+        codes[first + c] = few[c].finish(columns[first + c]);
       } else {
-        detail::sort_column(column, table.n_rows, scratch[thread], patience, out);
+        is_many[first + c] = 1;
       }
       patience.check();
     }
   });
-  crew.run(table.size(), patience, [&](std::size_t j, std::size_t thread) {
-    if (is_many[j])
-      detail::sort_column(table[j], table.n_rows, scratch[thread], patience, result.columns[j]);
-  });
+  for (std::size_t j = 0; j < table.size(); ++j)
+    if (is_many[j]) many.push_back(j);
+  return codes;
+}
+
+// Sorts columns. Those of a table stored by rows are copied before, some at a time.
+inline void sort_columns(const Columns& table, const std::vector<std::size_t>& many,
+                         std::vector<PresortedColumn>& columns, Crew& crew, Patience& patience) {
+  constexpr std::size_t n_copied = 4, block = 512;
+  const std::size_t width = (n_copied + crew.size() - 1) / crew.size() * crew.size();
+  std::vector<RowSorter> sorters(crew.size());
+  std::vector<std::vector<double>> values(width);
+  for (std::size_t first = 0; first < many.size(); first += width) {
+    const std::size_t n = std::min(width, many.size() - first);
+    for (std::size_t c = 0; c < n; ++c)
+      if (!table[many[first + c]].is_dense()) values[c].resize(table.n_rows);
+    crew.run((table.n_rows + block - 1) / block, patience, [&](std::size_t i, std::size_t) {
+      const std::size_t end = std::min(table.n_rows, (i + 1) * block);
+      for (std::size_t c = 0; c < n; ++c) {
+        const Column& column = table[many[first + c]];
+        if (column.is_dense()) continue;
+        for (std::size_t row = i * block; row < end; ++row) values[c][row] = column.value(row);
+      }
+    });
+    crew.run(n, patience, [&](std::size_t c, std::size_t thread) {
+      const Column& column = table[many[first + c]];
+      const double* numbers = column.is_dense() ? column.numbers() : values[c].data();
+      RowOrder order = sorters[thread].sort({numbers, table.n_rows}, patience);
+      PresortedColumn& out = columns[many[first + c]];
+      out.order = std::move(order.rows);
+      out.n_known = order.n_known;
+      out.gaps_are_wide = order.gaps_are_wide;
+    });
+  }
+}
+
+}  // namespace detail
+
+inline Presorted presort(Columns table, std::size_t n_threads, Patience& patience) {
+  if (table.n_rows >= max_rows) throw std::length_error("more than 2**31 rows");
+  Presorted result;
+  result.columns.resize(table.size());
+  Crew crew(n_threads);
+  std::vector<std::size_t> many;
+  std::vector<std::vector<std::uint8_t>> codes =
+      detail::find_small_codes(table, result.columns, many, crew, patience);
+  detail::sort_columns(table, many, result.columns, crew, patience);
   result.table = std::move(table);
-  detail::gather_small_codes(result, small_codes, crew, patience);
+  detail::gather_small_codes(result, codes, crew, patience);
   return result;
 }
 
