@@ -66,8 +66,8 @@ void scan_codes(const CodeTable<Weight>& table, Meter meter, const PresortedColu
     if (started && (!needs_gap || column.values[before] + c45_gap < column.values[code]) &&
         best.offer(meter)) {
       candidate.cut = before;
-      candidate.low = column.values[before];
-      candidate.high = column.values[code];
+      candidate.below = static_cast<std::uint32_t>(before);
+      candidate.above = static_cast<std::uint32_t>(code);
     }
     const std::span<const Weight> weights = table.weights(line);
     // To move nothing costs less than a branch guessed wrong, unless it takes look-ups.

@@ -132,8 +132,8 @@ class CutFinder {
       best.finish(candidate);
     }
     if (found) {
-      candidate.low = growth_.data.table[j].value(growth_.packing.row(list[candidate.cut - 1]));
-      candidate.high = growth_.data.table[j].value(growth_.packing.row(list[candidate.cut]));
+      candidate.below = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut - 1]));
+      candidate.above = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut]));
     }
     return candidate;
   }
@@ -187,8 +187,8 @@ class CutFinder {
     }
     best.finish(candidate);
     if (best.found()) {
-      candidate.low = column.value(rows[found - 1].row);
-      candidate.high = column.value(rows[found].row);
+      candidate.below = rows[found - 1].row;
+      candidate.above = rows[found].row;
     }
     return candidate;
   }

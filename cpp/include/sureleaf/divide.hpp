@@ -30,8 +30,7 @@ class Divider {
 
   void make_split(Work& work, std::size_t j, Candidate& candidate, Arena& arena,
                   Workspace<Entry>& space, Crew& crew, std::vector<Work>& pending) {
-    if (growth_.data.table[j].has_thresholds())
-      candidate.threshold = thresholds_.between(candidate.low, candidate.high, j);
+    if (growth_.data.table[j].has_thresholds()) candidate.threshold = thresholds_.of(candidate, j);
     Branches<Entry>& branches = space.branches;
     const std::size_t n = candidate.groups.empty() && !growth_.data.table[j].has_thresholds()
                               ? growth_.data.n_codes(j)

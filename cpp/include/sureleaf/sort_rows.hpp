@@ -55,8 +55,7 @@ class Keys {
     if (is_line_) return;
     unit_ = 0;
     first_bits_ = sortable_bits(low);
-    const auto n_needed =
-        static_cast<unsigned>(std::bit_width(sortable_bits(high) - first_bits_));
+    const auto n_needed = static_cast<unsigned>(std::bit_width(sortable_bits(high) - first_bits_));
     n_bits_ = std::min(n_bits, n_needed);
     n_dropped_ = n_needed - n_bits_;
   }
@@ -121,8 +120,8 @@ class Keys {
     const unsigned n_rest = n_bits_ > n_told ? n_bits_ - n_told : 0;
     std::size_t n_shared = 0;
     for (std::size_t i = 1; i < sample.size(); ++i)
-      n_shared += sample[i - 1] < sample[i] &&
-                  place(sample[i - 1]) >> n_rest == place(sample[i]) >> n_rest;
+      n_shared +=
+          sample[i - 1] < sample[i] && place(sample[i - 1]) >> n_rest == place(sample[i]) >> n_rest;
     return n_shared <= n_allowed;
   }
 
@@ -202,8 +201,7 @@ class RowSorter {
       std::array<std::uint32_t, radix>& next = counts[pass];
       if (n > 0 && next[digit(words_[0], pass)] == n) continue;  // all have the same
       std::exclusive_scan(next.begin(), next.end(), next.begin(), std::uint32_t{0});
-      for (std::size_t i = 0; i < n; ++i)
-        other_words_[next[digit(words_[i], pass)]++] = words_[i];
+      for (std::size_t i = 0; i < n; ++i) other_words_[next[digit(words_[i], pass)]++] = words_[i];
       words_.swap(other_words_);
     }
   }

@@ -87,9 +87,9 @@ struct Candidate {
   bool hopeless = false;
   double gain = 0;        // per unit of the node's weight
   double split_info = 0;  // bits, the unknown weight counting as a branch
-  // Thresholds: the neighbouring values, and what stands left of the cut: a number of entries of
-  // the node's list, or the last code.
-  double low = 0, high = 0;
+  // Thresholds: a row of each neighbouring value, or its code, and what stands left of the cut: a
+  // number of entries of the node's list, or the last code.
+  std::uint32_t below = 0, above = 0;
   std::size_t cut = 0;
   double threshold = 0;  // found when the split is made
   // Groupings of categories: 0 or 1 a category, -1 where the node has no such row.

@@ -58,7 +58,12 @@ class Thresholds {
   explicit Thresholds(const Growth<Entry>& growth) : growth_(growth) {}
 
   // Where a node's cut between two neighbouring values of it is made.
-  double between(double low, double high, std::size_t j) const {
+  double of(const Candidate& cut, std::size_t j) const {
+    const PresortedColumn& column = growth_.data.columns[j];
+    auto value_at = [&](std::uint32_t at) {
+      return column.is_ordered_list() ? growth_.data.table[j].value(at) : column.values[at];
+    };
+    const double low = value_at(cut.below), high = value_at(cut.above);
     const double middle = midpoint(low, high);
     if (!growth_.rules.is_c45()) return middle;
     if (growth_.needs_gap(j)) return among_close_values(low, middle, j);
