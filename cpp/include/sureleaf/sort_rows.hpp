@@ -109,8 +109,7 @@ class Keys {
 
   // Whether the leading bits of places tell the numbers of a sample apart.
   bool is_spread(std::span<const double> values) const {
-    constexpr std::size_t n_sample = 1024, n_allowed = 8;
-    const std::size_t step = std::max<std::size_t>(1, values.size() / n_sample);
+    const std::size_t step = std::max<std::size_t>(32, values.size() / 1024);
     std::vector<double> sample;
     sample.reserve(values.size() / step + 1);
     for (std::size_t i = 0; i < values.size(); i += step)
@@ -122,7 +121,7 @@ class Keys {
     for (std::size_t i = 1; i < sample.size(); ++i)
       n_shared +=
           sample[i - 1] < sample[i] && place(sample[i - 1]) >> n_rest == place(sample[i]) >> n_rest;
-    return n_shared <= n_allowed;
+    return n_shared <= sample.size() / 128;
   }
 
   bool is_line_ = true;
