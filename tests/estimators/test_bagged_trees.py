@@ -286,3 +286,15 @@ def test_bad_parameters_are_named():
         BaggedTreesClassifier(calibration="platt").fit(X, y)
     with pytest.raises(InvalidTypeError, match="estimator must be a TreeClassifier"):
         BaggedTreesClassifier(estimator="tree").fit(X, y)
+
+
+def test_columns_read_where_they_lie_are_asked_about_alike() -> None:
+    random = np.random.default_rng(1)
+    whole = random.integers(0, 50, 300)
+    kind = np.where(random.random(300) < 0.1, None, random.choice(["a", "b", "c"], 300))
+    narrow = pd.DataFrame({"whole": whole, "kind": pd.Categorical(kind)})
+    wide = pd.DataFrame({"whole": whole.astype(float), "kind": kind.astype(object)})
+    y = whole + 20 * (narrow["kind"] == "b") + random.normal(0, 8, 300) > 30
+    model = BaggedTreesClassifier(n_estimators=7, random_state=0).fit(narrow, y)
+    np.testing.assert_array_equal(model.predict_proba(narrow), model.predict_proba(wide))
+    np.testing.assert_array_equal(model.predict_spread(narrow), model.predict_spread(wide))

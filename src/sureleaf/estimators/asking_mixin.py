@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sureleaf import _kernel
 from sureleaf.estimators.out_of_bag import BagSums
 from sureleaf.estimators.parameters import thread_count
+from sureleaf.estimators.predicting_mixin import PredictingMixin
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import Tree
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["AskingMixin"]
 
 
-class AskingMixin:
+class AskingMixin(PredictingMixin):
     """Predictions of fitted trees, each asked about every row.
 
     Examples
@@ -35,7 +36,6 @@ class AskingMixin:
 
     trees_: list[Tree]
     schema_: Schema
-    classes_: NDArray[Any]
     n_jobs: int | None
     _template: TreeClassifier
     _probabilities: list[NDArray[np.float64]]
@@ -64,7 +64,7 @@ class AskingMixin:
         reader = copy.copy(self._template)
         reader.schema_ = self.schema_
         reader.classes_ = self.classes_
-        table: EncodedTable = reader._encode(X)
+        table: EncodedTable = reader._encode(X, to_walk=True)
         return table
 
     def _finish(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,22 +88,6 @@ class AskingMixin:
         """
         sums = self._ask(kernel_table(self._encode(X)), in_detail=voting)
         return sums.mean(sums.votes) if voting else self._finish(sums.mean(sums.values))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row, the first one on ties.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        probabilities = self.predict_proba(X)
-        predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
-        return predicted
 
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
         """Say how far the trees are apart: the standard deviation of their probabilities.

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators.parameters import thread_count
+from sureleaf.estimators.predicting_mixin import PredictingMixin
 from sureleaf.table import EncodedTable, Schema, encode
 from sureleaf.table.callers import warn_caller
 from sureleaf.tree import Routes, Tree, mixture, route
@@ -16,7 +17,7 @@ from sureleaf.tree import Routes, Tree, mixture, route
 __all__ = ["RoutingMixin"]
 
 
-class RoutingMixin:
+class RoutingMixin(PredictingMixin):
     """Predictions of a fitted tree, and the nodes that they come from.
 
     Examples
@@ -29,7 +30,6 @@ class RoutingMixin:
 
     tree_: Tree
     schema_: Schema
-    classes_: NDArray[Any]
     unseen: str
     n_jobs: int | None
     _probabilities: NDArray[np.float64]
@@ -71,22 +71,6 @@ class RoutingMixin:
             stop_at_unseen=self.unseen == "stop",
             n_threads=thread_count(self.n_jobs),
         )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row, the first one on ties.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        probabilities = self.predict_proba(X)
-        predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
-        return predicted
 
     def _route(self, X: Any) -> Routes:
         return route(
