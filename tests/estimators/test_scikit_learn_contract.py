@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sureleaf import TreeClassifier
+from sureleaf import TreeClassifier, UnseenCategoryWarning
 
 EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
 NOT_PROMISED = {
@@ -195,6 +195,21 @@ def test_weights_are_counts_of_rows_in_the_whole_estimator():
     )
     assert weighted.rules() == repeated.rules()
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("split", ["multiway", "subset"])
+@pytest.mark.parametrize("criterion", ["gain_ratio", "gini", "entropy"])
+def test_a_category_of_rows_that_take_no_part_is_unknown(criterion, split):
+    town = np.array(["Rome", "Oslo", "Bern", "Rome", "Oslo", "Bern"] * 5 + ["Lima"] * 3)
+    X, y = pd.DataFrame({"town": town}), (town == "Oslo") | (np.arange(33) % 7 == 0)
+    weights = np.where(town == "Lima", 0, 1)
+    model = TreeClassifier(criterion=criterion, categorical_split=split, pruning=None)
+    alone = clone(model).fit(X[weights > 0], y[weights > 0])
+    model.fit(X, y, sample_weight=weights)
+    assert model.rules() == alone.rules()
+    assert model.schema_ == alone.schema_
+    with pytest.warns(UnseenCategoryWarning, match="town"):
+        model.predict(X)
 
 
 def test_importances_do_not_depend_on_the_unit_of_the_weights():

@@ -152,7 +152,8 @@ class TreeRefits:
     ) -> tuple[TrainingRows, Recoding, NDArray[Any]]:
         """Rows to grow on: the whole table with other weights, or a table of their own."""
         times = np.bincount(train, minlength=len(self.rows.labels))
-        recoding = self._recodings.of(times)
+        is_used = True if self.sample_weight is None else self.sample_weight > 0
+        recoding = self._recodings.of(times * is_used)
         labels, classes = self._known_classes(np.flatnonzero(times))
         weights = None if self.sample_weight is None else self.sample_weight[train]
         weights = estimator._scaled(check_weights(weights, len(train)))

@@ -27,6 +27,7 @@ from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
 from sureleaf.probability.stated import StatedProbabilities
 from sureleaf.table import EncodedTable, encode_labels, read_table
+from sureleaf.table.parts import Recoding
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
 __all__ = ["TreeClassifier"]
@@ -297,7 +298,7 @@ class TreeClassifier(
         rows = self._match(table, labels, len(classes), sample_weight)
         if self.levels_from == "cross_fit":
             rows = rows.owned()  # levels come later, and the caller may change X until then
-        return rows, table.schema, classes
+        return rows, rows.table.schema, classes
 
     def _match(
         self, table: EncodedTable, labels: NDArray[np.int32], n_classes: int, sample_weight: Any
@@ -308,6 +309,8 @@ class TreeClassifier(
                 f"got {table.n_rows} and {len(labels)}."
             )
         weights = self._scaled(check_weights(sample_weight, table.n_rows))
+        if weights is not None and not weights.all():
+            table = Recoding.of(table, np.flatnonzero(weights))(table)
         return TrainingRows(table, labels, n_classes, weights)
 
     def _scaled(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
