@@ -259,8 +259,10 @@ inline std::vector<std::vector<std::uint8_t>> find_small_codes(
 // Sorts columns. Those of a table stored by rows are copied before, some at a time.
 inline void sort_columns(const Columns& table, const std::vector<std::size_t>& many,
                          std::vector<PresortedColumn>& columns, Crew& crew, Patience& patience) {
-  constexpr std::size_t n_copied = 4, block = 512;
-  const std::size_t width = (n_copied + crew.size() - 1) / crew.size() * crew.size();
+  constexpr std::size_t block = 512;
+  // One for each thread or some, but no more than a line has, or than take two bytes a cell.
+  const std::size_t n_each = std::min(table.size() / 4, line_columns) / crew.size();
+  const std::size_t width = crew.size() * std::max<std::size_t>(n_each, 1);
   std::vector<RowSorter> sorters(crew.size());
   std::vector<std::vector<double>> values(width);
   for (std::size_t first = 0; first < many.size(); first += width) {
