@@ -26,7 +26,7 @@ from sureleaf.estimators.routing_mixin import RoutingMixin
 from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
 from sureleaf.probability.stated import StatedProbabilities
-from sureleaf.table import EncodedTable, encode_labels, read_table
+from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
 __all__ = ["TreeClassifier"]
@@ -50,8 +50,11 @@ class TreeClassifier(
     criterion : {"gain_ratio", "entropy", "gini"}
         What a split is judged by. gain_ratio has all of C4.5's rules; entropy and gini split
         every impure node that has a legal cut, as scikit-learn does.
-    categorical_features : "auto" or list of names, places or bools
-        Which columns are categories. "auto": text, bools, categories and enums.
+    categorical_features : "auto", list of names, places or bools, mapping, or Schema
+        Which columns are categories. "auto": text, bools, categories and enums. A mapping says of
+        columns, by name or place, what they are: "numeric", "categorical", "ordered", "date", or
+        the categories of an ordered one from first to last, ``{"size": ["s", "m", "l"]}``; the
+        others go by type. A Schema, such as `schema_` of another model, says it of all.
     categorical_split : {"multiway", "subset"}
         One branch a category, or the best grouping of the categories in two.
     max_depth : int or None
@@ -211,8 +214,8 @@ class TreeClassifier(
         Returns
         -------
         TreeRefits or None
-            None where each part must be read by itself: for ``unseen="error"``, and for classes
-            derived from this one, which may fit in another way.
+            None where each part must be read by itself: for ``unseen="error"``, for columns given
+            by a Schema, and for classes derived from this one, which may fit in another way.
 
         Examples
         --------
@@ -223,7 +226,8 @@ class TreeClassifier(
         >>> refit.predict_proba(np.array([3])).round(2).tolist()
         [[0.25, 0.75]]
         """
-        if type(self) is not TreeClassifier or self.unseen == "error":
+        is_given = isinstance(self.categorical_features, Schema)
+        if type(self) is not TreeClassifier or self.unseen == "error" or is_given:
             return None
         name = type(self).__name__
         table = read_table(X, categorical_features=self.categorical_features, estimator=name)

@@ -70,7 +70,8 @@ def open_table(X: Any) -> RawTable:
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If X is no table with two dimensions, is sparse, lazy without a stream, or names two columns alike.
+        If X is no table with two dimensions, is sparse, is lazy without an Arrow C stream, or
+        names two columns alike.
 
     Examples
     --------
