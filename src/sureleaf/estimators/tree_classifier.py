@@ -5,7 +5,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import column_or_1d
 
 from sureleaf.counts import leaf_counts_of, recount, split_rows
 from sureleaf.errors import InvalidArgumentError
@@ -16,6 +15,7 @@ from sureleaf.estimators.folds import hold_out, reusable
 from sureleaf.estimators.levels_mixin import LevelsMixin
 from sureleaf.estimators.parameters import (
     check_choice,
+    check_groups,
     check_number,
     check_weights,
     draw_seed,
@@ -187,7 +187,7 @@ class TreeClassifier(
         """
         recipe = self._recipe()
         rows, schema, classes = self._read(X, y, sample_weight)
-        groups = None if groups is None else column_or_1d(groups).copy()
+        groups = check_groups(groups, len(rows.labels))
         tree, settled, counted = self._grow(rows, recipe, groups)
         leaf_counts = leaf_counts_of(tree, counted)
         stated = StatedProbabilities(tree, find_estimate(self.leaf_estimate))
