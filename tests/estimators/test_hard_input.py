@@ -258,6 +258,9 @@ def test_very_deep_trees_do_not_overflow_a_stack():
         (np.ones((40, 1)), r"shape \(40, 1\)"),
         (np.full(40, 1e300), "at most 1e[+]150"),
         (np.full(40, "heavy"), "numbers"),
+        (np.ma.masked_array(np.ones(40), np.arange(40) == 7), "got nan in row 7"),
+        (np.ones(40) + 1j, "numbers.*complex128"),
+        (np.full(40, "2024-01-01", "M8[D]"), "numbers.*datetime64"),
         ([None] * 40, "nan"),
     ],
     ids=str,
@@ -266,6 +269,25 @@ def test_weights_that_are_none_are_refused_in_words(weights, message):
     X, y = numbers()
     with pytest.raises(SureleafError, match=message):
         TreeClassifier().fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.arange(39), r"one entry a row, shape \(40,\); got shape \(39,\)"),
+        (np.ones((40, 1)), r"got shape \(40, 1\)"),
+        (5, r"got shape \(\)"),
+        ([None] * 40, "never missing"),
+        (np.r_[np.ones(39), np.nan], "got nan"),
+        (np.full(40, "NaT", "M8[D]"), "got NaT"),
+        (np.array([1, "a"] * 20, dtype=object), "one type"),
+    ],
+    ids=str,
+)
+def test_groups_that_are_none_are_refused_in_words_and_at_once(groups, message):
+    X, y = numbers()
+    with pytest.raises(SureleafError, match=f"groups.*{message}"):
+        TreeClassifier().fit(X, y, groups=groups)
 
 
 def test_weights_at_the_ends_of_the_numbers_have_a_result():

@@ -5,8 +5,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
-from sureleaf import TreeClassifier
+from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier
 
 
 def columns(n_rows: int = 120) -> tuple[dict[str, list], list[str]]:
@@ -49,6 +50,30 @@ def test_the_model_does_not_depend_on_the_library(library, parameters):
         np.testing.assert_array_equal(
             ours.predict_proba(table[other]), expected.predict_proba(table["pandas"])
         )
+
+
+def sized_rows() -> tuple[list[str], np.ndarray]:
+    """Sizes whose alphabet says nothing: one cut of their order parts the classes."""
+    sizes = ["xs", "s", "m", "l", "xl"] * 8
+    return sizes, np.array([size in ("l", "xl") for size in sizes])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_kinds_of_columns_can_be_said_in_any_library(make):
+    sizes, y = sized_rows()
+    X = make({"size": sizes, "year": [2020, 2021] * 20})
+    kinds = {"size": ["xs", "s", "m", "l", "xl"], "year": "categorical"}
+    model = clone(TreeClassifier(categorical_features=kinds)).fit(X, y)
+    assert [column.kind for column in model.schema_] == ["ordered", "categorical"]
+    assert model.rules().splitlines()[0].startswith("size <= m: False")
+    assert model.score(X, y) == 1.0
+    again = clone(TreeClassifier(categorical_features=model.schema_)).fit(X, y)
+    assert again.rules() == model.rules()
+    told = TreeClassifier(categorical_features=kinds)
+    bag = BaggedTreesClassifier(estimator=told, n_estimators=3, random_state=0)
+    assert bag.fit(X, y).schema_ == model.schema_
+    with pytest.raises(InvalidArgumentError, match=r"'size' must hold .* given.*got xs in"):
+        TreeClassifier(categorical_features={"size": ["s", "m", "l"]}).fit(X, y)
 
 
 @pytest.mark.parametrize("make", [list, pd.Series, pl.Series, pa.array, np.array])

@@ -6,7 +6,9 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from sureleaf import InvalidArgumentError, TreeClassifier
+from sureleaf.counts import count_leaves
 from sureleaf.estimators.folds import hold_out
+from sureleaf.estimators.stated_levels import levels_of_counts
 from sureleaf.tree import TrainingRows, Tree
 
 GROWN = {"min_samples_leaf": 3, "collapse": False, "pruning": None}
@@ -89,6 +91,46 @@ def test_given_rows_are_counted_in_the_leaves_of_the_pruned_copy():
     np.testing.assert_allclose(pruned.leaf_counts_.counts, by_hand, atol=1e-12)
 
 
+@pytest.mark.parametrize("way", [{"n_leaves": 5}, {"nodes": [1]}, {"rule": "pessimistic"}])
+def test_all_that_a_copy_says_comes_from_the_rows_given(way):
+    X, y = table_with_holes(2)
+    later, labels = table_with_holes(3, n_rows=80)
+    model = TreeClassifier(**GROWN, leaf_estimate="frequency").fit(X, y)
+    pruned = model.prune(**way, X=later, y=labels)
+    leaves = pruned.tree_.leaf_ids
+    counts = pruned.tree_.class_counts[leaves]
+    np.testing.assert_allclose(counts, pruned.leaf_counts_.counts, atol=1e-12)
+    stated = levels_of_counts(counts, counts.sum(axis=1), pruned._probabilities[leaves])
+    table = pruned.leaves()
+    np.testing.assert_allclose(table.n, counts.sum(axis=1))
+    np.testing.assert_allclose(table.confidence, stated.confidence)
+    np.testing.assert_allclose(table.utility, stated.utility)
+    n = f"{counts[0].sum():.2f}".removesuffix(".00")
+    assert f"({n} rows" in pruned.rules()
+
+
+@pytest.mark.parametrize("source", ["training", "honest", "cross_fit"])
+def test_importances_are_kept_by_a_cut_with_and_without_the_rows(source):
+    X, y = table_with_holes(4)
+    weights = np.random.default_rng(0).random(len(y)) * 3
+    model = TreeClassifier(**GROWN, weights="importance", levels_from=source, random_state=0)
+    model.fit(X, y, sample_weight=weights)
+    whole = model.leaf_counts_
+    for way in ({"n_leaves": 5}, {"nodes": [1]}, {"nodes": 0}, {"n_leaves": 10_000}):
+        pruned = model.prune(**way)
+        assert pruned.leaf_counts_.squares.sum() == pytest.approx(whole.squares.sum())
+        assert pruned.leaf_counts_.n.sum() == pytest.approx(whole.n.sum())
+        np.testing.assert_allclose(
+            pruned.leaf_counts_.counts, pruned.tree_.class_counts[pruned.tree_.leaf_ids]
+        )
+        twice = pruned.prune(nodes=0)
+        assert twice.leaf_counts_.n_effective == pytest.approx(
+            whole.n.sum() ** 2 / whole.squares.sum()
+        )
+    by_rows = count_leaves(pruned.tree_, model._rows) if source == "cross_fit" else whole
+    np.testing.assert_allclose(pruned.leaf_counts_.squares, by_rows.squares)
+
+
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 5, 10, 1000])
 def test_a_number_of_leaves_is_kept_to_by_the_largest_tree_of_the_path_that_does(n_leaves):
     X, y = noisy_table(4)
@@ -127,6 +169,17 @@ def test_pruning_twice_is_pruning_once():
         ({"rule": "cost_complexity"}, "ccp_alpha"),
         ({"rule": "reduced_error"}, "X and y"),
         ({"n_leaves": 0}, "at least 1"),
+        ({"n_leaves": 2.5}, "n_leaves must be a whole number at least 1; got 2.5"),
+        ({"n_leaves": float("nan")}, "n_leaves .* got nan"),
+        ({"n_leaves": "3"}, "n_leaves .* got '3'"),
+        ({"n_leaves": True}, "n_leaves .* got True"),
+        ({"rule": "cost_complexity", "ccp_alpha": -0.1}, "ccp_alpha .* got -0.1"),
+        ({"rule": "cost_complexity", "ccp_alpha": float("nan")}, "ccp_alpha .* got nan"),
+        ({"rule": "cost_complexity", "ccp_alpha": "1"}, "ccp_alpha .* got '1'"),
+        ({"ccp_alpha": 0.1}, r"got 0\. For example prune\('cost_complexity', ccp_alpha=0.1\)"),
+        ({"n_leaves": 2, "ccp_alpha": 0.1}, "ccp_alpha is for rule='cost_complexity'"),
+        ({"nodes": [[1], [1, 2]]}, "node numbers"),
+        ({"n_leaves": 2, "sample_weight": [1.0]}, "together"),
         ({"nodes": 10_000}, "node numbers"),
         ({"nodes": -1}, "node numbers"),
         ({"nodes": "a"}, "node numbers"),

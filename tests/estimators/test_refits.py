@@ -101,6 +101,7 @@ def test_a_part_may_have_few_values_where_the_table_has_many(n_rows, split) -> N
         {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning": None},
         {"criterion": "entropy", "categorical_split": "subset", "max_depth": 3},
         {"unseen": "stop", "pruning": None, "leaf_estimate": "laplace"},
+        {"categorical_features": {"kind": list("zcba"), "number": "categorical", 2: "categorical"}},
         {"pruning": "cost_complexity", "ccp_alpha": 0.01, "criterion": "gini"},
         {"pruning": "cost_complexity", "cv": 3},
         {"pruning": "utility", "cv": ScikitFolds(3)},
@@ -182,7 +183,8 @@ def test_what_wraps_a_tree_or_must_not_see_all_rows_is_fitted_as_it_is() -> None
     table = read_table(X, y)
     unchanged = make_pipeline(FunctionTransformer(), TreeClassifier())
     frozen = FrozenEstimator(TreeClassifier().fit(X, y))
-    for model in (unchanged, frozen, TreeClassifier(unseen="error")):
+    given = TreeClassifier(categorical_features=TreeClassifier().fit(X, y).schema_)
+    for model in (unchanged, frozen, TreeClassifier(unseen="error"), given):
         assert find_refits(model, table) is None
     shared = evaluate(TreeClassifier(), X, y, design=KFold(3), random_state=0)
     assert_same(shared, evaluate(unchanged, X, y, design=KFold(3), random_state=0))

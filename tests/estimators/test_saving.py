@@ -265,6 +265,18 @@ def test_parameters_that_are_objects_are_refused_with_the_way_out(tmp_path):
     assert saved(model.set_params(cv=5), tmp_path).levels() == levels
 
 
+def test_kinds_that_were_given_are_saved(tmp_path):
+    X, y = table()
+    kinds = {"member": "numeric", 1: list(range(9)), "kind": "categorical"}
+    model = TreeClassifier(categorical_features=kinds, levels_from="training").fit(X, y)
+    again = saved(model, tmp_path)
+    assert again.categorical_features == kinds
+    same(model, again, X)
+    schema = model.schema_
+    model = TreeClassifier(categorical_features=schema, levels_from="training").fit(X, y)
+    assert saved(model, tmp_path).categorical_features == schema
+
+
 def test_numpy_parameters_are_saved_as_numbers(tmp_path):
     X, y = table()
     model = TreeClassifier(

@@ -102,6 +102,32 @@ def test_wholly_missing_columns_fit_every_kind() -> None:
         assert (array == -1).all() if column.is_coded else np.isnan(array).all()
 
 
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        np.array([np.nan, np.nan]),
+        pd.array([pd.NA, pd.NA], dtype="Int64"),
+        pd.array([pd.NA, pd.NA], dtype="string"),
+        pd.array([pd.NA, pd.NA], dtype="boolean"),
+        pd.Categorical([None, None]),
+        pd.Categorical([None, None], categories=["a"]),
+        pd.to_datetime([None, None]),
+        pd.to_timedelta([None, None]),
+    ],
+    ids=lambda nothing: str(nothing.dtype),
+)
+def test_a_column_without_a_value_is_missing_whatever_its_type(nothing: Any) -> None:
+    days = pd.to_datetime(["2024-01-01", "2024-01-02"])
+    size = pd.Categorical(["s", "l"], ["s", "l"], ordered=True)
+    frame = FRAME.assign(d=days, o=size, b=[True, False])
+    schema = read_table(frame, overrides={"k": "categorical"}).schema
+    for to_walk in (False, True):
+        table = encode(pd.DataFrame(dict.fromkeys(frame, nothing)), schema, to_walk=to_walk)
+        for column, array in zip(schema, table.columns, strict=True):
+            assert (array == -1).all() if column.is_coded else np.isnan(array).all()
+        assert table.unseen_counts == {}
+
+
 def test_whatever_comes_in_a_column_without_categories_is_unseen() -> None:
     schema = read_table(pa.table({"a": pa.nulls(2, pa.string())})).schema
     assert encode(pa.table({"a": ["x", None]}), schema).columns[0].tolist() == [UNSEEN, -1]

@@ -1,5 +1,6 @@
 """What may be X, what is copied, and what is refused in which words."""
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ import pytest
 import scipy.sparse
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.table import read_table
+from sureleaf.table import encode_labels, read_table
+from tests.table.spellings import OnlyAStream
+
+
+def as_column(values: list[Any]) -> pd.DataFrame:
+    return pd.DataFrame({"a": pd.Series(values, dtype=object)})
+
 
 MATRIX = np.arange(12, dtype=np.float64).reshape(4, 3)
 
@@ -88,6 +95,32 @@ def test_missing_is_missing_in_every_spelling() -> None:
     both = pl.DataFrame({"a": [1.0, None, float("nan")]})
     np.testing.assert_array_equal(read_table(both).columns[0], [1.0, np.nan, np.nan])
     assert read_table(both, categorical_features=["a"]).columns[0].tolist() == [0, -1, -1]
+
+
+@pytest.mark.parametrize("numpys", [np.datetime64, np.timedelta64])
+def test_moments_of_numpy_among_objects_may_be_missing(numpys: Any) -> None:
+    moments = np.array([[numpys(1, "D")], [numpys("NaT")], [None], [pd.NaT]], dtype=object)
+    table = read_table(moments)
+    assert table.schema.columns[0].kind == "date"
+    assert np.isnan(table.columns[0]).tolist() == [False, True, True, True]
+    refused(np.array([[numpys(1, "D")], [2]], dtype=object), InvalidTypeError, "of one type")
+
+
+def test_a_missing_date_makes_no_moments_of_dates() -> None:
+    days = [datetime.date(2024, 2, 29), pd.NaT, datetime.date(2023, 1, 1)]
+    assert read_table(as_column(days)).schema.columns[0].temporal == "date"
+    days.append(datetime.datetime(2024, 2, 29, 12))
+    assert read_table(as_column(days)).schema.columns[0].temporal == "timestamp"
+
+
+def test_times_with_and_without_a_zone_do_not_mix() -> None:
+    east = datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
+    moments = [None, east, east.astimezone(datetime.UTC)]
+    assert read_table(as_column(moments)).columns[0][1:].tolist() == [1709200800000000.0] * 2
+    moments.append(datetime.datetime(2024, 2, 29, 12))
+    refused(
+        as_column(moments), InvalidTypeError, r"time zone.*\+00:00 in row 2.* in row 3.*to_datetime"
+    )
 
 
 def test_an_empty_text_is_a_value() -> None:
@@ -182,7 +215,7 @@ def test_what_is_no_table_is_refused_in_words_that_say_what_to_do() -> None:
     for series in (pd.Series([1]), pl.Series([1]), pa.array([1]), pa.chunked_array([[1]])):
         refused(series, InvalidArgumentError, "Expected a 2-dimensional container")
     refused(pl.LazyFrame({"a": [1]}), InvalidTypeError, "lazy.*collect")
-    refused(np.zeros(2, dtype=[("a", "f8")]), InvalidArgumentError, "Expected 2D array")
+    refused(np.zeros(2, dtype=[("a", "f8")]), InvalidTypeError, r"structured.*DataFrame\(X\)")
     refused(np.zeros((2, 1), dtype=[("a", "f8")]), InvalidTypeError, "structured")
     for sparse in (scipy.sparse.csr_array(np.eye(2)), scipy.sparse.coo_matrix(np.eye(2))):
         refused(sparse, InvalidTypeError, "Sparse data was passed.*toarray")
@@ -226,6 +259,33 @@ def test_values_that_are_neither_numbers_nor_text_nor_dates_are_refused_with_the
     refused(period, InvalidTypeError, "'a' must hold .*period")
     mixed = pd.DataFrame({"a": pd.Categorical([1, "b"])})
     refused(mixed, InvalidTypeError, "'a' must hold .*category")
+
+
+def test_a_matrix_of_numpy_is_an_array() -> None:
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+    assert [column.tolist() for column in read_table(matrix).columns] == [[1.0, 3.0], [2.0, 4.0]]
+
+
+def test_what_is_lazy_and_has_an_arrow_stream_is_read() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.connect().sql(
+        "select range::hugeint as n, if(range % 2 = 0, 'a', 'b') as t from range(3)"
+    )
+    table = read_table(relation)
+    assert [column.tolist() for column in table.columns] == [[0.0, 1.0, 2.0], [0, 1, 0]]
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    refused(OnlyAStream(twice), InvalidArgumentError, "'a' more than once")
+
+
+def test_columns_of_polars_that_arrow_has_not_are_read() -> None:
+    wide = pl.DataFrame({"n": pl.Series([1, None, 2**100], dtype=pl.Int128)})
+    np.testing.assert_array_equal(read_table(wide).columns[0], [1.0, np.nan, 2.0**100])
+    labels = pl.Series([7, 5, 7], dtype=pl.Int128)
+    assert encode_labels(labels)[1].tolist() == [5, 7]
+    objects = pl.DataFrame({"o": pl.Series(["b", None, "a"], dtype=pl.Object)})
+    assert read_table(objects).columns[0].tolist() == [1, -1, 0]
+    refused(pl.DataFrame({"o": pl.Series([{1}], dtype=pl.Object)}), InvalidTypeError, "'o'.*list")
 
 
 def test_an_array_like_of_an_unknown_library_is_a_table() -> None:

@@ -53,6 +53,18 @@ def test_a_wrong_list_of_categorical_columns_is_explained(listed: Any, words: st
         read_table(FRAME, categorical_features=listed)
     with pytest.raises(InvalidTypeError, match=r"names or places of columns; got 1\.5"):
         read_table(FRAME, categorical_features=[1.5])
+    with pytest.raises(InvalidTypeError, match=r"a mapping.*got 3\. Did you mean \[3\]\?"):
+        read_table(FRAME, categorical_features=3)
+
+
+def test_a_mapping_or_a_schema_in_place_of_the_list_is_what_overrides_are() -> None:
+    overrides = {"n": "categorical", 1: ["c", "b", "a"]}
+    table = read_table(FRAME, categorical_features=overrides)
+    assert table.schema == read_table(FRAME, overrides=overrides).schema
+    assert [c.kind for c in table.schema.columns] == ["categorical", "ordered", "categorical"]
+    assert read_table(FRAME, categorical_features=table.schema).schema is table.schema
+    with pytest.raises(InvalidArgumentError, match="categorical_features must name columns of X"):
+        read_table(FRAME, categorical_features={"x": "numeric"})
 
 
 def test_ordered_categories_keep_their_declared_order_and_those_without_rows() -> None:

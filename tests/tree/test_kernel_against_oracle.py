@@ -1,5 +1,7 @@
 """The kernel grows the oracle's tree of random tables with holes, weights, ties and near-ties."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -148,6 +150,38 @@ def test_groupings_reach_the_best_decrease_there_is(criterion, data):
     assert (expected.split is None) == bool(tree.is_leaf[0])
     if expected.split is not None:
         assert tree.feature[0] == expected.split.feature
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("least", [1, 8])
+@pytest.mark.parametrize("n_categories", [11, 25, 60, 150])
+def test_groupings_of_more_categories_than_can_be_tried_are_beaten_by_no_single_move(
+    n_categories, least, criterion
+):
+    """Nor by the categories in the order of their share of any class, cut in two."""
+    random = np.random.default_rng(n_categories)
+    by = Rules(criterion, "subset", max_depth=1, min_samples_leaf=least, pruning=None)
+    for n_classes in (2, 3, 5, 8):
+        shares = random.dirichlet(np.full(n_classes, 0.5), n_categories)
+        codes = np.append(np.arange(n_categories), random.integers(0, n_categories, 600))
+        labels = np.array([random.choice(n_classes, p=shares[code]) for code in codes])
+        drawn = c45.table([codes.tolist()], [n_categories], labels.tolist(), n_classes)
+        tree = fit(training_rows(drawn), replace(by, collapse=False))
+        counts = counts_by_category(drawn, 0, np.arange(len(codes)), drawn.weights)
+        is_left = tree.categories(0) == 0
+        reached = worth_of(counts, is_left, by)
+        others = [is_left ^ (np.arange(n_categories) == moved) for moved in range(n_categories)]
+        for label in range(n_classes):
+            order = np.argsort(counts[:, label] / counts.sum(1), kind="stable")
+            others += [np.isin(np.arange(n_categories), order[:n]) for n in range(1, len(order))]
+        best = max(worth_of(counts, other, by) for other in others)
+        assert reached >= best - 1e-9 * len(codes)
+
+
+def worth_of(counts: np.ndarray, is_left: np.ndarray, by: Rules) -> float:
+    sides = np.array([counts[is_left].sum(0), counts[~is_left].sum(0)])
+    is_legal = sides.sum(1).min() >= by.min_samples_leaf
+    return worth(sides, sides.sum(), by) if is_legal else -np.inf
 
 
 @given(data=st.data())

@@ -5,6 +5,7 @@ from sureleaf.counts.honest import honest_hits, recount, split_rows
 from sureleaf.counts.leaf_counts import (
     LeafCounts,
     count_leaves,
+    cut_leaf_counts,
     leaf_counts_of,
     own_leaf_counts,
 )
@@ -15,6 +16,7 @@ __all__ = [
     "NodeHits",
     "count_leaves",
     "cross_fit",
+    "cut_leaf_counts",
     "honest_hits",
     "leaf_counts_of",
     "node_hits",

@@ -9,7 +9,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.tree import Routes, TrainingRows, Tree, route
 from sureleaf.tree.lines import line_sums
 
-__all__ = ["LeafCounts", "count_leaves", "leaf_counts_of", "own_leaf_counts"]
+__all__ = ["LeafCounts", "count_leaves", "cut_leaf_counts", "leaf_counts_of", "own_leaf_counts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,3 +135,41 @@ def own_leaf_counts(tree: Tree) -> LeafCounts:
     """
     counts = tree.class_counts.take(tree.leaf_ids, axis=0)
     return LeafCounts(tree.leaf_ids, counts, line_sums(counts))
+
+
+def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts:
+    """Count the leaves of a tree that was cut, by the leaves that it had before; exactly.
+
+    Parameters
+    ----------
+    counts : LeafCounts
+        Of the tree before.
+    tree, smaller : Tree
+        The tree before, and the same with some nodes made leaves.
+
+    Returns
+    -------
+    LeafCounts
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> smaller = model.prune(nodes=0).tree_
+    >>> cut_leaf_counts(model.leaf_counts_, model.tree_, smaller).counts.tolist()
+    [[2.0, 2.0]]
+    """
+    sums = np.zeros((tree.n_nodes, counts.counts.shape[1] + 1))
+    sums[counts.leaf_ids] = np.column_stack([counts.counts, counts.squares])
+    sizes = np.ones(tree.n_nodes, dtype=np.int64)
+    for node in range(tree.n_nodes - 1, 0, -1):  # a parent's number is below its child's
+        sums[tree.parent[node]] += sums[node]
+        sizes[tree.parent[node]] += sizes[node]
+    before = 0
+    kept = []
+    for is_leaf in smaller.is_leaf.tolist():  # both are in preorder: a cut leaves out a stretch
+        kept.append(before)
+        before += int(sizes[before]) if is_leaf else 1
+    leaves = smaller.leaf_ids
+    found = sums[np.array(kept)[leaves]]
+    return LeafCounts(leaves, found[:, :-1], found[:, -1])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.folds import fold_numbers, hold_out
+from sureleaf.estimators.parameters import check_number
 from sureleaf.tree import (
     GrowthRules,
     TrainingRows,
@@ -247,12 +248,7 @@ def prune_again(
     >>> model.prune(nodes=[0]).tree_
     Tree of 1 node, 1 leaf, depth 0
     """
-    ways = [way for way in (rule, nodes, n_leaves) if way is not None]
-    if len(ways) != 1:
-        raise InvalidArgumentError(
-            "prune needs exactly one of rule, nodes and n_leaves; got "
-            f"{len(ways)}. For example prune(n_leaves=8)."
-        )
+    _check_way(rule, nodes, n_leaves, ccp_alpha)
     if n_leaves is not None:
         return prune_to_size(tree, criterion, n_leaves)
     if nodes is not None:
@@ -282,8 +278,30 @@ def prune_again(
     )
 
 
+def _check_way(rule: str | None, nodes: Any, n_leaves: Any, ccp_alpha: Any) -> None:
+    ways = [way for way in (rule, nodes, n_leaves) if way is not None]
+    if len(ways) != 1:
+        example = "n_leaves=8" if ccp_alpha is None else f"'cost_complexity', ccp_alpha={ccp_alpha}"
+        raise InvalidArgumentError(
+            "prune needs exactly one of rule, nodes and n_leaves; got "
+            f"{len(ways)}. For example prune({example})."
+        )
+    if n_leaves is not None:
+        check_number("n_leaves", n_leaves, low=1, whole=True)
+    if ccp_alpha is not None:
+        check_number("ccp_alpha", ccp_alpha, low=0)
+        if rule != "cost_complexity":
+            raise InvalidArgumentError(
+                "ccp_alpha is for rule='cost_complexity' alone; got another way to prune. Leave "
+                "one of them out."
+            )
+
+
 def _marks(tree: Tree, nodes: Any) -> NDArray[np.bool_]:
-    chosen = np.atleast_1d(np.asarray(nodes))
+    try:
+        chosen = np.atleast_1d(np.asarray(nodes))
+    except ValueError:  # lists of different lengths
+        chosen = np.empty(0, dtype=object)
     if chosen.dtype.kind not in "iu" or np.any((chosen < 0) | (chosen >= tree.n_nodes)):
         raise InvalidArgumentError(
             f"nodes must be node numbers from 0 to {tree.n_nodes - 1}; got {nodes!r}."

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sureleaf.counts import LeafCounts, count_leaves, leaf_counts_of, own_leaf_counts
+from sureleaf.counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.building import prune_again
@@ -134,24 +134,30 @@ class ChangingMixin:
         ccp_alpha : float, optional
             The penalty a leaf.
         X, y, sample_weight : optional
-            Rows for the rule. Given X and y, the leaves' counts come from them where the rule is
-            not reduced_error.
+            Rows for the rule. Given X and y, all that the copy counts, predicts and states comes
+            from them where the rule is not reduced_error.
 
         Returns
         -------
         TreeClassifier
             The model itself is not changed, and nothing is regrown. Levels of the copy are
-            those of training rows (`levels_from` is "training").
+            those of its own counts (`levels_from` is "training"), and say so.
         """
         check_is_fitted(self)
         given = None
-        if X is not None or y is not None:
+        if X is not None or y is not None or sample_weight is not None:
             if X is None or y is None:
-                raise InvalidArgumentError("X and y must be given together; got one of them.")
+                raise InvalidArgumentError(
+                    "X and y must be given together, and sample_weight with them; got one without "
+                    "the other. Give both, or none."
+                )
             given = self._read_again(X, y, sample_weight)
+        tree = self.tree_
+        if rule == "pessimistic" and given is not None:
+            tree = recount(tree, given)  # so that raising compares what the same rows say
         other = copy.copy(self)
         other.tree_ = prune_again(
-            self.tree_,
+            tree,
             rule=rule,
             nodes=nodes,
             n_leaves=n_leaves,
@@ -163,11 +169,12 @@ class ChangingMixin:
         )
         other.levels_from = "training"
         if given is not None and rule != "reduced_error":
-            other.leaf_counts_ = count_leaves(other.tree_, given)
-        elif self._rows is not None:
+            other.tree_ = recount(other.tree_, given)
+            other.leaf_counts_ = leaf_counts_of(other.tree_, given)
+        elif rule == "pessimistic" and self._rows is not None:
             other.leaf_counts_ = leaf_counts_of(other.tree_, self._rows)
         else:
-            other.leaf_counts_ = own_leaf_counts(other.tree_)
+            other.leaf_counts_ = cut_leaf_counts(self.leaf_counts_, self.tree_, other.tree_)
         other._rows = None
         other._set_probabilities()
         return other

@@ -12,11 +12,19 @@ from sklearn.utils import check_random_state
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 
-__all__ = ["check_choice", "check_number", "check_weights", "draw_seed", "thread_count"]
+__all__ = [
+    "check_choice",
+    "check_groups",
+    "check_number",
+    "check_weights",
+    "draw_seed",
+    "thread_count",
+]
 
 _LARGEST_WEIGHT: Final = 1e150
-_N_CORES: Final = os.cpu_count() or 1
 """Of all rows together: its square is still a number."""
+
+_N_CORES: Final = os.cpu_count() or 1
 
 
 def check_choice(name: str, value: object, choices: Collection[object]) -> None:
@@ -66,8 +74,14 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
     """
     if sample_weight is None:
         return None
+    given = sample_weight
+    if isinstance(given, np.ma.MaskedArray):
+        given = np.where(np.ma.getmaskarray(given), np.nan, given.data)  # which is refused below
+    kind = getattr(getattr(given, "dtype", None), "kind", "O")
     try:
-        weights = np.array(sample_weight, dtype=np.float64)
+        if kind in "cmM":  # NumPy would make numbers of them
+            raise TypeError(f"dtype {given.dtype}")
+        weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(
             f"sample_weight must hold numbers, one a row; got what is none ({error})."
@@ -96,6 +110,37 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
             f"{weights.max():g}. Divide them by their largest."
         )
     return None if bool((weights == 1.0).all()) else weights
+
+
+def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """Bring groups into an array of one's own: one entry a row, none of them missing.
+
+    Examples
+    --------
+    >>> check_groups(["a", "a", "b"], 3).tolist()
+    ['a', 'a', 'b']
+    """
+    if groups is None:
+        return None
+    found = np.array(groups)
+    if found.shape != (n_rows,):
+        raise InvalidArgumentError(
+            f"groups must have one entry a row, shape ({n_rows},); got shape {found.shape}."
+        )
+    try:
+        distinct = np.unique(found)
+        missing = distinct[distinct != distinct]
+    except TypeError as error:  # None, or 1 and "a" as objects
+        raise InvalidTypeError(
+            f"groups must be of one type and never missing; got what cannot be sorted ({error}). "
+            "Convert them to text first."
+        ) from error
+    if len(missing):
+        raise InvalidArgumentError(
+            f"groups must have an entry for every row; got {missing[0]}. Give each row without a "
+            "group one of its own."
+        )
+    return found
 
 
 def thread_count(n_jobs: Any) -> int:

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from math import isfinite, isinf
 from typing import Any, Final
@@ -40,11 +41,20 @@ _LABEL_DTYPE: Final = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>][mM]8\[\d
 def to_plain(name: str, value: Any) -> Any:
     """Turn a parameter into what JSON holds exactly; an infinite number is ``{"float": "inf"}``.
 
+    A mapping is ``{"mapping": [[key, value], ...]}``, for keys may be numbers; a Schema is
+    ``{"schema": {...}}``.
+
     Examples
     --------
     >>> to_plain("max_depth", np.int64(3)), to_plain("min_samples_leaf", float("inf"))
     (3, {'float': 'inf'})
+    >>> to_plain("categorical_features", {0: ["s", "l"]})
+    {'mapping': [[0, ['s', 'l']]]}
     """
+    if isinstance(value, Schema):
+        return {"schema": schema_to_plain(value)}
+    if isinstance(value, Mapping):
+        return {"mapping": [to_plain(name, pair) for pair in value.items()]}
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, list | tuple):
@@ -77,10 +87,19 @@ def from_plain(value: Any) -> Any:
         return [from_plain(entry) for entry in value]
     if isinstance(value, dict):
         found = _INFINITIES.get(str(value.get("float")))
-        if found is None or len(value) != 1:
+        if len(value) == 1 and found is not None:
+            return found
+        if len(value) == 1 and "schema" in value:
+            return schema_from_plain(value["schema"])
+        pairs = value.get("mapping") if len(value) == 1 else None
+        if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
             raise Damaged("its header has an object where a value was expected")
-        return found
+        return {key: from_plain(entry) for key, entry in pairs}
     return value
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int)
 
 
 def estimate_to_plain(estimate: Any) -> Any:

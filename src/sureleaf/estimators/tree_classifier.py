@@ -5,7 +5,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import column_or_1d
 
 from sureleaf.counts import leaf_counts_of, recount, split_rows
 from sureleaf.errors import InvalidArgumentError
@@ -16,6 +15,7 @@ from sureleaf.estimators.folds import hold_out, reusable
 from sureleaf.estimators.levels_mixin import LevelsMixin
 from sureleaf.estimators.parameters import (
     check_choice,
+    check_groups,
     check_number,
     check_weights,
     draw_seed,
@@ -26,7 +26,7 @@ from sureleaf.estimators.routing_mixin import RoutingMixin
 from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
 from sureleaf.probability.stated import StatedProbabilities
-from sureleaf.table import EncodedTable, encode_labels, read_table
+from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.table.parts import Recoding
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
@@ -51,8 +51,11 @@ class TreeClassifier(
     criterion : {"gain_ratio", "entropy", "gini"}
         What a split is judged by. gain_ratio has all of C4.5's rules; entropy and gini split
         every impure node that has a legal cut, as scikit-learn does.
-    categorical_features : "auto" or list of names, places or bools
-        Which columns are categories. "auto": text, bools, categories and enums.
+    categorical_features : "auto", list of names, places or bools, mapping, or Schema
+        Which columns are categories. "auto": text, bools, categories and enums. A mapping says of
+        columns, by name or place, what they are: "numeric", "categorical", "ordered", "date", or
+        the categories of an ordered one from first to last, ``{"size": ["s", "m", "l"]}``; the
+        others go by type. A Schema, such as `schema_` of another model, says it of all.
     categorical_split : {"multiway", "subset"}
         One branch a category, or the best grouping of the categories in two.
     max_depth : int or None
@@ -185,7 +188,7 @@ class TreeClassifier(
         """
         recipe = self._recipe()
         rows, schema, classes = self._read(X, y, sample_weight)
-        groups = None if groups is None else column_or_1d(groups).copy()
+        groups = check_groups(groups, len(rows.labels))
         tree, settled, counted = self._grow(rows, recipe, groups)
         leaf_counts = leaf_counts_of(tree, counted)
         stated = StatedProbabilities(tree, find_estimate(self.leaf_estimate))
@@ -212,8 +215,8 @@ class TreeClassifier(
         Returns
         -------
         TreeRefits or None
-            None where each part must be read by itself: for ``unseen="error"``, and for classes
-            derived from this one, which may fit in another way.
+            None where each part must be read by itself: for ``unseen="error"``, for columns given
+            by a Schema, and for classes derived from this one, which may fit in another way.
 
         Examples
         --------
@@ -224,7 +227,7 @@ class TreeClassifier(
         >>> refit.predict_proba(np.array([3])).round(2).tolist()
         [[0.25, 0.75]]
         """
-        if type(self) is not TreeClassifier or self.unseen == "error":
+        if type(self) is not TreeClassifier or self.unseen == "error" or self._has_schema():
             return None
         name = type(self).__name__
         table = read_table(X, categorical_features=self.categorical_features, estimator=name)
@@ -309,9 +312,13 @@ class TreeClassifier(
                 f"got {table.n_rows} and {len(labels)}."
             )
         weights = self._scaled(check_weights(sample_weight, table.n_rows))
-        if weights is not None and not weights.all():
+        if weights is not None and not weights.all() and not self._has_schema():
             table = Recoding.of(table, np.flatnonzero(weights))(table)
         return TrainingRows(table, labels, n_classes, weights)
+
+    def _has_schema(self) -> bool:
+        """Whether the categories are given, not learnt."""
+        return isinstance(self.categorical_features, Schema)
 
     def _scaled(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         if weights is not None and self.weights == "importance":

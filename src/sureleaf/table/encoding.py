@@ -14,7 +14,7 @@ from sureleaf.table.encoded import EncodedTable
 from sureleaf.table.frames import RawTable, open_table
 from sureleaf.table.labelled import LabelledColumn
 from sureleaf.table.numeric import float_numbers
-from sureleaf.table.schema import UNSEEN, Column, Schema
+from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
 from sureleaf.table.values import RawColumn
 
 __all__ = ["encode", "encode_opened", "quoted"]
@@ -165,7 +165,7 @@ def _encode_column(raw: RawColumn, column: Column, to_walk: bool) -> NDArray[Any
     if column.kind == "date":
         return _encode_dates(raw, column)
     if raw.family not in ("number", "bool", "null"):
-        raise _wrong_type(raw, column, "numbers")
+        return _missing_or_wrong(raw, column, "numbers")
     if to_walk and _is_plain_int64(raw):
         return raw.values  # type: ignore[no-any-return]
     return float_numbers(raw)
@@ -179,11 +179,13 @@ def _is_plain_int64(raw: RawColumn) -> bool:
 
 def _encode_categories(raw: RawColumn, column: Column, to_walk: bool) -> NDArray[np.integer[Any]]:
     if not isinstance(raw, LabelledColumn):
-        _check_family(raw, column)
+        if not _is_of_family(raw, column):
+            return _missing_or_wrong(raw, column, _expected_categories(column))
         return match_categories(raw, column.categories)
     code_of = column.recall(raw.labels)
     if code_of is None:
-        _check_family(raw, column)
+        if not _is_of_family(raw, column):
+            return _missing_or_wrong(raw, column, _expected_categories(column))
         code_of = match_categories(raw.categories, column.categories)
         column.remember(raw.labels, code_of)
     if to_walk and raw.codes.dtype == np.int8 and _are_in_order(code_of):
@@ -195,15 +197,18 @@ def _are_in_order(codes: NDArray[np.int32]) -> bool:
     return bool((codes == np.arange(len(codes), dtype=np.int32)).all())
 
 
-def _check_family(raw: RawColumn, column: Column) -> None:
+def _is_of_family(raw: RawColumn, column: Column) -> bool:
     family = column.category_family
     is_text = raw.family in ("text", "date")
     # Without categories (wholly missing at fit) whatever comes now was never seen.
-    if raw.family != "null" and family is not None and is_text != (family == "text"):
-        raise _wrong_type(raw, column, f"categories of {_FAMILY_WORDS[str(family)]}")
+    return raw.family == "null" or family is None or is_text == (family == "text")
 
 
-def _encode_dates(raw: RawColumn, column: Column) -> NDArray[np.float64]:
+def _expected_categories(column: Column) -> str:
+    return f"categories of {_FAMILY_WORDS[str(column.category_family)]}"
+
+
+def _encode_dates(raw: RawColumn, column: Column) -> NDArray[Any]:
     if raw.family == "null":
         return float_numbers(raw)
     values = raw.values
@@ -212,19 +217,29 @@ def _encode_dates(raw: RawColumn, column: Column) -> NDArray[np.float64]:
     given = temporal_of(values.type) if raw.family == "date" else None
     numbers = to_temporal(temporal_numbers(values), given, str(column.temporal)) if given else None
     if numbers is None:
-        raise _wrong_type(raw, column, f"values of the date type {column.temporal!r}")
+        return _missing_or_wrong(raw, column, f"values of the date type {column.temporal!r}")
     return numbers
 
 
-def _wrong_type(raw: RawColumn, column: Column, expected: str) -> InvalidTypeError:
+def _missing_or_wrong(raw: RawColumn, column: Column, expected: str) -> NDArray[Any]:
+    """Encode a column of another type without a value, as a few rows often have one, or refuse it.
+
+    pandas makes numbers of a column that is nothing but NaN, whatever it was at fit.
+    """
     row, value = _first_offender(raw)
+    if row is not None:
+        raise _wrong_type(raw, column, expected, f"first {value!r} in row {row}")
+    n_rows = len(raw.values)
+    return np.full(n_rows, MISSING, np.int32) if column.is_coded else np.full(n_rows, np.nan)
+
+
+def _wrong_type(raw: RawColumn, column: Column, expected: str, first: str) -> InvalidTypeError:
     got = _FAMILY_WORDS[raw.family]
     if raw.family == "date":
         given = raw.values.type.value_type if raw.is_category else raw.values.type
         got = f"the date type {temporal_of(given)!r}"
-    first = "" if row is None else f", first {value!r} in row {row}"
     return InvalidTypeError(
-        f"column {column.name!r} must hold {expected}, as at fit; got {got}{first}. Convert the "
+        f"column {column.name!r} must hold {expected}, as at fit; got {got}, {first}. Convert the "
         "column to the type it had at fit."
     )
 

@@ -70,7 +70,8 @@ def open_table(X: Any) -> RawTable:
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If X is no table with two dimensions, is sparse or lazy, or names two columns alike.
+        If X is no table with two dimensions, is sparse, is lazy without an Arrow C stream, or
+        names two columns alike.
 
     Examples
     --------
@@ -84,22 +85,28 @@ def open_table(X: Any) -> RawTable:
     if _is_pandas(X):
         return _open_pandas(X)
     _refuse_sparse(X)
-    try:
-        frame = nw.from_native(X, allow_series=True, pass_through=True)
-    except DuplicateError:
-        raise _duplicates(_labels(X)) from None
+    frame = _as_frame(X)
     if isinstance(frame, nw.DataFrame):
         return _open_frame(frame)
+    if isinstance(frame, nw.Series):
+        raise _one_dimensional(X)
+    # A lazy frame with a stream, such as a DuckDB relation, gives its rows when it is read.
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+        return _open_frame(_as_frame(_as_arrow(X)))
     if isinstance(frame, nw.LazyFrame):
         raise InvalidTypeError(
             f"X must hold its rows; got a lazy {type(X).__module__}.{type(X).__qualname__}. "
             "Call its collect() or fetch method first."
         )
-    if isinstance(frame, nw.Series):
-        raise _one_dimensional(X)
-    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
-        return _open_frame(nw.from_native(_as_arrow(X), eager_only=True))
     return _open_array(_as_array(X))
+
+
+def _as_frame(X: Any) -> Any:
+    """X as narwhals has it; X itself if that knows it not."""
+    try:
+        return nw.from_native(X, allow_series=True, pass_through=True)
+    except DuplicateError:
+        raise _duplicates(_labels(X)) from None
 
 
 def _is_pandas(X: Any) -> bool:
@@ -165,12 +172,14 @@ def _ragged(X: Sequence[Any]) -> InvalidArgumentError:
 
 
 def _open_array(X: NDArray[Any]) -> RawTable:
-    if X.ndim != 2:
-        raise InvalidArgumentError(_wrong_dimensions(X))
     if X.dtype.kind == "V":
         raise InvalidTypeError(
             f"X must be {_ACCEPTED}; got a structured array. Use pandas.DataFrame(X)."
         )
+    if X.ndim != 2:
+        raise InvalidArgumentError(_wrong_dimensions(X))
+    if not isinstance(X, np.ma.MaskedArray):
+        X = np.asarray(X)  # a column of numpy.matrix would be a matrix
     if X.dtype.kind in "iuf" and not isinstance(X, np.ma.MaskedArray) and _fits_float64(X):
         # One pass over memory in its own order is 7 times quicker than one for each column.
         X = X.astype(np.float64, copy=False)
@@ -269,9 +278,16 @@ def series_column(name: str, series: nw.Series[Any]) -> RawColumn:
         return _pandas_column(name, series.to_native())
     if series.implementation.is_pyarrow():
         return from_arrow(name, series.to_native())
+    if not series.implementation.is_polars():
+        return from_arrow(name, series.to_arrow())
+    if series.dtype == nw.Object:  # which leaves for Arrow as addresses
+        return from_numpy(name, series.to_numpy())
+    if series.dtype in (nw.Int128, nw.UInt128):  # which Arrow has not
+        ends = [end for end in (series.min(), series.max()) if end is not None]
+        is_small = all(-(2**63) <= end < 2**63 for end in ends)
+        series = series.cast(nw.Int64 if is_small else nw.Float64)
     # polars calls every Enum ordered when it leaves for Arrow; its order is often arbitrary.
-    ordered = False if series.implementation.is_polars() else None
-    return from_arrow(name, series.to_arrow(), ordered=ordered)
+    return from_arrow(name, series.to_arrow(), ordered=False)
 
 
 def _pandas_column(name: str, series: Any) -> RawColumn:

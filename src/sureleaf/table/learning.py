@@ -1,6 +1,6 @@
 """A table read for a fit: its schema learnt, its columns encoded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args
 
 import numpy as np
@@ -43,10 +43,11 @@ def read_table(
     ----------
     X : table
         NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows.
-    categorical_features : "auto" or array-like
+    categorical_features : "auto", array-like, mapping or Schema
         Which columns are categorical: by type, or the names, the places or a mask of them, as in
         scikit-learn's HistGradientBoostingClassifier. Given as a list, numbers in it become
-        categories, bools not in it become numbers, and text not in it is an error.
+        categories, bools not in it become numbers, and text not in it is an error. A mapping or
+        a Schema is what `overrides` may be, and the other columns go by type.
     overrides : Schema or mapping, optional
         What is known better: column name or place -> kind, or the categories of an ordered
         column from first to last; or a whole Schema, which must then fit the table.
@@ -74,10 +75,15 @@ def read_table(
     """
     raw = open_table(X)
     _check_shape(raw, estimator)
+    argument = "overrides"
+    if isinstance(categorical_features, Schema | Mapping):
+        argument, overrides, categorical_features = (
+            "categorical_features", categorical_features, "auto",
+        )  # fmt: skip
     if isinstance(overrides, Schema):
         return _by_given(raw, overrides, estimator)
     listed = _listed_places(categorical_features, raw)
-    chosen = _overridden(overrides or {}, raw)
+    chosen = _overridden(overrides or {}, raw, argument)
     learnt = []
     for place in range(len(raw.names)):
         column = raw.column(place)
@@ -119,6 +125,12 @@ def _listed_places(categorical_features: Any, raw: RawTable) -> set[int] | None:
             "categorical_features must be 'auto' or a list of names, places or a mask; got "
             f"{categorical_features!r}. Did you mean [{categorical_features!r}]?"
         )
+    if categorical_features is not None and not isinstance(categorical_features, Iterable):
+        raise InvalidTypeError(
+            "categorical_features must be 'auto', a list of names, places or a mask, or a mapping "
+            f"of columns to kinds; got {categorical_features!r}. Did you mean "
+            f"[{categorical_features!r}]?"
+        )
     wanted = [] if categorical_features is None else list(categorical_features)
     if wanted and all(isinstance(entry, bool | np.bool_) for entry in wanted):
         if len(wanted) != len(raw.names):
@@ -130,10 +142,10 @@ def _listed_places(categorical_features: Any, raw: RawTable) -> set[int] | None:
     return {_place(entry, raw, "categorical_features") for entry in wanted}
 
 
-def _overridden(overrides: Mapping[Any, Any], raw: RawTable) -> dict[int, Choice]:
+def _overridden(overrides: Mapping[Any, Any], raw: RawTable, argument: str) -> dict[int, Choice]:
     chosen: dict[int, Choice] = {}
     for key, choice in overrides.items():
-        place = _place(key, raw, "overrides")
+        place = _place(key, raw, argument)
         if isinstance(choice, str):
             if choice not in _KINDS:
                 raise InvalidArgumentError(

@@ -189,19 +189,56 @@ def _inferred(name: str, values: NDArray[Any]) -> Any:
 
     try:
         found = pa.array(values, from_pandas=True)
-        if found.type == pa.date32() and any(isinstance(v, datetime.datetime) for v in values):
+        if found.type == pa.date32() and any(map(_is_moment, values)):
             # Arrow would drop the hours of those that have some.
             return pa.array([_as_moment(value) for value in values], from_pandas=True)
+        if pa.types.is_timestamp(found.type):
+            _check_zones(name, values)
         return found
+    except InvalidTypeError:
+        raise
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         cause = error
     known = [None if _is_missing(value) else value for value in values]
     try:  # with the rarer spellings of missing out of the way
         return pa.array(known)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        if all(isinstance(v, numbers.Real | decimal.Decimal) for v in known if v is not None):
+        moments = _numpy_moments(known)
+        if moments is not None:
+            return pa.array(_arrow_unit(moments), from_pandas=True)
+        if all(map(_is_real, known)):
             return pa.array([None if value is None else _as_float(value) for value in known])
         raise _mixed(name, known, cause) from cause
+
+
+def _numpy_moments(known: list[Any]) -> NDArray[Any] | None:
+    """Dates or durations of NumPy in an array of their own; None if they are something else."""
+    for kind in (np.datetime64, np.timedelta64):
+        if all(isinstance(value, kind) for value in known if value is not None):
+            found = np.array([kind("NaT") if value is None else value for value in known])
+            return found if found.dtype.kind in "mM" else None  # years and days do not add up
+    return None
+
+
+def _is_real(value: Any) -> bool:
+    # Python takes a duration of NumPy for an integer.
+    is_number = isinstance(value, numbers.Real | decimal.Decimal)
+    return value is None or (is_number and not isinstance(value, np.timedelta64))
+
+
+def _check_zones(name: str, values: NDArray[Any]) -> None:
+    """Refuse moments with and without a time zone together, of which Arrow would make one kind."""
+    row_of = {value.tzinfo is None: row for row, value in enumerate(values) if _is_moment(value)}
+    if len(row_of) == 2:
+        raise InvalidTypeError(
+            f"column {name!r} must hold times that all have a time zone, or none; got "
+            f"{values[row_of[False]]} in row {row_of[False]} and {values[row_of[True]]} in row "
+            f"{row_of[True]}. Convert the column, for example by pandas.to_datetime(utc=True)."
+        )
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, datetime.datetime) and not _is_missing(value)
 
 
 def _as_moment(value: Any) -> Any:
@@ -219,6 +256,8 @@ def _as_float(value: Any) -> float:
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     return isinstance(value, numbers.Number | decimal.Decimal) and bool(value != value)
 
 
