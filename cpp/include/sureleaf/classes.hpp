@@ -67,6 +67,78 @@ inline Quadrature gauss_legendre(std::size_t size) {
   return rule;
 }
 
+// The rule of this size; those of few ties are made once.
+inline const Quadrature& shared_rule(std::size_t size, std::vector<Quadrature>& larger) {
+  constexpr std::size_t n_shared = 33;
+  static const std::vector<Quadrature> shared = [] {
+    std::vector<Quadrature> rules;
+    for (std::size_t i = 0; i < n_shared; ++i) rules.push_back(gauss_legendre(i));
+    return rules;
+  }();
+  if (size < n_shared) return shared[size];
+  while (larger.size() <= size - n_shared)
+    larger.push_back(gauss_legendre(n_shared + larger.size()));
+  return larger[size - n_shared];
+}
+
+// Lines of complex numbers as two arrays, so that loops take several numbers at a time.
+class Lines {
+ public:
+  struct Line {
+    double* re;
+    double* im;
+  };
+  struct ConstLine {
+    const double* re;
+    const double* im;
+    ConstLine(const double* r, const double* i) : re(r), im(i) {}
+    ConstLine(Line line) : re(line.re), im(line.im) {}
+  };
+
+  Lines(std::size_t n_lines, std::size_t length)
+      : length_(length), re_(n_lines * length, 0.0), im_(n_lines * length, 0.0) {}
+
+  Line operator[](std::size_t i) { return {re_.data() + i * length_, im_.data() + i * length_}; }
+  ConstLine operator[](std::size_t i) const {
+    return {re_.data() + i * length_, im_.data() + i * length_};
+  }
+
+ private:
+  std::size_t length_;
+  std::vector<double> re_, im_;
+};
+
+inline void multiply(Lines::ConstLine a, Lines::ConstLine b, Lines::Line out, std::size_t n) {
+  for (std::size_t k = 0; k < n; ++k) {
+    const double re = a.re[k] * b.re[k] - a.im[k] * b.im[k];
+    const double im = a.re[k] * b.im[k] + a.im[k] * b.re[k];
+    out.re[k] = re;
+    out.im[k] = im;
+  }
+}
+
+// a + size * b.
+inline void add_scaled(Lines::ConstLine a, double size, Lines::ConstLine b, Lines::Line out,
+                       std::size_t n) {
+  for (std::size_t k = 0; k < n; ++k) {
+    const double re = a.re[k] + size * b.re[k], im = a.im[k] + size * b.im[k];
+    out.re[k] = re;
+    out.im[k] = im;
+  }
+}
+
+// The real part of the sum of products.
+inline double sum_of_products(Lines::ConstLine a, Lines::ConstLine b, std::size_t n) {
+  constexpr std::size_t n_lanes = 4;
+  double lanes[n_lanes] = {};
+  std::size_t k = 0;
+  for (; k + n_lanes <= n; k += n_lanes)
+    for (std::size_t lane = 0; lane < n_lanes; ++lane)
+      lanes[lane] += a.re[k + lane] * b.re[k + lane] - a.im[k + lane] * b.im[k + lane];
+  for (; k < n; ++k) lanes[0] += a.re[k] * b.re[k] - a.im[k] * b.im[k];
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
 // The probabilities to win of the classes that can, at one n.
 class Race {
  public:
@@ -81,8 +153,12 @@ class Race {
         half_(points_ / 2 + 1),
         wins_(means_.size(), 0.0),
         at_(means_.size(), 0.0),
-        below_(means_.size() * half_),
-        upto_((means_.size() + 1) * half_) {
+        rest_(1, half_),
+        turned_(1, half_),
+        after_(1, half_),
+        below_(means_.size(), half_),
+        factors_(means_.size(), half_),
+        upto_(means_.size() + 1, half_) {
     for (std::size_t k = 0; k < points_; ++k)
       circle_.push_back(std::polar(
           1.0, 2.0 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(points_)));
@@ -90,23 +166,28 @@ class Race {
     for (std::size_t k = 0; k < half_; ++k) {
       const bool alone = k == 0 || 2 * k == points_;  // the others stand for their conjugates too
       const double size = scale_ * (alone ? 1.0 : 2.0) / static_cast<double>(points_);
-      rest_.push_back(size * std::exp(rest * (circle_[k] - 1.0)) * std::conj(turn(k, rows_)));
+      const Complex value = size * std::exp(rest * (circle_[k] - 1.0)) * std::conj(turn(k, rows_));
+      rest_[0].re[k] = value.real();
+      rest_[0].im[k] = value.imag();
     }
-    for (std::size_t j = 0; j < means_.size(); ++j) {
-      const double start = std::floor(std::max(0.0, means_[j] - reach(means_[j])));
-      for (double t = start; t < first_; ++t) pass(j, t, poisson(t, means_[j]));
+    std::vector<double> starts;
+    for (const double mean : means_)
+      starts.push_back(std::floor(std::max(0.0, mean - reach(mean))));
+    for (double t = std::ranges::min(starts); t < first_; ++t) {
+      turn_all(t);
+      for (std::size_t j = 0; j < means_.size(); ++j)
+        if (t >= starts[j]) pass(j, poisson(t, means_[j]));
     }
   }
 
   const std::vector<double>& run() {
     for (double t = first_; t <= last_; ++t) {
+      turn_all(t);
       for (std::size_t j = 0; j < means_.size(); ++j) at_[j] = poisson(t, means_[j]);
       const std::size_t size = nodes_needed(t);
-      for (std::size_t i = 0; i < size; ++i) {
-        const Quadrature& rule = quadrature(size);
-        add_wins(t, rule.nodes[i], rule.weights[i]);
-      }
-      for (std::size_t j = 0; j < means_.size(); ++j) pass(j, t, at_[j]);
+      const Quadrature& rule = shared_rule(size, larger_rules_);
+      for (std::size_t i = 0; i < size; ++i) add_wins(rule.nodes[i], rule.weights[i]);
+      for (std::size_t j = 0; j < means_.size(); ++j) pass(j, at_[j]);
     }
     return wins_;
   }
@@ -118,22 +199,28 @@ class Race {
   Complex turn(std::size_t k, double t) const {
     return circle_[(k * static_cast<std::size_t>(t)) % points_];
   }
-
-  // Plain products: std::complex multiplication would look for infinities.
-  static Complex times(Complex a, Complex b) {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  void turn_all(double t) {
+    const std::size_t step = static_cast<std::size_t>(t) % points_;
+    std::size_t at = 0;
+    for (std::size_t k = 0; k < half_; ++k) {
+      turned_[0].re[k] = circle_[at].real();
+      turned_[0].im[k] = circle_[at].imag();
+      at += step;
+      if (at >= points_) at -= points_;
+    }
   }
 
-  void pass(std::size_t j, double t, double probability) {
+  // Of the count that the points are turned by.
+  void pass(std::size_t j, double probability) {
     if (probability < negligible * negligible) return;
-    for (std::size_t k = 0; k < half_; ++k) below_[j * half_ + k] += probability * turn(k, t);
+    add_scaled(below_[j], probability, turned_[0], below_[j], half_);
   }
 
   // Enough nodes for as many ties as have a chance at count t; none if nobody can win with t.
   std::size_t nodes_needed(double t) const {
     double all_below = scale_, ties = 0.0, largest = 0.0;
     for (std::size_t j = 0; j < means_.size(); ++j) {
-      const double not_above = below_[j * half_].real() + at_[j] + negligible;
+      const double not_above = below_[j].re[0] + at_[j] + negligible;
       all_below *= std::min(1.0, not_above);
       ties += at_[j] / not_above;
       largest = std::max(largest, at_[j] / not_above);
@@ -150,40 +237,31 @@ class Race {
     return size;
   }
 
-  const Quadrature& quadrature(std::size_t size) {
-    while (rules_.size() <= size) rules_.push_back(gauss_legendre(rules_.size()));
-    return rules_[size];
-  }
-
-  // The term of count t and tie break u in every class's probability: products over the other
+  // The term of this count and tie break u in every class's probability: products over the other
   // classes come from one pass forward and one backward.
-  void add_wins(double t, double u, double weight) {
+  void add_wins(double u, double weight) {
     const std::size_t classes = means_.size();
-    for (std::size_t k = 0; k < half_; ++k) upto_[k] = times(rest_[k], turn(k, t));
-    for (std::size_t j = 0; j < classes; ++j)
-      for (std::size_t k = 0; k < half_; ++k)
-        upto_[(j + 1) * half_ + k] = times(upto_[j * half_ + k], factor(j, k, t, u));
-    after_.assign(half_, Complex(1.0, 0.0));
-    for (std::size_t j = classes; j-- > 0;) {
-      double sum = 0.0;
-      for (std::size_t k = 0; k < half_; ++k) {
-        sum += times(upto_[j * half_ + k], after_[k]).real();
-        after_[k] = times(after_[k], factor(j, k, t, u));
-      }
-      wins_[j] += weight * at_[j] * sum;
+    multiply(rest_[0], turned_[0], upto_[0], half_);
+    for (std::size_t j = 0; j < classes; ++j) {
+      add_scaled(below_[j], u * at_[j], turned_[0], factors_[j], half_);
+      multiply(upto_[j], factors_[j], upto_[j + 1], half_);
     }
-  }
-
-  Complex factor(std::size_t j, std::size_t k, double t, double u) const {
-    return below_[j * half_ + k] + u * at_[j] * turn(k, t);
+    std::fill_n(after_[0].re, half_, 1.0);
+    std::fill_n(after_[0].im, half_, 0.0);
+    for (std::size_t j = classes; j-- > 0;) {
+      wins_[j] += weight * at_[j] * sum_of_products(upto_[j], after_[0], half_);
+      multiply(after_[0], factors_[j], after_[0], half_);
+    }
   }
 
   double rows_, first_, last_, scale_ = 1.0;
   std::vector<double> means_;
   std::size_t points_, half_;
   std::vector<double> wins_, at_;
-  std::vector<Complex> circle_, rest_, below_, upto_, after_;
-  std::vector<Quadrature> rules_;
+  std::vector<Complex> circle_;
+  Lines rest_, turned_, after_;   // a line each
+  Lines below_, factors_, upto_;  // a line a class, and one more
+  std::vector<Quadrature> larger_rules_;
 };
 
 // P(class j wins) for every j, into `wins`; probabilities are not negative and add up to 1.
