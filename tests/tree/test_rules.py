@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sureleaf import TreeClassifier
-from sureleaf.tree.rules import leaf_rule
+from sureleaf.tree.rules import leaf_rules
 
 ROWS = [
     ["sunny", 30.0, True],
@@ -47,7 +47,7 @@ def test_categories_have_a_branch_each_or_are_listed():
 def test_one_leaf_is_all_rows_and_one_row_is_no_rows():
     only = TreeClassifier(leaf_estimate="frequency").fit([[1.0], [2.0]], ["a", "a"])
     assert only.rules() == "all rows: a   100.0 % (2 rows: a 2)"
-    assert leaf_rule(only.tree_, 0, only.schema_) == "all rows"
+    assert leaf_rules(only.tree_, only.schema_) == {0: "all rows"}
     one = TreeClassifier(criterion="gini", min_samples_leaf=1).fit([[1.0], [2.0]], ["a", "b"])
     assert "(1 row: a 1)" in one.rules()
 
@@ -74,8 +74,8 @@ def test_dates_and_ordered_categories_read_as_themselves(criterion, day):
     for column, bound in ((days, day), (sizes, "m")):
         X = pd.DataFrame({"x": column})
         model = TreeClassifier(criterion=criterion).fit(X, [0, 0, 1, 1] * 5)
-        tests = [leaf_rule(model.tree_, int(leaf), model.schema_) for leaf in (1, 2)]
-        assert tests == [f"x <= {bound}", f"x > {bound}"]
+        tests = leaf_rules(model.tree_, model.schema_)
+        assert tests == {1: f"x <= {bound}", 2: f"x > {bound}"}
 
 
 HOSTILE = ["a\nb", "", " ", "x <= 3", "|   y", "{", "\x1b[31m", "ß", "日本", "<b>", "tab\t", "'"]
@@ -108,6 +108,7 @@ def test_the_rules_of_all_leaves_part_the_rows():
     y = (X["a"] * X["b"] > 1).to_numpy()
     model = TreeClassifier(criterion="gini", min_samples_leaf=5).fit(X, y)
     leaf_of = model.apply(X)
-    for leaf in model.tree_.leaf_ids:
-        rule = leaf_rule(model.tree_, int(leaf), model.schema_)
+    rules = leaf_rules(model.tree_, model.schema_)
+    assert list(rules) == sorted(rules) == model.tree_.leaf_ids.tolist()
+    for leaf, rule in rules.items():
         np.testing.assert_array_equal(X.eval(rule).to_numpy(), leaf_of == leaf)

@@ -11,7 +11,7 @@ from sklearn.tree import BaseDecisionTree
 
 from sureleaf.auditing.leaf_view import LeafView
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
-from sureleaf.tree.rules import leaf_rule
+from sureleaf.tree.rules import leaf_rules
 
 __all__ = ["find_trees", "path_rules"]
 
@@ -95,8 +95,8 @@ def _own(model: TreeClassifier, X: Any, *, with_rules: bool) -> LeafView:
     shares = sp.csr_array(model.leaf_shares(X)[:, leaf])
     rule = None
     if with_rules:
-        told = [leaf_rule(tree, int(node), model.schema_) for node in leaf]
-        rule = np.array(told, dtype=object)
+        rules = leaf_rules(tree, model.schema_)
+        rule = np.array([rules[node] for node in leaf.tolist()], dtype=object)
     stated = model._probabilities[leaf]
     return LeafView(leaf, stated, shares, rule, model.leaf_counts_.n)
 

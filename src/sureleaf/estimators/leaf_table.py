@@ -10,7 +10,7 @@ from sureleaf.estimators.column_table import ColumnTable
 from sureleaf.estimators.stated_levels import NodeLevels
 from sureleaf.table import Schema
 from sureleaf.tree import Tree
-from sureleaf.tree.rules import leaf_rule
+from sureleaf.tree.rules import leaf_rules
 
 __all__ = ["LeafTable", "RowLevels", "SubgroupLevels", "TreeLevels", "leaf_table"]
 
@@ -227,9 +227,10 @@ def leaf_table(
         _repair(tree, int(leaf), float(more), weak, stated, may_help) if weak[leaf] else ""
         for leaf, more in zip(leaves, needed - n, strict=True)
     ]
+    rules = leaf_rules(tree, schema)
     return LeafTable(
         leaf=leaves,
-        rule=np.array([leaf_rule(tree, int(leaf), schema) for leaf in leaves], dtype=object),
+        rule=np.array([rules[leaf] for leaf in leaves.tolist()], dtype=object),
         n=n,
         counts=counts,
         prediction=classes[stated.predicted[leaves]],

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sureleaf.table import Column, Schema
 from sureleaf.tree.structure import Tree
 
-__all__ = ["branch_tests", "leaf_rule", "rules_text"]
+__all__ = ["branch_tests", "leaf_rules", "rules_text"]
 
 
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
@@ -36,23 +36,25 @@ def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
     ]
 
 
-def leaf_rule(tree: Tree, leaf: int, schema: Schema) -> str:
-    """Join the tests on the way to a leaf by "and".
+def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
+    """Join the tests on the way to each leaf by "and"; leaf number -> rule.
 
     Examples
     --------
     >>> from sureleaf import TreeClassifier
     >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> leaf_rule(model.tree_, 2, model.schema_)
-    'x0 > 2'
+    >>> leaf_rules(model.tree_, model.schema_)
+    {1: 'x0 <= 2', 2: 'x0 > 2'}
     """
-    tests: list[str] = []
-    node = int(leaf)
-    while (above := int(tree.parent[node])) >= 0:
-        branch = int(np.flatnonzero(tree.branches(above) == node)[0])
-        tests.append(branch_tests(tree, above, schema.columns[tree.feature[above]])[branch])
-        node = above
-    return " and ".join(reversed(tests)) or "all rows"
+    if tree.n_nodes == 1:
+        return {0: "all rows"}
+    rules = {0: ""}
+    for node in np.flatnonzero(~tree.is_leaf).tolist():  # above its branches, in preorder
+        way = rules.pop(node)
+        tests = branch_tests(tree, node, schema.columns[tree.feature[node]])
+        for child, test in zip(tree.branches(node).tolist(), tests, strict=True):
+            rules[child] = f"{way} and {test}" if way else test
+    return dict(sorted(rules.items()))
 
 
 def rules_text(

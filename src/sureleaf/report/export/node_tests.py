@@ -1,6 +1,7 @@
 """What a fitted tree asks at each node, in a form that every export can write down."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sureleaf.errors import InvalidTypeError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.table import Column, Schema
 from sureleaf.tree import Tree
+from sureleaf.tree.rules import leaf_rules
 
 __all__ = ["FittedTree", "NodeTest", "fitted_tree"]
 
@@ -81,6 +83,11 @@ class FittedTree:
     def places(self) -> list[int]:
         """Places of the columns that are tested, ascending."""
         return sorted({test.place for test in self.tests.values()})
+
+    @cached_property
+    def rules(self) -> dict[int, str]:
+        """The tests on the way to each leaf, in words."""
+        return leaf_rules(self.tree, self.schema)
 
     def column(self, test: NodeTest) -> Column:
         """Give the column that a test looks at."""

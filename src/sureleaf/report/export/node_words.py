@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.report.export.labels import label_texts
 from sureleaf.report.export.node_tests import FittedTree, NodeTest, fitted_tree
-from sureleaf.tree.rules import branch_tests, leaf_rule
+from sureleaf.tree.rules import branch_tests
 
 __all__ = ["NodeWords", "node_words", "shortened"]
 
@@ -95,9 +95,7 @@ def node_words(model: Any, form: str) -> list[NodeWords]:
                 for label, count in zip(labels, np.round(counts, 2).tolist(), strict=True)
                 if count > 0
             )
-            told = (
-                f"{leaf_rule(fitted.tree, node, fitted.schema)}: {labels[predicted]} {share}, {n}"
-            )
+            told = f"{fitted.rules[node]}: {labels[predicted]} {share}, {n}"
             told += f" ({held})" if held else ""
             if stated is not None:
                 told += f", confidence {_level(stated.confidence[node])}"

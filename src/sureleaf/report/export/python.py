@@ -8,7 +8,6 @@ import sureleaf
 from sureleaf.report.export.labels import plain_labels
 from sureleaf.report.export.node_tests import FittedTree, fitted_tree
 from sureleaf.table import Column
-from sureleaf.tree.rules import leaf_rule
 from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["to_python"]
@@ -194,7 +193,7 @@ def _node(fitted: FittedTree, node: int) -> str:
     told = f"  # {node}"
     test = fitted.tests.get(node)
     if test is None:
-        told += f": {leaf_rule(fitted.tree, node, fitted.schema)}"
+        told += f": {fitted.rules[node]}"
         return f"    (None, None, [], {probabilities}),{_on_one_line(told)}"
     column = fitted.column(test)
     wanted: Any = test.threshold

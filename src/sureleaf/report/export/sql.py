@@ -16,7 +16,6 @@ from sureleaf.report.export.dialects import DIALECTS, Dialect
 from sureleaf.report.export.labels import label_texts, plain_labels
 from sureleaf.report.export.node_tests import FittedTree, fitted_tree
 from sureleaf.report.export.sql_conditions import Conditions
-from sureleaf.tree.rules import leaf_rule
 from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["to_sql"]
@@ -242,7 +241,7 @@ class _Query:
         node = int(name[1:])
         told = ""
         if node not in self.fitted.tests and self.fitted.tree.n_leaves <= _TOLD:
-            rule = leaf_rule(self.fitted.tree, node, self.fitted.schema)
+            rule = self.fitted.rules[node]
             told = f"-- {''.join(c if c.isprintable() else ' ' for c in rule)}\n    "
         return f"{told}CASE WHEN {never} THEN {zero} ELSE {share} END AS {name}"
 
