@@ -14,7 +14,8 @@ __all__ = ["reproduce"]
 
 def reproduce(
     document: Annotated[
-        str, typer.Argument(help="The document: zhang2024, xu2022, aw or chawla2006.")
+        str,
+        typer.Argument(metavar="DOCUMENT", help="zhang2024, xu2022, aw or chawla2006."),
     ],
     table: Annotated[
         list[int] | None,

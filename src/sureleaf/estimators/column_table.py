@@ -13,6 +13,7 @@ from sureleaf.estimators.optional_library import optional_library
 __all__ = ["ColumnTable", "json_value"]
 
 _SHOWN = 40
+_LONGEST = 56
 
 
 class ColumnTable:
@@ -79,7 +80,7 @@ class ColumnTable:
         return ([f"... {hidden} more"] if hidden > 0 else []) + self.notes()
 
     def __repr__(self) -> str:
-        lines = self._cells()
+        lines = [[_end_of(cell) for cell in line] for line in self._cells()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         padded = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -95,6 +96,11 @@ class ColumnTable:
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._more())
         return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def _end_of(text: str) -> str:
+    """Cut a long text in front: the end of a rule tells it from others."""
+    return text if len(text) <= _LONGEST else f"…{text[1 - _LONGEST :]}"
 
 
 def json_value(value: Any) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.estimators.leaf_table import LeafTable
 
-__all__ = ["leaf_values", "ranking_values", "show_leaves", "show_ranking"]
+__all__ = ["largest_leaves", "leaf_values", "ranking_values", "show_leaves", "show_ranking"]
 
 
 def show_leaves(
@@ -61,7 +61,7 @@ def show_leaves(
         share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
         told = f"{leaves_in_words(weak)} {'is' if weak == 1 else 'are'}"
         yield f"[yellow]{told} not to be trusted[/yellow], with {100 * share:.0f} % of the rows."
-    shown = _largest(leaves.n, most)
+    shown = largest_leaves(leaves.n, most)
     for line in shown:
         yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(str(leaves.rule[line]))}"
     table = number_table(
@@ -97,8 +97,14 @@ def _rows(n: float) -> str:
     return f"{n:,.0f}" if n >= 1000 or n == round(n) else f"{n:.4g}"
 
 
-def _largest(n: NDArray[np.float64], most: int | None) -> list[int]:
-    """Places of the leaves with the most rows, in the order of the tree."""
+def largest_leaves(n: NDArray[np.float64], most: int | None) -> list[int]:
+    """Return the places of the leaves with the most rows, in the order of the tree.
+
+    Examples
+    --------
+    >>> largest_leaves(np.array([3.0, 9.0, 0.0, 5.0]), 2)
+    [1, 3]
+    """
     found: list[int] = np.sort(np.argsort(-n, kind="stable")[:most]).tolist()
     return found
 

@@ -27,7 +27,7 @@ def test_options_are_those_of_the_format():
         export(MODEL, "sql", colour="red")
     with pytest.raises(InvalidArgumentError, match="'svg' has no options"):
         export(MODEL, "svg", colour="red")
-    with pytest.raises(InvalidArgumentError, match="form must be one of text, json"):
+    with pytest.raises(InvalidArgumentError, match="form must be one of rules, text, json"):
         export(MODEL, "pmml")
 
 

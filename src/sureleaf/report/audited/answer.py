@@ -134,13 +134,20 @@ def _why(document: dict[str, Any], *, reached: bool) -> str:
 def _named(group: dict[str, Any]) -> str:
     n = f"{group['n']:,.0f}"
     chance = math.floor(100 * group["confidence"])  # never the 95 % that it falls short of
+    told = f"{chance} %" if chance else "below 1 %"
     who = f"rows with {100 * group['stated']:.0f} % stated"
     if "leaf" in group:
-        rule = str(group["rule"])
-        rule = rule if len(rule) <= LONGEST_RULE else f"{rule[: LONGEST_RULE - 1]}…"
-        who = f"leaf {group['leaf']}, {rule}"
+        who = f"leaf {group['leaf']}, {_end_of(str(group['rule']))}"
     rows = "1 row" if n == "1" else f"{n} rows"
-    return f"{who}: {group['prediction']} ({rows}, chance {chance} %)"
+    return f"{who}: {group['prediction']} ({rows}, chance {told})"
+
+
+def _end_of(rule: str) -> str:
+    """Cut a long rule in front, at a test where there is one: its end tells leaves apart."""
+    if len(rule) <= LONGEST_RULE:
+        return rule
+    kept = rule[1 - LONGEST_RULE :]
+    return f"… {kept.partition(' and ')[2] or kept}"
 
 
 def _trees(document: dict[str, Any]) -> tuple[str, str]:

@@ -171,7 +171,7 @@ def _simpler(found: dict[str, Any], within: str, margin: float) -> str:
 
 
 def _larger(found: dict[str, Any], within: str, margin: float) -> str:
-    who = "30 trees that vote (bagged trees)"
+    who = "30 trees together (bagged trees)"
     if found["verdict"] == "equivalent":
         return f"{who} are no better, {within}; one tree is enough"
     if found["low"] > 0:
