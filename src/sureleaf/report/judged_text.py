@@ -41,7 +41,7 @@ def show_evaluation(judged: Evaluation, summary: Summary) -> Iterator[Renderable
     table.add_column("0 to 1", no_wrap=True)
     for name, found in summary.estimates.items():
         on_scale = found.low >= 0 and found.high <= 1
-        bar = interval_bar(found.low, found.value, found.high, scale=(0.0, 1.0), width=31)
+        bar = interval_bar(found.low, found.value, found.high, scale=(0.0, 1.0), width=28)
         table.add_row(name, _number(found.value), _interval(found), bar if on_scale else "")
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", "", style="dim")
