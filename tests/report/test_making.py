@@ -219,6 +219,17 @@ def test_lists_of_rows_and_labels_that_are_numbers_are_taken() -> None:
     assert [one["label"] for one in document["data"]["classes"]] == ["0", "1"]
 
 
+def test_what_is_predicted_is_called_by_the_name_of_y() -> None:
+    rows, labels = (
+        [[i % 9] for i in range(60)],
+        pd.Series([i % 2 for i in range(60)], name="parity"),
+    )
+    named = make_report(rows, labels, effort=QUICK, n_jobs=1).to_dict()
+    assert named["data"]["target"] == "parity"
+    plain = make_report(rows, labels.rename(3), target="odd", effort=QUICK, n_jobs=1).to_dict()
+    assert plain["data"]["target"] == "odd"
+
+
 def test_the_margin_is_less_where_there_is_less_to_gain() -> None:
     rng = np.random.default_rng(0)
     y = np.where(np.arange(200) < 6, "rare", "common")
