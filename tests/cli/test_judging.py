@@ -114,6 +114,15 @@ def test_a_figure_beyond_one_has_no_bar(data: Path, capsys: pytest.CaptureFixtur
     assert "Low is good: nce (log loss" in out
 
 
+def test_three_classes_have_no_positive_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["size,kind", *(f"{i % 30},{'abc'[i % 30 // 10]}" for i in range(90))]
+    (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
+    _, out, _ = run(capsys, "evaluate", tmp_path / "rows.csv", "-t", "kind", "--folds", 3)
+    assert "90 rows of 3 classes, 3 folds, seed 0" in out
+
+
 def test_curve_says_how_many_rows_a_target_needs(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

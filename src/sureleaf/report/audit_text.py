@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves
 from sureleaf.report.leaves_text import largest_leaves
+from sureleaf.report.percentage import percentage
 from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["show_audit"]
@@ -32,8 +33,8 @@ def show_audit(found: Audit) -> Iterator[str | Table]:
     """
     yield _headline(found)
     yield (
-        f"It has found the most probable class for [bold]{100 * found.confidence:.1f} %[/bold] of "
-        f"such rows; for its predictions it states {100 * found.stated:.1f} % on average."
+        f"It has found the most probable class for [bold]{percentage(found.confidence)}[/bold] of "
+        f"such rows; for its predictions it states {percentage(found.stated)} on average."
     )
     if found.rows == "training":
         yield "[yellow]These rows grew the model: all of this flatters it.[/yellow]"
@@ -68,7 +69,7 @@ def _headline(found: Audit) -> str:
     seen = "that it was fitted on" if found.rows == "training" else "that it has not seen"
     return (
         f"{escape(found.model)}{_size(found)}, on {found.n_rows:,} rows {seen}: right about "
-        f"[bold]{100 * estimate.value:.1f} %[/bold] "
+        f"[bold]{percentage(estimate.value)}[/bold] "
         f"({100 * estimate.low:.1f} to {100 * estimate.high:.1f})."
     )
 

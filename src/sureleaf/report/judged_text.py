@@ -65,9 +65,11 @@ def _answer(judged: Evaluation, summary: Summary) -> Iterator[Text]:
         yield Text(
             f"{told}, the majority class about {_percent(summary.majority)} %.", style="bold"
         )
+    two = len(judged.classes) == 2
+    positive = f"positive class {judged.positive!r}, " if two else ""
     yield Text(
-        f"{len(judged.truth):,} rows of {len(judged.classes)} classes, positive class "
-        f"{judged.positive!r}, {design_words(judged.design)}, seed {judged.seed}",
+        f"{len(judged.truth):,} rows of {len(judged.classes)} classes, {positive}"
+        f"{design_words(judged.design)}, seed {judged.seed}",
         style="dim",
     )
 
