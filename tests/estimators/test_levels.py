@@ -425,8 +425,8 @@ def test_a_printed_table_keeps_the_end_of_a_long_rule() -> None:
     X = [[f"{'a long name of a category ' * 3}{i % 2}", i] for i in range(40)]
     y = [i % 2 for i in range(40)]
     leaves = TreeClassifier(pruning=None).fit(X, y).leaves()
-    assert max(map(len, leaves.rule)) > 56
+    assert max(map(len, leaves.rule)) > 64
     shown = repr(leaves).splitlines()[1]
     assert str(leaves.rule[0]) not in shown
-    assert f"…{str(leaves.rule[0])[-55:]}" in shown
+    assert f"… {str(leaves.rule[0])[-62:]}" in shown
     assert str(leaves.rule[0]) in leaves._repr_html_().replace("&lt;", "<").replace("&gt;", ">")

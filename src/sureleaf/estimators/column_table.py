@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from sureleaf.estimators.optional_library import optional_library
 
-__all__ = ["ColumnTable", "json_value"]
+__all__ = ["ColumnTable", "end_of", "json_value"]
 
 _SHOWN = 40
-_LONGEST = 56
+_LONGEST = 64
 
 
 class ColumnTable:
@@ -80,7 +80,7 @@ class ColumnTable:
         return ([f"... {hidden} more"] if hidden > 0 else []) + self.notes()
 
     def __repr__(self) -> str:
-        lines = [[_end_of(cell) for cell in line] for line in self._cells()]
+        lines = [[end_of(cell) for cell in line] for line in self._cells()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         padded = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -98,9 +98,18 @@ class ColumnTable:
         return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>{notes}"
 
 
-def _end_of(text: str) -> str:
-    """Cut a long text in front: the end of a rule tells it from others."""
-    return text if len(text) <= _LONGEST else f"…{text[1 - _LONGEST :]}"
+def end_of(text: str, longest: int = _LONGEST) -> str:
+    """Cut a long rule in front, at a test where there is one: its end tells leaves apart.
+
+    Examples
+    --------
+    >>> end_of("size > 3 and colour = red and age <= 40", 30)
+    '… colour = red and age <= 40'
+    """
+    if len(text) <= longest:
+        return text
+    kept = text[2 - longest :]
+    return f"… {kept.partition(' and ')[2] or kept}"
 
 
 def json_value(value: Any) -> Any:

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from sureleaf.estimators.column_table import end_of
 from sureleaf.report.findings.leaf_words import wanted_words
 from sureleaf.report.findings.plain import in_hundred, percent
 
@@ -137,17 +138,9 @@ def _named(group: dict[str, Any]) -> str:
     told = f"{chance} %" if chance else "below 1 %"
     who = f"rows with {100 * group['stated']:.0f} % stated"
     if "leaf" in group:
-        who = f"leaf {group['leaf']}, {_end_of(str(group['rule']))}"
+        who = f"leaf {group['leaf']}, {end_of(str(group['rule']), LONGEST_RULE)}"
     rows = "1 row" if n == "1" else f"{n} rows"
     return f"{who}: {group['prediction']} ({rows}, chance {told})"
-
-
-def _end_of(rule: str) -> str:
-    """Cut a long rule in front, at a test where there is one: its end tells leaves apart."""
-    if len(rule) <= LONGEST_RULE:
-        return rule
-    kept = rule[1 - LONGEST_RULE :]
-    return f"… {kept.partition(' and ')[2] or kept}"
 
 
 def _trees(document: dict[str, Any]) -> tuple[str, str]:
