@@ -102,7 +102,9 @@ def test_costs_are_priced_and_the_threshold_moves_with_them(report: Report) -> N
     assert quality["cost_given"]
     assert not plain["cost_given"]
     assert quality["decision"]["threshold"] < plain["decision"]["threshold"]
-    assert "cost" in [measure["name"] for measure in quality["measures"]]
+    figures = {measure["name"]: measure["value"] for measure in quality["measures"]}
+    assert not {"cost", "decided_cost"} & {measure["name"] for measure in plain["measures"]}
+    assert quality["decision"]["cost_a_row"] <= figures["decided_cost"] < figures["cost"]
     missed = np.array(quality["decision"]["confusion"])[0, 1]
     assert missed < np.array(plain["decision"]["confusion"])[0, 1]
 
