@@ -48,6 +48,13 @@ def test_verdicts_of_many_words_are_not_cut(show: Show) -> None:
         assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), width
 
 
+def test_classes_of_several_words_fit_a_desk(show: Show) -> None:
+    page = show(document(n_leaves=12, labels=[f"a kind of glass {place}" for place in "abcdef"]))
+    for name in ("Leaves", "Confusion matrix"):
+        place = page.get_by_role("region", name=name, exact=True)
+        assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), name
+
+
 def test_a_single_leaf_and_what_is_null_are_drawn_too(show: Show) -> None:
     made = document(n_leaves=1)
     made["quality"] |= {"roc": None, "calibration": None}
