@@ -343,7 +343,9 @@ def test_levels_by_subgroup_of_unseen_rows_are_their_hits(model):
     ("ask", "told"),
     [
         (lambda m, X: m.leaves(level=95), "level must be"),
-        (lambda m, X: m.leaves(confidence=95), "confidence must be"),
+        (lambda m, X: m.leaves(confidence=95), "confidence must be .* Did you mean 0.95"),
+        (lambda m, X: TreeClassifier(criterion="Gini").fit(X, noisy()[1]), "Did you mean 'gini'"),
+        (lambda m, X: m.prune("utility"), "TreeClassifier\\(pruning='utility'\\)"),
         (lambda m, X: m.predict_or_abstain(X, min_confidence=2), "min_confidence must be"),
         (lambda m, X: m.levels_by("nothing"), "column must be the name of a column"),
     ],
