@@ -23,7 +23,12 @@ def compare(
     target: given.TableTarget = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", "-m", help="Twice, with a table: the two classifiers."),
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="CLASSIFIER",
+            help="Twice, with a table: the two classifiers, as evaluate takes them.",
+        ),
     ] = None,
     measure: given.CostedMeasureName = None,
     margin: Annotated[

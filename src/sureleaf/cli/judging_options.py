@@ -55,7 +55,8 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="The classifier: TreeClassifier, BaggedTreesClassifier, or the full name of one of "
+        metavar="CLASSIFIER",
+        help="TreeClassifier, BaggedTreesClassifier, or the full name of one of "
         "another library; with parameters, if any.",
     ),
 ]
