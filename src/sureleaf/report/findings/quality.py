@@ -214,7 +214,7 @@ def _folds(found: Gathered) -> dict[str, Any]:
     judged = found.judged
     names = ["accuracy", "balanced_accuracy", "auc", "nce", "quadratic_loss"]
     if found.asked.cost is not None:
-        names.append("cost")
+        names.extend(OF_COSTS)
     return {
         "rows_id": judged.rows_id,
         "splits_id": judged.splits_id,
