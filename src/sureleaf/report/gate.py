@@ -171,7 +171,7 @@ def _values(folds: dict[str, Any], measure: str, which: str) -> Any:
     if measure not in folds["values"]:
         raise InvalidArgumentError(
             f"--measure must be one of {', '.join(folds['values'])} for the {which} report; "
-            f"got {measure!r}."
+            f"got {measure!r}.{' Make it with --cost.' if find_measure(measure).needs_cost else ''}"
         )
     raw = folds["values"][measure]
     return np.array([math.nan if value is None else value for value in raw], dtype=np.float64)
