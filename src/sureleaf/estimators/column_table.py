@@ -108,8 +108,9 @@ def end_of(text: str, longest: int = _LONGEST) -> str:
     """
     if len(text) <= longest:
         return text
-    kept = text[2 - longest :]
-    return f"… {kept.partition(' and ')[2] or kept}"
+    room = longest - len("… ")
+    whole = text[-room - len(" and ") :].partition(" and ")[2]
+    return f"… {whole or text[-room:]}"
 
 
 def json_value(value: Any) -> Any:
