@@ -44,7 +44,8 @@ def picture(page: Path) -> bytes:
         shown.goto(page.as_uri())
         answer = shown.locator("#answer").bounding_box()
         height = answer["y"] + answer["height"] + 24
-        png = shown.screenshot(clip={"x": 0, "y": 0, "width": 1240, "height": height})
+        clip = {"x": 0, "y": 0, "width": 1240, "height": height}
+        png = shown.screenshot(clip=clip, full_page=True)
         browser.close()
     small = io.BytesIO()
     image = Image.open(io.BytesIO(png)).convert("RGB")

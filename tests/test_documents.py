@@ -13,12 +13,14 @@ from tests.cli.command import sureleaf
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = list((ROOT / "docs").glob("*.md"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_python_examples_of_the_readme_run() -> None:
+@pytest.mark.parametrize("name", ["README.md", "docs/judging.md"])
+def test_the_python_examples_run(name: str) -> None:
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-    done = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=options)
+    done = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=options)
     assert done.attempted > 5
     assert done.failed == 0
 
@@ -30,11 +32,15 @@ def test_the_commands_of_the_readme_print_what_it_says() -> None:
         assert sureleaf(*shlex.split(command)).stdout == printed
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, *sorted(f"docs/{p.name}" for p in PAGES)])
 def test_links_to_files_lead_somewhere(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", text):
-        assert (ROOT / target).exists(), target
+        assert ((ROOT / name).parent / target).exists(), target
+
+
+def test_every_page_of_the_documentation_can_be_found_from_the_readme() -> None:
+    assert {page.name for page in PAGES} <= set(re.findall(r"docs/([\w-]+\.md)", README))
 
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])

@@ -115,6 +115,15 @@ def test_a_flagged_leaf_says_what_it_lacks(
             assert meaning in panel.inner_text()
 
 
+def test_rows_that_are_not_known_are_not_never(show: Show) -> None:
+    made = document(n_leaves=3)
+    leaf = next(node for node in made["tree"]["nodes"] if not node["children"])
+    leaf["rows_needed"] = None
+    page = show(made)
+    line = page.locator(f'#leaf-table tr[data-leaf="{leaf["id"]}"]')
+    assert line.locator("td").last.inner_text() == "not known"
+
+
 def test_a_phone_shows_the_main_numbers_without_scrolling_sideways(show: Show) -> None:
     page = show(document(n_leaves=12), viewport={"width": 390, "height": 800})
     for name in ("Measures", "Leaves", "Other models", "Columns", "Confusion matrix"):

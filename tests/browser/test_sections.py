@@ -36,6 +36,25 @@ def test_every_section_is_there_and_fits_a_desk_and_a_phone(
         assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+def test_verdicts_of_many_words_are_not_cut(show: Show) -> None:
+    made = document(n_leaves=3)
+    for row in made["models"]["rows"]:
+        if row["comparison"]:
+            row["comparison"]["words"] = "better, but perhaps by less than 1 in 100"
+    page = show(made)
+    for width in (1280, 1000, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        place = page.get_by_role("region", name="Other models", exact=True)
+        assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), width
+
+
+def test_classes_of_several_words_fit_a_desk(show: Show) -> None:
+    page = show(document(n_leaves=12, labels=[f"a kind of glass {place}" for place in "abcdef"]))
+    for name in ("Leaves", "Confusion matrix"):
+        place = page.get_by_role("region", name=name, exact=True)
+        assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), name
+
+
 def test_a_single_leaf_and_what_is_null_are_drawn_too(show: Show) -> None:
     made = document(n_leaves=1)
     made["quality"] |= {"roc": None, "calibration": None}

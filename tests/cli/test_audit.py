@@ -7,8 +7,11 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.cli.command import run
@@ -37,6 +40,36 @@ def test_a_tree_is_audited_leaf_by_leaf(capsys, files):
     assert "on 75 rows that it has not seen" in out.replace("\n", " ")
     assert re.search(r"Leaf 1: p[lw] <= [\d.]+\n", out)
     assert "outside its 95 % interval" in out.replace("\n", " ")
+
+
+def test_a_large_trees_fullest_leaves_are_shown(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=["a", "b", "c"])
+    kind = np.where(rng.random(600) < 0.5, "no", "yes")
+    skops.dump(DecisionTreeClassifier(random_state=0).fit(frame, kind), tmp_path / "tree.skops")
+    frame.assign(kind=kind[::-1]).to_csv(tmp_path / "rows.csv", index=False)
+    told = ("audit", tmp_path / "tree.skops", tmp_path / "rows.csv", "-t", "kind")
+    leaves = json.loads(run(capsys, *told, "--json")[1])["leaves"]
+    _, out, _ = run(capsys, *told)
+    shown = [int(number) for number in re.findall(r"^Leaf (\d+):", out, flags=re.MULTILINE)]
+    assert len(shown) == 20
+    rows = {leaf["leaf"]: leaf["n"] for leaf in leaves}
+    assert min(rows[leaf] for leaf in shown) == sorted(rows.values())[-20]
+    assert f"{len(rows) - 20} more leaves, with" in out
+
+
+def test_columns_may_be_selected_by_their_kind(capsys, tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5, "b": ["x", "y"] * 10})
+    kind = np.array(["no", "no", "yes", "yes"] * 5)
+    text = make_column_selector(dtype_exclude="number")
+    encoded = make_column_transformer((OneHotEncoder(), text), remainder="passthrough")
+    model = make_pipeline(encoded, DecisionTreeClassifier(random_state=0)).fit(frame, kind)
+    skops.dump(model, tmp_path / "model.skops")
+    frame.assign(kind=kind).to_csv(tmp_path / "rows.csv", index=False)
+    told = ("audit", tmp_path / "model.skops", tmp_path / "rows.csv", "-t", "kind")
+    code, out, _ = run(capsys, *told)
+    assert code == 0
+    assert "Leaf 1: remainder__a <= 2.5" in out
 
 
 def test_json_holds_every_leaf_and_bin(capsys, files):

@@ -97,6 +97,7 @@ JSON = {
     "rank": "rank data.csv -t class",
     "evaluate": "evaluate data.csv -t class --design holdout",
     "compare": "compare first.eval second.eval",
+    "audit": "audit model.sureleaf data.csv -t class",
     "curve": "curve data.csv -t class --repeats 3",
     "export": "export model.sureleaf -o tree.dot",
     "plan --p-max": "plan --p-max 0.75",

@@ -95,6 +95,34 @@ def test_two_models_are_compared_on_one_table(
     assert "●" in out
 
 
+def test_two_models_are_compared_at_costs(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = ["-m", "TreeClassifier", "-m", "sklearn.dummy.DummyClassifier(strategy='prior')"]
+    told = ["compare", data, "-t", "class", *models, "--cost", "0,1;9,0", "--json"]
+    found = json.loads(run(capsys, *told)[1])
+    assert found["measure"] == "decided_cost"
+    said_no = sum(line.endswith(",no") for line in data.read_text(encoding="utf-8").splitlines())
+    assert found["values"][1] == pytest.approx(said_no / 198, abs=0.01)  # yes costs least, always
+    as_predicted = json.loads(run(capsys, *told, "--measure", "cost")[1])
+    assert as_predicted["values"][1] > found["values"][1]
+
+
+def test_a_figure_beyond_one_has_no_bar(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "evaluate", data, "-t", "class", "--cost", "0,60;60,0")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    assert "●" in lines["accuracy"]
+    assert "●" not in lines["cost"]
+    assert "Low is good: nce (log loss" in out
+
+
+def test_three_classes_have_no_positive_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["size,kind", *(f"{i % 30},{'abc'[i % 30 // 10]}" for i in range(90))]
+    (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
+    _, out, _ = run(capsys, "evaluate", tmp_path / "rows.csv", "-t", "kind", "--folds", 3)
+    assert "90 rows of 3 classes, 3 folds, seed 0" in out
+
+
 def test_curve_says_how_many_rows_a_target_needs(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,11 +146,24 @@ def test_curve_says_how_many_rows_a_target_needs(
             ["evaluate", "DATA", "-t", "class", "--positive", "x"],
             "--positive must be a label of the target; got 'x'",
         ),
-        (["evaluate", "DATA", "-t", "class", "-m", "Nope"], "--model must name a classifier"),
+        (["evaluate", "DATA", "-t", "class", "-m", "Nope"], "--model must be TreeClassifier or"),
+        (
+            ["evaluate", "DATA", "-t", "class", "-m", "sklearn.tree.Nope"],
+            "--model must name a classifier",
+        ),
         (["evaluate", "DATA", "-t", "class", "-m", "f(1)"], "--model must be a name"),
         (["evaluate", "DATA", "-t", "class", "-m", "a b"], "--model must be a name"),
         (["evaluate", "nowhere.csv", "-t", "class"], "there is no file 'nowhere.csv'"),
-        (["compare", "DATA", "-t", "class", "-m", "TreeClassifier"], "compare needs two saved"),
+        (
+            ["compare", "DATA", "-t", "class", "-m", "TreeClassifier"],
+            "compare needs a table with --target and --model twice, or two saved evaluations or "
+            "reports; got 1 file, 1 model and a target.",
+        ),
+        (["compare", "a.json", "b.json", "--cost", "0,1;5,0"], "--cost goes with a table"),
+        (
+            ["curve", "DATA", "-t", "class", "--measure", "cost"],
+            "The measure 'cost' needs a cost matrix",
+        ),
         (["curve", "DATA", "-t", "class", "--start", "9999"], "start must be at most"),
     ],
 )

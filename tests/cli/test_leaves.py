@@ -70,6 +70,9 @@ def test_rank_puts_the_column_of_highest_utility_first(capsys):
     code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--training")
     assert code == 0
     assert "One split on" in out
+    code, out, _ = run(capsys, "rank", LABOR, "--target", "class")
+    assert any(u <= 37 / 57 + 1e-9 for u in utilities)  # 37 of the 57 rows are good
+    assert "a tree may begin with it" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("command", ["leaves", "rank"])

@@ -343,9 +343,11 @@ def test_levels_by_subgroup_of_unseen_rows_are_their_hits(model):
     ("ask", "told"),
     [
         (lambda m, X: m.leaves(level=95), "level must be"),
-        (lambda m, X: m.leaves(confidence=95), "confidence must be"),
+        (lambda m, X: m.leaves(confidence=95), "confidence must be .* Did you mean 0.95"),
+        (lambda m, X: TreeClassifier(criterion="Gini").fit(X, noisy()[1]), "Did you mean 'gini'"),
+        (lambda m, X: m.prune("utility"), "TreeClassifier\\(pruning='utility'\\)"),
         (lambda m, X: m.predict_or_abstain(X, min_confidence=2), "min_confidence must be"),
-        (lambda m, X: m.levels_by("nothing"), "column must be one of"),
+        (lambda m, X: m.levels_by("nothing"), "column must be the name of a column"),
     ],
 )
 def test_what_cannot_be_used_is_named(model, ask, told):
@@ -419,3 +421,14 @@ def test_one_group_measures_nothing_and_all_is_flagged():
     assert table.flagged.all()
     with pytest.raises(InvalidArgumentError, match="honest"):
         TreeClassifier(levels_from="honest").fit(X, y, groups=np.zeros(300))
+
+
+def test_a_printed_table_keeps_the_end_of_a_long_rule() -> None:
+    X = [[f"{'a long name of a category ' * 3}{i % 2}", i] for i in range(40)]
+    y = [i % 2 for i in range(40)]
+    leaves = TreeClassifier(pruning=None).fit(X, y).leaves()
+    assert max(map(len, leaves.rule)) > 64
+    shown = repr(leaves).splitlines()[1]
+    assert str(leaves.rule[0]) not in shown
+    assert f"… {str(leaves.rule[0])[-62:]}" in shown
+    assert str(leaves.rule[0]) in leaves._repr_html_().replace("&lt;", "<").replace("&gt;", ">")

@@ -87,7 +87,7 @@ def test_every_measure_has_an_interval_around_its_value_within_its_range(name, d
     assert found.level == 0.9
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMED) - {"cost"}))
+@pytest.mark.parametrize("name", sorted(set(NAMED) - {"cost", "decided_cost"}))
 def test_named_measures_are_the_public_functions(name: str, holdout) -> None:
     found = holdout.predictions
     function = getattr(measures, name)
@@ -229,8 +229,23 @@ def test_unknown_measures_and_methods_are_refused(holdout) -> None:
         judge(KFold(3)).estimate("accuracy", of="algorithm", method="wilson")
     with pytest.raises(InvalidArgumentError, match="is not valid for f_measure"):
         holdout.estimate("f_measure", method="wilson")
+    with pytest.raises(InvalidArgumentError, match="Did you mean 'f_measure'"):
+        holdout.estimate("F1")
     with pytest.raises(InvalidArgumentError, match="needs a cost matrix"):
         evaluate(Nearest(), X, Y, design=Holdout(), random_state=0).estimate("cost")
+
+
+def test_decided_costs_are_those_of_the_cheapest_decisions(holdout) -> None:
+    found = holdout.predictions
+    decided = measures.decide(found.probabilities, COST, [0, 1])
+    total = measures.cost(found.truth, decided, cost=COST)
+    assert holdout.estimate("decided_cost").value == pytest.approx(total / len(decided))
+    assert not NAMED["decided_cost"].greater_is_better
+    own = np.stack([np.array(COST) * (1 + i % 3) for i in range(len(Y))])
+    by_row = evaluate(Nearest(), X, Y, design=Holdout(), cost=own, random_state=5)
+    rows = by_row.predictions.row
+    prices = own[rows, found.truth, decided]
+    assert by_row.estimate("decided_cost").value == pytest.approx(prices.mean())
 
 
 def test_a_measure_of_ones_own_is_bootstrapped(holdout) -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from sureleaf import TreeClassifier
+from sureleaf import TreeClassifier, measures
 from sureleaf.probability import ESTIMATES, Averaging, KeepMajority, Laplace, Shrinkage
 from sureleaf.probability.stated import StatedProbabilities
 
@@ -84,3 +84,16 @@ def test_threads_that_ask_at_the_same_time_get_the_same_array():
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: stated.values, range(64)))
     assert all(values is found[0] for values in found)
+
+
+def test_leaves_that_were_overturned_tie_exactly_and_are_not_ranked_by_rounding() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = (rng.random(600) < 0.3 + 0.3 * (X[:, 0] > 0)).astype(int)
+    model = TreeClassifier(criterion="gini", pruning=None).fit(X, y)
+    stated = model.predict_proba(X)
+    tied = np.abs(stated[:, 0] - 0.5) < 1e-8
+    assert len(np.unique(model.apply(X)[tied])) > 10
+    assert len(np.unique(stated[tied, 0])) == len(np.unique(stated[tied, 1])) == 2
+    ones = measures.auc(y == 1, stated[:, 1])
+    assert measures.auc(y == 0, stated[:, 0]) == pytest.approx(ones, abs=1e-12)

@@ -152,3 +152,15 @@ def test_the_page_is_written(tmp_path: Path) -> None:
 def test_a_report_is_no_audit() -> None:
     with pytest.raises(InvalidArgumentError, match="schema must be 'sureleaf-audit/1'"):
         render_audit({"schema": "sureleaf-report/1"})
+
+
+def test_a_long_rule_is_told_by_its_end_and_a_small_chance_is_not_none() -> None:
+    made = audit_document(tree_audit(max_depth=12), Origin("kind"))
+    _, text = sentences(made)["groups"]
+    named = re.findall(r"leaf (\d+), (.*?): (?:bad|good) \(", text)
+    rules = {leaf["leaf"]: leaf["rule"] for leaf in made["leaves"]}
+    assert named
+    for leaf, told in named:
+        assert rules[int(leaf)].endswith(told.removeprefix("… "))
+        assert told.startswith("… ") == (len(rules[int(leaf)]) > 140)
+    assert "chance 0 %" not in text

@@ -110,3 +110,16 @@ def test_a_written_report_is_read_again(old: Document, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(json.dumps(old))
     assert read_report(path) == old
+
+
+@pytest.mark.parametrize("measure", ["cost", "decided_cost"])
+def test_reports_with_the_same_costs_are_compared_by_them(measure: str) -> None:
+    dear = quick_report(*mixed(), cost=[[0, 20], [1, 0]]).to_dict()
+    worse = copy.deepcopy(dear)
+    values = worse["quality"]["folds"]["values"]
+    values[measure] = [value + 0.5 + 0.001 * i for i, value in enumerate(values[measure])]
+    assert compare_reports(dear, worse, measure=measure).verdict == "worse"
+    assert compare_reports(dear, dear, measure=measure).difference == 0
+    worse["quality"]["folds"]["cost_id"] = "0" * 64
+    with pytest.raises(InvalidArgumentError, match="other costs"):
+        compare_reports(dear, worse, measure=measure)

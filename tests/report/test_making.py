@@ -102,7 +102,9 @@ def test_costs_are_priced_and_the_threshold_moves_with_them(report: Report) -> N
     assert quality["cost_given"]
     assert not plain["cost_given"]
     assert quality["decision"]["threshold"] < plain["decision"]["threshold"]
-    assert "cost" in [measure["name"] for measure in quality["measures"]]
+    figures = {measure["name"]: measure["value"] for measure in quality["measures"]}
+    assert not {"cost", "decided_cost"} & {measure["name"] for measure in plain["measures"]}
+    assert quality["decision"]["cost_a_row"] <= figures["decided_cost"] < figures["cost"]
     missed = np.array(quality["decision"]["confusion"])[0, 1]
     assert missed < np.array(plain["decision"]["confusion"])[0, 1]
 
@@ -217,6 +219,17 @@ def test_lists_of_rows_and_labels_that_are_numbers_are_taken() -> None:
     ).to_dict()
     check_document(document)
     assert [one["label"] for one in document["data"]["classes"]] == ["0", "1"]
+
+
+def test_what_is_predicted_is_called_by_the_name_of_y() -> None:
+    rows, labels = (
+        [[i % 9] for i in range(60)],
+        pd.Series([i % 2 for i in range(60)], name="parity"),
+    )
+    named = make_report(rows, labels, effort=QUICK, n_jobs=1).to_dict()
+    assert named["data"]["target"] == "parity"
+    plain = make_report(rows, labels.rename(3), target="odd", effort=QUICK, n_jobs=1).to_dict()
+    assert plain["data"]["target"] == "odd"
 
 
 def test_the_margin_is_less_where_there_is_less_to_gain() -> None:

@@ -18,11 +18,12 @@ _TRUSTED = (
     "collections.OrderedDict",
     "lightgbm.basic.Booster",
     "lightgbm.sklearn.LGBMClassifier",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.tree._tree.Tree",
     "xgboost.core.Booster",
     "xgboost.sklearn.XGBClassifier",
 )
-"""Types that models of trees are made of, and that skops itself leaves to the reader."""
+"""Types that models of trees and their columns are made of; skops leaves them to the reader."""
 
 
 def load_model(

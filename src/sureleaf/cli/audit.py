@@ -19,7 +19,9 @@ def audit(
     model: Annotated[
         Path,
         typer.Argument(
-            help="A fitted model: .skops, .joblib, .pkl, LightGBM's .txt, XGBoost's .json."
+            metavar="MODEL",
+            help="A fitted model: .sureleaf, .skops, .joblib, .pkl, LightGBM's .txt, "
+            "XGBoost's .json.",
         ),
     ],
     data: given.Data,

@@ -23,9 +23,14 @@ def compare(
     target: given.TableTarget = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", "-m", help="Twice, with a table: the two classifiers."),
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="CLASSIFIER",
+            help="Twice, with a table: the two classifiers, as evaluate takes them.",
+        ),
     ] = None,
-    measure: given.MeasureName = "accuracy",
+    measure: given.CostedMeasureName = None,
     margin: Annotated[
         float | None,
         typer.Option(
@@ -61,6 +66,7 @@ def compare(
     repeats: given.Repeats = None,
     test: given.Test = 1 / 3,
     positive: given.Positive = None,
+    cost: given.Cost = None,
     group: given.Group = None,
     weight: given.Weight = None,
     level: given.Level = 0.95,
@@ -83,12 +89,20 @@ def compare(
     - sureleaf compare data.csv -t class -m TreeClassifier
       -m sklearn.naive_bayes.GaussianNB --repeats 10 --margin 0.01
 
+    - sureleaf compare data.csv -t class -m TreeClassifier
+      -m BaggedTreesClassifier --cost "0,5;1,0"
+
     - sureleaf compare first.eval second.eval --measure auc
 
     - sureleaf compare old.json new.json --margin 0.02 --gate
     """
+    if len(paths) == 2 and cost is not None:
+        raise InvalidArgumentError(
+            "--cost goes with a table; evaluations and reports were saved with theirs. Leave it "
+            "out, and say --measure cost."
+        )
     if len(paths) == 2 and any(path.suffix.lower() == ".json" for path in paths):
-        _compare_reports(paths, measure, margin, level, gate=gate, as_json=as_json)
+        _compare_reports(paths, measure or "accuracy", margin, level, gate=gate, as_json=as_json)
         return
     if gate:
         raise InvalidArgumentError("--gate needs two reports: sureleaf compare old.json new.json")
@@ -117,6 +131,7 @@ def compare(
                 asked.y,
                 design=given.read_design(design, folds, repeats, test),
                 positive=given.read_label(positive, asked.y),
+                cost=None if cost is None else given.read_cost(cost, asked.y),
                 groups=asked.groups,
                 sample_weight=asked.weights,
                 n_jobs=jobs,
@@ -126,13 +141,14 @@ def compare(
         )
     else:
         raise InvalidArgumentError(
-            "compare needs two saved evaluations, or one table with --target and --model twice; "
-            f"got {len(paths)} paths and {len(models or [])} models."
+            "compare needs a table with --target and --model twice, or two saved evaluations or "
+            f"reports; got {_counted(len(paths), 'file')}, {_counted(len(models or []), 'model')} "
+            f"and {'no' if target is None else 'a'} target."
         )
     found = comparison.compare(
         first,
         second,
-        measure=measure,
+        measure=measure or ("accuracy" if cost is None else "decided_cost"),
         margin=margin or 0.0,
         level=level,
         independent=independent,
@@ -143,6 +159,10 @@ def compare(
         show_json(judged_text.comparison_values(found))
     else:
         show(*judged_text.show_comparison(found))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _compare_reports(

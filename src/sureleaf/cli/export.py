@@ -52,7 +52,9 @@ def export(
     ] = None,
     table: Annotated[
         str | None,
-        typer.Option(help="Of sql: the table with the rows.", rich_help_panel="SQL"),
+        typer.Option(
+            help="Of sql: the table with the rows.", show_default="data", rich_help_panel="SQL"
+        ),
     ] = None,
     keep: Annotated[
         list[str] | None,
@@ -89,7 +91,7 @@ def export(
         raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
     options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}
     wanted = {name: value for name, value in options.items() if value is not None}
-    written = room.export(load(model), "text" if form == "rules" else form, **wanted)
+    written = room.export(load(model), form, **wanted)
     content = written.encode() if isinstance(written, str) else written
     if isinstance(written, str) and not written.endswith("\n"):
         content += b"\n"

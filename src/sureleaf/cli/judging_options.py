@@ -51,14 +51,32 @@ SavedModel = Annotated[
     Path, typer.Argument(help="A model that sureleaf fit has saved.", metavar="MODEL")
 ]
 ModelName = Annotated[
-    str, typer.Option("--model", "-m", help="The classifier, with its parameters.")
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="CLASSIFIER",
+        help="TreeClassifier, BaggedTreesClassifier, or the full name of one of "
+        "another library; with parameters, if any.",
+    ),
 ]
+_MEASURES = ("accuracy", "auc", "f_measure", "nce", "quadratic_loss", "cost", "decided_cost")
 MeasureName = Annotated[
     str,
     typer.Option(
         "--measure",
-        help="accuracy, auc, f_measure, nce, quadratic_loss, ...",
-        autocompletion=completing.words("accuracy", "auc", "f_measure", "nce", "quadratic_loss"),
+        help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, ...",
+        autocompletion=completing.words(*_MEASURES),
+    ),
+]
+CostedMeasureName = Annotated[
+    str | None,
+    typer.Option(
+        "--measure",
+        help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, decided_cost (of the "
+        "decisions that cost least by the probabilities), ...",
+        show_default="accuracy; with --cost decided_cost",
+        autocompletion=completing.words(*_MEASURES),
     ),
 ]
 DesignName = Annotated[

@@ -172,6 +172,7 @@ def _write(made: Any, page: Path | None, as_json: Path | None) -> None:
 
 
 def _show(made: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:
+    from rich.table import Table
     from rich.text import Text
 
     from sureleaf.cli.output import show
@@ -181,7 +182,9 @@ def _show(made: Any, page: Path | None, as_json: Path | None, n_left_out: int) -
     sentences = made.document["answer"]["sentences"]
     shown: list[Any] = [Text(headline, style="bold"), ""]
     for text, one in zip(others, sentences, strict=True):
-        shown.append(Text.assemble(("• ", tones[one["tone"]]), text))
+        bullet = Table.grid(padding=(0, 1, 0, 0))
+        bullet.add_row(Text("•", tones[one["tone"]]), Text(text))
+        shown.append(bullet)
     shown += [Text(f"! {w['text']}", style="yellow") for w in made.document["data"]["warnings"][:8]]
     shown += given.left_out(n_left_out)
     shown.append("")

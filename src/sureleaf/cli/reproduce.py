@@ -14,15 +14,23 @@ __all__ = ["reproduce"]
 
 def reproduce(
     document: Annotated[
-        str, typer.Argument(help="The document: zhang2024, xu2022, aw or chawla2006.")
+        str,
+        typer.Argument(metavar="DOCUMENT", help="zhang2024, xu2022, aw or chawla2006."),
     ],
     table: Annotated[
         list[int] | None,
-        typer.Option("--table", "-t", help="Show this table cell by cell; may be repeated."),
+        typer.Option(
+            "--table", "-t", metavar="NUMBER", help="Show this table cell by cell; may be repeated."
+        ),
     ] = None,
     part: Annotated[
         list[str] | None,
-        typer.Option("--part", "-p", help="The same for a part without a number, by its name."),
+        typer.Option(
+            "--part",
+            "-p",
+            metavar="NAME",
+            help="The same for a part without a number, by its name.",
+        ),
     ] = None,
     figures: Annotated[
         Path | None,

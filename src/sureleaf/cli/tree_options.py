@@ -12,7 +12,16 @@ _PANEL = "The tree"
 _CRITERIA = ("gain_ratio", "entropy", "gini")
 _PRUNINGS = ("pessimistic", "cost_complexity", "reduced_error", "utility", "none")
 _SPLITS = ("multiway", "subset")
-_ESTIMATES = ("auto", "frequency", "laplace", "m_estimate", "jeffreys", "blend", "shrinkage")
+_ESTIMATES = (
+    "auto",
+    "frequency",
+    "laplace",
+    "m_estimate",
+    "jeffreys",
+    "blend",
+    "shrinkage",
+    "averaging",
+)
 
 Criterion = Annotated[
     str | None,

@@ -274,7 +274,8 @@ def prune_again(
             )
         return prune_reduced_error(tree, held_out)
     raise InvalidArgumentError(
-        f"rule must be 'pessimistic', 'cost_complexity' or 'reduced_error'; got {rule!r}."
+        f"rule must be 'pessimistic', 'cost_complexity' or 'reduced_error'; got {rule!r}. "
+        "Pruning by utility is done when a tree is fitted: TreeClassifier(pruning='utility')."
     )
 
 

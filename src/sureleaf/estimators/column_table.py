@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from sureleaf.estimators.optional_library import optional_library
 
-__all__ = ["ColumnTable", "json_value"]
+__all__ = ["ColumnTable", "end_of", "json_value"]
 
 _SHOWN = 40
+_LONGEST = 64
 
 
 class ColumnTable:
@@ -79,7 +80,7 @@ class ColumnTable:
         return ([f"... {hidden} more"] if hidden > 0 else []) + self.notes()
 
     def __repr__(self) -> str:
-        lines = self._cells()
+        lines = [[end_of(cell) for cell in line] for line in self._cells()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         padded = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -95,6 +96,21 @@ class ColumnTable:
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._more())
         return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def end_of(text: str, longest: int = _LONGEST) -> str:
+    """Cut a long rule in front, at a test where there is one: its end tells leaves apart.
+
+    Examples
+    --------
+    >>> end_of("size > 3 and colour = red and age <= 40", 30)
+    '… colour = red and age <= 40'
+    """
+    if len(text) <= longest:
+        return text
+    room = longest - len("… ")
+    whole = text[-room - len(" and ") :].partition(" and ")[2]
+    return f"… {whole or text[-room:]}"
 
 
 def json_value(value: Any) -> Any:

@@ -264,7 +264,8 @@ def _repair(
             names = ", ".join(map(str, siblings))
             ways.append(f"merge with {names} (confidence {stated.confidence[above]:.2f})")
     if more > 0:
-        ways.append(f"collect {np.ceil(more):.0f} more rows")
+        rows = int(np.ceil(more))
+        ways.append(f"collect {rows} more row{'' if rows == 1 else 's'}")
     return " or ".join(ways) or _without_a_number(float(stated.n[leaf]), bool(may_help[leaf]))
 
 

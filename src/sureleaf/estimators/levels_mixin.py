@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.counts import CrossFit, LeafCounts, cross_fit, honest_hits, node_hits
 from sureleaf.counts.cross_fitted import first_largest
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.estimators.building import Recipe, build
 from sureleaf.estimators.folds import fold_numbers
 from sureleaf.estimators.leaf_table import (
@@ -360,6 +360,6 @@ def _place(column: Any, schema: Any) -> int:
     if isinstance(column, int | np.integer) and 0 <= column < len(names):
         return int(column)
     raise InvalidArgumentError(
-        f"column must be one of {', '.join(map(repr, names[:8]))} or a place from 0 to "
-        f"{len(names) - 1}; got {column!r}."
+        f"column must be the name of a column or a place from 0 to {len(names) - 1}; got "
+        f"{column!r}.{suggestion(str(column), names)}"
     )

@@ -167,8 +167,8 @@ def _content(path: str | PathLike[str]) -> bytes:
                 )
             if file.read(len(MAGIC)) != MAGIC:
                 raise InvalidArgumentError(
-                    f"{path} is no model that Sureleaf saved. Give a file that save() wrote; a "
-                    "table of data is not a model."
+                    f"{path} is no model that Sureleaf saved. Give a file that save() or sureleaf "
+                    "fit wrote; a table of data is not a model."
                 )
             file.seek(0)
             return file.read(facts.st_size)

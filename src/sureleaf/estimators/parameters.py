@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 
 __all__ = [
     "check_choice",
@@ -36,7 +36,9 @@ def check_choice(name: str, value: object, choices: Collection[object]) -> None:
     """
     if isinstance(value, list | dict | np.ndarray) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise InvalidArgumentError(f"{name} must be one of {listed}; got {value!r}.")
+        words = [choice for choice in choices if isinstance(choice, str)]
+        near = suggestion(value, words, listed=False) if isinstance(value, str) else ""
+        raise InvalidArgumentError(f"{name} must be one of {listed}; got {value!r}.{near}")
 
 
 def check_number(
@@ -61,7 +63,9 @@ def check_number(
         what = "a whole number" if whole else "a number"
         bounds = f"above {low:g}" if open_low else f"at least {low:g}"
         upper = "" if high == np.inf else f" and at most {high:g}"
-        raise InvalidArgumentError(f"{name} must be {what} {bounds}{upper}; got {value!r}.")
+        is_percent = high == 1 and is_number and 1 < value <= 100  # type: ignore[operator]
+        near = f" Did you mean {value / 100:g}?" if is_percent else ""  # type: ignore[operator]
+        raise InvalidArgumentError(f"{name} must be {what} {bounds}{upper}; got {value!r}.{near}")
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:

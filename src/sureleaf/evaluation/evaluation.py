@@ -214,10 +214,7 @@ class Evaluation(ShownAsText):
                 "Use a measure of predictions, for example accuracy, or wrap the estimator in "
                 "sklearn.calibration.CalibratedClassifierCV."
             )
-        if found.name == "cost" and self.cost_matrix is None:
-            raise InvalidArgumentError(
-                "The measure 'cost' needs a cost matrix: evaluate(..., cost=[[0, 1], [5, 0]])."
-            )
+        found.check_cost(self.cost_matrix)
         return found
 
     def split_values(self, measure: str | Measure) -> Floats:
@@ -267,7 +264,8 @@ class Evaluation(ShownAsText):
         Parameters
         ----------
         measure : str or Measure
-            A name such as ``"accuracy"`` or ``"auc"``; ``"cost"`` is the mean cost a row.
+            A name such as ``"accuracy"`` or ``"auc"``. ``"cost"`` is the mean cost a row of what
+            is predicted, ``"decided_cost"`` that of the decisions of least expected cost.
         level : float
         of : {"model", "algorithm"}, optional
             Whether the interval speaks of the model(s) that were fitted, or of the algorithm,

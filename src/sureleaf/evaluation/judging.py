@@ -137,8 +137,17 @@ def _refuse_if_all_failed(splits: tuple[SplitFacts, ...], estimator: Any) -> Non
     if all(facts.failure for facts in splits if facts.without is None):
         raise FailedFitError(
             f"{describe(estimator)} failed on every one of {len(splits)} splits, first with "
-            f"{splits[0].failure}"
+            f"{splits[0].failure}{_remedy(splits[0].failure)}"
         )
+
+
+def _remedy(failure: str | None) -> str:
+    if "could not convert string" not in (failure or ""):
+        return ""
+    return (
+        ". It takes numbers only: put an encoder before it, such as "
+        "make_pipeline(OneHotEncoder(handle_unknown='ignore'), ...)."
+    )
 
 
 def describe(estimator: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import ConfusionMatrix
+from sureleaf.evaluation.measures.named import NAMED
 from sureleaf.evaluation.shown import ShownAsText
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ FIGURES = (
     "nce",
     "quadratic_loss",
     "cost",
+    "decided_cost",
 )
 
 
@@ -89,8 +91,8 @@ def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
         needs_two = name in ("precision", "recall", "f_measure")
         if (
             (needs_two and not two)
-            or (name == "cost" and evaluation.cost_matrix is None)
-            or (name in ("auc", "nce", "quadratic_loss") and evaluation.probabilities is None)
+            or (NAMED[name].needs_cost and evaluation.cost_matrix is None)
+            or (NAMED[name].needs_probabilities and evaluation.probabilities is None)
         ):
             continue
         try:

@@ -49,6 +49,8 @@ class KeepMajority:
         first = (probabilities >= highest[:, np.newaxis] - 1e-12).argmax(axis=1)
         overturned = np.flatnonzero(first != majority)
         kept = probabilities.copy()
+        if kept.shape[1] == 2:  # the same tie everywhere: rounding must not rank such leaves
+            kept[overturned] = highest[overturned] = 1.0
         # A touch above, since of equal ones the first class would be predicted.
         kept[overturned, majority[overturned]] = highest[overturned] * (1.0 + 1e-9)
         shares: NDArray[np.float64] = kept / line_sums(kept)[:, np.newaxis]

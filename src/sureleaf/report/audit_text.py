@@ -10,11 +10,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves
+from sureleaf.report.leaves_text import largest_leaves
+from sureleaf.report.percentage import percentage
 from sureleaf.tree.size_words import leaves_in_words
 
 __all__ = ["show_audit"]
 
-_SHOWN = 40
+_SHOWN = 20
 
 
 def show_audit(found: Audit) -> Iterator[str | Table]:
@@ -31,8 +33,8 @@ def show_audit(found: Audit) -> Iterator[str | Table]:
     """
     yield _headline(found)
     yield (
-        f"It has found the most probable class for [bold]{100 * found.confidence:.1f} %[/bold] of "
-        f"such rows; for its predictions it states {100 * found.stated:.1f} % on average."
+        f"It has found the most probable class for [bold]{percentage(found.confidence)}[/bold] of "
+        f"such rows; for its predictions it states {percentage(found.stated)} on average."
     )
     if found.rows == "training":
         yield "[yellow]These rows grew the model: all of this flatters it.[/yellow]"
@@ -46,11 +48,17 @@ def show_audit(found: Audit) -> Iterator[str | Table]:
             f"[yellow]{weak} {kind} {told} not to be trusted[/yellow], with "
             f"{100 * share:.0f} % of the rows."
         )
+    shown = largest_leaves(table.n, _SHOWN) if table is found.leaves else list(range(len(table)))
     if isinstance(table, AuditedLeaves):
-        yield from _rules(table)
-    yield _groups(found, table)
-    if len(table) > _SHOWN:
-        yield f"... {len(table) - _SHOWN} more; --json has all of them."
+        yield from _rules(table, shown)
+    yield _groups(found, table, shown)
+    hidden = len(table) - len(shown)
+    if hidden:
+        share = 1.0 - table.n[shown].sum() / table.n.sum()
+        yield (
+            f"[dim]{hidden:,} more {_kind(found, hidden)}, with {100 * share:.0f} % of the rows: "
+            "--json has all of them.[/dim]"
+        )
     if found.trees is not None:
         yield _trees(found)
     yield found.notes()[-1]
@@ -61,7 +69,7 @@ def _headline(found: Audit) -> str:
     seen = "that it was fitted on" if found.rows == "training" else "that it has not seen"
     return (
         f"{escape(found.model)}{_size(found)}, on {found.n_rows:,} rows {seen}: right about "
-        f"[bold]{100 * estimate.value:.1f} %[/bold] "
+        f"[bold]{percentage(estimate.value)}[/bold] "
         f"({100 * estimate.low:.1f} to {100 * estimate.high:.1f})."
     )
 
@@ -79,14 +87,14 @@ def _kind(found: Audit, number: int) -> str:
     return one if number == 1 else many
 
 
-def _rules(table: AuditedLeaves) -> Iterator[str]:
+def _rules(table: AuditedLeaves, shown: list[int]) -> Iterator[str]:
     if table.rule is None:
         return
-    for leaf, rule in list(zip(table.leaf, table.rule, strict=True))[:_SHOWN]:
-        yield f"[dim]Leaf {leaf}:[/dim] {escape(str(rule))}"
+    for line in shown:
+        yield f"[dim]Leaf {table.leaf[line]}:[/dim] {escape(str(table.rule[line]))}"
 
 
-def _groups(found: Audit, table: AuditedLeaves | AuditedBins) -> Table:
+def _groups(found: Audit, table: AuditedLeaves | AuditedBins, lines: list[int]) -> Table:
     is_leaf = isinstance(table, AuditedLeaves)
     shown = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
     shown.add_column("leaf" if is_leaf else "stated", no_wrap=True)
@@ -96,7 +104,7 @@ def _groups(found: Audit, table: AuditedLeaves | AuditedBins) -> Table:
     interval = f"{100 * found.level:g} %"
     for name in (*stated, "seen", interval, "confidence", "utility", "needed"):
         shown.add_column(name, justify="right", no_wrap=True)
-    for line in range(len(table))[:_SHOWN]:
+    for line in lines:
         star = "" if table.agrees[line] else "[yellow]*[/yellow]"
         stated = [f"{table.stated[line]:.2f}{star}"] if is_leaf else []
         shown.add_row(
@@ -111,7 +119,7 @@ def _groups(found: Audit, table: AuditedLeaves | AuditedBins) -> Table:
             f"{table.utility[line]:.2f}",
             "never" if math.isnan(table.rows_needed[line]) else f"{table.rows_needed[line]:,.0f}",
         )
-    if not np.all(table.agrees):
+    if not np.all(table.agrees[lines]):
         shown.caption = "! not to be trusted   * stated outside the interval"
     return shown
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from sureleaf.report.percentage import percentage
 from sureleaf.report.question import Question
 from sureleaf.tree.size_words import leaves_in_words
 
@@ -84,8 +85,8 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
     if "leaves" in values:
         what, grown = f"A tree of {leaves_in_words(values['leaves'])}", "grown"
         then = (
-            f", and has found the most probable class for [bold]{100 * values['confidence']:.1f} "
-            "%[/bold]"
+            ", and has found the most probable class for "
+            f"[bold]{percentage(values['confidence'])}[/bold]"
         )
     else:
         what, grown = f"{values['trees']} trees on bags of the rows", "fitted"
@@ -94,7 +95,7 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
         f"{what}, {grown} on {values['rows']:,} rows of {columns} to predict "
         f"[bold]{escape(values['target'])}[/bold]."
     )
-    yield (f"Right about [bold]{100 * values['utility']:.1f} %[/bold] of rows not seen{then}.")
+    yield (f"Right about [bold]{percentage(values['utility'])}[/bold] of rows not seen{then}.")
     saved = escape(values["saved"])
     yield f"Saved: {saved}"
     yield f"[dim]Predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"

@@ -81,7 +81,9 @@ def compare_reports(
     ----------
     old, new : dict
         Documents, as `Report.to_dict` and `read_report` give them.
-    measure : {"accuracy", "balanced_accuracy", "auc", "nce", "quadratic_loss", "cost"}
+    measure : str
+        "accuracy", "balanced_accuracy", "auc", "nce" or "quadratic_loss"; "cost" or
+        "decided_cost" of reports with the same costs.
     margin : float, optional
         Differences up to this size count as none; by default the margin of the old report, for
         other measures than accuracy 0.01.
@@ -169,7 +171,7 @@ def _values(folds: dict[str, Any], measure: str, which: str) -> Any:
     if measure not in folds["values"]:
         raise InvalidArgumentError(
             f"--measure must be one of {', '.join(folds['values'])} for the {which} report; "
-            f"got {measure!r}."
+            f"got {measure!r}.{' Make it with --cost.' if find_measure(measure).needs_cost else ''}"
         )
     raw = folds["values"][measure]
     return np.array([math.nan if value is None else value for value in raw], dtype=np.float64)
@@ -181,7 +183,7 @@ def _refuse_other_weights(folds: list[dict[str, Any]], measure: str) -> None:
         raise InvalidArgumentError(
             "the two reports weigh the same rows differently. Give both the same --weight."
         )
-    if measure == "cost" and new.get("cost_id") != old.get("cost_id"):
+    if find_measure(measure).needs_cost and new.get("cost_id") != old.get("cost_id"):
         raise InvalidArgumentError("the two reports have other costs. Give both the same --cost.")
 
 

@@ -40,11 +40,13 @@ def show_evaluation(judged: Evaluation, summary: Summary) -> Iterator[Renderable
     table = number_table("measure", "value", "interval", no_wrap=True)
     table.add_column("0 to 1", no_wrap=True)
     for name, found in summary.estimates.items():
-        bar = interval_bar(found.low, found.value, found.high, scale=(0.0, 1.0))
-        table.add_row(name, _number(found.value), _interval(found), bar)
+        on_scale = found.low >= 0 and found.high <= 1
+        bar = interval_bar(found.low, found.value, found.high, scale=(0.0, 1.0), width=28)
+        table.add_row(name, _number(found.value), _interval(found), bar if on_scale else "")
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", "", style="dim")
     yield table
+    yield from _low_is_good(summary)
     yield from _methods(summary)
     yield Text(str(judged.confusion()))
     for warning in summary.warnings:
@@ -63,11 +65,28 @@ def _answer(judged: Evaluation, summary: Summary) -> Iterator[Text]:
         yield Text(
             f"{told}, the majority class about {_percent(summary.majority)} %.", style="bold"
         )
+    two = len(judged.classes) == 2
+    positive = f"positive class {judged.positive!r}, " if two else ""
     yield Text(
-        f"{len(judged.truth):,} rows of {len(judged.classes)} classes, positive class "
-        f"{judged.positive!r}, {design_words(judged.design)}, seed {judged.seed}",
+        f"{len(judged.truth):,} rows of {len(judged.classes)} classes, {positive}"
+        f"{design_words(judged.design)}, seed {judged.seed}",
         style="dim",
     )
+
+
+def _low_is_good(summary: Summary) -> Iterator[Text]:
+    """Yield which of the figures are better where they are lower, and what the rarer ones are."""
+    words = {
+        "nce": "nce (log loss, in nats)",
+        "quadratic_loss": "quadratic_loss",
+        "cost": "cost (of the most probable class)",
+        "decided_cost": "decided_cost (of what costs least by the probabilities)",
+    }
+    told = [text for name, text in words.items() if name in summary.estimates]
+    if told:
+        *most, last = told
+        listed = f"{', '.join(most)} and {last}" if most else last
+        yield Text(f"Low is good: {listed}", style="dim")
 
 
 def _percent(share: float) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sureleaf.estimators.column_table import json_value
 from sureleaf.report.number_table import number_table
+from sureleaf.report.percentage import percentage
 from sureleaf.tree.size_words import leaves_in_words
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.estimators.leaf_table import LeafTable
 
-__all__ = ["leaf_values", "ranking_values", "show_leaves", "show_ranking"]
+__all__ = ["largest_leaves", "leaf_values", "ranking_values", "show_leaves", "show_ranking"]
 
 
 def show_leaves(
@@ -53,15 +54,15 @@ def show_leaves(
     rows = f"{leaves.n.sum():,.0f} rows"
     yield (
         f"A tree of {leaves_in_words(n_leaves)}, grown on {rows}: it will "
-        f"be right about [bold]{100 * stated.utility:.1f} %[/bold] of rows it has not seen, and "
-        f"has found the most probable class for [bold]{100 * stated.confidence:.1f} %[/bold]."
+        f"be right about [bold]{percentage(stated.utility)}[/bold] of rows it has not seen, and "
+        f"has found the most probable class for [bold]{percentage(stated.confidence)}[/bold]."
     )
     weak = int(leaves.flagged.sum())
     if weak:
         share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
         told = f"{leaves_in_words(weak)} {'is' if weak == 1 else 'are'}"
         yield f"[yellow]{told} not to be trusted[/yellow], with {100 * share:.0f} % of the rows."
-    shown = _largest(leaves.n, most)
+    shown = largest_leaves(leaves.n, most)
     for line in shown:
         yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(str(leaves.rule[line]))}"
     table = number_table(
@@ -97,8 +98,14 @@ def _rows(n: float) -> str:
     return f"{n:,.0f}" if n >= 1000 or n == round(n) else f"{n:.4g}"
 
 
-def _largest(n: NDArray[np.float64], most: int | None) -> list[int]:
-    """Places of the leaves with the most rows, in the order of the tree."""
+def largest_leaves(n: NDArray[np.float64], most: int | None) -> list[int]:
+    """Return the places of the leaves with the most rows, in the order of the tree.
+
+    Examples
+    --------
+    >>> largest_leaves(np.array([3.0, 9.0, 0.0, 5.0]), 2)
+    [1, 3]
+    """
     found: list[int] = np.sort(np.argsort(-n, kind="stable")[:most]).tolist()
     return found
 
@@ -115,10 +122,11 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str
     'One split on [bold]x0[/bold] is right about 97.5 % of unseen rows'
     """
     _, counts = np.unique(labels, return_counts=True)
+    majority = counts.max() / counts.sum()
     yield (
         f"One split on [bold]{escape(str(ranking.column[0]))}[/bold] is right about "
-        f"{100 * ranking.utility[0]:.1f} % of unseen rows, the majority class about "
-        f"{100 * counts.max() / counts.sum():.1f} %."
+        f"{percentage(ranking.utility[0])} of unseen rows, the majority class about "
+        f"{percentage(majority)}."
     )
     headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
     table = number_table(*headings, tight=True, overflow="fold")
@@ -137,6 +145,11 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str
             ),
         )
     yield table
+    if np.any(ranking.utility <= majority + 1e-9):
+        yield (
+            "[dim]A utility of the majority class or less: one split on that column names no other "
+            "class. Below other splits it may still help, and a tree may begin with it.[/dim]"
+        )
 
 
 def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:

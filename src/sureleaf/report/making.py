@@ -93,7 +93,7 @@ def make_report(  # noqa: PLR0913 - one question, named options
     X: Any,
     y: ArrayLike,
     *,
-    target: str = "target",
+    target: str | None = None,
     positive: object = None,
     cost: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -117,8 +117,8 @@ def make_report(  # noqa: PLR0913 - one question, named options
         As for `TreeClassifier.fit`.
     y : array-like of labels
         Two classes at least.
-    target : str
-        What is predicted, in words.
+    target : str, optional
+        What is predicted, in words; by default the name of y, if it has one.
     positive : label, optional
         The class that recall, ROC and calibration speak of; by default the rarest.
     cost : array-like of shape (m, m), optional
@@ -166,7 +166,9 @@ def make_report(  # noqa: PLR0913 - one question, named options
     interval 91 to 100).
     """
     start = time.perf_counter()
-    origin = Origin(target, title=title) if origin is None else origin
+    if origin is None:
+        named = getattr(y, "name", None) if target is None else target
+        origin = Origin(named if isinstance(named, str) and named else "target", title=title)
     labels = _check_labels(y)
     if cost is not None:
         _check_cost(cost, len(set(labels.tolist())))

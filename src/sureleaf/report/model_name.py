@@ -14,6 +14,8 @@ from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["Encoded", "read_model"]
 
+_OURS = ("TreeClassifier", "BaggedTreesClassifier")
+
 
 def read_model(text: str, X: Any) -> Any:
     """Return the classifier that a text names, ready for the columns of X.
@@ -38,6 +40,11 @@ def read_model(text: str, X: Any) -> Any:
     """
     name, options = _parse(text)
     module, _, short = name.rpartition(".")
+    if not module and short not in _OURS:
+        raise InvalidArgumentError(
+            f"--model must be {' or '.join(_OURS)}, or a classifier of another library with its "
+            f"module, such as sklearn.ensemble.RandomForestClassifier; got {text!r}."
+        )
     try:
         home = importlib.import_module(module or "sureleaf")
         kind = getattr(home, short)

@@ -113,7 +113,7 @@ def plan_rows(
             power=power,
             level=level,
         )
-        who = "each of the two needs" if independent else "both, on the same rows, need"
+        who = "each of the two needs" if independent else "both need the same"
         told = "McNemar" if not independent else "z, pooled"
         if not independent and discordance is None:
             told += ", errors independent"

@@ -214,7 +214,7 @@ def test_no_change_looks_at_repeats_that_both_sizes_have() -> None:
 def test_a_curve_with_nothing_on_it_is_an_error() -> None:
     with pytest.raises(FailedFitError, match="at every size, first with nce needs probabilities"):
         learning_curve(WithoutProbabilities(), X, Y, measure="nce", repeats=2)
-    with pytest.raises(InvalidArgumentError, match="'cost' needs cost="):
+    with pytest.raises(InvalidArgumentError, match="'cost' needs a cost matrix"):
         learning_curve(Nearest(), X, Y, measure="cost")
     one = learning_curve(Nearest(), X, Y, repeats=1, random_state=0)
     with pytest.raises(InvalidArgumentError, match="needs two repeats"):

@@ -27,7 +27,7 @@ def test_options_are_those_of_the_format():
         export(MODEL, "sql", colour="red")
     with pytest.raises(InvalidArgumentError, match="'svg' has no options"):
         export(MODEL, "svg", colour="red")
-    with pytest.raises(InvalidArgumentError, match="form must be one of text, json"):
+    with pytest.raises(InvalidArgumentError, match="form must be one of rules, text, json"):
         export(MODEL, "pmml")
 
 
@@ -36,7 +36,7 @@ def test_a_bag_is_refused_with_the_alternative(form):
     if form == "onnx":
         pytest.importorskip("onnx", reason="onnx is not installed")
     bag = BaggedTreesClassifier(n_estimators=2).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
-    with pytest.raises(InvalidTypeError, match=r"'json' or model.save\(path\)"):
+    with pytest.raises(InvalidTypeError, match=r"'json' \(--to json\) or model.save\(path\)"):
         export(bag, form)
 
 

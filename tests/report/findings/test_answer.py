@@ -65,7 +65,7 @@ def test_a_tree_that_surely_does_worse_is_told_so(document: Document) -> None:
     ranking(document, 0.45)
     told = sentence(document, "accuracy")
     assert told["tone"] == "bad"
-    assert "less (-20.0 to -5.0): it does worse" in told["text"]
+    assert "less (\u221220.0 to \u22125.0): it does worse" in told["text"]
 
 
 def test_a_class_that_is_missed_takes_the_praise_away(document: Document) -> None:

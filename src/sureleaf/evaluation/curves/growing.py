@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.errors import FailedFitError
 from sureleaf.evaluation.arguments import Integers, check_level
 from sureleaf.evaluation.curves.curve import LearningCurve
 from sureleaf.evaluation.curves.schedule import Geometric, Schedule
@@ -107,8 +107,7 @@ def learning_curve(
     table = read_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
     found = find_measure(measure)
     matrix = None if cost is None else check_cost(cost, len(table.classes), len(table))
-    if found.name == "cost" and matrix is None:
-        raise InvalidArgumentError("The measure 'cost' needs cost=, cost[actual][predicted].")
+    found.check_cost(matrix)
     seed = read_seed(random_state)
     design = RepeatedHoldout(repeats, test)
     splits = list(design.splits(table.codes, groups=table.groups, seed=seed))

@@ -18,7 +18,15 @@ from sureleaf.evaluation.arguments import (
 )
 from sureleaf.evaluation.labels import class_codes, find_classes, positive_class
 
-__all__ = ["check_cost", "cost", "cost_from_accuracy", "cost_threshold", "decide", "row_costs"]
+__all__ = [
+    "cheapest",
+    "check_cost",
+    "cost",
+    "cost_from_accuracy",
+    "cost_threshold",
+    "decide",
+    "row_costs",
+]
 
 
 def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> Floats:
@@ -166,13 +174,25 @@ def decide(
     classes = find_classes(labels)
     table = check_probabilities(probabilities, len(classes))
     matrix = check_cost(cost, len(classes), len(table))
-    expected = np.einsum("nk,nkc->nc", table, matrix) if matrix.ndim == 3 else table @ matrix
-    choice = expected.argmin(axis=1)
+    choice = cheapest(table, matrix)
     if matrix.shape[-1] == len(classes):
         return np.asarray(classes[choice])
     words = np.empty(len(classes) + 1, dtype=object)
     words[:-1], words[-1] = classes.tolist(), abstain
     return np.asarray(words[choice])
+
+
+def cheapest(probabilities: Floats, cost: Floats) -> Integers:
+    """Code of the decision of least expected cost for each row; the first of equally cheap ones.
+
+    Examples
+    --------
+    >>> cheapest(np.array([[0.95, 0.05], [0.6, 0.4]]), np.array([[0.0, 1.0], [10.0, 0.0]])).tolist()
+    [0, 1]
+    """
+    per_row = cost.ndim == 3
+    expected = np.einsum("nk,nkc->nc", probabilities, cost) if per_row else probabilities @ cost
+    return np.asarray(expected.argmin(axis=1))
 
 
 def cost_threshold(

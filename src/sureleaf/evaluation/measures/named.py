@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.evaluation.arguments import Floats
 from sureleaf.evaluation.measures import agreement, calibration, losses, ranking, rates
 from sureleaf.evaluation.measures.confusion import count_pairs
-from sureleaf.evaluation.measures.costs import row_costs
+from sureleaf.evaluation.measures.costs import cheapest, row_costs
 from sureleaf.evaluation.scored import Scored
 
 __all__ = ["NAMED", "Counted", "Measure", "find_measure"]
@@ -36,7 +36,7 @@ class Measure:
         Confusion matrix and code of the positive class -> the figure, if it follows from them.
     defined : callable, optional
         `Scored` rows -> whether they say anything of the figure; all rows do if it is left out.
-    needs_probabilities, greater_is_better : bool
+    needs_probabilities, greater_is_better, needs_cost : bool
     low, high : float
         The range of the measure.
 
@@ -60,6 +60,15 @@ class Measure:
     high: float = np.inf
     of_counts: Callable[[Floats, int], float] | None = None
     defined: Callable[[Scored], bool] | None = None
+    needs_cost: bool = False
+
+    def check_cost(self, cost: Floats | None) -> None:
+        """Raise an error if the measure needs a cost matrix and there is none."""
+        if self.needs_cost and cost is None:
+            raise InvalidArgumentError(
+                f"The measure {self.name!r} needs a cost matrix, cost[actual][predicted]: "
+                'cost=[[0, 1], [5, 0]], or --cost "0,1;5,0".'
+            )
 
     def of_split(self, rows: Scored) -> float:
         """Return the figure of one of several splits: NaN where its rows say nothing of it."""
@@ -165,11 +174,15 @@ def _wrong_side(rows: Scored) -> Floats:
 
 
 def _costs(rows: Scored) -> Floats:
-    if rows.cost is None:
-        raise InvalidArgumentError(
-            "The measure 'cost' needs a cost matrix: evaluate(..., cost=[[0, 1], [5, 0]])."
-        )
-    return row_costs(rows.truth, rows.prediction, rows.cost)
+    NAMED["cost"].check_cost(rows.cost)
+    return row_costs(rows.truth, rows.prediction, np.asarray(rows.cost))
+
+
+def _decided_costs(rows: Scored) -> Floats:
+    """Cost of each row if it gets the decision of least expected cost, whatever is predicted."""
+    NAMED["decided_cost"].check_cost(rows.cost)
+    cost = np.asarray(rows.cost)
+    return row_costs(rows.truth, cheapest(_table(rows), cost), cost)
 
 
 def _right(rows: Scored) -> Counted:
@@ -215,7 +228,15 @@ NAMED: dict[str, Measure] = {
         _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows)), np.inf),
         _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
         _loss("zero_one_loss", _wrong_side, 1.0),
-        Measure("cost", _mean(_costs), _costs, greater_is_better=False),
+        Measure("cost", _mean(_costs), _costs, greater_is_better=False, needs_cost=True),
+        Measure(
+            "decided_cost",
+            _mean(_decided_costs),
+            _decided_costs,
+            needs_probabilities=True,
+            greater_is_better=False,
+            needs_cost=True,
+        ),
         Measure("auc", _auc, needs_probabilities=True, low=0.0, high=1.0),
         Measure(
             "average_precision", _average_precision, needs_probabilities=True, low=0.0, high=1.0
@@ -230,7 +251,22 @@ NAMED: dict[str, Measure] = {
         ),
     )
 }
-"""The measures that an evaluation knows by name; ``cost`` is the mean cost a row there."""
+"""The measures that an evaluation knows by name. ``cost`` is the mean cost a row of what is
+predicted, ``decided_cost`` that of the decisions of least expected cost by the probabilities."""
+
+_ELSEWHERE = {
+    "brier": "quadratic_loss",
+    "brier_score": "quadratic_loss",
+    "ece": "expected_calibration_error",
+    "f1": "f_measure",
+    "log_loss": "nce",
+    "mcc": "matthews",
+    "matthews_corrcoef": "matthews",
+    "neg_log_loss": "nce",
+    "roc_auc": "auc",
+    "sensitivity": "recall",
+}
+"""What measures are called in other libraries."""
 
 
 def find_measure(measure: "str | Measure") -> Measure:
@@ -246,5 +282,11 @@ def find_measure(measure: "str | Measure") -> Measure:
     if measure not in NAMED:
         raise InvalidArgumentError(
             f"measure must be one of {', '.join(sorted(NAMED))}, or a Measure; got {measure!r}."
+            f"{_meant(measure)}"
         )
     return NAMED[measure]
+
+
+def _meant(name: object) -> str:
+    word = str(name).lower().replace(" ", "_").replace("-", "_")
+    return suggestion(_ELSEWHERE.get(word, word), NAMED, listed=False)

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from sureleaf.estimators.column_table import end_of
 from sureleaf.report.findings.leaf_words import wanted_words
 from sureleaf.report.findings.plain import in_hundred, percent
 
@@ -134,13 +135,12 @@ def _why(document: dict[str, Any], *, reached: bool) -> str:
 def _named(group: dict[str, Any]) -> str:
     n = f"{group['n']:,.0f}"
     chance = math.floor(100 * group["confidence"])  # never the 95 % that it falls short of
+    told = f"{chance} %" if chance else "below 1 %"
     who = f"rows with {100 * group['stated']:.0f} % stated"
     if "leaf" in group:
-        rule = str(group["rule"])
-        rule = rule if len(rule) <= LONGEST_RULE else f"{rule[: LONGEST_RULE - 1]}…"
-        who = f"leaf {group['leaf']}, {rule}"
+        who = f"leaf {group['leaf']}, {end_of(str(group['rule']), LONGEST_RULE)}"
     rows = "1 row" if n == "1" else f"{n} rows"
-    return f"{who}: {group['prediction']} ({rows}, chance {chance} %)"
+    return f"{who}: {group['prediction']} ({rows}, chance {told})"
 
 
 def _trees(document: dict[str, Any]) -> tuple[str, str]:

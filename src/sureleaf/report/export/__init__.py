@@ -47,11 +47,12 @@ def to_text(model: Any) -> str:
     x0 <= 2: 0   75.0 % (2 rows: 0 2)
     x0 > 2: 1   75.0 % (2 rows: 1 2)
     """
-    fitted_tree(model, "text")
+    fitted_tree(model, "rules")
     return str(model.rules())
 
 
 EXPORTS: Final[dict[str, Callable[..., str | bytes]]] = {
+    "rules": to_text,
     "text": to_text,
     "json": to_json,
     "sql": to_sql,
@@ -70,9 +71,9 @@ def export(model: Any, form: str, **options: Any) -> str | bytes:
     ----------
     model : TreeClassifier
         Fitted; for "json" also a BaggedTreesClassifier.
-    form : {"text", "json", "sql", "python", "dot", "svg", "onnx"}
-        Rules to read; a model to load again; a query; a Python module; a graph for Graphviz; a
-        drawing; a model for ONNX runtimes.
+    form : {"rules", "json", "sql", "python", "dot", "svg", "onnx"}
+        Rules to read (also "text"); a model to load again; a query; a Python module; a graph for
+        Graphviz; a drawing; a model for ONNX runtimes.
     **options
         Of the format: `dialect`, `table` and `keep` for "sql", `indent` for "json".
 

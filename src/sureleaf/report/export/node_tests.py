@@ -117,8 +117,8 @@ def fitted_tree(model: Any, form: str) -> FittedTree:
     if isinstance(model, BaggedTreesClassifier):
         raise InvalidTypeError(
             f"an export to {form} is of one tree, and model is a bag of {len(model.trees_)}. "
-            "Use 'json' or model.save(path) for the whole bag, or export one of its trees: "
-            "model.estimators_[0]."
+            "Use 'json' (--to json) or model.save(path) for the whole bag; in Python, "
+            "model.estimators_[0] is one of its trees."
         )
     if not isinstance(model, TreeClassifier):
         raise InvalidTypeError(

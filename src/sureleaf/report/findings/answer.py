@@ -6,7 +6,7 @@ import numpy as np
 
 from sureleaf.report.findings.cost_words import costs_sentence
 from sureleaf.report.findings.leaf_words import leaves_sentence
-from sureleaf.report.findings.plain import in_hundred, listed, percent
+from sureleaf.report.findings.plain import in_hundred, listed, percent, span
 
 __all__ = ["answer_section"]
 
@@ -107,7 +107,7 @@ def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
     else:
         gap, low, high = (-100 * found[key] for key in ("difference", "high", "low"))
         more = "more" if gap >= 0 else "less"
-        text += f"; the tree is right {abs(gap):.1f} times {more} ({low:+.1f} to {high:+.1f})"
+        text += f"; the tree is right {abs(gap):.1f} times {more} ({span(low / 100, high / 100)})"
         if low > 0:
             tone, text = "good", f"{text}, so it has learned something."
         elif high < 0:

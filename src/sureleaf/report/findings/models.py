@@ -6,7 +6,7 @@ from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.findings.contestants import SHORT, Model
 from sureleaf.report.findings.gathering import Gathered
-from sureleaf.report.findings.plain import estimate_of, number
+from sureleaf.report.findings.plain import estimate_of, number, span
 
 __all__ = ["VERDICTS", "models_section", "models_text", "verdict_words"]
 
@@ -82,9 +82,11 @@ def _comparison(found: Comparison, name: str) -> dict[str, Any]:
 
 def _told(found: Comparison, name: str) -> str:
     gap = f"{abs(100 * found.difference):.1f} {'more' if found.difference > 0 else 'fewer'}"
-    span = f"({100 * found.low:+.1f} to {100 * found.high:+.1f})"
+    ends = span(found.low, found.high)
     words = verdict_words(found.verdict, found.low, found.high, found.margin)
-    return f"{name[0].upper()}{name[1:]}: right {gap} times in 100 than this tree {span}; {words}."
+    return (
+        f"{name[0].upper()}{name[1:]}: right {gap} times in 100 than this tree ({ends}); {words}."
+    )
 
 
 def verdict_words(verdict: str, low: float, high: float, margin: float) -> str:
@@ -171,7 +173,7 @@ def _simpler(found: dict[str, Any], within: str, margin: float) -> str:
 
 
 def _larger(found: dict[str, Any], within: str, margin: float) -> str:
-    who = "30 trees that vote (bagged trees)"
+    who = "30 trees together (bagged trees)"
     if found["verdict"] == "equivalent":
         return f"{who} are no better, {within}; one tree is enough"
     if found["low"] > 0:
@@ -195,4 +197,4 @@ def _gap(found: dict[str, Any], margin: float) -> str:
 
 
 def _span(found: dict[str, Any]) -> str:
-    return f"difference {100 * found['low']:+.1f} to {100 * found['high']:+.1f} times in 100"
+    return f"difference {span(found['low'], found['high'])} times in 100"

@@ -17,6 +17,7 @@ __all__ = [
     "numbers",
     "percent",
     "plain_estimate",
+    "span",
 ]
 
 
@@ -129,3 +130,14 @@ def listed(names: list[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def span(low: float, high: float) -> str:
+    """Write the ends of a difference, in times of 100, each with its sign.
+
+    Examples
+    --------
+    >>> span(-0.0128, 0.052)
+    '\u22121.3 to +5.2'
+    """
+    return f"{100 * low:+.1f} to {100 * high:+.1f}".replace("-", "\u2212")

@@ -30,9 +30,12 @@ MEANINGS = {
     "nce": "log loss in nats: how surprised the stated probabilities are by the truth",
     "quadratic_loss": "squared distance of the stated probabilities from the truth, 0 to 2",
     "cost": "mean cost a row by the cost matrix, with the predictions as they are",
+    "decided_cost": "mean cost a row where each gets the decision of least expected cost by its "
+    "stated probabilities, no threshold being chosen on these rows",
 }
 """Measures of the section, in their order."""
 
+OF_COSTS = ("cost", "decided_cost")
 FOR_TWO_CLASSES = ("precision", "recall", "specificity", "f_measure")
 
 
@@ -103,7 +106,7 @@ def _measures(found: Gathered, confusion: NDArray[np.float64]) -> list[dict[str,
     positive, never_said = found.labels[code], confusion[:, code].sum() <= 0
     for name, meaning in MEANINGS.items():
         if (name in FOR_TWO_CLASSES and len(found.labels) != 2) or (
-            (name == "cost" and found.asked.cost is None) or (name == "precision" and never_said)
+            (name in OF_COSTS and found.asked.cost is None) or (name == "precision" and never_said)
         ):
             continue
         estimate = estimate_of(found.judged, name, level=found.asked.level)
@@ -211,7 +214,7 @@ def _folds(found: Gathered) -> dict[str, Any]:
     judged = found.judged
     names = ["accuracy", "balanced_accuracy", "auc", "nce", "quadratic_loss"]
     if found.asked.cost is not None:
-        names.append("cost")
+        names.extend(OF_COSTS)
     return {
         "rows_id": judged.rows_id,
         "splits_id": judged.splits_id,
