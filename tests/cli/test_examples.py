@@ -47,7 +47,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("data.csv", "new.csv"):
         (place / name).write_text(text)
     data = str(place / "data.csv")
-    made = [["fit", data, "-t", "class", "--drop", "id", "-o", str(place / "model.sureleaf")]]
+    made = [
+        ["fit", data, "-t", "class", "--drop", "id", "-o", str(place / "model.sureleaf")],
+        ["fit", data, "-t", "class", "-o", str(place / "whole.sureleaf")],
+    ]
     for model, names in (
         ("TreeClassifier", "first new"),
         ("sureleaf.TreeClassifier", "second old"),
@@ -97,7 +100,7 @@ JSON = {
     "rank": "rank data.csv -t class",
     "evaluate": "evaluate data.csv -t class --design holdout",
     "compare": "compare first.eval second.eval",
-    "audit": "audit model.sureleaf data.csv -t class",
+    "audit": "audit whole.sureleaf data.csv -t class",
     "curve": "curve data.csv -t class --repeats 3",
     "export": "export model.sureleaf -o tree.dot",
     "plan --p-max": "plan --p-max 0.75",

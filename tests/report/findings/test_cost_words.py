@@ -6,7 +6,12 @@ from sureleaf.report.findings.cost_words import costs_sentence
 
 
 def document(
-    best: float, threshold: float | None, *, given: bool = True, decided=((25, 5), (25, 45))
+    best: float,
+    threshold: float | None,
+    *,
+    given: bool = True,
+    decided=((25, 5), (25, 45)),
+    untuned: float = 0.55,
 ) -> dict:
     classes = [{"label": "bad", "count": 30.0}, {"label": "good", "count": 70.0}]
     quality = {
@@ -19,6 +24,7 @@ def document(
             "cost_a_row": best,
             "confusion": [list(line) for line in decided],
         },
+        "measures": [{"name": "decided_cost", "value": untuned}],
     }
     return {"data": {"classes": classes}, "tree": {"n_leaves": 9}, "quality": quality}
 
@@ -33,6 +39,12 @@ def test_the_best_threshold_is_named_beside_what_it_beats():
     assert "say bad where its probability is 25.0 % or more: a mean cost of 0.5 a row" in text
     assert "against 1 when the most probable class is named" in text  # (18 * 5 + 10) / 100
     assert "0.7 when bad is always said" in text  # 70 good rows at 1; always good is 1.5
+
+
+def test_a_threshold_that_was_chosen_is_told_from_the_one_that_costs_imply():
+    told = "0.5 a row, chosen on these rows (0.55 at 16.7 %, the threshold that the costs imply)"
+    assert told in costs_sentence(document(0.5, 0.25))[1]  # 1 / (1 + 5)
+    assert "chosen" not in costs_sentence(document(0.5, 0.25, untuned=0.5004))[1]
 
 
 @pytest.mark.parametrize("best", [0.6999, 0.7, 0.71])
