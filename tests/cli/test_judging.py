@@ -160,6 +160,10 @@ def test_curve_says_how_many_rows_a_target_needs(
             "reports; got 1 file, 1 model and a target.",
         ),
         (["compare", "a.json", "b.json", "--cost", "0,1;5,0"], "--cost goes with a table"),
+        (["compare", "a.eval", "b.eval", "-t", "class"], "--target goes with a table"),
+        (["compare", "a.eval", "b.eval", "-m", "x"], "--model goes with a table"),
+        (["compare", "a.eval", "b.eval", "--folds", "5"], "--folds goes with a table"),
+        (["compare", "a.json", "b.json", "--method", "z"], "--method goes with a table or eval"),
         (
             ["curve", "DATA", "-t", "class", "--measure", "cost"],
             "The measure 'cost' needs a cost matrix",

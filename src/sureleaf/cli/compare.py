@@ -12,7 +12,12 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["compare"]
 
 
+_OF_REPORTS = frozenset({"paths", "measure", "margin", "level", "gate", "as_json"})
+_OF_EVALUATIONS = _OF_REPORTS | {"detect", "method", "independent"}
+
+
 def compare(
+    context: typer.Context,
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -96,12 +101,10 @@ def compare(
 
     - sureleaf compare old.json new.json --margin 0.02 --gate
     """
-    if len(paths) == 2 and cost is not None:
-        raise InvalidArgumentError(
-            "--cost goes with a table; evaluations and reports were saved with theirs. Leave it "
-            "out, and say --measure cost."
-        )
+    if len(paths) == 2:
+        _refuse_others(context, _OF_EVALUATIONS, "a table; evaluations and reports have it settled")
     if len(paths) == 2 and any(path.suffix.lower() == ".json" for path in paths):
+        _refuse_others(context, _OF_REPORTS, "a table or evaluations; reports have one test")
         _compare_reports(paths, measure or "accuracy", margin, level, gate=gate, as_json=as_json)
         return
     if gate:
@@ -159,6 +162,15 @@ def compare(
         show_json(judged_text.comparison_values(found))
     else:
         show(*judged_text.show_comparison(found))
+
+
+def _refuse_others(context: typer.Context, allowed: frozenset[str], belonging: str) -> None:
+    for option in context.command.params:
+        value = context.params.get(str(option.name))
+        if option.name not in allowed and value not in (option.default, None, (), []):
+            raise InvalidArgumentError(
+                f"{max(option.opts, key=len)} goes with {belonging}. Leave it out."
+            )
 
 
 def _counted(number: int, what: str) -> str:

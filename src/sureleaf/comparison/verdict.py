@@ -97,7 +97,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         from html import escape
 
-        return f"<p><strong>{escape(self.verdict)}</strong>: {escape(self.sentence)}</p>"
+        return f"<p>{escape(self.sentence)}</p>"
 
 
 def conclude(
