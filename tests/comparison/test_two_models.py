@@ -1,5 +1,6 @@
 """compare: the test follows from the design, and what cannot be compared is refused."""
 
+import html
 from dataclasses import replace
 from typing import Any
 
@@ -317,7 +318,7 @@ def test_numbers_are_refused_with_where_to_go() -> None:
 def test_it_prints_as_a_sentence_and_as_html() -> None:
     found = compare(*pair(Holdout()))
     assert str(found).startswith("Midpoint() is better than Midpoint(column=1): accuracy 0.")
-    assert found._repr_html_() == f"<p>{found.sentence}</p>"
+    assert found._repr_html_() == f"<p>{html.escape(found.sentence)}</p>"
     assert repr(found).startswith("Comparison(better: accuracy +0.")
 
 
