@@ -14,7 +14,7 @@ from sureleaf.evaluation.arguments import (
     read_labels,
 )
 
-__all__ = ["class_codes", "find_classes", "positive_class", "read_pair"]
+__all__ = ["check_kind", "class_codes", "find_classes", "positive_class", "read_pair"]
 
 SMALL_RANGE = 1 << 16
 """Whole numbers in a range this small are coded by look-up instead of by search."""
@@ -57,8 +57,8 @@ def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: Labels) -> L
         if len(np.unique(classes)) != len(classes):
             raise InvalidArgumentError(f"labels must differ; got {classes.tolist()}.")
         return classes
-    seen = [_distinct(array) for array in arrays]
     try:
+        seen = [_distinct(array) for array in arrays]
         return seen[0] if len(seen) == 1 else np.unique(np.concatenate(seen))
     except TypeError:
         raise InvalidTypeError(
@@ -70,8 +70,10 @@ def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: Labels) -> L
 def _distinct(array: Labels) -> Labels:
     if array.dtype.kind in "iu" and len(array):
         low, high = int(array.min()), int(array.max())
-        if high - low < SMALL_RANGE:
-            seen = np.bincount((array - low).ravel(), minlength=high - low + 1)
+        if high - low < SMALL_RANGE and high < 2**63:
+            # In 64 bits: 127 - -128 is more than 8 bits hold.
+            offset = array.astype(np.int64, copy=False) - low
+            seen = np.bincount(offset, minlength=high - low + 1)
             return (np.flatnonzero(seen) + low).astype(array.dtype)
     return np.unique(array)
 
@@ -87,7 +89,8 @@ def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
     if array.dtype.kind in "iub" and classes.dtype.kind in "iub" and len(classes) and len(array):
         low, high = int(classes.min()), int(classes.max())
         span = high - low + 1
-        if span < SMALL_RANGE and int(array.min()) >= low and int(array.max()) <= high:
+        fits = span < SMALL_RANGE and high < 2**63
+        if fits and int(array.min()) >= low and int(array.max()) <= high:
             where = np.full(span, -1, dtype=np.int64)
             where[classes.astype(np.int64) - low] = np.arange(len(classes))
             offset = array.astype(np.int64) - low if low or array.dtype.kind == "b" else array
@@ -105,6 +108,24 @@ def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
             f"among the classes {classes.tolist()}. Add it to labels=, or leave the row out."
         )
     return codes
+
+
+def check_kind(positive: object, labels: Labels) -> None:
+    """Refuse a positive class of another kind than the labels, which none of them can equal.
+
+    Examples
+    --------
+    >>> check_kind("1", np.array([0, 1]))
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidTypeError: positive must be the same kind of label as truth and
+    prediction; got '1' and, for example, 0.
+    """
+    if labels.dtype.kind in "USiufb" and isinstance(positive, str) != (labels.dtype.kind in "US"):
+        raise InvalidTypeError(
+            "positive must be the same kind of label as truth and prediction; "
+            f"got {positive!r} and, for example, {labels[:1].tolist()[0]!r}."
+        )
 
 
 def positive_class(positive: object, classes: Labels) -> int:

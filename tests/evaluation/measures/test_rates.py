@@ -212,3 +212,33 @@ def test_the_rates_keep_their_identities_whatever_the_rows(pairs) -> None:
     if len(set(truth)) == 2:
         expected = (m["recall"] + m["specificity"]) / 2
         assert m["balanced_accuracy"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"), [([0, 1, 1], "1"), (["0", "1", "1"], 1), ([False, True], "True")]
+)
+def test_a_positive_class_of_another_kind_is_refused(labels, positive) -> None:
+    """None of the labels can equal it: every rate would be 0."""
+    for rate in (measures.recall, measures.precision):
+        with pytest.raises(InvalidTypeError, match="same kind of label"):
+            rate(labels, labels, positive=positive)
+    for area in (measures.auc, measures.average_precision):
+        with pytest.raises(InvalidTypeError, match="same kind of label"):
+            area(labels, np.arange(len(labels)), positive=positive)
+
+
+def test_labels_at_the_ends_of_their_type_are_counted() -> None:
+    labels = np.array([-128, 127, 127], dtype=np.int8)
+    assert measures.confusion_matrix(labels, labels).counts.tolist() == [[1, 0], [0, 2]]
+    large = np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64)
+    assert measures.confusion_matrix(large, large).counts.tolist() == [[1, 0], [0, 1]]
+
+
+def test_labels_may_be_numbers_with_a_fraction() -> None:
+    assert measures.accuracy([1.5, 2.5, 2.5, 1.5], [1.5, 2.5, 1.5, 1.5]) == 0.75
+
+
+def test_labels_of_mixed_types_are_refused_in_words() -> None:
+    mixed = np.array(["a", 1, "a"], dtype=object)
+    with pytest.raises(InvalidTypeError, match="different types"):
+        measures.confusion_matrix(mixed, mixed)

@@ -17,7 +17,7 @@ from sureleaf.evaluation.arguments import (
     check_weights,
     read_labels,
 )
-from sureleaf.evaluation.labels import find_classes, positive_class
+from sureleaf.evaluation.labels import check_kind, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
 
 __all__ = ["Roc", "auc", "average_precision", "roc"]
@@ -56,6 +56,8 @@ def _binary(
     actual = read_labels("truth", truth)
     table = np.asarray(scores, dtype=np.float64)
     check_same_length(truth=actual, scores=table)
+    if positive is not None and len(actual):
+        check_kind(positive, actual)
     if actual.dtype.kind == "b" and positive is None and labels is None:
         positive = True
     if positive is None or table.ndim == 2:

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import Floats, Integers, check_weights
-from sureleaf.evaluation.labels import find_classes, positive_class, read_pair
+from sureleaf.evaluation.labels import check_kind, find_classes, positive_class, read_pair
 from sureleaf.evaluation.measures.confusion import confusion_matrix
 
 __all__ = [
@@ -66,6 +66,7 @@ def _two_by_two(
 
 def _positive_label(positive: object, actual: Any, predicted: Any) -> object:
     if positive is not None:
+        check_kind(positive, actual)
         return positive
     if actual.dtype.kind == "b" and predicted.dtype.kind == "b":
         return True
@@ -107,7 +108,9 @@ def accuracy(
     """
     actual, predicted = read_pair(truth, prediction)
     weights = check_weights(sample_weight, len(actual))
-    return float(accuracy_score(actual, predicted, sample_weight=weights))
+    # Hits instead of labels: scikit-learn takes labels such as 1.5 for values to regress on.
+    hits = np.asarray(actual == predicted)
+    return float(accuracy_score(np.ones(len(hits), dtype=bool), hits, sample_weight=weights))
 
 
 def error(
