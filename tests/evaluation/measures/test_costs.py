@@ -128,3 +128,16 @@ def test_prior_weights_give_the_sample_the_shares_of_use() -> None:
     assert weights.sum() == pytest.approx(100)
     with pytest.raises(InvalidArgumentError, match="in_use must be 2 positive shares"):
         measures.prior_weights(truth, in_use=[1.0, 0.0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_area_of_a_cost_curve_does_not_depend_on_its_points(weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    truth, scores = np.arange(40) % 2, rng.integers(0, 8, 40) + 2 * (np.arange(40) % 2)
+    weights = rng.random(40) if weighted else None
+    fine = measures.cost_curve(truth, scores, n_points=20_001, sample_weight=weights)
+    rough = measures.cost_curve(truth, scores, n_points=2, sample_weight=weights)
+    assert (
+        rough.area == fine.area == pytest.approx(np.trapezoid(fine.cost, fine.condition), abs=1e-7)
+    )
+    assert measures.cost_curve([0, 1], [1, 0], n_points=2).area == 0.25

@@ -12,7 +12,7 @@ from sureleaf.evaluation.arguments import Floats, check_count, check_weights
 from sureleaf.evaluation.labels import positive_class
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.losses import read_scored
-from sureleaf.evaluation.measures.ranking import roc
+from sureleaf.evaluation.measures.ranking import Roc, roc
 
 __all__ = ["CostByThreshold", "CostCurve", "cost_by_threshold", "cost_curve"]
 
@@ -117,8 +117,32 @@ def cost_curve(
     missed, alarms = 1 - curve.true_positive_rate[best], curve.false_positive_rate[best]
     least = missed * condition + alarms * (1 - condition)
     trivial = np.minimum(condition, 1 - condition)
-    area = float(np.trapezoid(least, condition))
-    return CostCurve(condition, least, curve.thresholds[best], trivial, area)
+    return CostCurve(condition, least, curve.thresholds[best], trivial, _area(curve))
+
+
+def _area(curve: Roc) -> float:
+    """Area under the envelope itself, which bends where two corners of the ROC's hull cost alike.
+
+    Between two such conditions one corner is best, and its cost is a straight line.
+    """
+    corners: list[tuple[float, float]] = []
+    points = zip(curve.false_positive_rate.tolist(), curve.true_positive_rate.tolist(), strict=True)
+    for alarms, found in points:
+        while len(corners) > 1 and _turns_left(corners[-2], corners[-1], (alarms, found)):
+            corners.pop()
+        corners.append((alarms, found))
+    hull = np.array(corners)
+    steps = np.diff(hull, axis=0)
+    bends = np.concatenate([[0.0], steps[:, 0] / steps.sum(axis=1), [1.0]])
+    costs = [(1 - hull[:, 1]) * c + hull[:, 0] * (1 - c) for c in (bends[:-1], bends[1:])]
+    return float(np.diff(bends) @ (costs[0] + costs[1]) / 2)
+
+
+def _turns_left(
+    first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]
+) -> bool:
+    across = (second[0] - first[0]) * (third[1] - first[1])
+    return across >= (second[1] - first[1]) * (third[0] - first[0])
 
 
 def cost_by_threshold(
