@@ -91,3 +91,20 @@ def test_a_width_that_is_none_is_refused(bad: float) -> None:
 def test_what_no_number_of_rows_gives_is_said() -> None:
     with pytest.raises(UnreachableLevelError):
         smallest_count(lambda n: False)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_less_power_never_takes_more_rows(paired: bool) -> None:
+    """Below a power of (1 - level)/2 chance alone does it: one row."""
+    powers = (0.001, 0.01, 0.025, 0.1, 0.5, 0.9, 0.999999)
+    rows = [rows_to_detect(0.02, rate=0.1, paired=paired, power=power) for power in powers]
+    assert rows == sorted(rows)
+    assert rows[0] == rows[1] == 1
+
+
+@pytest.mark.parametrize(
+    "bad", [{"difference": np.nan, "rate": 0.1}, {"difference": 0.1, "rate": np.nan}]
+)
+def test_rows_to_find_no_number_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(InvalidArgumentError, match="difference must be above 0"):
+        rows_to_detect(**bad, paired=False)

@@ -104,14 +104,15 @@ def rows_to_detect(
     if not 0 < power < 1:
         raise InvalidArgumentError(f"power must be between 0 and 1, e.g. 0.8; got {power!r}.")
     other = rate + difference
-    if difference <= 0 or rate < 0 or other > 1:
+    if not (difference > 0 and rate >= 0 and other <= 1):
         raise InvalidArgumentError(
             "difference must be above 0, and rate and rate + difference between 0 and 1; "
             f"got difference {difference!r} and rate {rate!r}."
         )
     under_null, under_difference = _standard_deviations(rate, other, paired, discordance)
     z_level, z_power = float(ndtri((1 + level) / 2)), float(ndtri(power))
-    return math.ceil(((z_level * under_null + z_power * under_difference) / difference) ** 2)
+    reach = z_level * under_null + z_power * under_difference  # below 0: chance alone finds it
+    return max(math.ceil((max(reach, 0.0) / difference) ** 2), 1)
 
 
 def _standard_deviations(
