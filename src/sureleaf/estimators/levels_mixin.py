@@ -265,7 +265,8 @@ class LevelsMixin:
         else:
             rows, hits = self._rows, self._held_out.hits
             found = self._row_levels(rows.table, level)
-        return subgroups(rows, place, hits, found, level)
+        is_importance = self.weights == "importance" and X is None
+        return subgroups(rows, place, hits, found, level, effective=is_importance)
 
     def forget_rows(self) -> Self:
         """Drop the training rows that the model holds for its levels.

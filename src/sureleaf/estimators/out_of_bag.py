@@ -73,7 +73,7 @@ class OutOfBagLevels:
     low, high : float
         95 % interval of the utility (Wilson).
     n_rows : float
-        Weight of the rows that were judged.
+        Weight of the rows that were judged; of importance weights, the effective number.
     n_in_every_bag : int
         Rows that no tree could judge.
 
@@ -107,7 +107,8 @@ class HitRates:
     lowest : ndarray
         The lowest probability of each group but the first, ascending.
     hits, n : ndarray
-        Weight of the rows predicted right, and of all rows, of each group.
+        Weight of the rows predicted right, and of all rows, of each group; of importance weights,
+        effective rows.
 
     Examples
     --------
@@ -122,9 +123,14 @@ class HitRates:
 
     @classmethod
     def count(
-        cls, stated: NDArray[np.float64], hit: NDArray[np.bool_], weights: NDArray[np.float64]
+        cls,
+        stated: NDArray[np.float64],
+        hit: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        *,
+        effective: bool = False,
     ) -> Self:
-        """Group rows by what was stated and count the hits.
+        """Group rows by what was stated and count the hits; as effective rows, if so wanted.
 
         Examples
         --------
@@ -138,11 +144,12 @@ class HitRates:
         lowest = lowest[lowest > stated.min()] if len(lowest) else lowest
         group = np.searchsorted(lowest, stated, side="right")
         size = len(lowest) + 1
-        return cls(
-            lowest,
-            np.bincount(group, weights * hit, size).astype(float),
-            np.bincount(group, weights, size).astype(float),
-        )
+        hits, n = np.bincount(group, weights * hit, size), np.bincount(group, weights, size)
+        if effective:
+            squares = np.bincount(group, weights**2, size)
+            scale = np.divide(n, squares, out=np.ones(size), where=squares > 0)
+            hits, n = hits * scale, n * scale
+        return cls(lowest, hits.astype(float), n.astype(float))
 
     def of(self, stated: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
         """Give for each row the hit rate of its group, and its 95 % interval."""

@@ -96,7 +96,11 @@ class OutOfBagMixin(AskingMixin):
         stated, hit, _, weights = self._judge()
         if not len(stated):
             return HitRates(np.empty(0), np.zeros(1), np.zeros(1))
-        return HitRates.count(stated, hit.astype(bool), weights)
+        return HitRates.count(stated, hit.astype(bool), weights, effective=self._is_importance())
+
+    def _is_importance(self) -> bool:
+        """Whether a weight says how much a row matters, and not how many rows it is."""
+        return bool(self._template.weights == "importance")
 
     @property
     def oob_levels_(self) -> OutOfBagLevels:
@@ -105,11 +109,15 @@ class OutOfBagMixin(AskingMixin):
         if self._judged is not None:
             return self._judged[1]
         _, hit, agreed, weights = self._judge()
-        n_rows, hits = float(weights.sum()), float((weights * hit).sum())
-        low, high = wilson(hits, n_rows)
+        total, hits = float(weights.sum()), float((weights * hit).sum())
+        n_rows = total
+        if self._is_importance() and total:
+            n_rows = total**2 / float((weights**2).sum())
+        utility = hits / total if total else np.nan
+        low, high = wilson(min(utility * n_rows, n_rows) if total else 0.0, n_rows)
         return OutOfBagLevels(
-            agreement=float((weights * agreed).sum() / n_rows) if n_rows else np.nan,
-            utility=hits / n_rows if n_rows else np.nan,
+            agreement=float((weights * agreed).sum() / total) if total else np.nan,
+            utility=utility,
             low=float(low),
             high=float(high),
             n_rows=n_rows,

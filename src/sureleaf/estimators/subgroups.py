@@ -19,6 +19,8 @@ def subgroups(
     hits: NDArray[np.float64],
     found: RowLevels,
     level: float,
+    *,
+    effective: bool = False,
 ) -> SubgroupLevels:
     """Average levels and hits by the value of a column; rows without a hit or miss are left out.
 
@@ -34,6 +36,8 @@ def subgroups(
         Levels of each row.
     level : float
         Of Wilson's intervals.
+    effective : bool
+        Weights say how much rows matter, and intervals go by the effective number of rows.
 
     Returns
     -------
@@ -58,7 +62,10 @@ def subgroups(
         return shares
 
     rate = mean(np.where(np.isnan(hits), 0.0, hits))
-    low, high = (np.asarray(end) for end in wilson(rate * n[there], n[there], level=level))
+    known = n[there]
+    if effective:
+        known = known**2 / np.bincount(groups, weights**2, len(names))[there]
+    low, high = (np.asarray(end) for end in wilson(rate * known, known, level=level))
     value = np.array(names, dtype=object)[there]
     stated = mean(found.utility)
     return SubgroupLevels(value, n[there], mean(found.confidence), stated, rate, low, high)
