@@ -1,5 +1,8 @@
 """Friedman, Nemenyi, Wilcoxon with Holm, and what the diagram draws."""
 
+import math
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -87,8 +90,26 @@ def test_algorithms_that_always_tie_do_not_differ() -> None:
 
 def test_one_that_wins_everywhere_is_found() -> None:
     found = compare_many(np.tile([3.0, 2.0, 1.0], (6, 1)))
-    assert found.p_value == 0.0
+    assert found.p_value < 0.002
     assert found.names == ("A", "B", "C")
+    assert compare_many(np.tile([3.0, 2.0, 1.0], (12, 1))).p_value == 0.0  # of F, which is infinite
+
+
+@pytest.mark.parametrize(("n_datasets", "k"), [(2, 2), (2, 3), (3, 3), (5, 2), (4, 3), (2, 4)])
+def test_few_data_sets_that_agree_are_as_likely_as_the_orders_there_are(n_datasets, k) -> None:
+    """F is infinite where all agree, and two data sets of two algorithms do so every other time."""
+    found = compare_many(np.tile(np.arange(k), (n_datasets, 1)))
+    exact = 1 / math.factorial(k) ** (n_datasets - 1)
+    assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
+
+
+def test_the_p_value_of_few_data_sets_is_that_of_all_orders() -> None:
+    scores = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0], [2.0, 2.0, 1.0], [1.0, 3.0, 2.0]])
+    ranks = stats.rankdata(-scores, axis=1)
+    orders = [list(permutations(line)) for line in ranks]
+    spread = [np.var(np.sum(chosen, axis=0)) for chosen in product(*orders)]
+    exact = np.mean(np.array(spread) >= np.var(ranks.sum(axis=0)) - 1e-9)
+    assert compare_many(scores).p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
 
 
 @pytest.mark.parametrize("bad", [[[1.0, 2.0]], [[1.0], [2.0]], [[1.0, np.nan], [1.0, 2.0]], [1.0]])
