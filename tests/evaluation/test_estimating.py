@@ -293,3 +293,30 @@ def test_priors_take_over_sampling_back() -> None:
     assert back.probabilities[:, 1].mean() < judged.probabilities[:, 1].mean()
     with pytest.raises(InvalidArgumentError, match=r"shares of the classes \[0, 1\]"):
         judged.with_priors([1.0])
+
+
+ZERO = np.where(np.arange(120) % 10 < 4, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("design", [LeaveOneOut(), KFold(40), Bootstrap(10)])
+def test_a_split_whose_rows_weigh_nothing_says_nothing(name: str, design) -> None:
+    """Leave-one-out tests on rows of weight 0 one by one; they take no part in the mean."""
+    judged = judge_with(design, sample_weight=ZERO)
+    if design.kind == "leave one out" and NAMED[name].row_values is None:
+        with pytest.raises(InvalidArgumentError, match="not defined for one row"):
+            judged.estimate(name)
+        return
+    found = judged.estimate(name)
+    assert np.isfinite([found.value, found.low, found.high]).all()
+    if design.kind == "leave one out":
+        rows, values = judged.row_values(name)
+        assert found.value == pytest.approx(np.average(values, weights=ZERO[rows]))
+
+
+def test_rows_of_weight_0_cannot_make_a_bootstrap_infinite() -> None:
+    losses, counts = np.ones((6, 4)), np.tile([0, 1, 0, 3], (6, 1))
+    counts[::2] = [2, 0, 1, 0]
+    losses[:, 3] = np.inf
+    found = out_of_bag_mean(losses, counts, np.array([1.0, 1.0, 1.0, 0.0]))
+    assert (found.value, found.rows_without_term) == (1.0, 0)

@@ -210,6 +210,8 @@ def _combine(
     """Put the five estimates together."""
     n = len(table)
     scale = np.ones(n) if table.weights is None else table.weights * n / table.weights.sum()
+    # A weight of 0 takes a row out, even one of infinite loss.
+    full, losses = np.where(scale[:, None] > 0, full, 0.0), np.where(scale > 0, losses, 0.0)
     own = full[np.arange(n), table.codes]
     training = float((scale * own).mean())
     gamma = no_information_rate(table.codes, full, table.weights)

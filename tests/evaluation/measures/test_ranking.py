@@ -94,3 +94,10 @@ def test_scores_that_are_not_numbers_are_refused() -> None:
 
 def test_scores_need_not_be_probabilities() -> None:
     assert measures.auc([0, 1, 1], [-3.0, 5.0, 2.0]) == 1.0
+
+
+def test_positive_rows_of_weight_0_are_none() -> None:
+    truth, scores, weights = [0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8], [1, 1, 0, 0]
+    assert np.isnan(measures.average_precision(truth, scores, sample_weight=weights))
+    with pytest.raises(InvalidArgumentError, match="all rows are negative"):
+        measures.roc(truth, scores, sample_weight=weights)

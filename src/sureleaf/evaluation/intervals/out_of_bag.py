@@ -77,7 +77,7 @@ def out_of_bag_mean(
     """
     out = counts == 0
     n_terms = out.sum(axis=0)
-    used = n_terms > 0
+    used = (n_terms > 0) if weights is None else (n_terms > 0) & (weights > 0)
     n = int(used.sum())
     if n < 2:
         raise InvalidArgumentError(
@@ -88,7 +88,7 @@ def out_of_bag_mean(
     row_means[used] = own.sum(axis=0) / n_terms[used]
     scale = np.ones(n) if weights is None else weights[used] * n / weights[used].sum()
     value = float((scale * row_means[used]).sum() / n)
-    missing = len(used) - n
+    missing = int((n_terms == 0).sum())
     if not math.isfinite(value):
         return OutOfBagMean(value, math.nan, row_means, missing)
     shares = (own * (scale / n_terms[used])).sum(axis=1) / n

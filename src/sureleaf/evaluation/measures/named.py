@@ -115,7 +115,9 @@ def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = Tr
 def _loss(
     name: str, row_values: Callable[[Scored], Floats], high: float, *, probabilities: bool = True
 ) -> Measure:
-    return Measure(name, _mean(row_values), row_values, None, probabilities, False, 0.0, high)
+    return Measure(
+        name, _mean(row_values), row_values, None, probabilities, False, 0.0, high, None, _any
+    )
 
 
 def _of_table(
@@ -205,6 +207,11 @@ def _weighs(rows: Scored, chosen: NDArray[np.bool_]) -> bool:
     return bool(chosen.any() if rows.weights is None else rows.weights @ chosen > 0)
 
 
+def _any(rows: Scored) -> bool:
+    """Whether any row has a weight."""
+    return rows.weights is None or bool(rows.weights.any())
+
+
 def _of_several(rows: Scored) -> bool:
     """Whether rows of more than one class occur."""
     used = rows.truth if rows.weights is None else rows.truth[rows.weights > 0]
@@ -222,13 +229,19 @@ NAMED: dict[str, Measure] = {
         _rate("false_positive_rate", lambda rows: (_says(rows), ~_is(rows)), greater=False),
         _rate("false_negative_rate", lambda rows: (~_says(rows), _is(rows)), greater=False),
         _of_table("f_measure", rates.f_measure_of, defined=lambda rows: _weighs(rows, _is(rows))),
-        _of_table("balanced_accuracy", lambda counts, _: agreement.balanced_accuracy_of(counts)),
+        _of_table(
+            "balanced_accuracy",
+            lambda counts, _: agreement.balanced_accuracy_of(counts),
+            defined=_any,
+        ),
         _of_table("kappa", lambda counts, _: agreement.kappa_of(counts), -1.0, _of_several),
         _of_table("matthews", lambda counts, _: agreement.matthews_of(counts), -1.0, _of_several),
         _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows)), np.inf),
         _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
         _loss("zero_one_loss", _wrong_side, 1.0),
-        Measure("cost", _mean(_costs), _costs, greater_is_better=False, needs_cost=True),
+        Measure(
+            "cost", _mean(_costs), _costs, greater_is_better=False, needs_cost=True, defined=_any
+        ),
         Measure(
             "decided_cost",
             _mean(_decided_costs),
@@ -236,10 +249,16 @@ NAMED: dict[str, Measure] = {
             needs_probabilities=True,
             greater_is_better=False,
             needs_cost=True,
+            defined=_any,
         ),
-        Measure("auc", _auc, needs_probabilities=True, low=0.0, high=1.0),
+        Measure("auc", _auc, needs_probabilities=True, low=0.0, high=1.0, defined=_any),
         Measure(
-            "average_precision", _average_precision, needs_probabilities=True, low=0.0, high=1.0
+            "average_precision",
+            _average_precision,
+            needs_probabilities=True,
+            low=0.0,
+            high=1.0,
+            defined=lambda rows: _weighs(rows, _is(rows)),
         ),
         Measure(
             "expected_calibration_error",
@@ -248,6 +267,7 @@ NAMED: dict[str, Measure] = {
             greater_is_better=False,
             low=0.0,
             high=1.0,
+            defined=_any,
         ),
     )
 }

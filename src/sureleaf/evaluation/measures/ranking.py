@@ -116,12 +116,13 @@ def roc(
     (0.75, [0.0, 0.5, 0.5, 1.0, 1.0])
     """
     is_positive, row = _binary(truth, scores, positive, labels)
-    if is_positive.all() or not is_positive.any():
+    weights = check_weights(sample_weight, len(row))
+    counted = is_positive if weights is None else is_positive[weights > 0]
+    if counted.all() or not counted.any():
         raise InvalidArgumentError(
             "A ROC curve needs rows of both classes; all rows are "
-            f"{'positive' if is_positive.any() else 'negative'}. Check positive=."
+            f"{'positive' if counted.any() else 'negative'}. Check positive=."
         )
-    weights = check_weights(sample_weight, len(row))
     false, true, thresholds = roc_curve(is_positive, row, sample_weight=weights)
     return Roc(false, true, thresholds, float(np.trapezoid(true, false)))
 
@@ -218,7 +219,7 @@ def average_precision(
     0.8333
     """
     is_positive, row = _binary(truth, scores, positive, labels)
-    if not is_positive.any():
-        return math.nan
     weights = check_weights(sample_weight, len(row))
+    if not (is_positive if weights is None else is_positive & (weights > 0)).any():
+        return math.nan
     return float(average_precision_score(is_positive, row, sample_weight=weights))
