@@ -46,7 +46,7 @@ def plan(
     ] = None,
     half_width: Annotated[
         float | None,
-        typer.Option(help="Test rows for an interval that reaches so far to either side."),
+        typer.Option(help="Test rows for an interval that is twice as wide as this."),
     ] = None,
     difference: Annotated[
         float | None,

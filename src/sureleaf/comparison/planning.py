@@ -23,12 +23,13 @@ MOST_ROWS = 2**53
 def rows_for_width(
     half_width: float, *, rate: float = 0.5, method: str = "wilson", level: float = 0.95
 ) -> int:
-    """Rows until the interval of a rate reaches no further than ``half_width`` to either side.
+    """Rows until the interval of a rate is no wider than twice ``half_width``.
 
     Parameters
     ----------
     half_width : float
-        Half the distance between the ends of the interval, between 0 and .5.
+        Half the distance between the ends of the interval, between 0 and .5. Far from a rate of
+        .5 the interval reaches a little further to the side of .5 than to the other.
     rate : float, default=0.5
         The rate that is expected; .5 needs the most rows.
     method : str, default="wilson"

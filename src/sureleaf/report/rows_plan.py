@@ -74,7 +74,7 @@ def plan_rows(
     Parameters
     ----------
     half_width : float, optional
-        How far the interval of a rate may reach to either side (Wilson's).
+        Half the width that the interval of a rate may have (Wilson's).
     difference : float, optional
         Difference of two error rates that a test is to find.
     rate : float, optional
