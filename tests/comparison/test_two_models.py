@@ -124,7 +124,14 @@ def test_a_lower_loss_is_better() -> None:
     assert compare(b, a, measure="error").verdict == "worse"
 
 
-@pytest.mark.parametrize("design", [KFold(10), KFold(5, repeats=3), RepeatedHoldout(8)])
+@pytest.mark.parametrize(
+    "design",
+    [
+        KFold(10, stratified=False),
+        KFold(5, repeats=3, stratified=False),
+        RepeatedHoldout(8, stratified=False),
+    ],
+)
 def test_splits_are_compared_by_the_corrected_t(design: Any) -> None:
     a, b = pair(design)
     gaps = a.split_values("accuracy") - b.split_values("accuracy")
@@ -349,3 +356,75 @@ def test_pairs_of_tables_with_the_same_labels_find_no_more_than_they_should(desi
         ]
         found += compare(*judged).p_value <= 0.05
     assert found / runs <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
+
+
+class Says(ClassifierMixin, BaseEstimator):
+    """The class that stands in a column of the row, with a probability of .9."""
+
+    def __init__(self, column: int = 0) -> None:
+        self.column = column
+
+    def fit(self, X: Any, y: Any) -> "Says":
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.where(X[:, [self.column]] == self.classes_, 0.9, 0.1)
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[X[:, self.column].astype(int)]
+
+
+TRUTH = np.arange(60) % 2
+TOLD = np.column_stack([TRUTH, 1 - TRUTH])
+
+
+@pytest.mark.parametrize("options", [{}, {"groups": np.arange(60) // 4}])
+@pytest.mark.parametrize("design", [Holdout(), KFold(10), RepeatedHoldout(5), Bootstrap(10)])
+@pytest.mark.parametrize("measure", ["accuracy", "quadratic_loss", "nce", "cost", "f_measure"])
+def test_always_right_is_better_than_always_wrong(design, measure: str, options) -> None:
+    """Every row, group and split differs alike: no spread, and yet no doubt."""
+    options = {"cost": [[0, 1], [1, 0]], "random_state": 0, **options}
+    right, wrong = (evaluate(Says(k), TOLD, TRUTH, design=design, **options) for k in (0, 1))
+    found = compare(right, wrong, measure=measure)
+    assert found.verdict == "better"
+    assert found.low < found.high
+    assert found.low <= found.difference <= found.high
+    assert found.p_value < 0.05
+    assert compare(wrong, right, measure=measure).verdict == "worse"
+
+
+def test_a_difference_that_never_varied_is_bounded_by_wilson() -> None:
+    right, wrong = (
+        evaluate(Says(k), TOLD, TRUTH, design=Bootstrap(5), random_state=0) for k in (0, 1)
+    )
+    found = compare(right, wrong, measure="error")
+    share = wilson(0, len(np.unique(right.row))).high  # rows that may differ, by 2 at the most
+    assert (found.low, found.high) == pytest.approx((-1.0, -1.0 + 2 * share))
+    assert "never varied" in found.method
+
+
+@pytest.mark.parametrize("measure", ["nce", "cost"])
+def test_losses_without_a_bound_keep_a_width(measure: str) -> None:
+    a = evaluate(Says(), TOLD, TRUTH, design=KFold(5), cost=[[0, 1], [7, 0]], random_state=0)
+    alone, both = a.estimate(measure), compare(a, a, measure=measure)
+    span = {"nce": np.log(9), "cost": 7.0}[measure]
+    bound = wilson(0, 60).high * span
+    assert (alone.low, alone.high) == pytest.approx((alone.value, alone.value + bound))
+    assert (both.low, both.high) == pytest.approx((-bound, bound))
+
+
+@pytest.mark.parametrize("measure", ["kappa", "matthews", "balanced_accuracy", "f_measure"])
+def test_figures_of_counts_are_told_for_one_hold_out(measure: str) -> None:
+    a, b = pair(Holdout())
+    found = compare(a, b, measure=measure)
+    assert found.values == pytest.approx((a.estimate(measure).value, b.estimate(measure).value))
+    assert "nan" not in found.sentence
+
+
+def test_five_by_two_is_not_replaced_where_a_fold_is_missing() -> None:
+    a, b = pair(KFold(2, repeats=5))
+    lost = replace(a, splits=(replace(a.splits[0], failure="ValueError: no"), *a.splits[1:]))
+    with pytest.raises(InvalidArgumentError, match="all ten folds"):
+        compare(lost, b, method="5x2cv_f")
+    assert compare(lost, b).method == "corrected resampled t over 9 splits"

@@ -27,7 +27,14 @@ def rare(generator: np.random.Generator, n: int, n_positive: int, distance: floa
 
 
 @pytest.mark.parametrize("name", ORACLES)
-@pytest.mark.parametrize("design", [KFold(10), KFold(5, repeats=3), RepeatedHoldout(8)])
+@pytest.mark.parametrize(
+    "design",
+    [
+        KFold(10, stratified=False),
+        KFold(5, repeats=3, stratified=False),
+        RepeatedHoldout(8, stratified=False),
+    ],
+)
 def test_the_figure_is_that_of_all_predictions_together(name: str, design) -> None:
     X, y = rare(np.random.default_rng(3), 150, 20, 1.5)
     weights = np.random.default_rng(4).uniform(0.5, 2, 150)

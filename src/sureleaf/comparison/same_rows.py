@@ -7,7 +7,7 @@ import numpy as np
 from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.comparison.discordant import mcnemar
 from sureleaf.comparison.paired import THESE_MODELS, auc_difference, bootstrap_difference
-from sureleaf.comparison.student import one_sample_t
+from sureleaf.comparison.student import t_of_mean
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.arguments import Floats, Integers
@@ -111,9 +111,7 @@ def _delong(first: Scored, second: Scored, level: float) -> DifferenceTest:
 def _rows_t(first: Scored, second: Scored, measure: Measure, level: float) -> DifferenceTest:
     assert measure.row_values is not None
     gaps = measure.row_values(first) - measure.row_values(second)
-    found = one_sample_t(gaps, level=level)
-    fields = {**found.__dict__, "method": "paired t over rows", "assumption": THESE_MODELS}
-    return DifferenceTest(**fields)
+    return t_of_mean(gaps, 0.0, level, "paired t over rows", THESE_MODELS)
 
 
 def finite_losses(values: Floats, name: str) -> None:

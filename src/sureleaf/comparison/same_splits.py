@@ -1,20 +1,19 @@
 """Two algorithms judged by the same splits, whose differences are not independent."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.comparison.planning import smallest_count
 from sureleaf.comparison.same_rows import finite_losses
-from sureleaf.comparison.student import five_by_two_f, paired_t
+from sureleaf.comparison.student import CORRELATED, SHARED_ROWS, five_by_two_f, t_of_mean
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation, KFold
 from sureleaf.evaluation.arguments import Floats
+from sureleaf.evaluation.class_shares import share_slopes, share_variance
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.pooling import figures_of_splits, is_pooled
 
-__all__ = ["compare_algorithms", "repeats_until"]
+__all__ = ["compare_algorithms", "hidden_variance", "repeats_until"]
 
 
 def compare_algorithms(
@@ -49,12 +48,42 @@ def compare_algorithms(
             f"{type(a.design).__name__} ('5x2cv_f' needs KFold(2, repeats=5)); got {method!r}."
         )
     gaps = _differences(a, b, measure)
-    if chosen == "5x2cv_f" and gaps.size == 10:
+    if chosen == "5x2cv_f":
+        if gaps.size != 10:
+            raise InvalidArgumentError(
+                f"method '5x2cv_f' needs {measure.name} in all ten folds of both; got "
+                f"{gaps.size}. Leave method out for the corrected resampled t of those there are."
+            )
         return five_by_two_f(gaps.reshape(5, 2), level=level)
     if chosen == "paired_t":
-        return paired_t(gaps, level=level)
-    found = paired_t(gaps, corrected=a.test_to_train, level=level)
-    return replace(found, method=f"{found.method} over {gaps.size} splits")
+        return t_of_mean(gaps, 0.0, level, "paired t, uncorrected", SHARED_ROWS)
+    return t_of_mean(
+        gaps,
+        a.test_to_train,
+        level,
+        f"corrected resampled t over {gaps.size} splits",
+        CORRELATED,
+        hidden_variance(a, b, measure),
+    )
+
+
+def hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
+    """Variance of the difference that stratified splits hide, by the shares of the classes.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sureleaf.evaluation import evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = np.zeros((40, 1)), np.arange(40) % 2
+    >>> a, b = (
+    ...     evaluate(DummyClassifier(strategy="constant", constant=k), X, y, random_state=0)
+    ...     for k in (0, 1)
+    ... )
+    >>> round(hidden_variance(a, b, NAMED["accuracy"]), 3)  # of a mean of 40 differences of 1
+    0.025
+    """
+    return share_variance(a, share_slopes(a, measure) - share_slopes(b, measure))
 
 
 def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
@@ -85,11 +114,13 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
     return gaps
 
 
-def repeats_until(test: DifferenceTest, judged: Evaluation, half_width: float) -> int | None:
+def repeats_until(
+    test: DifferenceTest, judged: Evaluation, half_width: float, hidden: float = 0.0
+) -> int | None:
     """Repeats of the design until the corrected interval is that narrow; None if never.
 
     More repeats take away the chance of the partition, not that of the rows: the variance falls
-    towards s² n_test/n_train, never below.
+    towards s² n_test/n_train and what is hidden from all splits, never below.
 
     Examples
     --------
@@ -116,9 +147,9 @@ def repeats_until(test: DifferenceTest, judged: Evaluation, half_width: float) -
     n_splits = len(judged.main_splits)
     per_repeat = max(1, n_splits // design.repeats)
     ratio = judged.test_to_train
-    spread = test.standard_error / np.sqrt(1 / n_splits + ratio)
+    seen = max(test.standard_error**2 - hidden, 0.0) / (1 / n_splits + ratio)
     tail = (1 + test.level) / 2
-    if ndtri(tail) * spread * np.sqrt(ratio) >= half_width:
+    if ndtri(tail) * np.sqrt(seen * ratio + hidden) >= half_width:
         return None
 
     def enough(repeats: int) -> bool:
@@ -126,6 +157,6 @@ def repeats_until(test: DifferenceTest, judged: Evaluation, half_width: float) -
         if splits < 2:
             return False
         quantile = stdtrit(splits - 1, tail)
-        return bool(quantile * spread * np.sqrt(1 / splits + ratio) <= half_width)
+        return bool(quantile * np.sqrt(seen * (1 / splits + ratio) + hidden) <= half_width)
 
     return smallest_count(enough)

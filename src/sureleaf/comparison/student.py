@@ -18,7 +18,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import check_level
 from sureleaf.evaluation.intervals import corrected_resampled
 
-__all__ = ["five_by_two_f", "one_sample_t", "paired_t"]
+__all__ = ["CORRELATED", "SHARED_ROWS", "five_by_two_f", "one_sample_t", "paired_t", "t_of_mean"]
 
 SHARED_ROWS = (
     "the differences are independent; those of folds and repeated hold-outs share training rows, "
@@ -157,12 +157,33 @@ def five_by_two_f(differences: ArrayLike, *, level: float = 0.95) -> DifferenceT
 def _t_test(
     differences: NDArray[np.float64], ratio: float, level: float, method: str, assumption: str
 ) -> DifferenceTest:
-    found = corrected_resampled(differences, test_to_train=ratio, level=level)
-    if found.value != 0 and found.standard_error <= 1e-12 * abs(found.value):
+    found = t_of_mean(differences, ratio, level, method, assumption)
+    if found.difference != 0 and found.standard_error <= 1e-12 * abs(found.difference):
         raise InvalidArgumentError(
-            f"all {differences.size} differences are {found.value:g}: without any spread there "
-            "is no telling chance from effect. Use more folds or repeats."
+            f"all {differences.size} differences are {found.difference:g}: without any spread "
+            "there is no telling chance from effect. Use more folds or repeats."
         )
+    return found
+
+
+def t_of_mean(
+    differences: NDArray[np.float64],
+    ratio: float,
+    level: float,
+    method: str,
+    assumption: str,
+    hidden_variance: float = 0.0,
+) -> DifferenceTest:
+    """Test a mean by t, whatever the spread; `paired_t` refuses differences without any.
+
+    Examples
+    --------
+    >>> t_of_mean(np.array([0.5, 0.5]), 1.0, 0.95, "t", "").standard_error
+    0.0
+    """
+    found = corrected_resampled(
+        differences, test_to_train=ratio, level=level, hidden_variance=hidden_variance
+    )
     return DifferenceTest(
         difference=found.value,
         low=found.low,

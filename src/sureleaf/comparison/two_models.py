@@ -1,20 +1,22 @@
 """Is one classifier better than another? The test follows from the design and the question."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import ndtr
 
 from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.comparison.other_rows import compare_independent
 from sureleaf.comparison.same_rows import compare_models
-from sureleaf.comparison.same_splits import compare_algorithms, repeats_until
+from sureleaf.comparison.same_splits import compare_algorithms, hidden_variance, repeats_until
 from sureleaf.comparison.sentence import sentence
 from sureleaf.comparison.verdict import Comparison, conclude, width_that_finds
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.arguments import check_level
 from sureleaf.evaluation.measures.named import Measure
-from sureleaf.evaluation.no_spread import bound_without_spread
+from sureleaf.evaluation.no_spread import NO_WIDTH, bound_without_spread
 from sureleaf.evaluation.pooling import figures_of_splits
 
 __all__ = ["compare"]
@@ -106,7 +108,8 @@ def compare(
         detect=detect,
     )
     if question == "algorithm":
-        result = replace(result, repeats_needed=repeats_until(test, a, target))
+        hidden = 0.0 if independent else hidden_variance(a, b, found)
+        result = replace(result, repeats_needed=repeats_until(test, a, target, hidden))
     return replace(result, sentence=sentence(result, a.estimator, b.estimator))
 
 
@@ -181,12 +184,27 @@ def _refuse_other_rows(a: Evaluation, b: Evaluation) -> None:
 
 
 def _never_empty(test: DifferenceTest, a: Evaluation, measure: Measure) -> DifferenceTest:
-    """Give an interval without width the one that as many rows without a difference have."""
-    if test.low != test.high or test.difference != 0:
+    """Give an interval without width the one that as many rows that differ alike have.
+
+    What never happened in n rows, another difference than this one, may happen in a share of them
+    up to Wilson's bound; the p-value is 1 minus the level at which the interval comes to hold 0.
+    """
+    if test.high - test.low > NO_WIDTH:
         return test
-    n, bound = bound_without_spread(a, measure, test.level)
-    method = f"{test.method}; the two never differed, so Wilson's bound of 0 in {n:.4g} rows"
-    return replace(test, low=-bound, high=bound, method=method)
+    n, bound, span = bound_without_spread(a, measure, test.level)
+    size = abs(test.difference)
+    span = max(span, size)
+    near, far = bound * (span - size), bound * (span + size)
+    below, above = (far, near) if test.difference > 0 else (near, far)
+    told = "the difference never varied" if size > 0 else "the two never differed"
+    units = "rows" if a.groups is None else "groups"
+    return replace(
+        test,
+        low=test.difference - below,
+        high=test.difference + above,
+        p_value=2 * float(ndtr(-math.sqrt(n * size / span))) if span > 0 else 1.0,
+        method=f"{test.method}; {told}, so Wilson's bound of 0 in {n:.4g} {units}",
+    )
 
 
 def _n_rows(judged: Evaluation, question: str) -> int:

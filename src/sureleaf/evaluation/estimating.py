@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import Floats, Integers, check_choice, check_level
+from sureleaf.evaluation.class_shares import share_slopes, share_variance
 from sureleaf.evaluation.draw import INTERVAL, generator
 from sureleaf.evaluation.intervals import (
     Estimate,
@@ -27,8 +28,10 @@ from sureleaf.evaluation.intervals import (
 from sureleaf.evaluation.measures.confusion import count_pairs
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.no_spread import (
+    NO_WIDTH,
     bound_without_spread,
     interval_of_rate,
+    possible_values,
     rarest_all_alike,
 )
 from sureleaf.evaluation.pooling import figures_of_splits, is_pooled
@@ -41,9 +44,6 @@ __all__ = ["estimate"]
 
 METHODS = ("wilson", "clopper-pearson", "delong", "bca")
 OF_MODELS = ("holdout", "folds", "leave one out", "nested")
-
-NO_WIDTH = 1e-12
-"""An interval this short has no width but for rounding."""
 
 
 def estimate(
@@ -95,8 +95,10 @@ def _with_width(found: Estimate, evaluation: "Evaluation", measure: Measure) -> 
     alike = found.high - found.low <= NO_WIDTH
     if not alike and not (measure.of_counts and rarest_all_alike(evaluation)):
         return found
-    n, bound = bound_without_spread(evaluation, measure, found.level)
-    low, high = min(found.low, found.value - bound), max(found.high, found.value + bound)
+    n, bound, span = bound_without_spread(evaluation, measure, found.level)
+    least, most = possible_values(evaluation, measure)
+    low = min(found.low, max(found.value - bound * span, least))
+    high = max(found.high, min(found.value + bound * span, most))
     if (low, high) == (found.low, found.high):
         return found
     why = "no spread" if alike else "the rarest class all found or all missed"
@@ -250,7 +252,12 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     if is_pooled(measure):  # a split without such rows still has its part in the sum
         defined = figures_of_splits(evaluation, measure, list(evaluation.main_splits))
         pooled = ", counts pooled"
-    found = corrected_resampled(defined, test_to_train=evaluation.test_to_train, level=level)
+    found = corrected_resampled(
+        defined,
+        test_to_train=evaluation.test_to_train,
+        level=level,
+        hidden_variance=share_variance(evaluation, share_slopes(evaluation, measure)),
+    )
     note = f"; undefined in {missing}" if missing else ""
     name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
     return _as_wide_as_rows(

@@ -1,5 +1,6 @@
 """How far off may a figure be that did not vary? As far as so many rows leave open."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +12,22 @@ from sureleaf.evaluation.measures.named import Measure
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
-__all__ = ["bound_without_spread", "interval_of_rate", "rarest_all_alike"]
+__all__ = [
+    "NO_WIDTH",
+    "bound_without_spread",
+    "interval_of_rate",
+    "possible_values",
+    "rarest_all_alike",
+]
+
+NO_WIDTH = 1e-12
+"""An interval this short has no width but for rounding."""
 
 
 def bound_without_spread(
     evaluation: "Evaluation", measure: Measure, level: float
-) -> tuple[float, float]:
-    """Rows that a figure was seen on, and how far off it may be though it never varied.
+) -> tuple[float, float, float]:
+    """Rows that a figure was seen on, the share of them that may yet differ, and by how much.
 
     What never happened in n rows may yet happen in a share of them up to Wilson's bound for 0 of
     n. For measures of a class, n is the rows of the rarest; of rows in groups, the groups.
@@ -29,18 +39,46 @@ def bound_without_spread(
     >>> from sureleaf.evaluation import evaluate
     >>> from sureleaf.evaluation.measures.named import NAMED
     >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
-    >>> n, bound = bound_without_spread(judged, NAMED["accuracy"], 0.95)
-    >>> n, round(bound, 4)
-    (150.0, 0.025)
+    >>> n, bound, span = bound_without_spread(judged, NAMED["accuracy"], 0.95)
+    >>> n, round(bound, 4), span
+    (150.0, 0.025, 1.0)
     """
     cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
-    rows, span = np.unique(evaluation.row[cells]), measure.high - measure.low
+    rows = np.unique(evaluation.row[cells])
     if measure.row_values is None:
         rows = rows[evaluation.truth[rows] == _rarest(evaluation, rows)]
-    elif not np.isfinite(span):
-        span = float(np.ptp(measure.row_values(evaluation.scored(cells))))
     n = _effective(evaluation, rows)
-    return n, wilson(0, n, level=level).high * span
+    low, high = possible_values(evaluation, measure)
+    return n, wilson(0, n, level=level).high, high - low
+
+
+def possible_values(evaluation: "Evaluation", measure: Measure) -> tuple[float, float]:
+    """Least and largest value of the measure: its range, or what other truths would have cost.
+
+    A loss without a bound is looked at as if every prediction had met each of the classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> cost = [[0, 1, 1], [1, 0, 7], [1, 1, 0]]
+    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), cost=cost, random_state=0)
+    >>> possible_values(judged, NAMED["cost"])
+    (0.0, 7.0)
+    """
+    if np.isfinite([measure.low, measure.high]).all() or measure.row_values is None:
+        return measure.low, measure.high
+    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    rows = evaluation.scored(cells)
+    met = [
+        measure.row_values(replace(rows, truth=np.full(len(rows), code)))
+        for code in range(rows.n_classes)
+    ]
+    finite = np.concatenate(met)
+    finite = finite[np.isfinite(finite)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 
 
 def rarest_all_alike(evaluation: "Evaluation") -> bool:

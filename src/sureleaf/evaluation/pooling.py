@@ -61,6 +61,8 @@ def figures_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[i
     tables = np.array([count(rows) for rows in parts], dtype=np.float64)
     total, n = tables.sum(axis=0), len(tables)
     whole = figure(total)
+    if n == 1:
+        return np.array([whole])
     rests = np.array([figure(np.maximum(total - table, 0.0)) for table in tables])
     figures: Floats = whole - (n - 1) * (rests - rests.mean())
     return figures

@@ -42,7 +42,11 @@ class MeanOverSplits:
 
 
 def corrected_resampled(
-    values: ArrayLike, *, test_to_train: float = 0.0, level: float = 0.95
+    values: ArrayLike,
+    *,
+    test_to_train: float = 0.0,
+    level: float = 0.95,
+    hidden_variance: float = 0.0,
 ) -> MeanOverSplits:
     r"""Mean of a figure over splits with the interval of Nadeau and Bengio.
 
@@ -58,6 +62,9 @@ def corrected_resampled(
     test_to_train : float
         Test rows over training rows, 1/9 for ten folds.
     level : float
+    hidden_variance : float
+        Variance of the mean that the splits cannot show, as that of the classes' shares where all
+        splits have the same; it is added.
 
     Returns
     -------
@@ -98,7 +105,8 @@ def corrected_resampled(
         )
     degrees = len(array) - 1
     mean = float(array.mean())
-    error = math.sqrt((1 / len(array) + test_to_train) * float(array.var(ddof=1)))
+    seen = (1 / len(array) + test_to_train) * float(array.var(ddof=1))
+    error = math.sqrt(seen + hidden_variance)
     half = float(stdtrit(degrees, 0.5 + level / 2)) * error
     if error > 0:
         p_value = float(2 * stdtr(degrees, -abs(mean) / error))

@@ -1,0 +1,83 @@
+"""What stratified splits hide: how a figure moves with the shares of the classes in the sample.
+
+Stratified splits all have the class shares of the table, so that their figures do not differ by
+them. But the table is a sample: with other shares a classifier that treats the classes unequally
+has another accuracy, loss or precision. That part of the variance is added to what the splits show.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureleaf.evaluation.arguments import Floats
+from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.scored import Scored
+
+if TYPE_CHECKING:
+    from sureleaf.evaluation.evaluation import Evaluation
+
+__all__ = ["share_slopes", "share_variance"]
+
+STEP = 1e-4
+"""By how much of itself a class is made more frequent, to see what that does to the figure."""
+
+ROUNDING = 1e-8
+"""Slopes below this are rounding: areas and recalls do not depend on the shares."""
+
+
+def share_slopes(evaluation: "Evaluation", measure: Measure) -> Floats:
+    """Return how much the figure gains with each class's share of the rows.
+
+    For a mean over rows: the mean of the class less that of all rows. Zero for designs that are
+    not stratified, whose splits show it themselves.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sureleaf.evaluation import evaluate
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> X, y = np.zeros((40, 1)), np.arange(40) % 4 == 0
+    >>> judged = evaluate(DummyClassifier(), X, y, random_state=0)  # never says True
+    >>> share_slopes(judged, NAMED["accuracy"]).round(3).tolist()
+    [0.25, -0.75]
+    """
+    n_classes = len(evaluation.classes)
+    design = evaluation.design
+    if not getattr(design, "stratified", False) or getattr(design, "time_ordered", False):
+        return np.zeros(n_classes)
+    rows = evaluation.scored(np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits)))
+    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+    shares = np.bincount(rows.truth, weights, minlength=n_classes) / weights.sum()
+    whole = _figure(measure, rows, weights)
+    slopes = np.zeros(n_classes)
+    for code in np.flatnonzero(shares):
+        more = np.where(rows.truth == code, weights * (1 + STEP), weights)
+        slopes[code] = (_figure(measure, rows, more) - whole) / (STEP * shares[code])
+    return np.where(np.isfinite(slopes) & (np.abs(slopes) > ROUNDING), slopes, 0.0)
+
+
+def _figure(measure: Measure, rows: Scored, weights: Floats) -> float:
+    return measure.value(replace(rows, weights=weights))
+
+
+def share_variance(evaluation: "Evaluation", slopes: Floats) -> float:
+    """Return the variance that a figure with these slopes has by the shares of the classes.
+
+    Rows, or groups of them, are drawn independently; each brings its class, or classes, along.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sureleaf.evaluation import evaluate
+    >>> X, y = np.zeros((40, 1)), np.arange(40) % 4 == 0
+    >>> judged = evaluate(DummyClassifier(), X, y, random_state=0)
+    >>> share_variance(judged, np.array([0.25, -0.75])) == 0.25 * 0.75 / 40
+    True
+    """
+    n = len(evaluation.truth)
+    weights = np.ones(n) if evaluation.weights is None else evaluation.weights
+    brought = weights * slopes[evaluation.truth]
+    if evaluation.groups is not None:
+        brought = np.bincount(evaluation.groups, brought)
+    return float(brought @ brought / weights.sum() ** 2)
