@@ -79,5 +79,5 @@ def share_variance(evaluation: "Evaluation", slopes: Floats) -> float:
     weights = np.ones(n) if evaluation.weights is None else evaluation.weights
     brought = weights * slopes[evaluation.truth]
     if evaluation.groups is not None:
-        brought = np.bincount(evaluation.groups, brought)
+        brought = np.bincount(evaluation.groups, brought).astype(np.float64)
     return float(brought @ brought / weights.sum() ** 2)
