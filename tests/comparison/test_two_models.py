@@ -124,14 +124,7 @@ def test_a_lower_loss_is_better() -> None:
     assert compare(b, a, measure="error").verdict == "worse"
 
 
-@pytest.mark.parametrize(
-    "design",
-    [
-        KFold(10, stratified=False),
-        KFold(5, repeats=3, stratified=False),
-        RepeatedHoldout(8, stratified=False),
-    ],
-)
+@pytest.mark.parametrize("design", [KFold(10), KFold(5, repeats=3), RepeatedHoldout(8)])
 def test_splits_are_compared_by_the_corrected_t(design: Any) -> None:
     a, b = pair(design)
     gaps = a.split_values("accuracy") - b.split_values("accuracy")

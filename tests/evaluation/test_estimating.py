@@ -102,10 +102,7 @@ def test_losses_of_a_hold_out_are_bootstrapped_the_same_way_each_time(holdout) -
     assert holdout.estimate("accuracy", method="bca").method == "BCa bootstrap, this model"
 
 
-@pytest.mark.parametrize(
-    ("design", "ratio"),
-    [(KFold(6, stratified=False), 1 / 5), (RepeatedHoldout(5, stratified=False), 1 / 2)],
-)
+@pytest.mark.parametrize(("design", "ratio"), [(KFold(6), 1 / 5), (RepeatedHoldout(5), 1 / 2)])
 @pytest.mark.parametrize("name", ["accuracy", "auc", "nce"])
 def test_splits_are_averaged_with_the_corrected_t(design, ratio, name) -> None:
     judged = judge(design)

@@ -10,6 +10,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation, KFold
 from sureleaf.evaluation.arguments import Floats
 from sureleaf.evaluation.class_shares import share_slopes, share_variance
+from sureleaf.evaluation.intervals.corrected_t import variance_of_mean
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.pooling import figures_of_splits, is_pooled
 
@@ -120,7 +121,7 @@ def repeats_until(
     """Repeats of the design until the corrected interval is that narrow; None if never.
 
     More repeats take away the chance of the partition, not that of the rows: the variance falls
-    towards s² n_test/n_train and what is hidden from all splits, never below.
+    towards that of `variance_of_mean` for endless splits, never below.
 
     Examples
     --------
@@ -147,9 +148,9 @@ def repeats_until(
     n_splits = len(judged.main_splits)
     per_repeat = max(1, n_splits // design.repeats)
     ratio = judged.test_to_train
-    seen = max(test.standard_error**2 - hidden, 0.0) / (1 / n_splits + ratio)
+    spread = _spread(test.standard_error**2, n_splits, ratio, hidden)
     tail = (1 + test.level) / 2
-    if ndtri(tail) * np.sqrt(seen * ratio + hidden) >= half_width:
+    if ndtri(tail) * np.sqrt(variance_of_mean(spread, np.inf, ratio, hidden)) >= half_width:
         return None
 
     def enough(repeats: int) -> bool:
@@ -157,6 +158,15 @@ def repeats_until(
         if splits < 2:
             return False
         quantile = stdtrit(splits - 1, tail)
-        return bool(quantile * np.sqrt(seen * (1 / splits + ratio) + hidden) <= half_width)
+        error = np.sqrt(variance_of_mean(spread, splits, ratio, hidden))
+        return bool(quantile * error <= half_width)
 
     return smallest_count(enough)
+
+
+def _spread(variance: float, n_splits: int, ratio: float, hidden: float) -> float:
+    """Solve `variance_of_mean` for the spread of the splits."""
+    corrected = variance / (1 / n_splits + ratio)
+    if variance_of_mean(corrected, n_splits, ratio, hidden) <= variance * (1 + 1e-9):
+        return corrected
+    return max(variance - hidden, 0.0) * (1 + ratio) / ratio

@@ -2,7 +2,8 @@
 
 Stratified splits all have the class shares of the table, so that their figures do not differ by
 them. But the table is a sample: with other shares a classifier that treats the classes unequally
-has another accuracy, loss or precision. That part of the variance is added to what the splits show.
+has another accuracy, loss or precision. An interval may not be shorter than that part of the
+variance allows, together with that of the rows within their classes.
 """
 
 from dataclasses import replace

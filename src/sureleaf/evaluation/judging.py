@@ -73,7 +73,7 @@ def evaluate(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> judged = evaluate(GaussianNB(), X, y, random_state=0)
     >>> print(judged.estimate("accuracy"))
-    0.9403 (95 % interval 0.9078 to 0.9728; corrected resampled t over 10 splits, this algorithm)
+    0.9403 (95 % interval 0.9080 to 0.9726; corrected resampled t over 10 splits, this algorithm)
     """
     check_estimator(estimator)
     if not isinstance(design, Design):

@@ -10,7 +10,7 @@ from scipy.special import stdtr, stdtrit
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.arguments import check_level
 
-__all__ = ["MeanOverSplits", "corrected_resampled"]
+__all__ = ["MeanOverSplits", "corrected_resampled", "variance_of_mean"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,23 @@ class MeanOverSplits:
     p_value: float
 
 
+def variance_of_mean(
+    spread: float, n_splits: float, test_to_train: float, hidden_variance: float
+) -> float:
+    """Return the variance of a mean over splits whose figures have a variance of ``spread``.
+
+    Nadeau and Bengio's, which allows for what training rows have to do with it; but no less than
+    that of the rows alone, ``spread * n_test / n`` and what the splits hide.
+
+    Examples
+    --------
+    >>> variance_of_mean(0.9, 10, 1 / 9, 0.0), variance_of_mean(0.9, 10, 1 / 9, 0.91)
+    (0.19, 1.0)
+    """
+    corrected = (1 / n_splits + test_to_train) * spread
+    return max(corrected, spread * test_to_train / (1 + test_to_train) + hidden_variance)
+
+
 def corrected_resampled(
     values: ArrayLike,
     *,
@@ -64,7 +81,7 @@ def corrected_resampled(
     level : float
     hidden_variance : float
         Variance of the mean that the splits cannot show, as that of the classes' shares where all
-        splits have the same; it is added.
+        splits have the same; see `variance_of_mean`.
 
     Returns
     -------
@@ -105,8 +122,8 @@ def corrected_resampled(
         )
     degrees = len(array) - 1
     mean = float(array.mean())
-    seen = (1 / len(array) + test_to_train) * float(array.var(ddof=1))
-    error = math.sqrt(seen + hidden_variance)
+    spread = float(array.var(ddof=1))
+    error = math.sqrt(variance_of_mean(spread, len(array), test_to_train, hidden_variance))
     half = float(stdtrit(degrees, 0.5 + level / 2)) * error
     if error > 0:
         p_value = float(2 * stdtr(degrees, -abs(mean) / error))
