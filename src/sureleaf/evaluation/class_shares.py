@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureleaf.evaluation.arguments import Floats
+from sureleaf.evaluation.arguments import Floats, Integers
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.scored import Scored
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
-__all__ = ["share_slopes", "share_variance"]
+__all__ = ["share_slopes", "share_variance", "slopes_of", "variance_of_shares"]
 
 STEP = 1e-4
 """By how much of itself a class is made more frequent, to see what that does to the figure."""
@@ -43,15 +43,29 @@ def share_slopes(evaluation: "Evaluation", measure: Measure) -> Floats:
     >>> share_slopes(judged, NAMED["accuracy"]).round(3).tolist()
     [0.25, -0.75]
     """
-    n_classes = len(evaluation.classes)
     design = evaluation.design
     if not getattr(design, "stratified", False) or getattr(design, "time_ordered", False):
-        return np.zeros(n_classes)
-    rows = evaluation.scored(np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits)))
+        return np.zeros(len(evaluation.classes))
+    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    return slopes_of(measure, evaluation.scored(cells))
+
+
+def slopes_of(measure: Measure, rows: Scored) -> Floats:
+    """Return how much the figure of these rows gains with each class's share of them.
+
+    Examples
+    --------
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> rows = Scored(np.array([0, 0, 0, 1]), np.zeros(4, int), None, None, None, 2, 1)
+    >>> slopes_of(NAMED["accuracy"], rows).round(3).tolist()
+    [0.25, -0.75]
+    """
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-    shares = np.bincount(rows.truth, weights, minlength=n_classes) / weights.sum()
+    slopes = np.zeros(rows.n_classes)
+    if not weights.sum() > 0:
+        return slopes
+    shares = np.bincount(rows.truth, weights, minlength=rows.n_classes) / weights.sum()
     whole = _figure(measure, rows, weights)
-    slopes = np.zeros(n_classes)
     for code in np.flatnonzero(shares):
         more = np.where(rows.truth == code, weights * (1 + STEP), weights)
         slopes[code] = (_figure(measure, rows, more) - whole) / (STEP * shares[code])
@@ -76,9 +90,21 @@ def share_variance(evaluation: "Evaluation", slopes: Floats) -> float:
     >>> share_variance(judged, np.array([0.25, -0.75])) == 0.25 * 0.75 / 40
     True
     """
-    n = len(evaluation.truth)
-    weights = np.ones(n) if evaluation.weights is None else evaluation.weights
-    brought = weights * slopes[evaluation.truth]
-    if evaluation.groups is not None:
-        brought = np.bincount(evaluation.groups, brought).astype(np.float64)
-    return float(brought @ brought / weights.sum() ** 2)
+    return variance_of_shares(evaluation.truth, slopes, evaluation.weights, evaluation.groups)
+
+
+def variance_of_shares(
+    classes: Integers, slopes: Floats, weights: Floats | None, groups: Integers | None
+) -> float:
+    """Return the variance of a figure with these slopes by the shares of the classes of rows.
+
+    Examples
+    --------
+    >>> variance_of_shares(np.array([0, 0, 0, 1]), np.array([0.25, -0.75]), None, None)
+    0.046875
+    """
+    w = np.ones(len(classes)) if weights is None else weights
+    brought = w * slopes[classes]
+    if groups is not None:
+        brought = np.bincount(groups, brought).astype(np.float64)
+    return float(brought @ brought / w.sum() ** 2)

@@ -2,10 +2,12 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.dummy import DummyClassifier
 from sklearn.metrics import precision_score
 from sklearn.naive_bayes import GaussianNB
 
@@ -240,3 +242,47 @@ def test_a_gain_cannot_lead_beyond_the_measure() -> None:
     values = 1 - 3 / sizes + np.random.default_rng(0).normal(0, 0.03, size=(5, 4))
     curve = LearningCurve(NAMED["accuracy"], sizes, values, 160, 0.5, 0.95, None, {}, 0)
     assert curve.power_law(160.0) + curve.gain(160, 320).high <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(("measure", "target"), [("accuracy", 0.7), ("nce", 0.9)])
+def test_a_level_curve_has_reached_what_it_is_beyond(measure: str, target: float) -> None:
+    sizes = np.array([50, 100, 200, 400])
+    values = 0.8 + np.zeros(4) + np.array([[0.01], [0.0], [-0.01]])
+    curve = LearningCurve(NAMED[measure], sizes, values, 400, 0.5, 0.95, None, {}, 0)
+    assert curve.power_law.height == 0
+    assert "is reached" in str(curve.rows_for(target))
+    beyond = curve.rows_for(1.6 - target)
+    assert "is out of reach" in str(beyond)
+    assert beyond.rows == np.inf
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "cost"])
+def test_the_interval_at_a_size_knows_that_class_shares_are_a_sample(measure: str) -> None:
+    """All repeats have the table's class shares; by their spread alone .55 and 0 are held."""
+    runs, holds, truth = 60, 0, {"accuracy": 0.7, "cost": 1.5}[measure]
+    for seed in range(runs):
+        y = (np.random.default_rng(seed).random(300) < 0.3).astype(int)
+        curve = learning_curve(
+            DummyClassifier(),
+            np.zeros((300, 1)),
+            y,
+            schedule=Geometric(100, 4),
+            measure=measure,
+            cost=[[0, 1], [5, 0]],
+            repeats=3,
+            random_state=seed,
+        )
+        last = curve.estimates[-1]
+        holds += last.low <= truth <= last.high
+        _, low, high = _with_three_sizes(curve).predict([1000])
+        assert high[0] - low[0] > 0.05  # two deviations of the share of 300 rows
+    assert holds / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def _with_three_sizes(curve: LearningCurve) -> LearningCurve:
+    return replace(
+        curve,
+        sizes=np.array([50, 100, 200]),
+        values=np.repeat(curve.values[:, -1:], 3, axis=1),
+        hidden=np.repeat(curve.hidden[-1:], 3),
+    )

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import curve_fit
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.curves import fit_power_law
+from sureleaf.evaluation.curves import PowerLaw, fit_power_law
 
 N = np.array([50, 100, 200, 400, 800])
 
@@ -56,3 +56,8 @@ def test_rows_for_inverts_the_law() -> None:
 def test_two_sizes_are_too_few() -> None:
     with pytest.raises(InvalidArgumentError, match="three sizes at least; got 2"):
         fit_power_law([1, 2], [0.1, 0.2])
+
+
+def test_rows_beyond_all_numbers_are_none() -> None:
+    assert PowerLaw(0.9, 1.0, 0.05).rows_for(0.9 - 1e-16) == np.inf
+    assert PowerLaw(0.9, 1.0, 0.5).rows_for(0.8) == pytest.approx(100)

@@ -98,6 +98,8 @@ class LearningCurve(ShownAsText):
         Why the curve ended before all rows were used.
     failures : dict of (repeat, size) to str
     seed : int
+    hidden : ndarray of shape (sizes,), optional
+        Variance at each size that the repeats do not show, as they have the same class shares.
 
     Examples
     --------
@@ -119,19 +121,26 @@ class LearningCurve(ShownAsText):
     stopped: str | None
     failures: dict[tuple[int, int], str]
     seed: int
+    hidden: Floats | None = None
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
         """The mean at each size, with the corrected resampled t interval over repeats."""
-        return tuple(self._estimate(column) for column in self.values.T)
+        return tuple(map(self._estimate, self.values.T, self._hidden))
 
-    def _estimate(self, column: Floats) -> Estimate:
+    @property
+    def _hidden(self) -> Floats:
+        return np.zeros(len(self.sizes)) if self.hidden is None else self.hidden
+
+    def _estimate(self, column: Floats, hidden: float) -> Estimate:
         defined = column[np.isfinite(column)]
         name = f"corrected resampled t over {len(defined)} repeats, this algorithm"
         if len(defined) < 2:
             value = float(defined[0]) if len(defined) else math.nan
             return Estimate(value, self.measure.low, self.measure.high, self.level, "too few")
-        found = corrected_resampled(defined, test_to_train=self.test_to_train, level=self.level)
+        found = corrected_resampled(
+            defined, test_to_train=self.test_to_train, level=self.level, hidden_variance=hidden
+        )
         low, high = found.low, found.high
         span, n_test = self.measure.high - self.measure.low, self.test_to_train * self.n_rows
         if high - low < 1e-12 and math.isfinite(span):  # all alike, and yet not certain
@@ -202,7 +211,8 @@ class LearningCurve(ShownAsText):
         """Return the measure at other sizes, and the ends of its prediction interval.
 
         The interval holds what the law's fit leaves open (repeats are bootstrapped, their spread
-        enlarged by the correction for overlapping rows) and how far means lie from the law.
+        enlarged by the correction for overlapping rows), how far means lie from the law, and what
+        other shares of the classes would change.
 
         Examples
         --------
@@ -218,7 +228,8 @@ class LearningCurve(ShownAsText):
         n = np.atleast_1d(np.asarray(n_rows, dtype=np.float64))
         centre = np.asarray(self.power_law(n))
         inflate = math.sqrt(1 + self.test_to_train * len(self.values))
-        noise = generator(self.seed, CURVE, 1).normal(0, self._scatter, size=len(self._refits))
+        off = math.hypot(self._scatter, math.sqrt(float(self._hidden[-1])))
+        noise = generator(self.seed, CURVE, 1).normal(0, off, size=len(self._refits))
         draws = np.array([np.asarray(law(n)) for law in self._refits])
         draws = centre + (draws - draws.mean(axis=0)) * inflate + noise[:, None]
         tail = (1 - self.level) / 2
@@ -280,7 +291,13 @@ class LearningCurve(ShownAsText):
         (900.0, 500.0, True)
         """
         law = self.power_law
-        rows = law.rows_for(target)
+        sign = 1 if self.measure.greater_is_better else -1
+        flat = law.height == 0  # a level law has its limit at once, and nothing beyond it
+        rows = (
+            (0.0 if sign * law.limit >= sign * target else math.inf)
+            if flat
+            else law.rows_for(target)
+        )
         grid = np.unique(np.rint(np.geomspace(2, FARTHEST * float(self.sizes[-1]), 2000)))
         _, low, high = self.predict(grid)
         if self.measure.greater_is_better:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sureleaf.errors import FailedFitError
-from sureleaf.evaluation.arguments import Integers, check_level
+from sureleaf.evaluation.arguments import Floats, Integers, check_level
+from sureleaf.evaluation.class_shares import slopes_of, variance_of_shares
 from sureleaf.evaluation.curves.curve import LearningCurve
 from sureleaf.evaluation.curves.schedule import Geometric, Schedule
 from sureleaf.evaluation.curves.stop import StopRule
@@ -117,6 +118,7 @@ def learning_curve(
     sizes = schedule.sizes(n_rows)
     fitter = make_fitter(estimator, table, seed)
     columns: list[Any] = []
+    hidden: list[float] = []  # by the shares of the classes, which all repeats have alike
     failures: dict[tuple[int, int], str] = {}
     stopped = None
     steps = track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
@@ -126,7 +128,12 @@ def learning_curve(
         ]
         outcomes = list(fitter.run(_one, jobs, n_jobs))
         failures |= {(r, size): o for r, o in enumerate(outcomes) if isinstance(o, str)}
-        columns.append(np.array([np.nan if isinstance(o, str) else o for o in outcomes]))
+        worked = [o for o in outcomes if not isinstance(o, str)]
+        columns.append(np.array([np.nan if isinstance(o, str) else o[0] for o in outcomes]))
+        slopes = np.mean([o[1] for o in worked], axis=0) if worked else np.zeros(1)
+        hidden.append(
+            variance_of_shares(table.codes, slopes, table.weights, table.groups) if worked else 0.0
+        )
         if stop is not None and i > 0 and i < len(sizes) - 1:
             sign = 1 if found.greater_is_better else -1
             stopped = stop.reason(sign * columns[-2], sign * columns[-1], ratio)
@@ -146,12 +153,14 @@ def learning_curve(
         stopped,
         failures,
         seed,
+        np.array(hidden),
     )
 
 
 def _one(
     fitter: Fitter, split: Split, train: Integers, measure: Measure, cost: Any, number: int
-) -> float | str:
+) -> tuple[float, Floats] | str:
+    """Figure of the test rows, and how it gains with each class's share; or what went wrong."""
     table = fitter.table
     try:
         model = fitter.fit(train, split.repeat, number)
@@ -163,14 +172,13 @@ def _one(
     except Exception as problem:  # any error of the estimator is recorded
         return f"{type(problem).__name__}: {problem}"
     own = cost[split.test] if cost is not None and cost.ndim == 3 else cost
-    return measure.of_split(
-        Scored(
-            table.codes[split.test],
-            codes,
-            probabilities,
-            None if table.weights is None else table.weights[split.test],
-            own,
-            len(table.classes),
-            table.positive,
-        )
+    rows = Scored(
+        table.codes[split.test],
+        codes,
+        probabilities,
+        None if table.weights is None else table.weights[split.test],
+        own,
+        len(table.classes),
+        table.positive,
     )
+    return measure.of_split(rows), slopes_of(measure, rows)

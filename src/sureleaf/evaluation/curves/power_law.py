@@ -14,6 +14,9 @@ __all__ = ["PowerLaw", "fit_power_law"]
 SLOWEST, FASTEST = 0.05, 3.0
 """Exponents that are tried: beyond them a curve is flat, or done at the first size."""
 
+MOST_EXPONENT = 700.0
+"""Beyond e to this there are no floats, and no rows."""
+
 
 @dataclass(frozen=True)
 class PowerLaw:
@@ -51,7 +54,8 @@ class PowerLaw:
         ratio = (self.limit - target) / self.height
         if ratio <= 0:
             return math.inf
-        return float(ratio ** (-1 / self.rate)) if ratio < math.inf else 0.0
+        power = -math.log(ratio) / self.rate
+        return math.exp(power) if power < MOST_EXPONENT else math.inf
 
 
 def fit_power_law(
