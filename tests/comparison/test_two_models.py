@@ -156,9 +156,14 @@ def test_the_lecture_test_is_there_with_its_warning() -> None:
 
 
 def test_five_by_two_is_there_for_its_design() -> None:
-    a, b = pair(KFold(2, repeats=5))
+    a, b = pair(KFold(2, repeats=5, stratified=False))
     gaps = (a.split_values("accuracy") - b.split_values("accuracy")).reshape(5, 2)
     assert compare(a, b, method="5x2cv_f").p_value == five_by_two_f(gaps).p_value
+    a, b = pair(KFold(2, repeats=5))
+    gaps = (a.split_values("accuracy") - b.split_values("accuracy")).reshape(5, 2)
+    found, alone = compare(a, b, method="5x2cv_f"), five_by_two_f(gaps)
+    assert found.p_value > alone.p_value  # stratified folds hide what the classes' shares do
+    assert found.low < alone.low < alone.high < found.high
     with pytest.raises(InvalidArgumentError, match="5x2cv_f"):
         compare(*pair(KFold(10)), method="5x2cv_f")
 

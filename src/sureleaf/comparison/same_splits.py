@@ -55,7 +55,8 @@ def compare_algorithms(
                 f"method '5x2cv_f' needs {measure.name} in all ten folds of both; got "
                 f"{gaps.size}. Leave method out for the corrected resampled t of those there are."
             )
-        return five_by_two_f(gaps.reshape(5, 2), level=level)
+        hidden = hidden_variance(a, b, measure)
+        return five_by_two_f(gaps.reshape(5, 2), level=level, hidden_variance=hidden)
     if chosen == "paired_t":
         return t_of_mean(gaps, 0.0, level, "paired t, uncorrected", SHARED_ROWS)
     return t_of_mean(

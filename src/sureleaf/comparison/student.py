@@ -103,7 +103,9 @@ def paired_t(
     return _t_test(checked, ratio, level, "corrected resampled t", CORRELATED)
 
 
-def five_by_two_f(differences: ArrayLike, *, level: float = 0.95) -> DifferenceTest:
+def five_by_two_f(
+    differences: ArrayLike, *, level: float = 0.95, hidden_variance: float = 0.0
+) -> DifferenceTest:
     """Test two algorithms by five repeats of two-fold cross-validation (Alpaydın 1999).
 
     F = Σ p² / (2 Σ s²) with 10 and 5 degrees of freedom, s² the variance of each repeat's pair.
@@ -115,6 +117,9 @@ def five_by_two_f(differences: ArrayLike, *, level: float = 0.95) -> DifferenceT
         Rows are repeats, columns their two folds.
     level : float, default=0.95
         Level of the interval.
+    hidden_variance : float, default=0.0
+        Variance that all differences share and their pairs cannot show, as that of the classes'
+        shares where folds are stratified; it is added to each s².
 
     Returns
     -------
@@ -136,6 +141,7 @@ def five_by_two_f(differences: ArrayLike, *, level: float = 0.95) -> DifferenceT
     _checked_values(pairs.ravel(), "differences")
     mean = float(pairs.mean())
     between = float(((pairs[:, 0] - pairs[:, 1]) ** 2).sum())  # 2 Σ s², as s² = (p1 - p2)²/2
+    between += 10 * hidden_variance
     statistic = _ratio(float((pairs**2).sum()), between)
     # Σ (p - δ)² = Σ (p - mean)² + 10 (mean - δ)²: solve the test for δ. Repeats that differ more
     # than their folds do leave no solution; then one standard error, so that some width remains.
