@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from benchmarks.quality.promises import estimates, folds, many, models, rates
+from benchmarks.quality.promises import estimates, folds, many, models, rates, stratified
 from benchmarks.quality.promises.record import Promise, about, at_least, markdown, share_error
 
 SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
@@ -22,6 +22,7 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "two algorithms": lambda: folds.algorithms(150, (50, 200), 1000),
     "nested cross-validation": lambda: folds.nested(40, (100,)),
     "many algorithms": lambda: many.pools(80, (10,)),
+    "models that lean to a class": lambda: stratified.leaning(30, (100,)),
     "Student's t": lambda: many.student(400),
 }
 

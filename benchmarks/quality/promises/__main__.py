@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.quality.promises import estimates, folds, many, models, rates
+from benchmarks.quality.promises import estimates, folds, many, models, rates, stratified
 from benchmarks.quality.promises.record import Promise, markdown
 
 OPENING = """\
@@ -52,6 +52,7 @@ def everything() -> Iterator[tuple[str, list[Promise]]]:
             *estimates.held_out(1000),
         ],
     )
+    yield "Stratified designs, models that lean to a class", list(stratified.leaning(400))
     yield "Many algorithms, many data sets", list(many.pools(1000))
     yield "Student's t", list(many.student(10_000))
 

@@ -1,0 +1,122 @@
+"""Stratified designs, and models that lean to one class: the table's class shares are a sample.
+
+The model says "second class" above a fixed cut, so that its true figures are sums of two normal
+tails. Two of them that lean to either side by as much are exactly alike where the classes are.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import ndtr
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from benchmarks.quality.promises.record import LEVEL, Promise, about, share_error
+from sureleaf import compare, evaluate, learning_curve
+from sureleaf.designs import KFold, NestedKFold, RepeatedHoldout
+from sureleaf.evaluation import Geometric
+
+Array = np.ndarray
+
+COST = np.array([[0.0, 1.0], [5.0, 0.0]])
+FALSE_POSITIVES = {
+    "10 folds": (KFold(10), None),
+    "5 folds x 3": (KFold(5, repeats=3), None),
+    "10 hold-outs": (RepeatedHoldout(10), None),
+    "5x2cv F": (KFold(2, repeats=5), "5x2cv_f"),
+}
+COVERAGE = {
+    "10 folds": KFold(10),
+    "10 hold-outs": RepeatedHoldout(10),
+    "nested, 5 folds x 3": NestedKFold(5, repeats=3),
+}
+
+
+class Leaning(ClassifierMixin, BaseEstimator):
+    """The second class above a cut, with a probability of .9."""
+
+    def __init__(self, cut: float = 0.0) -> None:
+        self.cut = cut
+
+    def fit(self, X: Array, y: Array) -> "Leaning":
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict_proba(self, X: Array) -> Array:
+        return np.where((self.cut < X) == [False, True], 0.9, 0.1)
+
+    def predict(self, X: Array) -> Array:
+        return (X[:, 0] > self.cut).astype(int)
+
+
+def draw(rng: np.random.Generator, n: int, share: float) -> tuple[Array, Array]:
+    """Rows of two classes, their means at -.5 and .5."""
+    y = (rng.random(n) < share).astype(int)
+    return rng.normal(size=(n, 1)) + y[:, None] - 0.5, y
+
+
+def truths(cut: float, share: float) -> dict[str, float]:
+    """Figures of the model over all rows there could be."""
+    alarms, misses = (1 - share) * ndtr(-0.5 - cut), share * ndtr(cut - 0.5)
+    wrong = alarms + misses
+    return {
+        "accuracy": 1 - wrong,
+        "cost": COST[0, 1] * alarms + COST[1, 0] * misses,
+        "quadratic_loss": 0.02 + 1.6 * wrong,
+        "nce": -np.log(0.9) * (1 - wrong) - np.log(0.1) * wrong,
+    }
+
+
+def leaning(runs: int, sizes: tuple[int, ...] = (100, 400)) -> Iterator[Promise]:
+    """False positives between models that lean to either side; coverage of one that leans."""
+    for n in sizes:
+        for name, (design, method) in FALSE_POSITIVES.items():
+            found = 0
+            for seed in range(runs):
+                X, y = draw(np.random.default_rng(seed), n, 0.5)
+                pair = [
+                    evaluate(Leaning(cut), X, y, design=design, random_state=seed)
+                    for cut in (-1.0, 1.0)
+                ]
+                found += compare(*pair, method=method).p_value <= 0.05
+            share = found / runs
+            yield about(
+                "two models that lean to either class, stratified: false positives",
+                f"n = {n}, {name}",
+                0.05,
+                share,
+                share_error(share, runs),
+                within=(0.0, 0.065),
+                note="a rule of thumb for folds, mostly below .05",
+            )
+        yield from _coverage(runs, n)
+
+
+def _coverage(runs: int, n: int) -> Iterator[Promise]:
+    cut, positive = 1.0, 0.3
+    truth = truths(cut, positive)
+    held = {(name, figure): 0 for name in (*COVERAGE, "curve") for figure in truth}
+    for seed in range(runs):
+        X, y = draw(np.random.default_rng(seed), n, positive)
+        options = {"cost": COST, "random_state": seed}
+        for name, design in COVERAGE.items():
+            judged = evaluate(Leaning(cut), X, y, design=design, **options)
+            for figure, value in truth.items():
+                found = judged.estimate(figure)
+                held[name, figure] += found.low <= value <= found.high
+        for figure, value in truth.items():
+            curve = learning_curve(
+                Leaning(cut), X, y, schedule=Geometric(20, 100), measure=figure, **options
+            )
+            last = curve.estimates[-1]
+            held["curve", figure] += last.low <= value <= last.high
+    for (name, figure), count in held.items():
+        share = count / runs
+        yield about(
+            f"{figure} of a model that leans to a class, stratified: coverage",
+            f"n = {n}, {name}",
+            LEVEL,
+            share,
+            share_error(share, runs),
+            within=(0.93, 1.0),
+            note="corrected for rows that splits share, so mostly above .95",
+        )
