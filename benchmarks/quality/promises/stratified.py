@@ -118,5 +118,5 @@ def _coverage(runs: int, n: int) -> Iterator[Promise]:
             share,
             share_error(share, runs),
             within=(0.93, 1.0),
-            note="corrected for rows that splits share, so mostly above .95",
+            note="about .95; above it for folds, whose correction for shared rows is generous",
         )
