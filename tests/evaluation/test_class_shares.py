@@ -121,3 +121,11 @@ def test_the_interval_of_a_constant_holds_its_figure(name: str) -> None:
         ).estimate(name)
         holds += found.low <= truth <= found.high
     assert holds / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def test_some_of_many_predictions_tell_the_slopes_of_all(monkeypatch) -> None:
+    y = np.random.default_rng(0).choice(2, 3000, p=[0.7, 0.3])
+    found = evaluate(said(0), np.zeros((3000, 1)), y, random_state=0)
+    whole = share_slopes(found, NAMED["accuracy"])
+    monkeypatch.setattr("sureleaf.evaluation.class_shares.ENOUGH", 500)
+    assert share_slopes(found, NAMED["accuracy"]) == pytest.approx(whole, abs=0.06)
