@@ -56,3 +56,8 @@ print(stand_in.norm is norm is scipy.stats.norm, scipy.stats is not stand_in, be
 def test_scipy_stats_loaded_before_stays_as_it_was() -> None:
     before = "import sys, scipy.stats; before = sys.modules['scipy.stats']\n"
     assert run(before + FIT + "print(sys.modules['scipy.stats'] is before)") == ["True"]
+
+
+def test_garbage_is_collected_afterwards_as_it_was_before() -> None:
+    assert run("import gc\n" + FIT + "print(gc.isenabled())") == ["True"]
+    assert run("import gc; gc.disable()\n" + FIT + "print(gc.isenabled())") == ["False"]

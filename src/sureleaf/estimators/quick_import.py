@@ -5,6 +5,7 @@ more than a third of the time to a first fit. Here a stand-in answers that impor
 afterwards, and whoever asks it for a name, now or later, gets the real module's.
 """
 
+import gc
 import importlib
 import sys
 from types import ModuleType
@@ -34,10 +35,14 @@ def import_sklearn_base() -> None:
         return
     stand_in = _StandIn("scipy.stats")
     sys.modules.setdefault("scipy.stats", stand_in)
+    collects = gc.isenabled()
+    gc.disable()  # modules are no garbage, and looking through them again and again takes a while
     try:
         importlib.import_module("sklearn.base")
     finally:
         _take_away(stand_in)
+        if collects:
+            gc.enable()
 
 
 def _take_away(stand_in: ModuleType) -> None:
