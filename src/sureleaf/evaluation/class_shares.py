@@ -110,4 +110,4 @@ def variance_of_shares(
     brought = w * slopes[classes]
     if groups is not None:
         brought = np.bincount(groups, brought).astype(np.float64)
-    return float(brought @ brought / w.sum() ** 2)
+    return float(np.square(brought).sum() / w.sum() ** 2)

@@ -91,9 +91,9 @@ def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = Tr
         hits, among = counted(rows)
         if rows.weights is None:
             whole, part = float(among.sum()), float((hits & among).sum())
-        else:
-            whole = float(rows.weights @ among)
-            part = float(rows.weights @ (hits & among))
+        else:  # sums, not products of vectors, whose threads stay awake beside those of the fits
+            whole = float(rows.weights.sum(where=among))
+            part = float(rows.weights.sum(where=hits & among))
         return part / whole if whole > 0 else 0.0
 
     def hit(rows: Scored) -> Floats:
