@@ -212,6 +212,15 @@ def test_a_category_of_rows_that_take_no_part_is_unknown(criterion, split):
         model.predict(X)
 
 
+def test_a_given_schema_keeps_the_categories_of_rows_that_take_no_part():
+    X, y = pd.DataFrame({"town": ["Rome", "Oslo", "Lima"] * 8}), [0, 1, 0] * 8
+    schema = TreeClassifier().fit(X, y).schema_
+    model = TreeClassifier(categorical_features=schema, criterion="gini")
+    model.fit(X, y, sample_weight=(X["town"] != "Lima").astype(int))
+    assert model.schema_ == schema
+    assert model.predict(X).shape == (24,)  # without a warning: Lima is known
+
+
 def test_importances_do_not_depend_on_the_unit_of_the_weights():
     X, y = mixed_table()
     weights = np.random.default_rng(3).random(len(y))

@@ -7,7 +7,6 @@ from sureleaf.counts.leaf_counts import (
     count_leaves,
     cut_leaf_counts,
     leaf_counts_of,
-    own_leaf_counts,
 )
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "honest_hits",
     "leaf_counts_of",
     "node_hits",
-    "own_leaf_counts",
     "recount",
     "split_rows",
 ]

@@ -9,7 +9,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.tree import Routes, TrainingRows, Tree, route
 from sureleaf.tree.lines import line_sums
 
-__all__ = ["LeafCounts", "count_leaves", "cut_leaf_counts", "leaf_counts_of", "own_leaf_counts"]
+__all__ = ["LeafCounts", "count_leaves", "cut_leaf_counts", "leaf_counts_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,21 +118,8 @@ def leaf_counts_of(tree: Tree, rows: TrainingRows) -> LeafCounts:
     >>> leaf_counts_of(model.tree_, model._rows).counts.tolist()
     [[20.0, 0.0], [0.0, 20.0]]
     """
-    if rows.weights is None:
-        return own_leaf_counts(tree)
-    return count_leaves(tree, rows)
-
-
-def own_leaf_counts(tree: Tree) -> LeafCounts:
-    """Take the leaves' counts from those that the tree holds, as if no row had a weight.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
-    >>> own_leaf_counts(model.tree_).counts.tolist()
-    [[20.0, 0.0], [0.0, 20.0]]
-    """
+    if rows.weights is not None:
+        return count_leaves(tree, rows)
     counts = tree.class_counts.take(tree.leaf_ids, axis=0)
     return LeafCounts(tree.leaf_ids, counts, line_sums(counts))
 
