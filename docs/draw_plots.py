@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier, audit, compare, evaluate, plots
 from sureleaf.evaluation import learning_curve
-from sureleaf.report.plots import Display
+from sureleaf.plots import Display
 from sureleaf.table import read_file
 
 LABOR = read_file("examples/labor.csv")

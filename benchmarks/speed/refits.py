@@ -22,7 +22,7 @@ from benchmarks.speed.tree import DATA
 from sureleaf import TreeClassifier, evaluate, learning_curve
 from sureleaf.designs import Bootstrap, KFold, RepeatedHoldout
 from sureleaf.evaluation import Geometric
-from sureleaf.evaluation.curves.growing import nested_order
+from sureleaf.evaluation.learning_curves import nested_order
 
 N_BOOTSTRAPS = 200
 N_SAMPLED = 10

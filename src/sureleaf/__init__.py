@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         evaluate,
         learning_curve,
     )
-    from sureleaf.report.export import export, from_json
+    from sureleaf.exports import export, from_json
 
 __version__ = "0.1.0"
 
@@ -152,7 +152,7 @@ _LAZY = {
         "evaluate",
         "learning_curve",
     ),
-    "sureleaf.report.export": (
+    "sureleaf.exports": (
         "export",
         "from_json",
     ),

@@ -16,7 +16,14 @@ name that was probably meant.
 """
 
 import difflib
+import importlib
+import os
+import sys
+import warnings
 from collections.abc import Iterable
+from typing import Any
+
+import sureleaf
 
 __all__ = [
     "FailedFitError",
@@ -27,7 +34,9 @@ __all__ = [
     "TrainingRowsWarning",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
+    "optional_library",
     "suggestion",
+    "warn_caller",
 ]
 
 
@@ -148,3 +157,48 @@ def suggestion(name: str, there: Iterable[str], *, listed: bool = True) -> str:
         return ""
     shown = ", ".join(map(repr, names[:12]))
     return f" There are {shown}{f' and {len(names) - 12} more' if len(names) > 12 else ''}."
+
+
+# Warnings that point at the line which called us, however deep in our files they arise.
+
+_OURS = os.path.dirname(os.path.abspath(sureleaf.__file__)) + os.sep
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn as if the first line outside of this package had done so.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_caller("odd", UserWarning)
+    >>> str(caught[0].message), caught[0].filename.endswith("callers.py")
+    ('odd', False)
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+# A library that Sureleaf can do without, loaded where it is needed.
+
+
+def optional_library(name: str, *, needed: str = "for this") -> Any:
+    """Load a module of an optional library, or say how to install it.
+
+    Examples
+    --------
+    >>> optional_library("no_such_library.tables", needed="to read this file")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.MissingPackageError: no_such_library is needed to read this file and is not
+    installed. Install it: pip install no_such_library
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise MissingPackageError(
+            f"{package} is needed {needed} and is not installed. Install it: pip install {package}"
+        ) from error

@@ -29,6 +29,6 @@ def test_the_command_line_loads_no_numbers_before_a_command_runs() -> None:
 
 
 def test_importing_prints_nothing() -> None:
-    program = "import sureleaf, sureleaf.levels, sureleaf.cli, sureleaf.report.reproduce"
+    program = "import sureleaf, sureleaf.levels, sureleaf.cli, sureleaf.reproduce"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout == done.stderr == b""

@@ -7,8 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import audit
 from sureleaf.auditing.unseen_levels import pooled_rates, unseen_levels
-from sureleaf.levels.majority import majority_probability
-from sureleaf.levels.proportions import clopper_pearson
+from sureleaf.levels.intervals import clopper_pearson, majority_probability
 
 
 def test_rates_of_groups_add_up_to_the_share_of_hits():

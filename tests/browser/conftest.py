@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sureleaf.report.page import render_audit, render_page
+from sureleaf.report.html import render_audit, render_page
 
 Show = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sureleaf import Audit
-from sureleaf.report.audited import Origin, audit_document
+from sureleaf.report.audit_document import Origin, audit_document
 from tests.browser.conftest import Show
 from tests.browser.test_looks import brightness
 from tests.report.audited_models import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sureleaf.report.page.wording import why_flagged
+from sureleaf.report.html.wording import why_flagged
 from tests.browser.conftest import Show
 from tests.report.page_documents import document
 

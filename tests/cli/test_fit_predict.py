@@ -20,7 +20,7 @@ import pytest
 
 import sureleaf
 from sureleaf.cli import main
-from sureleaf.table import batches, read_file, stream_rows
+from sureleaf.table import read_file, row_stream, stream_rows
 from tests.cli.command import SURELEAF, run
 
 N_ROWS = 2000
@@ -64,8 +64,8 @@ def model(folder: Path) -> sureleaf.TreeClassifier:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of blocks in a file of kilobytes."""
-    monkeypatch.setattr(batches, "_BLOCK", 1 << 10)
-    monkeypatch.setattr(batches, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(row_stream, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(row_stream, "_BATCH_ROWS", 7)
 
 
 def check(found: pa.Table, model: Any, rows: pa.Table) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from sureleaf import InvalidArgumentError
 from sureleaf.cli import main
-from sureleaf.cli.judging_options import read_cost
+from sureleaf.cli.evaluation_options import read_cost
 from sureleaf.cli.report import page_path
 from tests.cli.command import run
 from tests.report.document_check import check_document

@@ -1,7 +1,9 @@
 import json
 from pathlib import Path
 
-from sureleaf.report.reproduce import reproduce
+import pytest
+
+from sureleaf.reproduce import reproduce
 from tests.cli.command import sureleaf
 
 
@@ -38,3 +40,29 @@ def test_figures_are_drawn_where_asked_and_named(tmp_path: Path) -> None:
         f"zhang2024-figure-{number}.{kind}" for number in (1, 2, 3) for kind in ("svg", "png")
     )
     assert all(path.stat().st_size > 1000 for path in drawn)
+
+
+@pytest.mark.parametrize(
+    ("document", "last"),
+    [
+        ("xu2022", "37 figures: 35 as defined, 0 from another computation, 2 misprints."),
+        ("aw", "503 figures: 490 as defined, 7 from another computation, 6 misprints."),
+    ],
+)
+def test_the_last_lines_sum_up_all_figures_reproduce_lectures(document: str, last: str) -> None:
+    done = sureleaf("reproduce", document)
+    assert done.returncode == 0
+    assert last in " ".join(done.stdout.split())
+
+
+def test_a_part_is_asked_for_by_name() -> None:
+    done = sureleaf("reproduce", "aw", "--part", "two models", "--json")
+    parts = json.loads(done.stdout)["parts"]
+    assert [part["name"] for part in parts] == ["two models"]
+
+
+def test_an_unknown_part_is_one_line() -> None:
+    done = sureleaf("reproduce", "aw", "--part", "nope")
+    assert done.returncode == 2
+    assert done.stderr.startswith("sureleaf: aw has no nope")
+    assert len(done.stderr.splitlines()) == 1

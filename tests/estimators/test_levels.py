@@ -109,11 +109,11 @@ def test_abstains_exactly_where_confidence_is_too_low(model):
 
 
 def test_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeypatch):
-    from sureleaf.estimators import building
+    from sureleaf.model import tree_settings
 
     grown = []
-    real = building.grow
-    monkeypatch.setattr(building, "grow", lambda *a, **k: grown.append(1) or real(*a, **k))
+    real = tree_settings.grow
+    monkeypatch.setattr(tree_settings, "grow", lambda *a, **k: grown.append(1) or real(*a, **k))
     X, y = noisy()
     for pruning, of_fit in (("pessimistic", 1), ("cost_complexity", 11), ("utility", 11)):
         grown.clear()

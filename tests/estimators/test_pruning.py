@@ -6,9 +6,9 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from sureleaf import InvalidArgumentError, TreeClassifier
-from sureleaf.counts import count_leaves
-from sureleaf.estimators.folds import hold_out
-from sureleaf.estimators.stated_levels import levels_of_counts
+from sureleaf.model.folds import hold_out
+from sureleaf.model.leaf_counts import count_leaves
+from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.tree import TrainingRows, Tree
 
 GROWN = {"min_samples_leaf": 3, "collapse": False, "pruning": None}

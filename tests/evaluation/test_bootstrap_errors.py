@@ -8,9 +8,8 @@ from joblib import parallel_config
 
 from sureleaf.designs import Bootstrap
 from sureleaf.errors import FailedFitError, InvalidArgumentError
-from sureleaf.evaluation.bootstrap_errors import bootstrap_error
+from sureleaf.evaluation.bootstrap_errors import bootstrap_error, class_losses, no_information_rate
 from sureleaf.evaluation.intervals import out_of_bag_mean
-from sureleaf.evaluation.no_information import class_losses, no_information_rate
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
 from tests.naive.bootstrap import bootstrap_estimates, standard_error_of_leave_one_out
 

@@ -1,15 +1,27 @@
 """Estimates of p_max: mle (14), entropic mle (maximiser of (2)), blend (20), (21)."""
 
+from collections import defaultdict
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import beta
 
 from sureleaf import levels
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels import (
+    entropic_joint_log_likelihood,
+    estimate_p_max,
+    exact_bias,
+    exact_mse,
+    joint_log_likelihood,
+    sample_size_for_bias,
+)
 from sureleaf.levels.estimates import METHODS
 from tests.naive import node_levels as naive
 
@@ -174,3 +186,158 @@ def test_one_bad_element_is_nan_and_leaves_the_others_alone(method: str) -> None
     assert found[0] == levels.estimate_p_max(3, 5, method=method)
     assert levels.estimate_p_max([], 5, method=method).shape == (0,)
     assert type(levels.estimate_p_max(3, 5, method=method)) is float
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "estimators.md").read_text("utf-8")
+METHOD_NAMES = ["mle", "entropic", "blend", "posterior"]
+
+
+def rows(heading: str) -> list[list[str]]:
+    """Return the cells of the table rows under a heading of the page."""
+    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_exact_figures_are_exact() -> None:
+    p = np.linspace(0.5, 1, 501)
+    table = [row for row in rows("Exact figures") if row[0].isdigit()]
+    assert [int(row[0]) for row in table] == [5, 10, 20, 50, 100, 200]
+    for n, *cells in table:
+        for i, method in enumerate(METHOD_NAMES):
+            bias = np.abs(exact_bias(int(n), p, method=method)).max()
+            mse = exact_mse(int(n), p, method=method).mean()
+            assert cells[2 * i : 2 * i + 2] == [f"{bias:.4f}", f"{1000 * mse:.3f}"]
+
+
+@pytest.mark.parametrize("method", METHOD_NAMES)
+def test_the_numbers_of_rows_are_those_of_sample_size_for_bias(method: str) -> None:
+    table = [row for row in rows("How many rows for a bias of 1 or 2 %?") if "%" in row[1]]
+    assert len(table) == 9
+    for where, bound, *cells in table:
+        p, _, of = where.partition(", ") if "[" not in where else (where, "", "")
+        p_range = tuple(float(end) for end in p.strip("[]").split(", "))
+        found = sample_size_for_bias(
+            p_range, bias=float(bound[0]) / 100, method=method, of=of or "p_max"
+        )
+        assert int(cells[METHOD_NAMES.index(method)]) == found
+
+
+SHARES, P = (0.2, 0.5, 0.3), (0.9, 0.4, 0.5)
+Counts = tuple[tuple[int, int], ...]
+
+
+def all_samples(n: int, *, larger: bool) -> dict[Counts, float]:
+    """Probability of each node's (y, n) by listing what each of the n rows may be."""
+    found: dict[Counts, float] = defaultdict(float)
+    for sample in product(product(range(3), (0, 1)), repeat=n):
+        chance = 1.0
+        counts = [[0, 0] for _ in SHARES]
+        for node, label in sample:
+            chance *= SHARES[node] * (P[node] if label else 1 - P[node])
+            counts[node][0] += label
+            counts[node][1] += 1
+        key = tuple((max(y, m - y) if larger else y, m) for y, m in counts)
+        found[key] += chance
+    return found
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_3_is_the_probability_of_the_counts(n: int) -> None:
+    for counts, chance in all_samples(n, larger=False).items():
+        y, sizes = zip(*counts, strict=True)
+        found = joint_log_likelihood(y, sizes, SHARES, P)
+        assert np.exp(found) == pytest.approx(chance, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_4_is_the_probability_of_the_larger_counts(n: int) -> None:
+    p_max = [max(p, 1 - p) for p in P]
+    for counts, chance in all_samples(n, larger=True).items():
+        y, sizes = zip(*counts, strict=True)
+        found = entropic_joint_log_likelihood(y, sizes, SHARES, p_max)
+        assert np.exp(found) == pytest.approx(chance, rel=1e-12)
+        smaller = np.subtract(sizes, y)
+        assert entropic_joint_log_likelihood(smaller, sizes, SHARES, p_max) == found
+
+
+def test_what_cannot_happen_has_minus_infinity() -> None:
+    assert joint_log_likelihood([1], [2], [1.0], [1.0]) == -np.inf
+    assert joint_log_likelihood([1, 1], [1, 1], [1.0, 0.0], [0.5, 0.5]) == -np.inf
+    assert entropic_joint_log_likelihood([1], [2], [1.0], [1.0]) == -np.inf
+    assert joint_log_likelihood([2], [2], [1.0], [1.0]) == 0.0
+
+
+@pytest.mark.parametrize("likelihood", [joint_log_likelihood, entropic_joint_log_likelihood])
+def test_trees_broadcast_and_bad_ones_are_nan(likelihood) -> None:
+    y, n = [[1, 2], [3, 2], [1, 2], [-1, 2]], [[2, 3], [2, 3], [2, 3], [2, 3]]
+    shares = [[0.5, 0.5], [0.5, 0.5], [0.5, 0.6], [0.5, 0.5]]
+    found = likelihood(y, n, shares, [0.6, 0.7])
+    assert np.isnan(found).tolist() == [False, True, True, True]
+    one = likelihood(y[0], n[0], shares[0], [0.6, 0.7])
+    assert type(one) is float
+    assert found[0] == one
+
+
+@pytest.mark.parametrize("likelihood", [joint_log_likelihood, entropic_joint_log_likelihood])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([3, 0], [2, 2], [0.5, 0.5], [0.6, 0.6]), "y must be at most n"),
+        (([-1, 0], [2, 2], [0.5, 0.5], [0.6, 0.6]), "y must be a finite count"),
+        (([1, 0], [2, 2], [0.5, 0.6], [0.6, 0.6]), "shares must be 0 or more and add up to 1"),
+        (([1, 0], [2, 2], [0.5, 0.5], [0.6, 1.6]), "must be from"),
+        (([1, 0, 1], [2, 2], [0.5, 0.5], [0.6, 0.6]), "shapes must broadcast"),
+        (([1], [2, 2], [0.5, 0.5], [0.6, 0.6]), "one value a node"),
+        ((1, 2, [1.0], 0.6), "one value a node"),
+    ],
+)
+def test_bad_trees_raise_and_are_named(likelihood, arguments, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        likelihood(*arguments)
+
+
+GRID = np.linspace(0.5, 1, 101)
+
+
+@pytest.mark.parametrize("n", [*range(5, 201), 300, 1000, 3001])
+def test_its_worst_bias_is_smaller_and_its_mean_mse_no_larger_than_the_blends(n: int) -> None:
+    worst, mean = {}, {}
+    for method in ("posterior", "blend"):
+        worst[method] = np.abs(exact_bias(n, GRID, method=method)).max()
+        mean[method] = exact_mse(n, GRID, method=method).mean()
+    assert worst["posterior"] < 0.98 * worst["blend"]
+    assert mean["posterior"] < mean["blend"]
+
+
+@pytest.mark.parametrize(("y", "n"), [(1, 1), (5, 7), (10, 20), (20, 20), (61.5, 100.25)])
+def test_it_is_the_posterior_mean_less_most_of_a_multiple_of_the_density_at_a_half(
+    y: float, n: float
+) -> None:
+    belief = beta(y + 0.5, n - y + 0.5)
+    mean = (
+        quad(lambda p: (1 - p) * belief.pdf(p), 0, 0.5)[0]
+        + quad(lambda p: p * belief.pdf(p), 0.5, 1)[0]
+    )
+    wanted = mean - 13 / 14 * belief.pdf(0.5) / (2 * (n + 1))
+    assert estimate_p_max(y, n, method="posterior") == pytest.approx(wanted, abs=1e-7)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7.5, 20, 1000, 10**6, 10**9])
+def test_it_grows_with_the_majority_and_stays_between_a_half_and_one(n: float) -> None:
+    near = n / 2 + np.minimum(np.linspace(0, 6 * np.sqrt(n), 400), n / 2)
+    for y in (np.linspace(n / 2, n, 400), near):
+        found = estimate_p_max(y, n, method="posterior")
+        assert found.min() >= 0.5
+        assert found.max() <= 1.0
+        assert np.diff(found).min() >= -1e-12
+
+
+def test_it_does_not_trust_a_pure_node_of_few_rows() -> None:
+    assert estimate_p_max(3, 3, method="posterior") == pytest.approx(0.8524, abs=5e-5)
+    assert estimate_p_max(3, 3, method="blend") == 1.0
+
+
+def test_either_class_may_be_counted_and_no_rows_say_nothing() -> None:
+    assert estimate_p_max(2, 7, method="posterior") == estimate_p_max(5, 7, method="posterior")
+    assert estimate_p_max(0, 0, method="posterior") == 0.5

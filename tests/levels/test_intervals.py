@@ -1,11 +1,22 @@
 """Intervals for p_max, confidence and utility."""
 
+import mpmath
 import numpy as np
 import pytest
+from scipy.special import betainc
 from scipy.stats import binom, binomtest
 
 from sureleaf import InvalidArgumentError
 from sureleaf.levels import confidence, level_intervals, p_max_interval, utility
+from sureleaf.levels.intervals import (
+    INTERVALS,
+    clopper_pearson,
+    exact_coverage,
+    jeffreys,
+    majority_probability,
+    wilson,
+)
+from sureleaf.levels.planning import min_rows
 
 
 def coverage(n: int, p: np.ndarray, level: float) -> np.ndarray:
@@ -103,3 +114,150 @@ def test_bad_elements_of_an_array_are_nan_and_leave_the_others_alone() -> None:
 def test_what_cannot_be_used_is_named(arguments: dict[str, float], said: str) -> None:
     with pytest.raises(InvalidArgumentError, match=said):
         p_max_interval(**arguments)
+
+
+GRID = np.linspace(0.0, 1.0, 1001)
+
+
+def tail_at_least(k: int, n: int, p: mpmath.mpf) -> mpmath.mpf:
+    return mpmath.fsum(mpmath.binomial(n, y) * p**y * (1 - p) ** (n - y) for y in range(k, n + 1))
+
+
+@pytest.mark.parametrize(("k", "n"), [(1, 5), (3, 7), (9, 10), (80, 100)])
+def test_the_ends_of_clopper_and_pearson_have_tails_of_half_the_rest(k, n):
+    low, high = clopper_pearson(k, n, level=0.9)
+    assert float(tail_at_least(k, n, mpmath.mpf(low))) == pytest.approx(0.05, abs=1e-12)
+    assert float(1 - tail_at_least(k + 1, n, mpmath.mpf(high))) == pytest.approx(0.05, abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 7), (10, 10), (80, 100)])
+def test_the_ends_of_wilson_solve_its_equation(k, n):
+    z = mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf("0.95"))
+    for end in wilson(k, n):
+        if end not in (0.0, 1.0):
+            assert abs(k / n - end) == pytest.approx(
+                float(z * mpmath.sqrt(end * (1 - end) / n)), abs=1e-12
+            )
+
+
+@pytest.mark.parametrize(("k", "n"), [(1, 5), (3, 7), (80, 100)])
+def test_the_ends_of_jeffreys_are_quantiles_of_the_posterior(k, n):
+    low, high = jeffreys(k, n)
+    a, b = k + mpmath.mpf("0.5"), n - k + mpmath.mpf("0.5")
+    assert float(mpmath.betainc(a, b, 0, low, regularized=True)) == pytest.approx(0.025, abs=1e-12)
+    assert float(mpmath.betainc(a, b, high, 1, regularized=True)) == pytest.approx(0.025, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 100, 1000])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_clopper_and_pearson_cover_every_probability_at_least_at_the_level(n, level):
+    assert exact_coverage(n, GRID, method="clopper_pearson", level=level).min() >= level - 1e-12
+
+
+@pytest.mark.parametrize("method", ["wilson", "jeffreys"])
+@pytest.mark.parametrize("n", [20, 100, 1000])
+def test_wilson_and_jeffreys_cover_at_the_level_on_average(method, n):
+    # Not for each p: with 1000 rows the worst p of the grid has 0.84 to 0.93.
+    assert exact_coverage(n, GRID, method=method).mean() == pytest.approx(0.95, abs=0.01)
+
+
+def test_coverage_is_what_counting_gives():
+    found = exact_coverage(5, 0.3, method="wilson")
+    counted = sum(
+        float(mpmath.binomial(5, k) * mpmath.mpf(0.3) ** k * mpmath.mpf(0.7) ** (5 - k))
+        for k in range(6)
+        if wilson(k, 5).low <= 0.3 <= wilson(k, 5).high
+    )
+    assert found == pytest.approx(counted, abs=1e-12)
+
+
+@pytest.mark.parametrize("interval", INTERVALS.values(), ids=list(INTERVALS))
+def test_edges_are_closed_and_no_rows_tell_nothing(interval):
+    assert interval(0, 0) == (0.0, 1.0)
+    assert interval(0, 7).low == 0.0
+    assert interval(7, 7).high == 1.0
+    assert 0 < interval(0, 7).high < 1
+    low, high = interval([0, 1, 6, 7, 2.5], [7, 7, 7, 7, 7.5])
+    assert (low <= np.array([0, 1, 6, 7, 2.5]) / np.array([7, 7, 7, 7, 7.5])).all()
+    assert (high >= np.array([0, 1, 6, 7, 2.5]) / np.array([7, 7, 7, 7, 7.5])).all()
+
+
+@pytest.mark.parametrize("interval", INTERVALS.values(), ids=list(INTERVALS))
+def test_bad_counts_and_levels_are_named(interval):
+    with pytest.raises(InvalidArgumentError, match="hits must be at most n"):
+        interval(3, 2)
+    with pytest.raises(InvalidArgumentError, match=r"level must be .*got 95.*0\.95"):
+        interval(1, 2, level=95)
+    low, high = interval([3, 1], [2, 2])
+    assert np.isnan(low[0])
+    assert np.isnan(high[0])
+    assert np.isfinite(low[1])
+
+
+def test_bad_arguments_of_the_coverage_are_named():
+    with pytest.raises(InvalidArgumentError, match="method must be one of 'wilson'"):
+        exact_coverage(5, 0.5, method="wald")
+    with pytest.raises(InvalidArgumentError, match="n must be a whole number"):
+        exact_coverage(0, 0.5)
+
+
+def by_mpmath(counts, named):
+    """P(G_c is the largest) as an integral over G_c."""
+    shapes = [mpmath.mpf(count) + 0.5 for count in counts]
+    own = shapes.pop(named)
+
+    def density(x):
+        found = mpmath.exp(-x) * x ** (own - 1) / mpmath.gamma(own)
+        for other in shapes:
+            found *= mpmath.gammainc(other, 0, x, regularized=True)
+        return found
+
+    top = max([own, *shapes])
+    return float(mpmath.quad(density, [0, own / 4, own, top, 2 * top, 6 * top + 60]))
+
+
+@pytest.mark.parametrize("counts", [(5, 2, 0), (0, 0, 0), (1, 0, 0, 0), (9, 8, 8), (3, 9, 4)])
+def test_it_is_the_integral_over_the_named_class(counts):
+    for named in range(len(counts)):
+        found = majority_probability(np.array([counts], float), np.array([named]))
+        assert found[0] == pytest.approx(by_mpmath(counts, named), abs=1e-9)
+
+
+def test_two_classes_are_a_beta_tail_and_classes_of_one_node_add_up():
+    counts = np.array([[k, n - k] for n in (0, 1, 7, 400) for k in {0, 1, n // 2, n - 1, n}], float)
+    counts = counts[(counts >= 0).all(axis=1)]
+    found = majority_probability(counts, np.zeros(len(counts), dtype=np.intp))
+    assert found == pytest.approx(1 - betainc(counts[:, 0] + 0.5, counts[:, 1] + 0.5, 0.5))
+    many = np.array([[40.0, 38.0, 30.0, 2.0]])
+    total = sum(majority_probability(many, np.array([c]))[0] for c in range(4))
+    assert total == pytest.approx(1, abs=1e-12)
+    assert majority_probability(np.array([[3.0]]), np.array([0])).tolist() == [1.0]
+
+
+def test_draws_of_the_posterior_agree():
+    rng = np.random.default_rng(0)
+    counts = np.array([6.0, 4.0, 3.0])
+    draws = rng.dirichlet(counts + 0.5, 200_000).argmax(axis=1)
+    found = majority_probability(np.tile(counts, (3, 1)), np.arange(3))
+    shares = np.bincount(draws, minlength=3) / 200_000
+    assert (np.abs(shares - found) < 4 * np.sqrt(found * (1 - found) / 200_000)).all()
+
+
+def test_a_coin_is_rarely_called_sure():
+    """At p = 1/2 a probability of .95 or more turns up in about 5 % of the samples."""
+    from scipy.stats import binom
+
+    for n in (20, 51, 200):
+        k = np.arange(n + 1.0)
+        sure = majority_probability(np.column_stack([k, n - k]), np.zeros(n + 1, dtype=np.intp))
+        share = binom.pmf(k, n, 0.5)[sure >= 0.95].sum()
+        step = binom.pmf(k, n, 0.5)[sure >= 0.95].max()
+        assert abs(share - 0.05) < step
+
+
+def test_the_fewest_rows_are_found_and_nan_where_there_are_none():
+    enough = np.array([1.0, 2, 3, 1000, 2**20, 2**21 + 1, np.inf])
+    found = min_rows(lambda n, places: n >= enough[places], len(enough))
+    assert found[:5].tolist() == enough[:5].tolist()
+    assert np.isnan(found[5:]).all()
+    assert len(min_rows(lambda n, places: n > 0, 0)) == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sureleaf.report.findings.decision import decide_binary, decide_classes
+from sureleaf.report.sections.decision import decide_binary, decide_classes
 
 Document = dict[str, Any]
 NUMBER = (int, float)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sureleaf.report import Effort, Origin, Report, make_report
+from sureleaf.report import Budget, Origin, Report, make_report
 
-QUICK = Effort(folds=3, repeats=2, bootstraps=3, curve_repeats=2, band_draws=40)
+QUICK = Budget(folds=3, repeats=2, bootstraps=3, curve_repeats=2, band_draws=40)
 
 HOSTILE = "</script><b>&\"'\n"
 """A name that breaks a page which does not escape it."""

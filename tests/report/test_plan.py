@@ -3,8 +3,7 @@ from rich.console import Console
 
 from sureleaf import InvalidArgumentError, UnreachableLevelError, levels
 from sureleaf.levels.estimates import METHODS
-from sureleaf.report.plan import make_plan
-from sureleaf.report.plan_text import tables
+from sureleaf.report.plan import make_plan, tables
 
 
 def test_the_lower_end_of_the_range_decides() -> None:

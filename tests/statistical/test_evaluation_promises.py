@@ -94,7 +94,7 @@ def test_632_plus_is_nearer_the_truth_than_its_parts_on_average() -> None:
 
 def test_a_stop_rule_is_not_fooled_into_missing_a_gain() -> None:
     """While the true gain is above the one asked for, stopping is wrong: at most 2.5 % do."""
-    from sureleaf.evaluation.curves import NotWorthwhile
+    from sureleaf.evaluation.learning_curves import NotWorthwhile
 
     generator, runs = np.random.default_rng(2), 400
     stops = 0

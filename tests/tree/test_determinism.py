@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sureleaf.table import Column, EncodedTable, Schema, read_table
-from sureleaf.table.parts import take_rows
+from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, prune_pessimistic
 
 ARRAYS = ("feature", "threshold", "child_offset", "children", "branch_share")

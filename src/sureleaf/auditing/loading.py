@@ -5,9 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators import load
-from sureleaf.estimators.optional_library import optional_library
 
 __all__ = ["load_model"]
 

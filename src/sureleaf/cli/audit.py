@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import judging_options as given
-from sureleaf.cli import reading_options as read
-from sureleaf.cli.repeating import repeat_command, sha256
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options as read
+from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["audit"]
@@ -78,10 +78,10 @@ def audit(
     from sureleaf import auditing as room
     from sureleaf.cli.output import show, show_json
     from sureleaf.errors import TrainingRowsWarning
+    from sureleaf.report.audit_document import audit_document, write_audit
     from sureleaf.report.audit_text import show_audit
-    from sureleaf.report.audited import audit_document, write_audit
-    from sureleaf.report.findings.origin import Origin
     from sureleaf.report.question import read_question
+    from sureleaf.report.request import Origin
 
     _check_output(output, model, data)
     loaded = room.load_model(model, trust_pickle=trust_pickle, trust=trust or ())

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import judging_options as given
-from sureleaf.cli import reading_options as read
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options as read
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["compare"]
@@ -112,9 +112,8 @@ def compare(
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
-    from sureleaf.report import judged_text
-    from sureleaf.report.model_name import read_model
-    from sureleaf.report.question import read_question
+    from sureleaf.report import evaluation_text
+    from sureleaf.report.question import read_model, read_question
 
     if len(paths) == 2:
         first, second = (Evaluation.load(path) for path in paths)
@@ -159,9 +158,9 @@ def compare(
         method=method,
     )
     if as_json:
-        show_json(judged_text.comparison_values(found))
+        show_json(evaluation_text.comparison_values(found))
     else:
-        show(*judged_text.show_comparison(found))
+        show(*evaluation_text.show_comparison(found))
 
 
 def _refuse_others(context: typer.Context, allowed: frozenset[str], belonging: str) -> None:
@@ -188,7 +187,7 @@ def _compare_reports(
 ) -> None:
     """Show what the new report says of the old one; as a gate, exit with 1 where it is worse."""
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import judged_text
+    from sureleaf.report import evaluation_text
     from sureleaf.report.gate import compare_reports, read_report
 
     old, new = (read_report(path) for path in paths)
@@ -196,10 +195,10 @@ def _compare_reports(
     passed = found.verdict != "worse"
     if as_json:
         told = {"gate": "passed" if passed else "failed"} if gate else {}
-        show_json(judged_text.comparison_values(found) | told)
+        show_json(evaluation_text.comparison_values(found) | told)
     else:
         beyond = f"worse beyond {found.margin:g} by the test"
         last = f"Gate: passed (not {beyond})" if passed else f"Gate: failed ({beyond})"
-        show(*judged_text.show_comparison(found, ("new", "old")), *([last] if gate else []))
+        show(*evaluation_text.show_comparison(found, ("new", "old")), *([last] if gate else []))
     if gate and not passed:
         raise typer.Exit(1)

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import judging_options as given
-from sureleaf.cli import reading_options as read
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options as read
 
 __all__ = ["curve"]
 
@@ -57,9 +57,8 @@ def curve(
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import judged_text
-    from sureleaf.report.model_name import read_model
-    from sureleaf.report.question import read_question
+    from sureleaf.report import evaluation_text
+    from sureleaf.report.question import read_model, read_question
 
     asked = read_question(
         data,
@@ -90,6 +89,6 @@ def curve(
     )
     target_rows = None if reach is None else found.rows_for(reach)
     if as_json:
-        show_json(judged_text.curve_values(found, target_rows))
+        show_json(evaluation_text.curve_values(found, target_rows))
     else:
-        show(*judged_text.show_curve(found, target_rows), *given.left_out(asked.n_left_out))
+        show(*evaluation_text.show_curve(found, target_rows), *given.left_out(asked.n_left_out))

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import judging_options as given
-from sureleaf.cli import reading_options as read
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options as read
 
 __all__ = ["evaluate"]
 
@@ -50,9 +50,8 @@ def evaluate(
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import judged_text
-    from sureleaf.report.model_name import read_model
-    from sureleaf.report.question import read_question
+    from sureleaf.report import evaluation_text
+    from sureleaf.report.question import read_model, read_question
 
     given.check_output(save)
     asked = read_question(
@@ -79,6 +78,6 @@ def evaluate(
     if save is not None:
         judged.save(save)
     if as_json:
-        show_json(judged_text.evaluation_values(judged, summary))
+        show_json(evaluation_text.evaluation_values(judged, summary))
     else:
-        show(*judged_text.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))
+        show(*evaluation_text.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))

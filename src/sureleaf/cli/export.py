@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sureleaf.cli import completing
-from sureleaf.cli import judging_options as given
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import output
 from sureleaf.errors import InvalidArgumentError, suggestion
 
 __all__ = ["export"]
@@ -32,7 +32,7 @@ def export(
             help="rules, json, sql, python, dot, svg or onnx.",
             metavar="FORMAT",
             show_default="by the end of --output",
-            autocompletion=completing.words(*_FORMS),
+            autocompletion=output.words(*_FORMS),
         ),
     ] = None,
     output: Annotated[
@@ -45,7 +45,7 @@ def export(
         str | None,
         typer.Option(
             help="Of sql: duckdb, sqlite or postgresql.",
-            autocompletion=completing.words("duckdb", "sqlite", "postgresql"),
+            autocompletion=output.words("duckdb", "sqlite", "postgresql"),
             show_default="duckdb",
             rich_help_panel="SQL",
         ),
@@ -78,10 +78,10 @@ def export(
 
     - sureleaf export model.sureleaf -o tree.svg
     """
+    from sureleaf import exports as room
     from sureleaf.cli.output import finish, show, show_json, standard_output
     from sureleaf.estimators import load
-    from sureleaf.report import export as room
-    from sureleaf.writing import atomic_write
+    from sureleaf.files.atomic_write import atomic_write
 
     to_screen = str(output) == "-"
     form = _form(to, output)

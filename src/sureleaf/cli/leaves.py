@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import judging_options as given
-from sureleaf.cli import reading_options as read
-from sureleaf.cli import tree_options as tree
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options as read
+from sureleaf.cli import options as tree
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["leaves"]
@@ -58,8 +58,8 @@ def leaves(
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import leaves_text
+    from sureleaf.report.predictions import is_model, load_tree
     from sureleaf.report.question import read_question
-    from sureleaf.report.saved_tree import is_model, load_tree
 
     n_left_out = 0
     options = {

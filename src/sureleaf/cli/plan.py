@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.cli import judging_options as given
+from sureleaf.cli import evaluation_options as given
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
@@ -89,7 +89,7 @@ def plan(
 
     - sureleaf plan --difference 0.02 --rate 0.1 --discordance 0.06
     """
-    from sureleaf.report import plan_text
+    from sureleaf.report import plan
     from sureleaf.report.plan import make_plan
 
     shown: list[RenderableType] = []
@@ -104,10 +104,10 @@ def plan(
             rows=rows,
             bias=bias,
         )
-        shown += [*plan_text.tables(made), f"[bold]{made.answer()}[/bold]"]
+        shown += [*plan.tables(made), f"[bold]{made.answer()}[/bold]"]
         plain |= made.to_dict()
     if p_max is None or half_width is not None or difference is not None:
-        from sureleaf.report.rows_plan import plan_rows
+        from sureleaf.report.plan import plan_rows
 
         test = plan_rows(
             half_width=half_width,
@@ -118,7 +118,7 @@ def plan(
             power=power,
             level=level,
         )
-        shown += [plan_text.rows_table(test), f"[bold]{test.answer()}[/bold]"]
+        shown += [plan.rows_table(test), f"[bold]{test.answer()}[/bold]"]
         plain["test_rows"] = test.to_dict()
     if as_json:
         show_json(plain)

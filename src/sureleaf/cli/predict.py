@@ -7,9 +7,9 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from sureleaf.cli import completing
-from sureleaf.cli import judging_options as given
-from sureleaf.cli import reading_options as read
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options as read
+from sureleaf.cli import output
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["predict"]
@@ -33,7 +33,7 @@ def predict(
         typer.Option(
             help="Column of the data to copy in front, such as a number; may be repeated.",
             metavar="COLUMN",
-            autocompletion=completing.column,
+            autocompletion=output.column,
         ),
     ] = None,
     abstain_below: Annotated[
@@ -102,6 +102,6 @@ def predict(
 
 def _opened(output: Path) -> AbstractContextManager[BinaryIO]:
     from sureleaf.cli.output import standard_output
-    from sureleaf.writing import atomic_write
+    from sureleaf.files.atomic_write import atomic_write
 
     return standard_output() if str(output) == "-" else atomic_write(output)

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import judging_options as given
-from sureleaf.cli import reading_options as read
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options as read
 
 __all__ = ["rank"]
 

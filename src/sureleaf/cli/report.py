@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.cli import judging_options as given
-from sureleaf.cli import reading_options as read
-from sureleaf.cli.repeating import repeat_command, sha256
+from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options as read
+from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import watched
 
 if TYPE_CHECKING:
-    from sureleaf.report.findings.asked import Progress
+    from sureleaf.report.request import Progress
 
 __all__ = ["page_path", "report"]
 
@@ -75,8 +75,8 @@ def report(
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
     from sureleaf.report import make_report
-    from sureleaf.report.findings.origin import Origin
     from sureleaf.report.question import read_question
+    from sureleaf.report.request import Origin
 
     printed = as_json is not None and str(as_json) == "-"
     page = page_path(data, output, as_json)

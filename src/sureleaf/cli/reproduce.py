@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import judging_options as given
+from sureleaf.cli import evaluation_options as given
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
@@ -70,8 +70,8 @@ def reproduce(
         raise InvalidArgumentError(
             f"--data goes with chawla2006 alone; got it with {document!r}. Leave it out."
         )
-    from sureleaf.report import reproduce as room
-    from sureleaf.report.reproduce import text
+    from sureleaf import reproduce as room
+    from sureleaf.reproduce import text
 
     found = room.reproduce(document)
     names = [f"table {number}" for number in table or []] + (part or [])
@@ -93,8 +93,8 @@ def reproduce(
 
 def _run_study(data: Path | None, figures: Path | None, *, as_json: bool) -> None:
     """Run the experiment of chawla2006 again: directions are compared, not digits."""
-    from sureleaf.report.reproduce import chawla2006
-    from sureleaf.report.reproduce.chawla2006.text import told
+    from sureleaf.reproduce import chawla2006
+    from sureleaf.reproduce.chawla2006.text import told
 
     study = chawla2006.reproduce(data)
     drawn = [str(path) for path in chawla2006.draw_figures(figures, study)] if figures else []

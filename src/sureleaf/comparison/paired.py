@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from sureleaf.comparison.difference import DifferenceTest
+from sureleaf.arguments import check_level
+from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.arguments import check_level
 from sureleaf.evaluation.intervals import (
     Estimate,
     Interval,

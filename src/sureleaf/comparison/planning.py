@@ -1,4 +1,4 @@
-"""How many rows does a question need? Asked before the rows are there.
+"""How many rows does a question need? ReportRequest before the rows are there.
 
 Every figure here is for a difference or a width that the caller states. Power at the difference
 that happened to be observed says nothing that its p-value has not said already, and is not
@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from scipy.special import ndtri
 
+from sureleaf.arguments import check_level
 from sureleaf.comparison.rates import rate_interval
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
-from sureleaf.evaluation.arguments import check_level
 
 __all__ = ["rows_for_width", "rows_to_detect", "smallest_count"]
 

@@ -4,10 +4,10 @@ import math
 
 from scipy.special import betaincinv, ndtr, ndtri
 
-from sureleaf.comparison.difference import DifferenceTest
-from sureleaf.comparison.discordant import invert_score
+from sureleaf.arguments import check_choice, check_level
+from sureleaf.comparison.mcnemar_test import invert_score
+from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.arguments import check_choice, check_level
 from sureleaf.evaluation.intervals import Estimate, Interval, clopper_pearson, wilson
 
 __all__ = ["compare_rates", "rate_interval"]

@@ -6,18 +6,22 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtr
 
-from sureleaf.comparison.difference import DifferenceTest
-from sureleaf.comparison.other_rows import compare_independent
-from sureleaf.comparison.same_rows import compare_models
-from sureleaf.comparison.same_splits import compare_algorithms, hidden_variance, repeats_until
-from sureleaf.comparison.sentence import sentence
-from sureleaf.comparison.verdict import Comparison, conclude, width_that_finds
+from sureleaf.arguments import check_level
+from sureleaf.comparison.independent_samples import compare_independent
+from sureleaf.comparison.paired_models import compare_models
+from sureleaf.comparison.paired_resamples import compare_algorithms, hidden_variance, repeats_until
+from sureleaf.comparison.verdict import (
+    Comparison,
+    DifferenceTest,
+    conclude,
+    sentence,
+    width_that_finds,
+)
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Evaluation
-from sureleaf.evaluation.arguments import check_level
+from sureleaf.evaluation.degenerate_intervals import NO_WIDTH, bound_without_spread
+from sureleaf.evaluation.estimates import figures_of_splits
 from sureleaf.evaluation.measures.named import Measure
-from sureleaf.evaluation.no_spread import NO_WIDTH, bound_without_spread
-from sureleaf.evaluation.pooling import figures_of_splits
 
 __all__ = ["compare"]
 

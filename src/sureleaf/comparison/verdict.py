@@ -15,10 +15,71 @@ from typing import Literal
 
 from scipy.special import ndtri
 
-from sureleaf.comparison.difference import DifferenceTest
 from sureleaf.evaluation.measures.named import Measure
 
-__all__ = ["Comparison", "Verdict", "conclude", "decide", "rows_until", "width_that_finds"]
+__all__ = [
+    "Comparison",
+    "DifferenceTest",
+    "Verdict",
+    "conclude",
+    "decide",
+    "rows_until",
+    "sentence",
+    "width_that_finds",
+]
+
+
+# What a test of two numbers hands back: the difference, its interval and the p-value.
+
+
+@dataclass(frozen=True)
+class DifferenceTest:
+    """A difference, the interval that holds it, and the p-value of "there is none".
+
+    Attributes
+    ----------
+    difference : float
+        The first minus the second.
+    low, high : float
+        Ends of the two-sided interval.
+    p_value : float
+        Two-sided, of the hypothesis that the true difference is 0.
+    statistic : float
+        What was compared with the reference distribution.
+    standard_error : float
+        Of the difference, as the statistic used it.
+    method : str
+        Name of the test and of the interval.
+    level : float
+        How often such an interval holds the true difference.
+    assumption : str
+        What has to be true for that, in a sentence.
+
+    Examples
+    --------
+    >>> from sureleaf.comparison import compare_rates
+    >>> compare_rates(0.15, 30, 0.25, 5000)
+    difference -0.1000 (-0.2283 to 0.0283 at level 0.95), p = 0.1267
+      by z, unpooled; the two sets of rows are independent and both rates are far from 0 and 1
+    """
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    statistic: float
+    standard_error: float
+    method: str
+    level: float
+    assumption: str
+
+    def __repr__(self) -> str:
+        return (
+            f"difference {self.difference:.4f} ({self.low:.4f} to {self.high:.4f} "
+            f"at level {self.level:g}), p = {self.p_value:.4g}\n"
+            f"  by {self.method}; {self.assumption}"
+        )
+
 
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 
@@ -215,3 +276,67 @@ def width_that_finds(detect: float, level: float) -> float:
     """
     z = float(ndtri((1 + level) / 2))
     return detect * z / (z + float(ndtri(0.8)))
+
+
+# A comparison in words: the verdict, the numbers, what they rest on, what would decide it.
+
+
+def sentence(found: Comparison, first: str, second: str) -> str:
+    """Say what a comparison found, in plain words with the numbers.
+
+    Parameters
+    ----------
+    found : Comparison
+        Everything but its sentence.
+    first, second : str
+        Names of the two.
+
+    Examples
+    --------
+    >>> found = Comparison(
+    ...     0.02, 0.01, 0.03, 0.001, "McNemar", "better", 900, None, "accuracy", "model",
+    ...     (0.92, 0.90), 1000, 0.95, 0.0, 0.01, "the rows are independent", "")
+    >>> print(sentence(found, "tree", "rule"))
+    Tree is better than rule: accuracy 0.9200 against 0.9000, a difference of 0.0200 (0.0100 to
+    0.0300 at level 0.95, p = 0.001, by McNemar on 1,000 rows). This holds if the rows are
+    independent.
+    """
+    if first == second:
+        first, second = f"the first {first}", f"the second {second}"
+    numbers = (
+        f"{found.measure} {found.values[0]:.4f} against {found.values[1]:.4f}, a difference of "
+        f"{found.difference:.4f} ({found.low:.4f} to {found.high:.4f} at level {found.level:g}, "
+        f"p = {found.p_value:.3g}, by {found.method} on {found.n_rows:,} rows)"
+    )
+    text = f"{_claim(found, first, second)}: {numbers}."
+    if found.verdict == "undecided":
+        text = f"{text} {_what_would_decide(found)}".rstrip()
+    return f"{text[0].upper()}{text[1:]} This holds if {found.assumption}."
+
+
+def _claim(found: Comparison, first: str, second: str) -> str:
+    by = f" by more than {found.margin:g}" if found.margin > 0 else ""
+    return {
+        "better": f"{first} is better than {second}{by}",
+        "worse": f"{first} is worse than {second}{by}",
+        "equivalent": f"{first} and {second} are equivalent within {found.margin:g}",
+        "undecided": f"Undecided whether {first} or {second} is better{by}",
+    }[found.verdict]
+
+
+def _what_would_decide(found: Comparison) -> str:
+    if found.rows_needed is None:
+        return ""
+    more = found.rows_needed - found.n_rows
+    rows = f"about {found.rows_needed:,} {'test ' if found.question == 'model' else ''}rows"
+    if found.margin > 0:
+        goal = f"an interval that reaches no further than {found.margin:g}"
+    else:
+        goal = f"finding a true difference of {found.detect:.3g} with a power of 80 %"
+    if more <= 0:
+        near = "seems to lie near the margin" if found.margin > 0 else "is likely smaller"
+        return f"The rows are enough for {goal}; the true difference {near}."
+    text = f"For {goal} it takes {rows} ({more:,} more)"
+    if found.repeats_needed is not None:
+        text += f", or {found.repeats_needed:,} repeats of the design on the rows there are"
+    return text + "."

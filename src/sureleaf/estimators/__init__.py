@@ -1,6 +1,5 @@
 """Thin scikit-learn classes that wire the rooms below together."""
 
-import sureleaf.estimators.quick_import  # noqa: F401, it must come before scikit-learn's own
 from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
 from sureleaf.estimators.column_ranking import rank_columns
 from sureleaf.estimators.saving import load

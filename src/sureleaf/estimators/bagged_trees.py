@@ -4,27 +4,266 @@ import copy
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from sureleaf.counts import LeafCounts
-from sureleaf.errors import InvalidTypeError
-from sureleaf.estimators.bags import draw_bag
-from sureleaf.estimators.building import build, trees_at_once
-from sureleaf.estimators.features_mixin import FeaturesMixin
-from sureleaf.estimators.out_of_bag_mixin import OutOfBagMixin
-from sureleaf.estimators.parameters import check_choice, check_number, draw_seed, thread_count
+from sureleaf import _kernel
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.estimators.mixins import FeaturesMixin, PredictingMixin
 from sureleaf.estimators.saving import SavingMixin
 from sureleaf.estimators.tree_classifier import TreeClassifier
+from sureleaf.levels.intervals import wilson
+from sureleaf.model.bagged_model import (
+    BagRowLevels,
+    BagSums,
+    HitRates,
+    OutOfBagLevels,
+    draw_bag,
+)
+from sureleaf.model.cross_fitting import predicted_class
+from sureleaf.model.leaf_counts import LeafCounts
+from sureleaf.model.tree_settings import build, trees_at_once
+from sureleaf.parameters import check_choice, check_number, draw_seed, thread_count
 from sureleaf.probability import find_estimate
 from sureleaf.progress import track
+from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import TrainingRows, Tree
+from sureleaf.tree.growing import kernel_table
 
-__all__ = ["BaggedTreesClassifier"]
+if TYPE_CHECKING:
+    from sureleaf.model.calibration import Calibration
+
+__all__ = ["AskingMixin", "BaggedTreesClassifier", "OutOfBagMixin"]
+
+
+# What the trees of a bag say of a row, together and how far apart.
+
+
+class AskingMixin(PredictingMixin):
+    """Predictions of fitted trees, each asked about every row.
+
+    Examples
+    --------
+    >>> from sureleaf import BaggedTreesClassifier
+    >>> X, y = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
+    >>> model = BaggedTreesClassifier(random_state=0).fit(X, y)
+    >>> model.predict([[3], [30]]).tolist()
+    ['no', 'yes']
+    """
+
+    trees_: list[Tree]
+    schema_: Schema
+    n_jobs: int | None
+    _template: TreeClassifier
+    _probabilities: list[NDArray[np.float64]]
+    _calibrator: "Calibration | None"
+
+    def _ask(
+        self,
+        table: _kernel.KernelTable,
+        *,
+        is_asked: NDArray[np.uint8] | None = None,
+        in_detail: bool,
+    ) -> BagSums:
+        values, squares, votes, imputed, n_trees = _kernel.predict_bags(
+            [tree.kernel for tree in self.trees_],
+            self._probabilities,
+            is_asked,
+            table,
+            in_detail,
+            self._template.unseen == "stop",
+            thread_count(self.n_jobs),
+        )
+        return BagSums(values, squares, votes, imputed, n_trees)
+
+    def _encode(self, X: Any) -> EncodedTable:
+        check_is_fitted(self)
+        reader = copy.copy(self._template)
+        reader.schema_ = self.schema_
+        reader.classes_ = self.classes_
+        table: EncodedTable = reader._encode(X, to_walk=True)
+        return table
+
+    def _finish(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn the mean probabilities into what the model states."""
+        return means if self._calibrator is None else self._calibrator(means)
+
+    def predict_proba(self, X: Any, *, voting: bool = False) -> NDArray[np.float64]:
+        """Class probabilities, a column a class of ``classes_``.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+        voting : bool
+            Give the share of the trees that predict each class, instead of the mean of their
+            probabilities. Votes are not calibrated.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        sums = self._ask(kernel_table(self._encode(X)), in_detail=voting)
+        return sums.mean(sums.votes) if voting else self._finish(sums.mean(sums.values))
+
+    def predict_spread(self, X: Any) -> NDArray[np.float64]:
+        """Say how far the trees are apart: the standard deviation of their probabilities.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        return self._ask(kernel_table(self._encode(X)), in_detail=True).spread()
+
+
+# How often bagged trees are right, by rows that were not in the bags of the trees asked.
+
+
+class OutOfBagMixin(AskingMixin):
+    """What fitted trees say of rows that they did not see, and so how far to believe them.
+
+    Examples
+    --------
+    >>> from sureleaf import BaggedTreesClassifier
+    >>> X, y = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
+    >>> model = BaggedTreesClassifier(random_state=0).fit(X, y)
+    >>> model.oob_levels_.utility > 0.9
+    True
+    """
+
+    _seed: int
+    _rows: TrainingRows | None
+    _out_of_bag: BagSums | None
+    _judged: tuple[HitRates, OutOfBagLevels] | None = None
+    """What a saved model knows of its out-of-bag rows."""
+
+    def _held_rows(self) -> TrainingRows:
+        if self._rows is None:
+            raise InvalidArgumentError(
+                "out-of-bag results need the training rows, and the model no longer holds them. "
+                "Ask for oob_proba_ before forget_rows(), saving or pickling, or fit again."
+            )
+        return self._rows
+
+    def _ask_out_of_bag(self) -> BagSums:
+        """Ask each tree about the rows that are not in its bag, which is drawn again."""
+        if self._out_of_bag is None:
+            rows = self._held_rows()
+            is_asked = np.empty((len(self.trees_), len(rows.labels)), dtype=np.uint8)
+            for number in range(len(self.trees_)):
+                bag = draw_bag(len(rows.labels), rows.weights, seed=self._seed, tree=number)
+                is_asked[number] = bag == 0
+            self._out_of_bag = self._ask(rows.kernel, is_asked=is_asked, in_detail=True)
+            self._truth = (rows.labels, rows.weights)
+        return self._out_of_bag
+
+    @property
+    def oob_proba_(self) -> NDArray[np.float64]:
+        """Out-of-bag probabilities; NaN for rows that are in every bag."""
+        check_is_fitted(self)
+        sums = self._ask_out_of_bag()
+        means = sums.mean(sums.values)
+        is_judged = sums.n_trees > 0
+        means[is_judged] = self._finish(means[is_judged])
+        return means
+
+    def _judge(self) -> tuple[NDArray[np.float64], ...]:
+        """For the rows that are out of some bag: what was stated, hit, agreed, and the weight."""
+        stated = self.oob_proba_
+        sums = self._ask_out_of_bag()
+        labels, weights = self._truth
+        judged = np.flatnonzero((sums.n_trees > 0) & (True if weights is None else weights > 0))
+        predicted = predicted_class(stated[judged])
+        return (
+            stated[judged, predicted],
+            predicted == labels[judged],
+            sums.mean(sums.votes)[judged, predicted],
+            np.ones(len(judged)) if weights is None else weights[judged],
+        )
+
+    def _can_judge(self) -> bool:
+        """Whether out-of-bag levels are there, or what they are computed from is."""
+        parts = (self._judged, self._out_of_bag, self._rows)
+        return any(part is not None for part in parts)
+
+    def _hit_rates(self) -> HitRates:
+        if self._judged is not None:
+            return self._judged[0]
+        stated, hit, _, weights = self._judge()
+        if not len(stated):
+            return HitRates(np.empty(0), np.zeros(1), np.zeros(1))
+        return HitRates.count(stated, hit.astype(bool), weights, effective=self._is_importance())
+
+    def _is_importance(self) -> bool:
+        """Whether a weight says how much a row matters, and not how many rows it is."""
+        return bool(self._template.weights == "importance")
+
+    @property
+    def oob_levels_(self) -> OutOfBagLevels:
+        """Agreement of the trees and utility, by rows that the trees asked had not seen."""
+        check_is_fitted(self)
+        if self._judged is not None:
+            return self._judged[1]
+        _, hit, agreed, weights = self._judge()
+        total, hits = float(weights.sum()), float((weights * hit).sum())
+        n_rows = total
+        if self._is_importance() and total:
+            n_rows = total**2 / float((weights**2).sum())
+        utility = hits / total if total else np.nan
+        low, high = wilson(min(utility * n_rows, n_rows) if total else 0.0, n_rows)
+        return OutOfBagLevels(
+            agreement=float((weights * agreed).sum() / total) if total else np.nan,
+            utility=utility,
+            low=float(low),
+            high=float(high),
+            n_rows=n_rows,
+            n_in_every_bag=int((self._ask_out_of_bag().n_trees == 0).sum()),
+        )
+
+    @property
+    def oob_error_(self) -> float:
+        """The share of the training rows that is predicted wrong out of bag."""
+        return 1.0 - self.oob_levels_.utility
+
+    def predict_levels(self, X: Any) -> BagRowLevels:
+        """Say for each row what is predicted, how the trees agree, and how often that is right.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        BagRowLevels
+            Columns, with `to_pandas` and `to_polars`. The utility is the share of out-of-bag
+            rows predicted right, among those whose prediction was about as probable.
+        """
+        sums = self._ask(kernel_table(self._encode(X)), in_detail=True)
+        stated = self._finish(sums.mean(sums.values))
+        predicted = predicted_class(stated)
+        line = np.arange(len(stated))
+        probability = stated[line, predicted]
+        utility, low, high = self._hit_rates().of(probability)
+        return BagRowLevels(
+            prediction=self.classes_[predicted],
+            probability=probability,
+            agreement=sums.mean(sums.votes)[line, predicted],
+            utility=utility,
+            low=low,
+            high=high,
+            spread=sums.spread()[line, predicted],
+            imputed_share=sums.mean(sums.imputed),
+        )
 
 
 class BaggedTreesClassifier(
@@ -199,7 +438,7 @@ class BaggedTreesClassifier(
         self._judged = None
         self._calibrator = None
         if self.calibration is not None:
-            from sureleaf.estimators.calibrating import fit_calibration  # loads linear models
+            from sureleaf.model.calibration import fit_calibration  # loads linear models
 
             sums = self._ask_out_of_bag()
             labels, weights = self._truth

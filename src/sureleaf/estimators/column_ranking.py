@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from sureleaf.counts import count_leaves, cross_fit, node_hits
-from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.estimators.column_table import ColumnTable
-from sureleaf.estimators.folds import fold_numbers
-from sureleaf.estimators.parameters import check_choice, draw_seed, thread_count
-from sureleaf.estimators.stated_levels import levels_of_hits
 from sureleaf.levels import class_confidence, class_utility, tree_levels
+from sureleaf.model.column_table import ColumnTable
+from sureleaf.model.cross_fitting import cross_fit, node_hits, predicted_class
+from sureleaf.model.folds import fold_numbers
+from sureleaf.model.leaf_counts import count_leaves
+from sureleaf.model.node_levels import levels_of_hits
+from sureleaf.parameters import check_choice, draw_seed, thread_count
 from sureleaf.probability import Laplace
 from sureleaf.progress import track
 from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
@@ -137,7 +137,7 @@ def _cross_fitted_levels(
         lambda grown: laplace(grown, grown.class_counts),
         n_threads=n_threads,
     )
-    hits = node_hits(tree, rows, first_largest(probabilities), n, held_out)
+    hits = node_hits(tree, rows, predicted_class(probabilities), n, held_out)
     stated = levels_of_hits(tree.class_counts, n, probabilities, hits)
     leaves = tree.leaf_ids
     shares = n[leaves] / n[leaves].sum()

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.counts.cross_fitted import first_largest
 from sureleaf.errors import UnseenCategoryWarning
 from sureleaf.estimators.tree_classifier import TreeClassifier
+from sureleaf.model.cross_fitting import predicted_class
 from sureleaf.tree.growing import kernel_table
 
 __all__ = ["RowPredictions", "row_predictions"]
@@ -79,7 +79,7 @@ def row_predictions(model: Any, X: Any) -> RowPredictions:
         table = model._encode(X)
     if isinstance(model, TreeClassifier):
         mixed, routes = model._mixed_rows(table, 0.95)
-        code = first_largest(mixed[:, 0])
+        code = predicted_class(mixed[:, 0])
         line = np.arange(len(code))
         sure, useful = mixed[line, 1, code], mixed[line, 2, code]
         return RowPredictions(
@@ -87,7 +87,7 @@ def row_predictions(model: Any, X: Any) -> RowPredictions:
         )
     sums = model._ask(kernel_table(table), in_detail=True)
     stated = model._finish(sums.mean(sums.values))
-    code = first_largest(stated)
+    code = predicted_class(stated)
     line = np.arange(len(code))
     agreement = sums.mean(sums.votes)[line, code]
     utility, _, _ = model._hit_rates().of(stated[line, code])

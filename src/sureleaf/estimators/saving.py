@@ -3,7 +3,7 @@
 from os import PathLike
 from typing import TYPE_CHECKING, Union
 
-from sureleaf.estimators.model_file import Damaged, damaged_file, newer, read_state, write_state
+from sureleaf.model.model_file import Damaged, damaged_file, newer, read_state, write_state
 
 if TYPE_CHECKING:
     from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
@@ -51,7 +51,7 @@ class SavingMixin:
         >>> again.levels() == model.levels(), again.predict([[3]]).tolist()
         (True, [0])
         """
-        from sureleaf.estimators.saved_state import state_of
+        from sureleaf.model.state import state_of
 
         write_state(state_of(self), path)
 
@@ -88,7 +88,7 @@ def load(path: str | PathLike[str]) -> Union["TreeClassifier", "BaggedTreesClass
     x0 <= 2: no   75.0 % (2 rows: no 2)
     x0 > 2: yes   75.0 % (2 rows: yes 2)
     """
-    from sureleaf.estimators.saved_state import UnknownPart, model_of
+    from sureleaf.model.state import UnknownPart, model_of
 
     state = read_state(path)
     try:

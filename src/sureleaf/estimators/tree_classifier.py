@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sureleaf.counts import leaf_counts_of, recount, split_rows
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.estimators.building import Recipe, build_settled
-from sureleaf.estimators.changing_mixin import ChangingMixin
-from sureleaf.estimators.features_mixin import FeaturesMixin
-from sureleaf.estimators.folds import hold_out, reusable
-from sureleaf.estimators.levels_mixin import LevelsMixin
-from sureleaf.estimators.parameters import (
+from sureleaf.estimators.mixins import ChangingMixin, FeaturesMixin, LevelsMixin, RoutingMixin
+from sureleaf.estimators.saving import SavingMixin
+from sureleaf.model.folds import hold_out, reusable
+from sureleaf.model.leaf_counts import leaf_counts_of, recount, split_rows
+from sureleaf.model.node_probabilities import NodeProbabilities
+from sureleaf.model.refits import TreeRefits
+from sureleaf.model.tree_settings import TreeSettings, build_resolved
+from sureleaf.parameters import (
     check_choice,
     check_groups,
     check_number,
@@ -21,16 +22,13 @@ from sureleaf.estimators.parameters import (
     draw_seed,
     thread_count,
 )
-from sureleaf.estimators.refits import TreeRefits
-from sureleaf.estimators.routing_mixin import RoutingMixin
-from sureleaf.estimators.saving import SavingMixin
 from sureleaf.probability import find_estimate
-from sureleaf.probability.stated import StatedProbabilities
 from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
-from sureleaf.table.parts import Recoding
+from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
 __all__ = ["TreeClassifier"]
+
 
 PRUNINGS = (None, "pessimistic", "cost_complexity", "reduced_error", "utility")
 
@@ -191,7 +189,7 @@ class TreeClassifier(
         groups = check_groups(groups, len(rows.labels))
         tree, settled, counted = self._grow(rows, recipe, groups)
         leaf_counts = leaf_counts_of(tree, counted)
-        stated = StatedProbabilities(tree, find_estimate(self.leaf_estimate))
+        stated = NodeProbabilities(tree, find_estimate(self.leaf_estimate))
         # Only now, so that a fit that fails leaves the model as it was.
         self.schema_, self.classes_, self.tree_ = schema, classes, tree
         self.leaf_counts_, self._node_probabilities = leaf_counts, stated
@@ -237,21 +235,21 @@ class TreeClassifier(
         return TreeRefits(rows, classes, weights, self.n_jobs)
 
     def _grow(
-        self, rows: TrainingRows, recipe: Recipe, groups: NDArray[Any] | None = None
-    ) -> tuple[Tree, Recipe, TrainingRows]:
+        self, rows: TrainingRows, recipe: TreeSettings, groups: NDArray[Any] | None = None
+    ) -> tuple[Tree, TreeSettings, TrainingRows]:
         """Grow the tree; with it the recipe with what was chosen, and the rows it counts."""
         growing, counted = self._parts(rows, recipe, groups)
-        tree, settled = build_settled(growing, recipe, groups=groups)
+        tree, settled = build_resolved(growing, recipe, groups=groups)
         if counted is not growing:
             tree = recount(tree, counted)
         return tree, settled, counted
 
-    def _draws(self, recipe: Recipe) -> bool:
+    def _draws(self, recipe: TreeSettings) -> bool:
         """Whether rows are dealt out by their numbers on the way to the tree."""
         return recipe.draws or self.levels_from == "honest"
 
     def _parts(
-        self, rows: TrainingRows, recipe: Recipe, groups: NDArray[Any] | None
+        self, rows: TrainingRows, recipe: TreeSettings, groups: NDArray[Any] | None
     ) -> tuple[TrainingRows, TrainingRows]:
         """Rows that grow the tree and rows that are counted; the same unless it is honest."""
         if self.levels_from != "honest":
@@ -265,7 +263,7 @@ class TreeClassifier(
             )
         return growing, counted
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self) -> TreeSettings:
         """Check the parameters and put together what building a tree needs of them."""
         check_choice("criterion", self.criterion, ("gain_ratio", "entropy", "gini"))
         check_choice("categorical_split", self.categorical_split, ("multiway", "subset"))
@@ -280,7 +278,7 @@ class TreeClassifier(
         if self.max_depth is not None:
             check_number("max_depth", self.max_depth, low=0, whole=True)
         find_estimate(self.leaf_estimate)
-        return Recipe(
+        return TreeSettings(
             rules=GrowthRules(
                 self.criterion, self.categorical_split, self.max_depth, self.min_samples_leaf
             ),
@@ -328,7 +326,7 @@ class TreeClassifier(
 
     def _set_probabilities(self) -> None:
         estimate = find_estimate(self.leaf_estimate)
-        self._node_probabilities = StatedProbabilities(self.tree_, estimate)
+        self._node_probabilities = NodeProbabilities(self.tree_, estimate)
 
     @property
     def _probabilities(self) -> NDArray[np.float64]:
@@ -337,4 +335,4 @@ class TreeClassifier(
 
     @_probabilities.setter
     def _probabilities(self, values: NDArray[np.float64]) -> None:
-        self._node_probabilities = StatedProbabilities.known(values)
+        self._node_probabilities = NodeProbabilities.known(values)

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.bootstrap_errors import BootstrapError, bootstrap_error
-    from sureleaf.evaluation.curves import (
+    from sureleaf.evaluation.designs import (
+        Bootstrap,
+        Holdout,
+        KFold,
+        LeaveOneOut,
+        NestedKFold,
+        RepeatedHoldout,
+    )
+    from sureleaf.evaluation.evaluation import Evaluation, Predictions
+    from sureleaf.evaluation.evaluator import evaluate
+    from sureleaf.evaluation.intervals import Estimate
+    from sureleaf.evaluation.learning_curves import (
         Arithmetic,
         Geometric,
         LearningCurve,
@@ -18,20 +29,8 @@ if TYPE_CHECKING:
         RowsFor,
         learning_curve,
     )
-    from sureleaf.evaluation.designs import (
-        Bootstrap,
-        Holdout,
-        KFold,
-        LeaveOneOut,
-        NestedKFold,
-        RepeatedHoldout,
-    )
-    from sureleaf.evaluation.evaluation import Evaluation
-    from sureleaf.evaluation.intervals import Estimate
-    from sureleaf.evaluation.judging import evaluate
     from sureleaf.evaluation.measures import decide
     from sureleaf.evaluation.measures.named import Measure
-    from sureleaf.evaluation.predictions import Predictions
     from sureleaf.evaluation.summary import Summary
 
 __all__ = [
@@ -62,7 +61,7 @@ __all__ = [
 
 _NAMES_IN = {
     "bootstrap_errors": ("BootstrapError", "bootstrap_error"),
-    "curves": (
+    "learning_curves": (
         "Arithmetic",
         "Geometric",
         "LearningCurve",
@@ -80,12 +79,11 @@ _NAMES_IN = {
         "NestedKFold",
         "RepeatedHoldout",
     ),
-    "evaluation": ("Evaluation",),
+    "evaluation": ("Evaluation", "Predictions"),
     "intervals": ("Estimate",),
-    "judging": ("evaluate",),
+    "evaluator": ("evaluate",),
     "measures": ("decide",),
     "measures.named": ("Measure",),
-    "predictions": ("Predictions",),
     "summary": ("Summary",),
 }
 _HOME_OF = {name: home for home, names in _NAMES_IN.items() for name in names}

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import estimating, reweighing, store
-from sureleaf.evaluation.arguments import Floats, Integers, Labels
-from sureleaf.evaluation.designs.split import Design
+from sureleaf.arguments import Floats, Integers, Labels
+from sureleaf.errors import InvalidArgumentError, MissingPackageError
+from sureleaf.evaluation import estimates, store
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import (
     CalibrationCurve,
@@ -22,16 +21,86 @@ from sureleaf.evaluation.measures import (
     calibration_curve,
     roc,
 )
-from sureleaf.evaluation.measures.confusion import count_pairs
-from sureleaf.evaluation.measures.named import Measure, find_measure
-from sureleaf.evaluation.predictions import Predictions
-from sureleaf.evaluation.scored import Scored
-from sureleaf.evaluation.shown import ShownAsText
+from sureleaf.evaluation.measures.calibration import correct_priors
+from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
+from sureleaf.evaluation.measures.rates import count_pairs
+from sureleaf.evaluation.splits import Design
+from sureleaf.formatting import TextDisplay
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.summary import Summary
 
-__all__ = ["Evaluation", "SplitFacts"]
+__all__ = ["Evaluation", "Predictions", "SplitFacts", "with_priors"]
+
+
+# Out-of-sample predictions, one line for each row and split that tested it.
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What was predicted for rows that the model had not seen.
+
+    Attributes
+    ----------
+    row : ndarray of int
+        Number of the row in the table that was judged.
+    split : ndarray of int
+        Number of the split whose model predicted it.
+    truth, prediction : ndarray of labels
+    probabilities : ndarray of shape (n, m), or None
+        In the order of `classes`.
+    classes : ndarray of m labels
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> some = Predictions(np.array([4]), np.array([0]), np.array(["a"]), np.array(["b"]),
+    ...                    np.array([[0.4, 0.6]]), np.array(["a", "b"]))
+    >>> len(some), list(some.to_pandas().columns)
+    (1, ['row', 'split', 'truth', 'prediction', 'probability a', 'probability b'])
+    """
+
+    row: Integers
+    split: Integers
+    truth: Labels
+    prediction: Labels
+    probabilities: Floats | None
+    classes: Labels
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __repr__(self) -> str:
+        extra = "" if self.probabilities is None else f", probabilities of {len(self.classes)}"
+        return f"Predictions({len(self)} of rows they were not fitted on{extra})"
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {
+            "row": self.row,
+            "split": self.split,
+            "truth": self.truth,
+            "prediction": self.prediction,
+        }
+        if self.probabilities is not None:
+            for code, label in enumerate(self.classes.tolist()):
+                columns[f"probability {label}"] = self.probabilities[:, code]
+        return columns
+
+    def to_pandas(self) -> Any:
+        """Return a pandas data frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingPackageError("to_pandas needs pandas: pip install pandas") from None
+        return pd.DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """Return a polars data frame."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise MissingPackageError("to_polars needs polars: pip install polars") from None
+        return pl.DataFrame(self._columns())
 
 
 @dataclass(frozen=True)
@@ -64,7 +133,7 @@ class SplitFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(ShownAsText):
+class Evaluation(TextDisplay):
     """A classifier judged by a design: every out-of-sample prediction, and what follows from them.
 
     Any measure can be computed later without refitting. Made by `sureleaf.evaluate`.
@@ -290,7 +359,7 @@ class Evaluation(ShownAsText):
         >>> print(judged.estimate("accuracy"))
         0.9579 (95 % interval 0.9191 to 0.9785; Wilson, this model)
         """
-        return estimating.estimate(self, self.find(measure), level=level, of=of, method=method)
+        return estimates.estimate(self, self.find(measure), level=level, of=of, method=method)
 
     def confusion(self) -> ConfusionMatrix:
         """Return the confusion matrix of all out-of-sample predictions, weighted if rows are."""
@@ -366,7 +435,7 @@ class Evaluation(ShownAsText):
         >>> round(float(rare.actual[0] / rare.total), 4)
         0.01
         """
-        return reweighing.with_priors(self, in_use)
+        return with_priors(self, in_use)
 
     def summary(self, *, level: float = 0.95) -> "Summary":
         """Return the main figures with their intervals, and what to beware of; prints as text."""
@@ -382,3 +451,44 @@ class Evaluation(ShownAsText):
     def load(cls, path: str | PathLike[str]) -> "Evaluation":
         """Read an evaluation that `save` wrote."""
         return store.load(path)
+
+
+# An evaluation as it would be where the classes are more or less frequent.
+
+
+def with_priors(evaluation: "Evaluation", in_use: ArrayLike | None) -> "Evaluation":
+    """Return the evaluation with probabilities, predictions and weights for other class shares.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import evaluate
+    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> with_priors(judged, [0.5, 0.25, 0.25]).confusion().actual.tolist()
+    [75.0, 37.5, 37.5]
+    """
+    if evaluation.probabilities is None:
+        raise InvalidArgumentError(
+            f"Priors are corrected in probabilities, and {evaluation.estimator} has no "
+            "predict_proba."
+        )
+    counts = np.bincount(evaluation.truth, evaluation.weights, minlength=len(evaluation.classes))
+    shares = counts / counts.sum()
+    wanted = shares if in_use is None else np.asarray(in_use, dtype=np.float64)
+    if wanted.shape != shares.shape or not (wanted > 0).all():
+        raise InvalidArgumentError(
+            f"in_use must be positive shares of the classes {evaluation.classes.tolist()}; "
+            f"got {wanted.tolist()}."
+        )
+    balanced = np.full(len(shares), 1 / len(shares))
+    trained_on = shares if evaluation.design.resample == "none" else balanced
+    table = correct_priors(evaluation.probabilities, trained_on=trained_on, in_use=wanted)
+    ratio = wanted / wanted.sum() / shares
+    weights = np.ones(len(evaluation.truth)) if evaluation.weights is None else evaluation.weights
+    return replace(
+        evaluation,
+        probabilities=table,
+        prediction=table.argmax(axis=1),
+        weights=weights * ratio[evaluation.truth],
+    )

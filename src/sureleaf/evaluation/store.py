@@ -24,7 +24,7 @@ import numpy as np
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation.designs import from_dict
-from sureleaf.writing import atomic_write
+from sureleaf.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation

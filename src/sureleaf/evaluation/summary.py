@@ -10,7 +10,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import ConfusionMatrix
 from sureleaf.evaluation.measures.named import NAMED
-from sureleaf.evaluation.shown import ShownAsText
+from sureleaf.formatting import TextDisplay
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
@@ -32,7 +32,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Summary(ShownAsText):
+class Summary(TextDisplay):
     """What an evaluation comes to.
 
     Attributes

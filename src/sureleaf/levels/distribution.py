@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from sureleaf import _kernel
-from sureleaf.levels.arguments import FloatArray, Numbers, as_given, broadcast, p_max_of, within
+from sureleaf.arguments import FloatArray, Numbers, as_given, broadcast, p_max_of, within
 from sureleaf.levels.estimates import estimate_p_max
 
 __all__ = ["entropic_binomial"]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
+from sureleaf.arguments import FloatArray, Numbers, as_given, distribution
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.levels.arguments import FloatArray, Numbers, as_given, distribution
 
 __all__ = ["generalised_simpson", "kth_largest", "ordered", "renyi", "shannon", "tsallis"]
 

@@ -1,14 +1,54 @@
 """How many rows a node needs to reach a level of confidence or utility."""
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from sureleaf.arguments import FloatArray, Numbers, as_given, broadcast, p_max_of, within
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
-from sureleaf.levels.arguments import FloatArray, Numbers, as_given, broadcast, p_max_of, within
-from sureleaf.levels.node import confidence as confidence_of
-from sureleaf.levels.ranges import smallest_of_range
+from sureleaf.levels.nodes import confidence as confidence_of
 
-__all__ = ["sample_size"]
+__all__ = ["Reached", "min_rows", "range_of", "sample_size", "smallest_of_range"]
+
+
+# What range of p_max is meant: a tuple (a, b), or one value.
+
+
+def range_of(name: str, given: ArrayLike) -> tuple[float, float]:
+    """Return the ends of a range of p_max; one number is a range of its own.
+
+    Examples
+    --------
+    >>> range_of("p_range", (0.6, 0.9))
+    (0.6, 0.9)
+    >>> range_of("p_range", 0.7)
+    (0.7, 0.7)
+    """
+    ends = [given] if np.ndim(given) == 0 else list(np.asarray(given))
+    if len(ends) not in (1, 2):
+        raise InvalidArgumentError(
+            f"{name} must be one number or a range (a, b); got {len(ends)} numbers."
+        )
+    low, high = (float(p_max_of(end, name)) for end in (ends[0], ends[-1]))
+    if low > high:
+        raise InvalidArgumentError(
+            f"{name} must be a range (a, b) with a <= b; got ({low:.17g}, {high:.17g}). "
+            "Swap its ends."
+        )
+    return low, high
+
+
+def smallest_of_range(name: str, given: ArrayLike) -> ArrayLike:
+    """Return the lower end where a tuple (a, b) was given, and anything else as it is.
+
+    Examples
+    --------
+    >>> smallest_of_range("p_max", (0.6, 0.9))
+    0.6
+    """
+    return range_of(name, given)[0] if isinstance(given, tuple) else given
+
 
 _ROUNDING = 1e-15
 """Levels are computed to this error; a level missed by less counts as reached."""
@@ -129,3 +169,37 @@ def _reached(n: FloatArray, p: FloatArray, sure: FloatArray, useful: FloatArray)
     found = np.asarray(confidence_of(n, np.where(np.isnan(p), 0.5, p)))
     enough = (found >= sure - _ROUNDING) & ((1 - p) + (2 * p - 1) * found >= useful - _ROUNDING)
     return np.asarray(enough)
+
+
+# From how many rows on something holds that holds for ever after.
+
+Reached = Callable[[FloatArray, NDArray[np.intp]], NDArray[np.bool_]]
+"""From numbers of rows and the places they are for to whether that is enough."""
+
+_MOST_ROWS_fewest = 2**20
+"""Beyond so many rows a level counts as out of reach."""
+
+
+def min_rows(reached: Reached, n_places: int) -> FloatArray:
+    """Return the smallest number of rows of each place, by doubling and halving; NaN if none.
+
+    Examples
+    --------
+    >>> enough = np.array([1.0, 37.0, np.inf])
+    >>> min_rows(lambda n, places: n >= enough[places], 3)
+    array([ 1., 37., nan])
+    """
+    every = np.arange(n_places)
+    found = every[reached(np.full(n_places, float(_MOST_ROWS_fewest)), every)]
+    low, high = np.zeros(n_places), np.ones(n_places)
+    open_ = found
+    while len(open_ := open_[~reached(high[open_], open_)]):
+        low[open_], high[open_] = high[open_], 2 * high[open_]
+    while len(active := found[high[found] - low[found] > 1]):
+        middle = np.floor((low[active] + high[active]) / 2)
+        there = reached(middle, active)
+        high[active] = np.where(there, middle, high[active])
+        low[active] = np.where(there, low[active], middle)
+    fewest = np.full(n_places, np.nan)
+    fewest[found] = high[found]
+    return fewest

@@ -11,9 +11,21 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import estimate_p_max
+from sureleaf.probability.shrinkage import Averaging, Shrinkage
 from sureleaf.tree import Tree
+from sureleaf.tree.structure import line_maxima, line_sums
 
-__all__ = ["Blend", "Frequency", "Jeffreys", "Laplace", "LeafEstimate", "MEstimate"]
+__all__ = [
+    "ESTIMATES",
+    "Blend",
+    "Frequency",
+    "Jeffreys",
+    "KeepMajority",
+    "Laplace",
+    "LeafEstimate",
+    "MEstimate",
+    "find_estimate",
+]
 
 
 class LeafEstimate(Protocol):
@@ -167,3 +179,105 @@ def _shares(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     even = np.full(weights.shape, 1.0 / weights.shape[1])
     shares: NDArray[np.float64] = np.divide(weights, total, out=even, where=total > 0)
     return shares
+
+
+# A leaf estimate that predicts what the leaf's rows say.
+
+
+@dataclass(frozen=True)
+class KeepMajority:
+    """Another estimate, with the majority class of a node raised to be the most probable one.
+
+    Smoothing can overturn a leaf: three rows of four say yes, the nodes above say no, and so does
+    the mean. Whoever checks the tree would be puzzled, and C4.5 would predict yes. Here the
+    majority gets the probability of the class that beat it, and all are scaled to sum to 1: the
+    leaf says how unsure it is, and predicts as before.
+
+    Parameters
+    ----------
+    estimate : LeafEstimate
+        The other estimate.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> from sureleaf.probability import Shrinkage
+    >>> X, y = [[0], [0], [1], [1], [1], [1], [1], [1], [1]], [1, 1, 0, 0, 0, 0, 0, 0, 0]
+    >>> model = TreeClassifier(leaf_estimate=Shrinkage(20)).fit(X, y)
+    >>> model.predict_proba([[0]]).round(3).tolist()
+    [[0.533, 0.467]]
+    >>> kept = model.with_leaf_estimate(KeepMajority(Shrinkage(20)))
+    >>> kept.predict_proba([[0]]).round(3).tolist(), kept.predict([[0]]).tolist()
+    ([[0.5, 0.5]], [1])
+    """
+
+    estimate: LeafEstimate
+
+    def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Estimate every node."""
+        probabilities = self.estimate(tree, counts)
+        majority = tree.fill_empty(counts).argmax(axis=1)
+        highest = line_maxima(probabilities)
+        first = (probabilities >= highest[:, np.newaxis] - 1e-12).argmax(axis=1)
+        overturned = np.flatnonzero(first != majority)
+        kept = probabilities.copy()
+        if kept.shape[1] == 2:  # the same tie everywhere: rounding must not rank such leaves
+            kept[overturned] = highest[overturned] = 1.0
+        # A touch above, since of equal ones the first class would be predicted.
+        kept[overturned, majority[overturned]] = highest[overturned] * (1.0 + 1e-9)
+        shares: NDArray[np.float64] = kept / line_sums(kept)[:, np.newaxis]
+        return shares
+
+
+# The leaf estimates that go by a name.
+
+ESTIMATES: dict[str, LeafEstimate] = {
+    "auto": KeepMajority(Averaging()),
+    "frequency": Frequency(),
+    "laplace": Laplace(),
+    "m_estimate": MEstimate(),
+    "jeffreys": Jeffreys(),
+    "blend": Blend(),
+    "shrinkage": Shrinkage(),
+    "averaging": Averaging(),
+}
+"""Name -> estimate; docs/probabilities.md has measured what "auto" is, single and bagged."""
+
+
+def find_estimate(estimate: object) -> LeafEstimate:
+    """Look up an estimate by its name, or take an object that is one.
+
+    Parameters
+    ----------
+    estimate : str or object
+        A key of `ESTIMATES`, or an object called with a tree and its counts.
+
+    Returns
+    -------
+    LeafEstimate
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the name is unknown, or the object cannot be called.
+
+    Examples
+    --------
+    >>> find_estimate("laplace")
+    Laplace()
+    """
+    if isinstance(estimate, str):
+        if estimate not in ESTIMATES:
+            names = ", ".join(ESTIMATES)
+            raise InvalidArgumentError(
+                f"leaf_estimate must be one of {names}, or an object called with a tree and its "
+                f"counts; got {estimate!r}."
+            )
+        return ESTIMATES[estimate]
+    if isinstance(estimate, type) or not callable(estimate):
+        raise InvalidArgumentError(
+            "leaf_estimate must be a name or an object called with a tree and its counts; got "
+            f"{estimate!r}. A class is not yet an object: add ()."
+        )
+    found: LeafEstimate = estimate
+    return found

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.tree import Tree
-from sureleaf.tree.lines import line_sums
+from sureleaf.tree.structure import line_sums
 
 __all__ = ["Averaging", "Shrinkage", "nodes_by_depth"]
 

@@ -7,14 +7,13 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sureleaf.report.audited import audit_document, write_audit
-    from sureleaf.report.findings.effort import Effort
-    from sureleaf.report.findings.origin import Origin
+    from sureleaf.report.audit_document import audit_document, write_audit
+    from sureleaf.report.document import Report, make_report
     from sureleaf.report.gate import compare_reports, read_report
-    from sureleaf.report.making import Report, make_report
+    from sureleaf.report.request import Budget, Origin
 
 __all__ = [
-    "Effort",
+    "Budget",
     "Origin",
     "Report",
     "audit_document",
@@ -25,14 +24,14 @@ __all__ = [
 ]
 
 _HOME_OF = {
-    "Effort": "findings.effort",
-    "Origin": "findings.origin",
-    "Report": "making",
-    "audit_document": "audited",
+    "Budget": "request",
+    "Origin": "request",
+    "Report": "document",
+    "audit_document": "audit_document",
     "compare_reports": "gate",
-    "make_report": "making",
+    "make_report": "document",
     "read_report": "gate",
-    "write_audit": "audited",
+    "write_audit": "audit_document",
 }
 
 

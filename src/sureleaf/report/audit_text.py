@@ -10,11 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves
+from sureleaf.formatting import percentage
 from sureleaf.report.leaves_text import largest_leaves
-from sureleaf.report.percentage import percentage
-from sureleaf.tree.size_words import leaves_in_words
+from sureleaf.tree.structure import leaves_in_words
 
 __all__ = ["show_audit"]
+
 
 _SHOWN = 20
 

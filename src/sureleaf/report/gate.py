@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from sureleaf.comparison import Comparison, DifferenceTest, paired_t
-from sureleaf.comparison.other_rows import difference_of_estimates
-from sureleaf.comparison.sentence import sentence
-from sureleaf.comparison.verdict import conclude
+from sureleaf.comparison.independent_samples import difference_of_estimates
+from sureleaf.comparison.verdict import conclude, sentence
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Measure
 from sureleaf.evaluation.intervals import corrected_resampled, wilson
 from sureleaf.evaluation.measures.named import find_measure
 
 __all__ = ["compare_reports", "read_report"]
+
 
 SCHEMA = "sureleaf-report/1"
 CAUTIOUS = (
@@ -101,9 +101,9 @@ def compare_reports(
 
     Examples
     --------
-    >>> from sureleaf.report import Effort, make_report
+    >>> from sureleaf.report import Budget, make_report
     >>> rows, labels = [[i] for i in range(60)], ["a"] * 30 + ["b"] * 30
-    >>> document = make_report(rows, labels, effort=Effort(3, 1, 3, 2, 10)).to_dict()
+    >>> document = make_report(rows, labels, effort=Budget(3, 1, 3, 2, 10)).to_dict()
     >>> found = compare_reports(document, document)
     >>> found.difference, found.verdict
     (0.0, 'undecided')

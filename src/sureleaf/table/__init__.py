@@ -24,13 +24,13 @@
     batches.py     stream_rows: the same, some rows at a time, by a schema
 """
 
-from sureleaf.table.batches import RowStream, stream_rows
-from sureleaf.table.dialect import CsvFormat
-from sureleaf.table.encoded import EncodedTable
+from sureleaf.files.csv_dialect import CsvFormat
+from sureleaf.files.read_file import column_names, read_file
+from sureleaf.table.encoded_table import EncodedTable
 from sureleaf.table.encoding import encode
-from sureleaf.table.files import column_names, read_file
+from sureleaf.table.infer_schema import read_table
 from sureleaf.table.labels import encode_labels
-from sureleaf.table.learning import read_table
+from sureleaf.table.row_stream import RowStream, stream_rows
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
 
 __all__ = [

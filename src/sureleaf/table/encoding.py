@@ -6,18 +6,65 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.table.callers import warn_caller
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, warn_caller
 from sureleaf.table.categories import look_up, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of, to_temporal
-from sureleaf.table.encoded import EncodedTable
-from sureleaf.table.frames import RawTable, open_table
-from sureleaf.table.labelled import LabelledColumn
-from sureleaf.table.numeric import float_numbers
+from sureleaf.table.encoded_table import EncodedTable
+from sureleaf.table.frames import LabelledColumn, RawTable, open_table
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
 from sureleaf.table.values import RawColumn
 
-__all__ = ["encode", "encode_opened", "quoted"]
+__all__ = ["encode", "encode_opened", "float_numbers", "quoted"]
+
+
+# A column as float64 numbers, without a copy where there is a way.
+
+
+def float_numbers(column: RawColumn) -> NDArray[np.float64]:
+    """Give the column's numbers as float64, missing as NaN.
+
+    Parameters
+    ----------
+    column : RawColumn
+        Of numbers or bools, or wholly missing; or of a category type of these.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        A view of the caller's memory, maybe read-only and of any stride, if that holds float64
+        without nulls. Integers beyond 2**53 are rounded to the nearest float64.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from sureleaf.table.values import from_numpy
+    >>> table = numpy.ones((3, 2))
+    >>> numpy.shares_memory(float_numbers(from_numpy("x1", table[:, 1])), table)
+    True
+    """
+    if column.family == "null":
+        return np.full(len(column.values), np.nan)
+    if column.is_category:
+        known = np.append(float_numbers(column.categories), np.nan)
+        taken: NDArray[np.float64] = known[column.indices]
+        return taken
+    values = column.values
+    found = values if isinstance(values, np.ndarray) else _from_arrow(values)
+    if found.dtype != np.float64 or not found.dtype.isnative or not found.flags.aligned:
+        with np.errstate(over="ignore"):  # a long double beyond float64 is infinite
+            found = found.astype(np.float64)
+    return found
+
+
+def _from_arrow(values: Any) -> NDArray[Any]:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_boolean(values.type) or types.is_decimal(values.type):
+        values = values.cast(pa.float64())
+    found: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return found
+
 
 _SHOWN_NAMES: Final = 5
 _FAMILY_WORDS: Final = {

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.table.callers import warn_caller
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, warn_caller
 from sureleaf.table.categories import learn_categories, sorted_codes
 from sureleaf.table.frames import series_column
 from sureleaf.table.values import RawColumn, from_arrow, from_numpy

@@ -4,11 +4,12 @@ A :class:`Tree` is finished and frozen; what is still growing lives in the kerne
 """
 
 from sureleaf.tree.growing import GrowthRules, TrainingRows, grow
-from sureleaf.tree.importance import impurity_importances, node_impurity
 from sureleaf.tree.pruning import (
     collapse,
     cost_complexity_path,
     cut,
+    impurity_importances,
+    node_impurity,
     prune_cost_complexity,
     prune_pessimistic,
     prune_reduced_error,

@@ -102,7 +102,7 @@ def test_one_row_or_one_group_cannot_be_resampled() -> None:
 
 
 def test_drawing_cells_is_drawing_rows() -> None:
-    from sureleaf.evaluation.measures.agreement import kappa_of
+    from sureleaf.evaluation.measures.rates import kappa_of
 
     table = np.array([[30, 8, 2], [5, 20, 5], [1, 4, 25]])
     cells = np.repeat(np.arange(9), table.ravel())

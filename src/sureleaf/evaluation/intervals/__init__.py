@@ -1,12 +1,13 @@
 """Intervals as pure functions of numbers: what is valid where is decided by the callers."""
 
 from sureleaf.evaluation.intervals.bootstrap import (
+    OutOfBagMean,
     bca_limits,
     bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
+    out_of_bag_mean,
 )
-from sureleaf.evaluation.intervals.corrected_t import MeanOverSplits, corrected_resampled
 from sureleaf.evaluation.intervals.delong import (
     delong_covariance,
     delong_interval,
@@ -14,9 +15,14 @@ from sureleaf.evaluation.intervals.delong import (
     newcombe_auc,
 )
 from sureleaf.evaluation.intervals.estimate import Estimate, Interval
-from sureleaf.evaluation.intervals.nested_cv import NestedFold, NestedMean, nested_cv
-from sureleaf.evaluation.intervals.out_of_bag import OutOfBagMean, out_of_bag_mean
 from sureleaf.evaluation.intervals.proportion import clopper_pearson, wilson
+from sureleaf.evaluation.intervals.resamples import (
+    MeanOverSplits,
+    NestedFold,
+    NestedMean,
+    corrected_resampled,
+    nested_cv,
+)
 
 __all__ = [
     "Estimate",

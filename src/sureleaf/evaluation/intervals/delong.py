@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
+from sureleaf.arguments import Floats, check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.arguments import Floats, check_level
 from sureleaf.evaluation.intervals.estimate import Estimate, Interval
 
 __all__ = ["delong_covariance", "delong_interval", "delong_one_vs_rest", "newcombe_auc"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sureleaf.evaluation.shown import ShownAsText
+from sureleaf.formatting import TextDisplay
 
 __all__ = ["Estimate", "Interval"]
 
@@ -22,7 +22,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Estimate(ShownAsText):
+class Estimate(TextDisplay):
     """A figure, the interval it lies in at a level of confidence, and how that was found.
 
     Attributes

@@ -2,10 +2,10 @@
 
 import math
 
+from sureleaf.arguments import check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.arguments import check_level
 from sureleaf.evaluation.intervals.estimate import Interval
-from sureleaf.levels import proportions
+from sureleaf.levels import intervals
 
 __all__ = ["clopper_pearson", "wilson"]
 
@@ -41,7 +41,7 @@ def wilson(hits: float, n: float, *, level: float = 0.95) -> Interval:
     (0.7112, 0.8666)
     """
     _check_hits(hits, n)
-    low, high = proportions.wilson(hits, n, level=check_level(level))
+    low, high = intervals.wilson(hits, n, level=check_level(level))
     return Interval(float(low), float(high))
 
 
@@ -72,7 +72,7 @@ def clopper_pearson(hits: float, n: float, *, level: float = 0.95) -> Interval:
     (0.7082, 0.8733)
     """
     _check_hits(hits, n)
-    low, high = proportions.clopper_pearson(hits, n, level=check_level(level))
+    low, high = intervals.clopper_pearson(hits, n, level=check_level(level))
     return Interval(float(low), float(high))
 
 

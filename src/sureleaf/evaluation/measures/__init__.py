@@ -1,21 +1,24 @@
 """Measures: plain functions of truth and predictions or probabilities."""
 
-from sureleaf.evaluation.measures.agreement import balanced_accuracy, kappa, matthews
 from sureleaf.evaluation.measures.calibration import (
     CalibrationCurve,
     LossDecomposition,
     calibration_curve,
+    correct_priors,
     decompose_quadratic_loss,
     expected_calibration_error,
+    prior_weights,
 )
-from sureleaf.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
-from sureleaf.evaluation.measures.cost_curves import (
+from sureleaf.evaluation.measures.costs import (
     CostByThreshold,
     CostCurve,
+    cost,
     cost_by_threshold,
     cost_curve,
+    cost_from_accuracy,
+    cost_threshold,
+    decide,
 )
-from sureleaf.evaluation.measures.costs import cost, cost_from_accuracy, cost_threshold, decide
 from sureleaf.evaluation.measures.losses import (
     CrossEntropyParts,
     cross_entropy,
@@ -24,14 +27,18 @@ from sureleaf.evaluation.measures.losses import (
     quadratic_loss,
     zero_one_loss,
 )
-from sureleaf.evaluation.measures.priors import correct_priors, prior_weights
 from sureleaf.evaluation.measures.ranking import Roc, auc, average_precision, roc
 from sureleaf.evaluation.measures.rates import (
+    ConfusionMatrix,
     accuracy,
+    balanced_accuracy,
+    confusion_matrix,
     error,
     f_measure,
     false_negative_rate,
     false_positive_rate,
+    kappa,
+    matthews,
     precision,
     recall,
     specificity,

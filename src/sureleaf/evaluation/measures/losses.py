@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.arguments import (
+from sureleaf.arguments import (
     Floats,
     Integers,
     Labels,
@@ -17,7 +16,8 @@ from sureleaf.evaluation.arguments import (
     check_weights,
     read_labels,
 )
-from sureleaf.evaluation.labels import (
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.labelled_table import (
     class_codes,
     find_classes,
     positive_class,

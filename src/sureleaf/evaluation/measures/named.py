@@ -6,14 +6,64 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import Floats, Integers
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
-from sureleaf.evaluation.arguments import Floats
-from sureleaf.evaluation.measures import agreement, calibration, losses, ranking, rates
-from sureleaf.evaluation.measures.confusion import count_pairs
+from sureleaf.evaluation.measures import calibration, losses, ranking, rates
 from sureleaf.evaluation.measures.costs import cheapest, row_costs
-from sureleaf.evaluation.scored import Scored
+from sureleaf.evaluation.measures.rates import count_pairs
 
-__all__ = ["NAMED", "Counted", "Measure", "find_measure"]
+__all__ = ["NAMED", "Counted", "Measure", "Scored", "find_measure"]
+
+
+# Rows that have a truth and a prediction, as codes.
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Truth, prediction and probabilities of some rows, ready for a measure.
+
+    Attributes
+    ----------
+    truth, prediction : ndarray of class codes
+    probabilities : ndarray of shape (n, m), or None
+    weights : ndarray or None
+    cost : ndarray of shape (m, m) or (n, m, m), or None
+    n_classes : int
+    positive : int
+        Code of the positive class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Scored(np.array([0, 1]), np.array([0, 0]), None, None, None, 2, 1)
+    >>> len(rows), rows.take(np.array([1, 1, 1])).truth.tolist()
+    (2, [1, 1, 1])
+    """
+
+    truth: Integers
+    prediction: Integers
+    probabilities: Floats | None
+    weights: Floats | None
+    cost: Floats | None
+    n_classes: int
+    positive: int
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def take(self, rows: Integers) -> "Scored":
+        """Return the rows of these numbers, some of them perhaps repeatedly."""
+        cost = self.cost[rows] if self.cost is not None and self.cost.ndim == 3 else self.cost
+        return Scored(
+            self.truth[rows],
+            self.prediction[rows],
+            None if self.probabilities is None else self.probabilities[rows],
+            None if self.weights is None else self.weights[rows],
+            cost,
+            self.n_classes,
+            self.positive,
+        )
+
 
 Counted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Which rows are counted, and among which."""
@@ -231,11 +281,11 @@ NAMED: dict[str, Measure] = {
         _of_table("f_measure", rates.f_measure_of, defined=lambda rows: _weighs(rows, _is(rows))),
         _of_table(
             "balanced_accuracy",
-            lambda counts, _: agreement.balanced_accuracy_of(counts),
+            lambda counts, _: rates.balanced_accuracy_of(counts),
             defined=_any,
         ),
-        _of_table("kappa", lambda counts, _: agreement.kappa_of(counts), -1.0, _of_several),
-        _of_table("matthews", lambda counts, _: agreement.matthews_of(counts), -1.0, _of_several),
+        _of_table("kappa", lambda counts, _: rates.kappa_of(counts), -1.0, _of_several),
+        _of_table("matthews", lambda counts, _: rates.matthews_of(counts), -1.0, _of_several),
         _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows)), np.inf),
         _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
         _loss("zero_one_loss", _wrong_side, 1.0),

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import average_precision_score, roc_curve
 
-from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.arguments import (
+from sureleaf.arguments import (
     Floats,
     check_choice,
     check_same_length,
     check_weights,
     read_labels,
 )
-from sureleaf.evaluation.labels import check_kind, find_classes, positive_class
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.labelled_table import check_kind, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
 
 __all__ = ["Roc", "auc", "average_precision", "roc"]

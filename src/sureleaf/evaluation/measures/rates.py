@@ -7,31 +7,153 @@ rate is defined: **a rate of no rows is 0**.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score
 
+from sureleaf.arguments import Floats, Integers, Labels, check_weights
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.arguments import Floats, Integers, check_weights
-from sureleaf.evaluation.labels import check_kind, find_classes, positive_class, read_pair
-from sureleaf.evaluation.measures.confusion import confusion_matrix
+from sureleaf.evaluation.labelled_table import (
+    check_kind,
+    class_codes,
+    find_classes,
+    positive_class,
+    read_pair,
+)
+from sureleaf.formatting import TextDisplay
 
 __all__ = [
+    "ConfusionMatrix",
     "Counts",
     "accuracy",
+    "balanced_accuracy",
+    "balanced_accuracy_of",
+    "confusion_matrix",
+    "count_pairs",
     "error",
     "f_measure",
     "f_measure_of",
     "false_negative_rate",
     "false_positive_rate",
+    "kappa",
+    "kappa_of",
+    "matthews",
+    "matthews_of",
     "precision",
     "ratio",
     "recall",
     "specificity",
     "weighted_accuracy",
 ]
+
+
+# Which class is taken for which, counted.
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionMatrix(TextDisplay):
+    """Rows by actual class, columns by predicted class, with margins (Xu, Table 1).
+
+    Attributes
+    ----------
+    labels : ndarray of shape (m,)
+    counts : ndarray of shape (m, m)
+        ``counts[i, j]``: rows of class i that were predicted to be of class j; sums of weights
+        where rows have weights.
+
+    Examples
+    --------
+    >>> print(confusion_matrix(["cat", "cat", "dog"], ["cat", "dog", "dog"]))
+    actual | cat  dog | sum
+    cat    |   1    1 |   2
+    dog    |   0    1 |   1
+    sum    |   1    2 |   3
+    """
+
+    labels: Labels
+    counts: Floats | Integers
+
+    @property
+    def actual(self) -> Floats | Integers:
+        """Rows of each actual class (the margin at the right)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @property
+    def predicted(self) -> Floats | Integers:
+        """Rows of each predicted class (the margin below)."""
+        return np.asarray(self.counts.sum(axis=0))
+
+    @property
+    def total(self) -> float:
+        """All rows."""
+        return float(self.counts.sum())
+
+    def __str__(self) -> str:
+        names = [str(label) for label in self.labels.tolist()]
+        body = np.column_stack([self.counts, self.actual])
+        body = np.vstack([body, np.append(self.predicted, self.total)])
+        cells = [[f"{value:.10g}" for value in row] for row in body]
+        heads = [*names, "sum"]
+        widths = [max(len(head), *(len(row[j]) for row in cells)) for j, head in enumerate(heads)]
+        side = max(len("actual"), *(len(name) for name in heads))
+        lines = []
+        for name, row in zip(["actual", *heads], [heads, *cells], strict=True):
+            padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+            lines.append(f"{name.ljust(side)} | {'  '.join(padded[:-1])} | {padded[-1]}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def confusion_matrix(
+    truth: ArrayLike,
+    prediction: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> ConfusionMatrix:
+    """Count rows by actual and predicted class.
+
+    Parameters
+    ----------
+    truth, prediction : array-like of shape (n,)
+    labels : sequence, optional
+        The classes in the order wanted, by default all that occur, sorted. A class that never
+        occurs has a row and a column of zeros.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    ConfusionMatrix
+
+    Examples
+    --------
+    >>> confusion_matrix([1, 1, 0], [1, 0, 0]).counts.tolist()
+    [[1, 0], [1, 1]]
+    """
+    actual, predicted = read_pair(truth, prediction)
+    classes = find_classes(labels, actual, predicted)
+    codes = class_codes("truth", actual, classes), class_codes("prediction", predicted, classes)
+    weights = check_weights(sample_weight, len(actual))
+    return ConfusionMatrix(classes, count_pairs(*codes, len(classes), weights))
+
+
+def count_pairs(
+    truth: Integers, prediction: Integers, n_classes: int, weights: Floats | None = None
+) -> Floats | Integers:
+    """Confusion matrix of codes.
+
+    Examples
+    --------
+    >>> count_pairs(np.array([0, 1, 1]), np.array([0, 0, 1]), 2).tolist()
+    [[1, 0], [1, 1]]
+    """
+    cells = np.bincount(truth * n_classes + prediction, weights, minlength=n_classes**2)
+    return np.asarray(cells.reshape(n_classes, n_classes))
+
 
 Counts = Floats | Integers
 """A confusion matrix, of rows or of their weights."""
@@ -331,3 +453,96 @@ def weighted_accuracy(
         )
     weighed = cells * matrix.counts
     return ratio(float(np.trace(weighed)), float(weighed.sum()))
+
+
+# Agreement of truth and prediction that a frequent class cannot feign.
+#
+# As for the rates, scikit-learn's versions give the same numbers but warn or return NaN where a
+# class never occurs; here kappa and Matthews' coefficient of constant labels are 0 (no agreement
+# beyond chance), and the balanced accuracy is the mean over the classes that occur.
+
+
+def balanced_accuracy(
+    truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean of the classes' recalls, over the classes that occur.
+
+    Examples
+    --------
+    >>> balanced_accuracy([0] * 9 + [1], [0] * 10)
+    0.5
+    """
+    matrix = confusion_matrix(truth, prediction, sample_weight=sample_weight)
+    return balanced_accuracy_of(matrix.counts)
+
+
+def balanced_accuracy_of(counts: Counts) -> float:
+    """Mean recall from a confusion matrix.
+
+    Examples
+    --------
+    >>> balanced_accuracy_of(np.array([[8, 2], [0, 4]]))
+    0.9
+    """
+    actual = counts.sum(axis=1)
+    occurs = actual > 0
+    return float(np.mean(np.diag(counts)[occurs] / actual[occurs]))
+
+
+def kappa(
+    truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Agreement beyond that of chance (Cohen): (accuracy - chance) / (1 - chance).
+
+    0 where chance alone agrees always.
+
+    Examples
+    --------
+    >>> kappa([0, 0, 1, 1], [0, 0, 1, 0])
+    0.5
+    """
+    return kappa_of(confusion_matrix(truth, prediction, sample_weight=sample_weight).counts)
+
+
+def kappa_of(counts: Counts) -> float:
+    """Cohen's kappa from a confusion matrix.
+
+    Examples
+    --------
+    >>> kappa_of(np.array([[2, 0], [1, 1]]))
+    0.5
+    """
+    share = counts / counts.sum()
+    chance = float(share.sum(axis=1) @ share.sum(axis=0))
+    return ratio(float(np.trace(share)) - chance, 1 - chance)
+
+
+def matthews(
+    truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Correlation of truth and prediction (Matthews; Gorodkin's for more than two classes).
+
+    0 where truth or prediction is constant.
+
+    Examples
+    --------
+    >>> matthews([0, 0, 1, 1], [0, 0, 1, 0])
+    0.5773502691896258
+    """
+    return matthews_of(confusion_matrix(truth, prediction, sample_weight=sample_weight).counts)
+
+
+def matthews_of(counts: Counts) -> float:
+    """Matthews' coefficient from a confusion matrix.
+
+    Examples
+    --------
+    >>> round(matthews_of(np.array([[2, 0], [1, 1]])), 4)
+    0.5774
+    """
+    share = counts / counts.sum()
+    actual, predicted = share.sum(axis=1), share.sum(axis=0)
+    covariance = float(np.trace(share) - actual @ predicted)
+    spread = float(1 - actual @ actual) * float(1 - predicted @ predicted)
+    found = ratio(covariance, math.sqrt(max(spread, 0.0)))
+    return min(max(found, -1.0), 1.0)  # rounding strays

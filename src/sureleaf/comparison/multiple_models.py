@@ -1,0 +1,371 @@
+"""Many algorithms on many data sets: whether they differ at all, and which of them.
+
+Demšar (2006) with the advice of Benavoli, Corani and Mangili (2016): Friedman's test asks whether
+any differ; Wilcoxon's signed-rank test with Holm's correction says which. Nemenyi's critical
+difference is what the usual diagram draws; its answer for two algorithms depends on which others
+are in the pool.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sureleaf.arguments import check_level
+from sureleaf.errors import InvalidArgumentError
+
+__all__ = [
+    "ManyComparison",
+    "Pair",
+    "SignedRankPosterior",
+    "bayesian_signed_rank",
+    "compare_many",
+    "holm",
+]
+
+
+ENOUGH, ORDERS = 10, 20_000
+"""Data sets from which on F keeps its level, and orders of ranks that are drawn for fewer."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two algorithms over all data sets.
+
+    Attributes
+    ----------
+    first, second : str
+        Names; ``first`` has the better average rank.
+    difference : float
+        Median over the data sets of the first's score minus the second's.
+    p_value, adjusted_p_value : float
+        Of Wilcoxon's signed-rank test, alone and after Holm's correction for all pairs.
+
+    Examples
+    --------
+    >>> Pair("tree", "rule", 0.02, 0.01, 0.03).adjusted_p_value
+    0.03
+    """
+
+    first: str
+    second: str
+    difference: float
+    p_value: float
+    adjusted_p_value: float
+
+
+@dataclass(frozen=True)
+class ManyComparison:
+    """Average ranks, the tests on them, and what a critical-difference diagram draws.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Algorithms, best average rank first.
+    average_ranks : tuple of float
+        In that order; 1 is best.
+    n_datasets : int
+        Data sets compared on.
+    friedman_chi2, friedman_f : float
+        Friedman's statistic, corrected for ties, and Iman and Davenport's F of it.
+    p_value : float
+        Of "all algorithms are alike": of F, or, for fewer than ten data sets, where F finds too
+        much, by exchanging ranks within data sets.
+    critical_difference : float
+        Nemenyi's, in average ranks.
+    groups : tuple of tuple of str
+        Longest runs of algorithms whose average ranks lie within the critical difference: the
+        bars of the diagram. An algorithm in no group differs from all others.
+    pairs : tuple of Pair
+        Each two algorithms, by adjusted p-value.
+    level : float
+        Level of the tests.
+
+    Examples
+    --------
+    >>> scores = [[9, 8, 7], [8, 7, 6], [9, 7, 8], [7, 6, 5], [9, 8, 6], [8, 6, 5]]
+    >>> found = compare_many(scores, names=["forest", "tree", "rule"])
+    >>> found.names, round(found.p_value, 4)
+    (('forest', 'tree', 'rule'), 0.0013)
+    """
+
+    names: tuple[str, ...]
+    average_ranks: tuple[float, ...]
+    n_datasets: int
+    friedman_chi2: float
+    friedman_f: float
+    p_value: float
+    critical_difference: float
+    groups: tuple[tuple[str, ...], ...]
+    pairs: tuple[Pair, ...]
+    level: float
+
+    def __repr__(self) -> str:
+        ranks = ", ".join(
+            f"{name} {rank:.2f}" for name, rank in zip(self.names, self.average_ranks, strict=True)
+        )
+        lines = [
+            f"average ranks over {self.n_datasets} data sets: {ranks}",
+            f"all alike? Friedman ({_how(self.n_datasets)}) p = {self.p_value:.4g}; "
+            f"critical difference {self.critical_difference:.2f} ranks (Nemenyi)",
+        ]
+        lines += [
+            f"  {pair.first} - {pair.second}: {pair.difference:+.4f}, "
+            f"p = {pair.adjusted_p_value:.4g} (Wilcoxon, Holm)"
+            for pair in self.pairs
+        ]
+        return "\n".join(lines)
+
+
+def compare_many(
+    scores: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    higher_is_better: bool = True,
+    level: float = 0.95,
+) -> ManyComparison:
+    """Compare algorithms by their scores on several data sets.
+
+    Parameters
+    ----------
+    scores : array-like of shape (data sets, algorithms)
+        One score each. Folds are not data sets: average them first.
+    names : sequence of str, optional
+        Names of the algorithms, by default A, B, C…
+    higher_is_better : bool, default=True
+        False for errors and losses.
+    level : float, default=0.95
+        Level of the tests; decides the critical difference and the groups.
+
+    Returns
+    -------
+    ManyComparison
+
+    Examples
+    --------
+    >>> found = compare_many([[.9, .8], [.8, .7], [.9, .7], [.7, .6], [.9, .8], [.8, .6]])
+    >>> found.pairs[0].p_value
+    0.03125
+    """
+    from scipy.stats import f as f_distribution
+    from scipy.stats import rankdata, studentized_range
+
+    check_level(level)
+    table, labels = _checked_scores(scores, names)
+    n_datasets, k = table.shape
+    ranks = rankdata(-table if higher_is_better else table, axis=1)
+    means = ranks.mean(axis=0)
+    order = np.argsort(means, kind="stable")
+    chi2 = _friedman(ranks)
+    degrees = (k - 1, (k - 1) * (n_datasets - 1))
+    room = n_datasets * (k - 1) - chi2
+    f_statistic = (n_datasets - 1) * chi2 / room if room > 1e-9 else math.inf
+    difference = float(
+        studentized_range.ppf(level, k, math.inf) * math.sqrt(k * (k + 1) / (12 * n_datasets))
+    )
+    by_f = float(f_distribution.sf(f_statistic, *degrees))
+    sorted_names = tuple(labels[i] for i in order)
+    return ManyComparison(
+        names=sorted_names,
+        average_ranks=tuple(float(means[i]) for i in order),
+        n_datasets=n_datasets,
+        friedman_chi2=chi2,
+        friedman_f=f_statistic,
+        p_value=_exchanged(ranks) if n_datasets < ENOUGH else by_f,
+        critical_difference=difference,
+        groups=_groups(sorted_names, means[order], difference),
+        pairs=_pairs(table[:, order], sorted_names),
+        level=level,
+    )
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjust p-values so that all of them together err no oftener than one alone (Holm 1979).
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    raw = np.asarray(p_values, dtype=float)
+    order = np.argsort(raw, kind="stable")
+    steps = np.maximum.accumulate(raw[order] * np.arange(raw.size, 0, -1))
+    adjusted = np.empty_like(raw)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted
+
+
+def _friedman(ranks: NDArray[np.float64]) -> float:
+    """Friedman's chi-square; its general form takes ties as they come."""
+    k = ranks.shape[1]
+    spread = float(((ranks - (k + 1) / 2) ** 2).sum())
+    if spread == 0:  # every algorithm ties with every other on every data set
+        return 0.0
+    between = ranks.sum(axis=0) - ranks.shape[0] * (k + 1) / 2
+    return float((k - 1) * (between**2).sum() / spread)
+
+
+def _exchanged(ranks: NDArray[np.float64]) -> float:
+    """P-value of Friedman's statistic if every order of a data set's ranks is as likely.
+
+    Valid for any number of data sets: the observed order counts as one of those drawn.
+    """
+    orders = np.random.default_rng(0).permuted(np.tile(ranks, (ORDERS, 1, 1)), axis=2)
+    middle = ranks.mean(axis=1).sum()
+    found = ((orders.sum(axis=1) - middle) ** 2).sum(axis=1)
+    as_far = found >= ((ranks.sum(axis=0) - middle) ** 2).sum() - 1e-9
+    return float((1 + np.count_nonzero(as_far)) / (1 + ORDERS))
+
+
+def _how(n_datasets: int) -> str:
+    return "ranks exchanged" if n_datasets < ENOUGH else "Iman-Davenport"
+
+
+def _groups(
+    names: tuple[str, ...], ranks: NDArray[np.float64], difference: float
+) -> tuple[tuple[str, ...], ...]:
+    groups: list[tuple[str, ...]] = []
+    reached = 0
+    for start, rank in enumerate(ranks):
+        stop = int(np.searchsorted(ranks, rank + difference, side="right"))
+        if stop - start > 1 and stop > reached:  # one alone, or part of the last, is no new bar
+            groups.append(names[start:stop])
+            reached = stop
+    return tuple(groups)
+
+
+def _pairs(table: NDArray[np.float64], names: tuple[str, ...]) -> tuple[Pair, ...]:
+    from scipy.stats import wilcoxon
+
+    found = list(combinations(range(len(names)), 2))
+    differences = [table[:, i] - table[:, j] for i, j in found]
+    p_values = [1.0 if not d.any() else float(wilcoxon(d).pvalue) for d in differences]
+    adjusted = holm(p_values)
+    pairs = [
+        Pair(names[i], names[j], float(np.median(d)), p, float(q))
+        for (i, j), d, p, q in zip(found, differences, p_values, adjusted, strict=True)
+    ]
+    return tuple(sorted(pairs, key=lambda pair: (pair.adjusted_p_value, pair.p_value)))
+
+
+def _checked_scores(
+    scores: ArrayLike, names: Sequence[str] | None
+) -> tuple[NDArray[np.float64], list[str]]:
+    table = np.asarray(scores, dtype=float)
+    if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
+        raise InvalidArgumentError(
+            "scores must be a table of finite numbers, at least two data sets (rows) by two "
+            f"algorithms (columns); got shape {table.shape}. Leave out data sets on which an "
+            "algorithm failed, or give it the score of the majority class there."
+        )
+    labels = [chr(65 + i) if i < 26 else f"A{i}" for i in range(table.shape[1])]
+    if names is not None:
+        labels = [str(name) for name in names]
+    if len(set(labels)) != table.shape[1]:
+        raise InvalidArgumentError(
+            f"names must hold {table.shape[1]} different names, one a column of scores; "
+            f"got {labels}."
+        )
+    return table, labels
+
+
+# How probable is it that one algorithm is better, over data sets? Benavoli et al. 2014, 2017.
+#
+# The Bayesian signed-rank test: a Dirichlet process with one pseudo-observation at 0. Each draw
+# of weights w gives the shares of pairs of data sets whose mean difference lies below, inside and
+# above the margin; the largest share wins the draw.
+
+
+@dataclass(frozen=True)
+class SignedRankPosterior:
+    """Probabilities that the first algorithm is better, practically equivalent, or worse.
+
+    Attributes
+    ----------
+    better, equivalent, worse : float
+        They add up to 1.
+    margin : float
+        Differences up to this size count as none.
+    simulation_error : float
+        Largest standard error of the three, from the number of draws.
+
+    Examples
+    --------
+    >>> bayesian_signed_rank([0.03, 0.05, 0.02, 0.04, 0.01, 0.06], margin=0.01)
+    better 0.9914, equivalent 0.0086, worse 0.0000 (margin 0.01, simulation error 0.0004)
+    """
+
+    better: float
+    equivalent: float
+    worse: float
+    margin: float
+    simulation_error: float
+
+    def __repr__(self) -> str:
+        return (
+            f"better {self.better:.4f}, equivalent {self.equivalent:.4f}, "
+            f"worse {self.worse:.4f} (margin {self.margin:g}, "
+            f"simulation error {self.simulation_error:.4f})"
+        )
+
+
+def bayesian_signed_rank(
+    differences: ArrayLike,
+    *,
+    margin: float = 0.0,
+    prior_strength: float = 0.5,
+    draws: int = 50_000,
+    random_state: int = 0,
+) -> SignedRankPosterior:
+    """Probability that the first of two algorithms is better, from differences over data sets.
+
+    Parameters
+    ----------
+    differences : array-like of shape (data sets,)
+        First minus second, in a score of which more is better.
+    margin : float, default=0.0
+        Differences up to this size count as equivalent.
+    prior_strength : float, default=0.5
+        Weight of the pseudo-observation at 0, in data sets.
+    draws : int, default=50_000
+        Draws from the posterior.
+    random_state : int, default=0
+        Seed of the draws: the same numbers every time.
+
+    Returns
+    -------
+    SignedRankPosterior
+
+    Examples
+    --------
+    >>> found = bayesian_signed_rank([0.03, -0.02, 0.01, -0.01, 0.02, -0.03], margin=0.05)
+    >>> found.equivalent
+    1.0
+    """
+    observed = np.asarray(differences, dtype=float)
+    if observed.ndim != 1 or observed.size < 1 or not np.isfinite(observed).all():
+        raise InvalidArgumentError(
+            f"differences must be a list of finite numbers, one a data set; got {differences!r}."
+        )
+    if margin < 0 or prior_strength <= 0 or draws < 1:
+        raise InvalidArgumentError(
+            "margin must be 0 or more, prior_strength above 0 and draws at least 1; "
+            f"got {margin!r}, {prior_strength!r} and {draws!r}."
+        )
+    points = np.concatenate([[0.0], observed])
+    sums = points[:, None] + points[None, :]
+    above = (sums > 2 * margin).astype(float)
+    below = (sums < -2 * margin).astype(float)
+    strengths = np.concatenate([[prior_strength], np.ones(observed.size)])
+    weights = np.random.default_rng(random_state).dirichlet(strengths, size=draws)
+    better = np.einsum("di,di->d", weights @ above, weights)
+    worse = np.einsum("di,di->d", weights @ below, weights)
+    shares = np.column_stack([better, 1 - better - worse, worse])
+    # Draws that tie for first are shared out, so that swapping the algorithms swaps the answer.
+    first = np.isclose(shares, shares.max(axis=1, keepdims=True), rtol=0, atol=1e-12)
+    won = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
+    error = float(np.sqrt(won * (1 - won) / draws).max())
+    return SignedRankPosterior(float(won[0]), float(won[1]), float(won[2]), margin, error)

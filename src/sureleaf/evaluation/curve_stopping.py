@@ -1,0 +1,191 @@
+"""Sizes of the growing samples of a learning curve."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sureleaf.arguments import Floats, check_count, check_level
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.intervals import corrected_resampled
+
+__all__ = ["Arithmetic", "Geometric", "NoChange", "NotWorthwhile", "Schedule", "StopRule"]
+
+
+class Schedule(Protocol):
+    """Anything that gives sizes.
+
+    Examples
+    --------
+    >>> Geometric(100, 2).sizes(500)
+    [100, 200, 400, 500]
+    """
+
+    def sizes(self, n_rows: int) -> list[int]:
+        """Return the sizes to try where there are so many training rows, all rows last."""
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Sizes S_i = S_0 + i C (the lecture's arithmetic sampling).
+
+    Parameters
+    ----------
+    start : int
+        S_0, at least 2.
+    step : int
+        C.
+
+    Examples
+    --------
+    >>> Arithmetic(100, 150).sizes(500)
+    [100, 250, 400, 500]
+    """
+
+    start: int = 50
+    step: int = 50
+
+    def __post_init__(self) -> None:
+        check_count("start", self.start, least=2)
+        check_count("step", self.step)
+
+    def sizes(self, n_rows: int) -> list[int]:
+        """Return the sizes to try where there are so many training rows, all rows last."""
+        _check_start(self.start, n_rows)
+        return [*range(self.start, n_rows, self.step), n_rows]
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Sizes S_i = S_0 C^i (the lecture's geometric sampling).
+
+    Parameters
+    ----------
+    start : int
+        S_0, at least 2.
+    factor : float
+        C, above 1.
+
+    Examples
+    --------
+    >>> Geometric(100, 1.5).sizes(500)
+    [100, 150, 225, 338, 500]
+    """
+
+    start: int = 50
+    factor: float = 2.0
+
+    def __post_init__(self) -> None:
+        check_count("start", self.start, least=2)
+        if not self.factor > 1:
+            raise InvalidArgumentError(f"factor must be above 1; got {self.factor}.")
+
+    def sizes(self, n_rows: int) -> list[int]:
+        """Return the sizes to try where there are so many training rows, all rows last."""
+        _check_start(self.start, n_rows)
+        found: list[int] = []
+        size = float(self.start)
+        while round(size) < n_rows:
+            if not found or round(size) > found[-1]:
+                found.append(round(size))
+            size *= self.factor
+        return [*found, n_rows]
+
+
+def _check_start(start: int, n_rows: int) -> None:
+    if start > n_rows:
+        raise InvalidArgumentError(
+            f"start must be at most the number of training rows, {n_rows}; got {start}."
+        )
+
+
+# When more rows stop paying.
+
+
+class StopRule(Protocol):
+    """Anything that looks at the last two sizes and gives a reason to stop, or None.
+
+    Examples
+    --------
+    >>> NoChange(0.01).reason(np.array([0.8, 0.8]), np.array([0.8, 0.81]), 0.5) is not None
+    True
+    """
+
+    def reason(self, before: Floats, now: Floats, test_to_train: float) -> str | None:
+        """Return why to stop after these figures of the repeats (greater is better), or None."""
+
+
+@dataclass(frozen=True)
+class NoChange:
+    """The lecture's rule: stop when the measure stops changing, m(i) = m(i + 1).
+
+    Parameters
+    ----------
+    tolerance : float
+        How much the mean may still change and count as the same.
+
+    Examples
+    --------
+    >>> NoChange().reason(np.array([0.8, 0.9]), np.array([0.9, 0.9]), 0.5) is None
+    True
+    """
+
+    tolerance: float = 0.001
+
+    def __post_init__(self) -> None:
+        if not self.tolerance >= 0:
+            raise InvalidArgumentError(f"tolerance must be at least 0; got {self.tolerance}.")
+
+    def reason(self, before: Floats, now: Floats, test_to_train: float) -> str | None:
+        """Return why to stop after these figures of the repeats (greater is better), or None."""
+        both = np.isfinite(before) & np.isfinite(now)
+        if not both.any():
+            return None
+        change = abs(float(np.mean(now[both]) - np.mean(before[both])))
+        if change <= self.tolerance:
+            return f"the mean changed by {change:.4f}, at most {self.tolerance:g}"
+        return None
+
+
+@dataclass(frozen=True)
+class NotWorthwhile:
+    """The statistical rule: stop when the next size surely gains less than is worth the rows.
+
+    The gains of the repeats, row samples nested, are averaged with the corrected resampled t
+    interval; the curve stops when its upper end is below `gain`.
+
+    Parameters
+    ----------
+    gain : float
+        The gain that would be worth going on, in units of the measure.
+    level : float
+        Level of the interval.
+
+    Examples
+    --------
+    >>> rule = NotWorthwhile(gain=0.05)
+    >>> rule.reason(np.array([0.80, 0.81, 0.82]), np.array([0.801, 0.811, 0.822]), 0.5)
+    'the gain is at most 0.0036 (95 % interval), less than 0.05'
+    """
+
+    gain: float = 0.01
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if not self.gain > 0:
+            raise InvalidArgumentError(f"gain must be above 0; got {self.gain}.")
+
+    def reason(self, before: Floats, now: Floats, test_to_train: float) -> str | None:
+        """Return why to stop after these figures of the repeats (greater is better), or None."""
+        gains = now - before
+        gains = gains[np.isfinite(gains)]
+        if len(gains) < 2:
+            return None
+        found = corrected_resampled(gains, test_to_train=test_to_train, level=self.level)
+        if found.high < self.gain:
+            return (
+                f"the gain is at most {found.high:.4f} ({100 * self.level:g} % interval), "
+                f"less than {self.gain:g}"
+            )
+        return None

@@ -1,0 +1,421 @@
+"""Designs: which rows train and which rows test."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sureleaf.arguments import Integers, check_count, check_share
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.splits import (
+    Design,
+    Split,
+    check_units,
+    group_folds,
+    pick_test,
+    stratified_folds,
+)
+from sureleaf.random_streams import PARTITION, draw_with_replacement
+
+__all__ = [
+    "Bootstrap",
+    "Design",
+    "Holdout",
+    "KFold",
+    "LeaveOneOut",
+    "NestedKFold",
+    "RepeatedHoldout",
+    "Split",
+    "from_dict",
+]
+
+
+# k-fold, repeated k-fold, leave-one-out and nested k-fold.
+
+
+@dataclass(frozen=True)
+class KFold(Design):
+    """Partition the rows into k folds and test on each in turn.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds k, at least 2.
+    repeats : int
+        How many partitions.
+    stratified : bool
+        Give every fold the classes' shares.
+    resample : {"none", "over", "under"}
+        Balance the classes of the training parts.
+    time_ordered : bool
+        Rows are in the order of time: k + 1 blocks, each but the first tested by a model of all
+        earlier ones; no shuffling, no stratifying.
+
+    Examples
+    --------
+    >>> [split.test.tolist() for split in KFold(2, stratified=False).splits(np.zeros(4, int))]
+    [[1, 3], [0, 2]]
+    """
+
+    n_splits: int = 10
+    _: KW_ONLY
+    repeats: int = 1
+    stratified: bool = True
+    resample: str = "none"
+    time_ordered: bool = False
+    kind: ClassVar[str] = "folds"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("n_splits", self.n_splits, least=2)
+        check_count("repeats", self.repeats)
+        if self.time_ordered and self.repeats > 1:
+            raise InvalidArgumentError(
+                "repeats must be 1 where time_ordered=True: time has one order; "
+                f"got {self.repeats}."
+            )
+
+    def n_splits_of(self, n_units: int) -> int:
+        """Return folds times repeats."""
+        return self.n_splits * self.repeats
+
+    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+        if self.time_ordered:
+            yield from self._forward(len(classes), groups)
+            return
+        for repeat in range(self.repeats):
+            folds = assign_folds(
+                classes, groups, self.n_splits, stratified=self.stratified, seed=seed, repeat=repeat
+            )
+            for fold in range(self.n_splits):
+                yield Split(
+                    np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), repeat, fold
+                )
+
+    def _forward(self, n: int, groups: Integers | None) -> Iterator[Split]:
+        if groups is not None:
+            raise InvalidArgumentError(
+                "groups cannot be kept whole where rows are split by time; "
+                "leave out groups=, or use time_ordered=False."
+            )
+        check_units(n, self.n_splits + 1, None, f"{self.n_splits} blocks after a first one")
+        blocks = np.array_split(np.arange(n), self.n_splits + 1)
+        for fold in range(self.n_splits):
+            yield Split(np.concatenate(blocks[: fold + 1]), blocks[fold + 1], 0, fold)
+
+
+def assign_folds(
+    classes: Integers,
+    groups: Integers | None,
+    n_splits: int,
+    *,
+    stratified: bool,
+    seed: int,
+    repeat: int,
+) -> Integers:
+    """Return the fold of each row; groups stay whole."""
+    n_units = len(classes) if groups is None else int(groups.max()) + 1
+    check_units(n_units, n_splits, groups, f"A partition into {n_splits} folds")
+    if groups is None:
+        return stratified_folds(classes, n_splits, stratified=stratified, seed=seed, repeat=repeat)
+    shares = np.full(n_splits, 1 / n_splits)
+    return group_folds(classes, groups, shares, stratified=stratified, seed=seed, repeat=repeat)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Design):
+    """Test on each row (or group) with a model of all others.
+
+    Parameters
+    ----------
+    stratified : bool
+        Must be False: one row cannot have the classes' shares.
+    resample : {"none", "over", "under"}
+        Balance the classes of the training parts.
+
+    Examples
+    --------
+    >>> [split.test.tolist() for split in LeaveOneOut().splits(np.array([0, 1, 1]))]
+    [[0], [1], [2]]
+    """
+
+    stratified: bool = False
+    resample: str = "none"
+    kind: ClassVar[str] = "leave one out"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.stratified:
+            raise InvalidArgumentError(
+                "stratified must be False for LeaveOneOut: a test part of one row has one class."
+            )
+
+    def n_splits_of(self, n_units: int) -> int:
+        """Return the number of rows or groups."""
+        return n_units
+
+    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+        units = np.arange(len(classes)) if groups is None else groups
+        n_units = int(units.max(initial=-1)) + 1
+        check_units(n_units, 2, groups, "Leave-one-out")
+        for unit in range(n_units):
+            out = units == unit
+            yield Split(np.flatnonzero(~out), np.flatnonzero(out), 0, unit)
+
+
+@dataclass(frozen=True)
+class NestedKFold(Design):
+    """k-fold with a k-fold inside each: what the interval of Bates, Hastie and Tibshirani needs.
+
+    Each repeat fits k models, one without each fold, and k (k - 1) / 2 more, one without each pair
+    of folds (one fit serves both folds of a pair).
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds k, at least 3.
+    repeats : int
+        The more, the steadier the interval; its inventors use 200.
+    stratified, resample
+        As for `KFold`.
+
+    Examples
+    --------
+    >>> NestedKFold(5, repeats=10).n_splits_of(100)
+    150
+    """
+
+    n_splits: int = 5
+    _: KW_ONLY
+    repeats: int = 10
+    stratified: bool = True
+    resample: str = "none"
+    kind: ClassVar[str] = "nested"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("n_splits", self.n_splits, least=3)
+        check_count("repeats", self.repeats)
+
+    def n_splits_of(self, n_units: int) -> int:
+        """Return repeats times k (k + 1) / 2."""
+        return self.repeats * self.n_splits * (self.n_splits + 1) // 2
+
+    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+        for repeat in range(self.repeats):
+            folds = assign_folds(
+                classes, groups, self.n_splits, stratified=self.stratified, seed=seed, repeat=repeat
+            )
+            for fold in range(self.n_splits):
+                yield Split(
+                    np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), repeat, fold
+                )
+                for without in range(fold):
+                    out = (folds == fold) | (folds == without)
+                    yield Split(np.flatnonzero(~out), np.flatnonzero(out), repeat, fold, without)
+
+
+# Hold-out, once or repeatedly.
+
+
+@dataclass(frozen=True)
+class Holdout(Design):
+    """Train on part of the rows, test on the rest; by default 2/3 and 1/3.
+
+    Parameters
+    ----------
+    test : float
+        Share of the rows (or groups) to test on.
+    stratified : bool
+        Give both parts the classes' shares.
+    resample : {"none", "over", "under"}
+        Balance the classes of the training part.
+    time_ordered : bool
+        Rows are in the order of time: test on the last ones, without shuffling or stratifying.
+
+    Examples
+    --------
+    >>> split = next(Holdout().splits(np.array([0, 0, 0, 1, 1, 1])))
+    >>> len(split.train), len(split.test)
+    (4, 2)
+    """
+
+    test: float = 1 / 3
+    stratified: bool = True
+    resample: str = "none"
+    time_ordered: bool = False
+    kind: ClassVar[str] = "holdout"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_share("test", self.test)
+
+    def n_splits_of(self, n_units: int) -> int:
+        """Return 1."""
+        return 1
+
+    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+        if self.time_ordered:
+            if groups is not None:
+                raise InvalidArgumentError(
+                    "groups cannot be kept whole where rows are split by time; "
+                    "leave out groups=, or use time_ordered=False."
+                )
+            check_units(len(classes), 2, None, "A hold-out")
+            size = min(max(round(self.test * len(classes)), 1), len(classes) - 1)
+            rows = np.arange(len(classes))
+            yield Split(rows[:-size], rows[-size:], 0, 0)
+        else:
+            yield _one(classes, groups, self.test, self.stratified, seed, 0)
+
+
+@dataclass(frozen=True)
+class RepeatedHoldout(Design):
+    """Hold-out with other rows each time (random subsampling).
+
+    Parameters
+    ----------
+    repeats : int
+    test, stratified, resample
+        As for `Holdout`.
+
+    Examples
+    --------
+    >>> len(list(RepeatedHoldout(5).splits(np.array([0, 0, 0, 1, 1, 1]))))
+    5
+    """
+
+    repeats: int = 10
+    test: float = 1 / 3
+    stratified: bool = True
+    resample: str = "none"
+    kind: ClassVar[str] = "repeated holdout"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("repeats", self.repeats)
+        check_share("test", self.test)
+
+    def n_splits_of(self, n_units: int) -> int:
+        """Return the number of repeats."""
+        return self.repeats
+
+    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+        for repeat in range(self.repeats):
+            yield _one(classes, groups, self.test, self.stratified, seed, repeat)
+
+
+def _one(
+    classes: Integers,
+    groups: Integers | None,
+    test: float,
+    stratified: bool,
+    seed: int,
+    repeat: int,
+) -> Split:
+    if groups is None:
+        check_units(len(classes), 2, None, "A hold-out")
+        part = pick_test(classes, test, stratified=stratified, seed=seed, repeat=repeat)
+    else:
+        check_units(int(groups.max()) + 1, 2, groups, "A hold-out")
+        shares = np.array([1 - test, test])
+        part = group_folds(classes, groups, shares, stratified=stratified, seed=seed, repeat=repeat)
+    return Split(np.flatnonzero(part == 0), np.flatnonzero(part == 1), repeat, 0)
+
+
+# Bootstrap samples, tested on the rows they leave out.
+
+
+@dataclass(frozen=True)
+class Bootstrap(Design):
+    """Train on as many rows as there are, drawn with replacement; test on those not drawn.
+
+    On average a share of 1 - (1 - 1/n)^n, near .632, of the rows is drawn (Xu, (4)).
+
+    Parameters
+    ----------
+    n_bootstraps : int
+    stratified : bool
+        Draw as many rows of each class as there are. Groups are drawn whole and not stratified.
+    resample : {"none", "over", "under"}
+        Balance the classes of the training part.
+
+    Examples
+    --------
+    >>> split = next(Bootstrap(2).splits(np.zeros(6, int), seed=1))
+    >>> len(split.train), set(split.train) & set(split.test)
+    (6, set())
+    """
+
+    n_bootstraps: int = 200
+    stratified: bool = False
+    resample: str = "none"
+    kind: ClassVar[str] = "bootstrap"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("n_bootstraps", self.n_bootstraps)
+
+    def n_splits_of(self, n_units: int) -> int:
+        """Return the number of bootstraps."""
+        return self.n_bootstraps
+
+    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+        units = np.arange(len(classes)) if groups is None else groups
+        n_units = int(units.max(initial=-1)) + 1
+        check_units(n_units, 2, groups, "A bootstrap")
+        strata = classes if self.stratified and groups is None else np.zeros(n_units, dtype=int)
+        members = [np.flatnonzero(strata == code) for code in range(int(strata.max()) + 1)]
+        for number in range(self.n_bootstraps):
+            times = _draw(members, n_units, seed, number)[units]
+            yield Split(
+                np.repeat(np.arange(len(units)), times), np.flatnonzero(times == 0), number, 0
+            )
+
+
+def _draw(members: list[Integers], n_units: int, seed: int, number: int) -> Integers:
+    """How often each unit is drawn; again in the rare case that none is left out."""
+    attempt = 0
+    while True:
+        drawn = np.concatenate(
+            [
+                stratum[
+                    draw_with_replacement(
+                        len(stratum), len(stratum), seed, PARTITION, number, code, attempt
+                    )
+                ]
+                for code, stratum in enumerate(members)
+            ]
+        )
+        times = np.bincount(drawn, minlength=n_units)
+        if times.min() == 0 or all(len(stratum) < 2 for stratum in members):
+            return times
+        attempt += 1
+
+
+_DESIGNS: dict[str, type[Design]] = {
+    design.__name__: design
+    for design in (Bootstrap, Holdout, KFold, LeaveOneOut, NestedKFold, RepeatedHoldout)
+}
+
+
+def from_dict(plain: Mapping[str, Any]) -> Design:
+    """Return the design that ``to_dict`` wrote down.
+
+    Examples
+    --------
+    >>> from_dict(KFold(5, repeats=2).to_dict()) == KFold(5, repeats=2)
+    True
+    """
+    options = dict(plain)
+    name = options.pop("design", None)
+    if name not in _DESIGNS:
+        raise InvalidArgumentError(
+            f"design must be one of {', '.join(sorted(_DESIGNS))}; got {name!r}."
+        )
+    try:
+        design: Design = _DESIGNS[name](**options)
+    except TypeError as problem:
+        raise InvalidArgumentError(f"{name} cannot be read: {problem}.") from None
+    return design

@@ -1,0 +1,500 @@
+"""Judge any classifier by a design."""
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from sureleaf.arguments import Floats, Integers, check_probabilities, read_labels
+from sureleaf.errors import (
+    FailedFitError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    UnseenCategoryWarning,
+)
+from sureleaf.evaluation.designs import KFold
+from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
+from sureleaf.evaluation.labelled_table import Table, class_codes, read_table, take_rows
+from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.evaluation.splits import Design, Split
+from sureleaf.progress import track
+from sureleaf.random_streams import FIT, read_seed, seed_for
+
+__all__ = [
+    "Fitter",
+    "Outcome",
+    "Refit",
+    "Refits",
+    "check_estimator",
+    "describe",
+    "evaluate",
+    "find_refits",
+    "fit_splits",
+    "fresh_copy",
+    "make_fitter",
+]
+
+
+# What an estimator may offer so that fits on many parts of one table share their preparation.
+#
+# A design fits a classifier on ten, or two hundred, parts of the same rows. An estimator that would
+# read and sort those rows again each time can have a method
+#
+#     prepare_refits(X, y, sample_weight=None) -> Refits, or None where it has no quicker way
+#
+# whose `Refits` fit on rows by number. The results must be those of
+# ``clone(estimator).fit(X[train], y[train])``; a `Refits` is shared by the threads that fit.
+# Estimators without the method are cloned and fitted on the rows themselves.
+
+
+class Refit(Protocol):
+    """A model of some rows of the table, which predicts other rows of it by number.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes of the rows that it was fitted on. It predicts the most probable one, the first
+        on ties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Coin:
+    ...     classes_ = np.array(["heads", "tails"])
+    ...     def predict_proba(self, rows):
+    ...         return np.full((len(rows), 2), 0.5)
+    >>> coin: Refit = Coin()
+    """
+
+    classes_: NDArray[Any]
+
+    def predict_proba(self, rows: Integers) -> Floats:
+        """Return the probabilities of these rows, a column a class of ``classes_``."""
+
+
+class Refits(Protocol):
+    """A table read once, on whose parts an estimator is fitted.
+
+    Attributes
+    ----------
+    n_threads : int
+        How many threads the estimator may use.
+    n_at_once : int
+        How many fits may be under way together, on so many threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(n_jobs=1)
+    >>> refits: Refits = model.prepare_refits([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> refits.fit(model, np.array([0, 3, 3]), n_threads=1).classes_.tolist()
+    ['a', 'b']
+    """
+
+    n_threads: int
+    n_at_once: int
+
+    def fit(self, estimator: Any, train: Integers, *, n_threads: int) -> Refit:
+        """Fit on these rows, some of them perhaps repeatedly, by the estimator's parameters."""
+
+
+def find_refits(estimator: Any, table: Table) -> Refits | None:
+    """Ask the estimator to prepare refits on the table; None if it has none to offer.
+
+    A table that it cannot read is none to offer: each fit will say what is wrong with its rows.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sureleaf.evaluation.labelled_table import read_table
+    >>> find_refits(DummyClassifier(), read_table([[1], [2]], ["a", "b"])) is None
+    True
+    """
+    # Of the type: what wraps an estimator and hands on its attributes may fit in another way.
+    prepare = getattr(type(estimator), "prepare_refits", None)
+    if prepare is None:
+        return None
+    try:
+        found: Refits | None = prepare(estimator, table.X, table.y, sample_weight=table.weights)
+    except (ValueError, TypeError):
+        return None
+    return found
+
+
+# Fit on the training rows, predict the test rows; a failure is an outcome too.
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of one split.
+
+    Attributes
+    ----------
+    prediction : ndarray of class codes
+    probabilities : ndarray of shape (n, m), or None
+        Columns in the order of all classes; a class the model never saw has probability 0.
+    failure : str or None
+        The error that ended the split, if one did.
+
+    Examples
+    --------
+    >>> split = Split(np.array([0]), np.array([1]), repeat=0, fold=0)
+    >>> Outcome(split, np.empty(0, int), None, "ValueError: no").failure
+    'ValueError: no'
+    """
+
+    split: Split
+    prediction: Integers
+    probabilities: Floats | None
+    failure: str | None = None
+
+
+def check_estimator(estimator: Any) -> None:
+    """Refuse what is not a classifier, before hours of fitting.
+
+    Examples
+    --------
+    >>> check_estimator("tree")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidTypeError: estimator must be a scikit-learn classifier, an object with
+    fit and predict; got str.
+    """
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "fit") and hasattr(estimator, "predict")
+    ):
+        got = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+        raise InvalidTypeError(
+            "estimator must be a scikit-learn classifier, an object with fit and predict; "
+            f"got {got}{' (a class: call it first)' if isinstance(estimator, type) else ''}."
+        )
+
+
+def fresh_copy(estimator: Any, seed: int, *key: int) -> Any:
+    """Return an unfitted copy of the estimator, with nothing random left open.
+
+    Every random_state left at None gets a seed of its own key, so that the order of the fits and
+    the number of workers change nothing.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> fresh_copy(DecisionTreeClassifier(), 0).random_state is None
+    False
+    """
+    copy = clone(estimator, safe=False)
+    if hasattr(copy, "get_params"):
+        unset = sorted(
+            name
+            for name, value in copy.get_params(deep=True).items()
+            if value is None and (name == "random_state" or name.endswith("__random_state"))
+        )
+        seeds = {name: seed_for(seed, FIT, *key, i) for i, name in enumerate(unset)}
+        copy = copy.set_params(**seeds) if seeds else copy
+    return copy
+
+
+@dataclass(frozen=True, eq=False)
+class Fitter:
+    """An estimator to be fitted on parts of one table, and asked about other parts.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+    table : Table
+    seed : int
+        Of every random_state that the estimator leaves open.
+    refits : Refits, optional
+        What the estimator has prepared (see `sureleaf.evaluation.evaluator`); fits then share it.
+    n_threads : int
+        For each fit of `refits`.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sureleaf.evaluation.labelled_table import read_table
+    >>> table = read_table([[1], [2], [3]], ["a", "b", "b"])
+    >>> fitter = Fitter(DecisionTreeClassifier(), table, 0)
+    >>> model = fitter.fit(np.arange(3))
+    >>> fitter.predict_codes(model, np.array([0, 2]), probabilities=False)
+    (array([0, 1]), None)
+    """
+
+    estimator: Any
+    table: Table
+    seed: int
+    refits: Refits | None = None
+    n_threads: int = 1
+
+    def fit(self, train: Integers, *key: int) -> Any:
+        """Return a model of the rows; what is random in it depends on the seed and the key."""
+        copy = fresh_copy(self.estimator, self.seed, *key)
+        if self.refits is not None:
+            return self.refits.fit(copy, train, n_threads=self.n_threads)
+        options, table = {}, self.table
+        if table.weights is not None and has_fit_parameter(copy, "sample_weight"):
+            options["sample_weight"] = table.weights[train]
+        copy.fit(take_rows(table.X, train), table.y[train], **options)
+        return copy
+
+    def predict_codes(
+        self, model: Any, rows: Integers, *, labels: bool = True, probabilities: bool = True
+    ) -> tuple[Integers, Floats | None]:
+        """Return the model's predictions of the rows as codes, and its probabilities if any.
+
+        What is not asked for (labels, probabilities) is not computed.
+        """
+        classes, prediction = self.table.classes, np.empty(0, dtype=np.int64)
+        if self.refits is not None:
+            raw = model.predict_proba(rows)
+            columns = class_codes("classes_", read_labels("classes_", model.classes_), classes)
+            prediction = columns[raw.argmax(axis=1)] if labels else prediction
+            return prediction, _spread(raw, columns, len(classes)) if probabilities else None
+        own = take_rows(self.table.X, rows)
+        if labels:
+            with _unseen_categories_expected():
+                said = read_labels("predict", np.asarray(model.predict(own)))
+            prediction = class_codes("predict", said, classes)
+        if not probabilities or not hasattr(model, "predict_proba"):
+            return prediction, None
+        known = getattr(model, "classes_", classes)
+        columns = class_codes("classes_", read_labels("classes_", known), classes)
+        with _unseen_categories_expected():
+            raw = check_probabilities(np.asarray(model.predict_proba(own)), len(columns))
+        return prediction, _spread(raw, columns, len(classes))
+
+    def run(self, work: Callable[..., T], jobs: Iterable[tuple[Any, ...]], n_jobs: Any) -> Any:
+        """Yield ``work(fitter, *job)`` for each job, in order, from as many workers as wanted.
+
+        Fits that share what was prepared run on threads: as many at once as there are workers, or
+        as the estimator has threads to use.
+        """
+        if self.refits is None:
+            workers = Parallel(n_jobs=n_jobs, return_as="generator")
+            return workers(delayed(work)(self, *job) for job in jobs)
+        wanted = effective_n_jobs(n_jobs)
+        n_at_once = wanted if wanted > 1 else self.refits.n_at_once
+        own = replace(self, n_threads=max(1, self.refits.n_threads // n_at_once))
+        workers = Parallel(n_jobs=n_at_once, require="sharedmem", return_as="generator")
+        return workers(delayed(work)(own, *job) for job in jobs)
+
+
+def make_fitter(estimator: Any, table: Table, seed: int) -> Fitter:
+    """Prepare to fit the estimator on parts of the table.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sureleaf.evaluation.labelled_table import read_table
+    >>> fitter = make_fitter(DummyClassifier(), read_table([[1], [2]], ["a", "b"]), 0)
+    >>> fitter.refits is None
+    True
+    """
+    refits = find_refits(estimator, table)
+    return Fitter(estimator, table, seed, refits, 1 if refits is None else refits.n_threads)
+
+
+def _spread(raw: Floats, columns: Integers, n_classes: int) -> Floats:
+    """Probabilities of the classes that a model knows, among those of all classes."""
+    if len(columns) == n_classes and bool((np.diff(columns) == 1).all()):
+        return raw
+    spread = np.zeros((len(raw), n_classes))
+    spread[:, columns] = raw
+    return spread
+
+
+@contextmanager
+def _unseen_categories_expected() -> Iterator[None]:
+    """Keep quiet about categories that a training part lacks: every resampling has some."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        yield
+
+
+def _one(fitter: Fitter, split: Split, number: int) -> Outcome:
+    try:
+        model = fitter.fit(split.train, number)
+        prediction, probabilities = fitter.predict_codes(model, split.test)
+    except Exception as problem:  # any error of the estimator is recorded
+        nothing = np.empty(0, dtype=np.int64)
+        return Outcome(split, nothing, None, f"{type(problem).__name__}: {problem}")
+    return Outcome(split, prediction, probabilities)
+
+
+def fit_splits(
+    estimator: Any, table: Table, design: Design, *, seed: int, n_jobs: int | None
+) -> Iterator[Outcome]:
+    """Yield the outcome of each split, in order, from as many workers as wanted.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sureleaf.designs import KFold
+    >>> from sureleaf.evaluation.labelled_table import read_table
+    >>> table = read_table([[1], [2], [3], [4]], ["a", "a", "b", "a"])
+    >>> outcomes = fit_splits(DummyClassifier(), table, KFold(2), seed=0, n_jobs=None)
+    >>> [outcome.prediction.tolist() for outcome in outcomes]
+    [[0, 0], [0, 0]]
+    """
+    splits = design.splits(table.codes, groups=table.groups, seed=seed)
+    fitter = make_fitter(estimator, table, seed)
+    jobs = ((split, number) for number, split in enumerate(splits))
+    yield from fitter.run(_one, jobs, n_jobs)
+
+
+DEFAULT_DESIGN = KFold(10)
+
+
+def evaluate(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    design: Design = DEFAULT_DESIGN,
+    positive: object = None,
+    cost: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    random_state: object = None,
+) -> Evaluation:
+    """Fit a classifier on each split of a design, and keep every out-of-sample prediction.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        Anything with fit and predict; without predict_proba only measures of predictions can be
+        computed. It is copied, never changed. An error in one split is recorded, the other splits
+        are kept; only if all fail an error is raised.
+    X : array, sparse matrix or data frame (pandas, polars, Arrow)
+    y : array-like of labels
+    design : Design
+        From `sureleaf.designs`; ten stratified folds by default.
+    positive : label, optional
+        The class that recall, AUC and so on speak of; ``classes[1]`` by default.
+    cost : array-like of shape (m, m) or (n, m, m), optional
+        ``cost[actual][predicted]``, classes sorted.
+    groups : array-like, optional
+        Rows of a group stay together, in the splits and in the intervals.
+    sample_weight : array-like, optional
+        Weights in every measure, and in fit if the estimator takes them.
+    n_jobs : int, optional
+        Workers (joblib); the numbers do not depend on it.
+    progress : bool
+        Draw a progress bar on the terminal.
+    random_state : int, generator or None
+        Seed of the splits and of every random_state that the estimator leaves at None.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> judged = evaluate(GaussianNB(), X, y, random_state=0)
+    >>> print(judged.estimate("accuracy"))
+    0.9403 (95 % interval 0.9080 to 0.9726; corrected resampled t over 10 splits, this algorithm)
+    """
+    check_estimator(estimator)
+    if not isinstance(design, Design):
+        raise InvalidTypeError(
+            f"design must be one of sureleaf.designs, for example KFold(10); got {design!r}."
+        )
+    table = read_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
+    matrix = None if cost is None else _read_cost(cost, table)
+    seed = read_seed(random_state)
+    n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
+    outcomes = track(
+        fit_splits(estimator, table, design, seed=seed, n_jobs=n_jobs),
+        total=design.n_splits_of(n_units),
+        what="Fitting",
+        shown=progress or None,
+    )
+    # Training rows are let go at once: those of many splits together are large.
+    found = [(_facts(o), o.split.test, o.prediction, o.probabilities) for o in outcomes]
+    splits = tuple(facts for facts, *_ in found)
+    _refuse_if_all_failed(splits, estimator)
+    worked = [part for facts, *part in found if facts.failure is None]
+    tests, predictions, tables = zip(*worked, strict=True)
+    sizes = [0 if facts.failure else facts.n_test for facts in splits]
+    return Evaluation(
+        estimator=describe(estimator),
+        design=design,
+        seed=seed,
+        classes=table.classes,
+        positive_code=table.positive,
+        truth=table.codes,
+        weights=table.weights,
+        groups=table.groups,
+        cost_matrix=matrix,
+        splits=splits,
+        row=np.concatenate(tests),
+        split=np.repeat(np.arange(len(splits)), sizes),
+        prediction=np.concatenate(predictions),
+        probabilities=None if any(t is None for t in tables) else np.concatenate(tables),
+    )
+
+
+def _read_cost(cost: ArrayLike, table: Table) -> Any:
+    matrix = check_cost(cost, len(table.classes), len(table))
+    if matrix.shape[-1] != len(table.classes):
+        raise InvalidArgumentError(
+            "cost must have no abstain column here: predict never abstains. "
+            "Use sureleaf.decide with the predictions' probabilities."
+        )
+    return matrix
+
+
+def _facts(outcome: Outcome) -> SplitFacts:
+    split = outcome.split
+    n_train = int(np.count_nonzero(np.bincount(split.train)))
+    return SplitFacts(
+        split.repeat, split.fold, split.without, n_train, len(split.test), outcome.failure
+    )
+
+
+def _refuse_if_all_failed(splits: tuple[SplitFacts, ...], estimator: Any) -> None:
+    if all(facts.failure for facts in splits if facts.without is None):
+        raise FailedFitError(
+            f"{describe(estimator)} failed on every one of {len(splits)} splits, first with "
+            f"{splits[0].failure}{_remedy(splits[0].failure)}"
+        )
+
+
+def _remedy(failure: str | None) -> str:
+    if "could not convert string" not in (failure or ""):
+        return ""
+    return (
+        ". It takes numbers only: put an encoder before it, such as "
+        "make_pipeline(OneHotEncoder(handle_unknown='ignore'), ...)."
+    )
+
+
+def describe(estimator: Any) -> str:
+    """Return the estimator as one line of text.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> describe(GaussianNB())
+    'GaussianNB()'
+    """
+    text = type(estimator).__name__
+    with contextlib.suppress(Exception):  # a repr that fails must not end an evaluation
+        text = " ".join(repr(estimator).split())
+    return text if len(text) <= 200 else text[:197] + "..."

@@ -1,0 +1,245 @@
+"""The mean of a figure over splits whose training sets overlap."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtr, stdtrit
+
+from sureleaf.arguments import Floats, check_level
+from sureleaf.errors import InvalidArgumentError
+
+__all__ = [
+    "MeanOverSplits",
+    "NestedFold",
+    "NestedMean",
+    "corrected_resampled",
+    "nested_cv",
+    "variance_of_mean",
+]
+
+
+@dataclass(frozen=True)
+class MeanOverSplits:
+    """A mean over the splits of a design, its standard error, interval and t test against zero.
+
+    Attributes
+    ----------
+    value, standard_error, low, high : float
+    level : float
+    degrees : int
+        Degrees of freedom, one less than there are splits.
+    p_value : float
+        Two-sided, of the hypothesis that the mean is zero.
+
+    Examples
+    --------
+    >>> corrected_resampled([0.1, 0.2, 0.3]).degrees
+    2
+    """
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    level: float
+    degrees: int
+    p_value: float
+
+
+def variance_of_mean(
+    spread: float, n_splits: float, test_to_train: float, hidden_variance: float
+) -> float:
+    """Return the variance of a mean over splits whose figures have a variance of ``spread``.
+
+    Nadeau and Bengio's, which allows for what training rows have to do with it; but no less than
+    that of the rows alone, ``spread * n_test / n`` and what the splits hide.
+
+    Examples
+    --------
+    >>> variance_of_mean(0.9, 10, 1 / 9, 0.0), variance_of_mean(0.9, 10, 1 / 9, 0.91)
+    (0.19, 1.0)
+    """
+    corrected = (1 / n_splits + test_to_train) * spread
+    return max(corrected, spread * test_to_train / (1 + test_to_train) + hidden_variance)
+
+
+def corrected_resampled(
+    values: ArrayLike,
+    *,
+    test_to_train: float = 0.0,
+    level: float = 0.95,
+    hidden_variance: float = 0.0,
+) -> MeanOverSplits:
+    r"""Mean of a figure over splits with the interval of Nadeau and Bengio.
+
+    The splits share training rows, so that their figures are correlated; the variance of the mean
+    is estimated by ``(1/J + n_test/n_train) s^2`` instead of ``s^2 / J``. Made for repeated
+    hold-out; for (repeated) k-fold it is a heuristic that holds up well (Bouckaert and Frank).
+    ``test_to_train=0`` is the plain t interval, which is too short for overlapping splits.
+
+    Parameters
+    ----------
+    values : array-like of shape (J,)
+        One figure (or difference of two) a split, J at least 2.
+    test_to_train : float
+        Test rows over training rows, 1/9 for ten folds.
+    level : float
+    hidden_variance : float
+        Variance of the mean that the splits cannot show, as that of the classes' shares where all
+        splits have the same; see `variance_of_mean`.
+
+    Returns
+    -------
+    MeanOverSplits
+
+    References
+    ----------
+    .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281.
+    .. [2] Bouckaert, R., Frank, E. (2004). Evaluating the replicability of significance tests
+       for comparing learning algorithms. PAKDD.
+
+    Examples
+    --------
+    The seven folds of the lecture, plain (its 7 degrees of freedom are 6) and corrected:
+
+    >>> d = [-0.0235, 0.0605, -0.041, 0.063, -0.0595, -0.019, 0.087]
+    >>> plain, corrected = corrected_resampled(d), corrected_resampled(d, test_to_train=1 / 6)
+    >>> round(plain.value, 5), round(plain.low, 4), round(plain.high, 4)
+    (0.00964, -0.0447, 0.0639)
+    >>> round(corrected.low, 4), round(corrected.high, 4)
+    (-0.0703, 0.0896)
+    """
+    check_level(level)
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or len(array) < 2:
+        raise InvalidArgumentError(
+            f"values must hold the figures of at least two splits; got shape {array.shape}. "
+            "Use more folds or repeats."
+        )
+    if not np.isfinite(array).all():
+        raise InvalidArgumentError(
+            "values must be finite; got " + ", ".join(f"{value:g}" for value in array[:10]) + "."
+        )
+    if not 0 <= test_to_train < math.inf:
+        raise InvalidArgumentError(
+            f"test_to_train must be at least 0; got {test_to_train}. Give n_test / n_train."
+        )
+    degrees = len(array) - 1
+    mean = float(array.mean())
+    spread = float(array.var(ddof=1))
+    error = math.sqrt(variance_of_mean(spread, len(array), test_to_train, hidden_variance))
+    half = float(stdtrit(degrees, 0.5 + level / 2)) * error
+    if error > 0:
+        p_value = float(2 * stdtr(degrees, -abs(mean) / error))
+    else:
+        p_value = 1.0 if mean == 0 else 0.0
+    return MeanOverSplits(mean, error, mean - half, mean + half, level, degrees, p_value)
+
+
+# The mean loss of a k-fold design, its interval from cross-validation inside cross-validation.
+
+
+@dataclass(frozen=True)
+class NestedFold:
+    """What one outer fold gives: its rows' losses, and the losses of the folds inside the rest.
+
+    Attributes
+    ----------
+    outer : ndarray
+        Losses of the fold's rows under the model of all other folds.
+    inner : ndarray
+        Losses of the other folds' rows, each under the model of the folds that remain.
+
+    Examples
+    --------
+    >>> NestedFold(np.zeros(2), np.ones(8)).inner.mean()
+    np.float64(1.0)
+    """
+
+    outer: Floats
+    inner: Floats
+
+
+@dataclass(frozen=True)
+class NestedMean:
+    """Mean loss with the nested cross-validation interval.
+
+    Attributes
+    ----------
+    value : float
+        Estimate with the bias of the smaller training sets taken out.
+    standard_error : float
+        Root of the estimated mean squared error, kept between the naive standard error and
+        sqrt(K) times it.
+    low, high, level : float
+
+    Examples
+    --------
+    >>> NestedMean(0.2, 0.05, 0.1, 0.3, 0.95).high
+    0.3
+    """
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    level: float
+
+
+def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95) -> NestedMean:
+    """Mean loss of an algorithm with the interval of Bates, Hastie and Tibshirani.
+
+    Outer folds measure how far a cross-validation estimate misses the error on rows it never saw:
+    ``MSE = mean((inner mean - outer mean)^2) - mean(var(outer) / |fold|)`` (their Algorithm 1),
+    scaled by ``(K-1)/K`` to all rows and kept between the naive variance and K times it. The
+    value is ``inner mean - (1 + (K-2)/K) (inner mean - outer mean)``, their bias correction.
+
+    Parameters
+    ----------
+    folds : sequence of NestedFold
+        The K outer folds of every repeat.
+    n_splits : int
+        K, at least 3.
+    level : float
+
+    Returns
+    -------
+    NestedMean
+
+    References
+    ----------
+    .. [1] Bates, S., Hastie, T., Tibshirani, R. (2024). Cross-validation: what does it estimate
+       and how well does it do it? JASA 119, 1434-1445.
+
+    Examples
+    --------
+    >>> losses = np.tile([0.0, 0.0, 1.0], 10)
+    >>> folds = [NestedFold(losses, np.tile(losses, 4)) for _ in range(5)]
+    >>> round(nested_cv(folds, n_splits=5).value, 4)
+    0.3333
+    """
+    check_level(level)
+    if n_splits < 3 or len(folds) < n_splits:
+        raise InvalidArgumentError(
+            "Nested cross-validation needs at least 3 folds and every outer fold of a repeat; "
+            f"got n_splits={n_splits} and {len(folds)} outer folds."
+        )
+    if min(len(fold.outer) for fold in folds) < 2:
+        raise InvalidArgumentError(
+            "Nested cross-validation needs two rows a fold; use fewer folds."
+        )
+    gaps = np.array([fold.inner.mean() - fold.outer.mean() for fold in folds])
+    noise = np.array([fold.outer.var(ddof=1) / len(fold.outer) for fold in folds])
+    inside = float(np.concatenate([fold.inner for fold in folds]).mean())
+    outside = np.concatenate([fold.outer for fold in folds])
+    n_rows = len(outside) * n_splits / len(folds)
+    naive = math.sqrt(float(outside.var(ddof=1)) / n_rows)
+    mse = (n_splits - 1) / n_splits * float((gaps**2).mean() - noise.mean())
+    error = min(max(math.sqrt(max(mse, 0.0)), naive), math.sqrt(n_splits) * naive)
+    value = inside - (1 + (n_splits - 2) / n_splits) * (inside - float(outside.mean()))
+    half = float(ndtri(0.5 + level / 2)) * error
+    return NestedMean(value, error, value - half, value + half, level)

@@ -1,0 +1,256 @@
+"""What a classifier is judged on: the rows, their labels, weights and groups, checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from sureleaf.arguments import (
+    Floats,
+    Integers,
+    Labels,
+    check_same_length,
+    check_weights,
+    read_labels,
+)
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+
+__all__ = [
+    "Table",
+    "check_kind",
+    "class_codes",
+    "find_classes",
+    "positive_class",
+    "read_pair",
+    "read_table",
+    "take_rows",
+]
+
+
+# Labels as codes: which classes there are, and which of them is the positive one.
+
+SMALL_RANGE = 1 << 16
+"""Whole numbers in a range this small are coded by look-up instead of by search."""
+
+
+def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[Labels, Labels]:
+    """Return true and predicted labels as arrays of the same length and kind of label.
+
+    Examples
+    --------
+    >>> [labels.tolist() for labels in read_pair(["a", "b"], ["a", "a"])]
+    [['a', 'b'], ['a', 'a']]
+    """
+    actual, predicted = read_labels("truth", truth), read_labels("prediction", prediction)
+    check_same_length(truth=actual, prediction=predicted)
+    if len(actual) == 0:
+        raise InvalidArgumentError("truth must have at least one row; got none.")
+    if (actual.dtype.kind in "US") != (predicted.dtype.kind in "US") and object not in (
+        actual.dtype,
+        predicted.dtype,
+    ):
+        raise InvalidTypeError(
+            "truth and prediction must hold the same kind of labels; "
+            f"got {actual.dtype} and {predicted.dtype}, for example {actual[0]!r} and "
+            f"{predicted[0]!r}. Convert one of them."
+        )
+    return actual, predicted
+
+
+def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: Labels) -> Labels:
+    """Return the classes: those named by `labels` in that order, else those seen, sorted.
+
+    Examples
+    --------
+    >>> find_classes(None, np.array([3, 1]), np.array([2, 3])).tolist()
+    [1, 2, 3]
+    """
+    if labels is not None:
+        classes = read_labels("labels", labels)
+        if len(np.unique(classes)) != len(classes):
+            raise InvalidArgumentError(f"labels must differ; got {classes.tolist()}.")
+        return classes
+    try:
+        seen = [_distinct(array) for array in arrays]
+        return seen[0] if len(seen) == 1 else np.unique(np.concatenate(seen))
+    except TypeError:
+        raise InvalidTypeError(
+            "Labels of different types cannot be sorted; convert them to one type, for example "
+            "by str."
+        ) from None
+
+
+def _distinct(array: Labels) -> Labels:
+    if array.dtype.kind in "iu" and len(array):
+        low, high = int(array.min()), int(array.max())
+        if high - low < SMALL_RANGE and high < 2**63:
+            # In 64 bits: 127 - -128 is more than 8 bits hold.
+            offset = array.astype(np.int64, copy=False) - low
+            seen = np.bincount(offset, minlength=high - low + 1)
+            return (np.flatnonzero(seen) + low).astype(array.dtype)
+    return np.unique(array)
+
+
+def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
+    """Return for each label its position among the classes; an unknown one is an error.
+
+    Examples
+    --------
+    >>> class_codes("y", np.array(["b", "a"]), np.array(["a", "b"])).tolist()
+    [1, 0]
+    """
+    if array.dtype.kind in "iub" and classes.dtype.kind in "iub" and len(classes) and len(array):
+        low, high = int(classes.min()), int(classes.max())
+        span = high - low + 1
+        fits = span < SMALL_RANGE and high < 2**63
+        if fits and int(array.min()) >= low and int(array.max()) <= high:
+            where = np.full(span, -1, dtype=np.int64)
+            where[classes.astype(np.int64) - low] = np.arange(len(classes))
+            offset = array.astype(np.int64) - low if low or array.dtype.kind == "b" else array
+            codes: Integers = where[offset]
+            if span == len(classes) or codes.min() >= 0:
+                return codes
+    order = np.argsort(classes, kind="stable")
+    ranks = np.searchsorted(classes, array, sorter=order)
+    codes = order[np.minimum(ranks, len(classes) - 1)]
+    unknown = np.flatnonzero(classes[codes] != array)
+    if len(unknown):
+        label = array[unknown[:1]].tolist()[0]
+        raise InvalidArgumentError(
+            f"{name} has the label {label!r} in row {unknown[0]}, which is not "
+            f"among the classes {classes.tolist()}. Add it to labels=, or leave the row out."
+        )
+    return codes
+
+
+def check_kind(positive: object, labels: Labels) -> None:
+    """Refuse a positive class of another kind than the labels, which none of them can equal.
+
+    Examples
+    --------
+    >>> check_kind("1", np.array([0, 1]))
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidTypeError: positive must be the same kind of label as truth and
+    prediction; got '1' and, for example, 0.
+    """
+    if labels.dtype.kind in "USiufb" and isinstance(positive, str) != (labels.dtype.kind in "US"):
+        raise InvalidTypeError(
+            "positive must be the same kind of label as truth and prediction; "
+            f"got {positive!r} and, for example, {labels[:1].tolist()[0]!r}."
+        )
+
+
+def positive_class(positive: object, classes: Labels) -> int:
+    """Return the code of the positive class; None is the second of two classes.
+
+    Examples
+    --------
+    >>> positive_class(None, np.array(["no", "yes"]))
+    1
+    """
+    if positive is None:
+        if len(classes) == 2:
+            return 1
+        raise InvalidArgumentError(
+            f"positive must name one of the classes where there are not two; "
+            f"got None and the classes {classes.tolist()}. Give positive=, or name both classes "
+            "with labels=."
+        )
+    found = [code for code, label in enumerate(classes.tolist()) if label == positive]
+    if not found:
+        raise InvalidArgumentError(
+            f"positive must be one of the classes {classes.tolist()}; got {positive!r}."
+        )
+    return found[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows and what is known of them; labels and groups as codes too.
+
+    Examples
+    --------
+    >>> read_table([[1], [2]], ["a", "b"]).classes.tolist()
+    ['a', 'b']
+    """
+
+    X: Any
+    y: Labels
+    classes: Labels
+    codes: Integers
+    weights: Floats | None
+    groups: Integers | None
+    positive: int
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def read_table(
+    X: Any,
+    y: ArrayLike,
+    *,
+    positive: object = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Table:
+    """Check what is to be judged, and code labels and groups.
+
+    Examples
+    --------
+    >>> table = read_table([[1], [2], [3]], ["no", "yes", "no"])
+    >>> len(table), table.codes.tolist(), table.positive
+    (3, [0, 1, 0], 1)
+    """
+    labels = read_labels("y", y)
+    if not hasattr(X, "shape") and not hasattr(X, "__array__"):
+        X = np.asarray(X)
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_rows != len(labels):
+        raise InvalidArgumentError(
+            f"X and y must have the same number of rows; got {n_rows} and {len(labels)}."
+        )
+    classes = find_classes(None, labels)
+    if len(classes) < 2:
+        raise InvalidArgumentError(
+            f"y must hold at least two classes to judge a classifier; got {classes.tolist()}."
+        )
+    code = 1 if positive is None else positive_class(positive, classes)
+    group_codes = None
+    if groups is not None:
+        names = read_labels("groups", groups)
+        if len(names) != len(labels):
+            raise InvalidArgumentError(
+                f"groups must have one entry for each of the {len(labels)} rows; got {len(names)}."
+            )
+        group_codes = class_codes("groups", names, find_classes(None, names))
+    codes = class_codes("y", labels, classes)
+    weights = check_weights(sample_weight, len(labels))
+    return Table(X, labels, classes, codes, weights, group_codes, code)
+
+
+def take_rows(X: Any, rows: Integers) -> Any:
+    """Return some rows of an array, sparse matrix or any data frame, as the same kind.
+
+    Examples
+    --------
+    >>> take_rows(np.array([[1], [2], [3]]), np.array([2, 0])).tolist()
+    [[3], [1]]
+    """
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return X[rows]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows.tolist(), :].to_native()
+    try:
+        return X[rows]
+    except (TypeError, IndexError, KeyError) as problem:
+        raise InvalidTypeError(
+            "X must be an array, a sparse matrix or a data frame (pandas, polars, Arrow); "
+            f"got {type(X).__name__}."
+        ) from problem

@@ -1,0 +1,542 @@
+"""Learning curves: schedules, stop rules, the law they follow, rows for a target."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sureleaf.arguments import Floats, Integers, check_level
+from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.evaluation.curve_stopping import (
+    Arithmetic,
+    Geometric,
+    NoChange,
+    NotWorthwhile,
+    Schedule,
+    StopRule,
+)
+from sureleaf.evaluation.designs import RepeatedHoldout
+from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
+from sureleaf.evaluation.intervals import Estimate, corrected_resampled, wilson
+from sureleaf.evaluation.labelled_table import read_table
+from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
+from sureleaf.evaluation.power_law import PowerLaw, fit_power_law
+from sureleaf.evaluation.prevalence_variance import slopes_of, variance_of_shares
+from sureleaf.evaluation.splits import Split
+from sureleaf.formatting import TextDisplay
+from sureleaf.progress import track
+from sureleaf.random_streams import CURVE, PARTITION, generator, read_seed, shuffled
+
+__all__ = [
+    "Arithmetic",
+    "Geometric",
+    "LearningCurve",
+    "NoChange",
+    "NotWorthwhile",
+    "PowerLaw",
+    "RowsFor",
+    "fit_power_law",
+    "learning_curve",
+    "nested_order",
+]
+
+
+# A learning curve as a result: figures at each size, the law they follow, rows for a target.
+
+N_REFITS = 200
+FARTHEST = 10_000
+"""How many times the largest size is looked at for a target."""
+
+
+@dataclass(frozen=True)
+class RowsFor(TextDisplay):
+    """Training rows until a measure reaches a target.
+
+    Attributes
+    ----------
+    measure : str
+    target : float
+    rows, low, high : float
+        Training rows in all, and their prediction interval; infinite where out of reach.
+    available : int
+        Training rows there are.
+    level : float
+    limit : float
+        What the measure comes to with rows without end.
+
+    Examples
+    --------
+    >>> print(RowsFor("accuracy", 0.9, 2000, 1500, 3400, 600, 0.95, 0.93))
+    1,400 more rows for accuracy 0.9 (95 % prediction interval: 900 to 2,800 more)
+    """
+
+    measure: str
+    target: float
+    rows: float
+    low: float
+    high: float
+    available: int
+    level: float
+    limit: float
+
+    @property
+    def more(self) -> float:
+        """Rows beyond those there are; not positive if the target is reached."""
+        return self.rows - self.available
+
+    def __str__(self) -> str:
+        what = f"{self.measure} {self.target:g}"
+        level = f"{100 * self.level:g} % prediction interval"
+        if not math.isfinite(self.rows):
+            best = f"with {self.low:,.0f} rows" if math.isfinite(self.low) else "never"
+            return (
+                f"{what} is out of reach: the curve levels off at {self.limit:.4g} "
+                f"({level}: at the earliest {best})"
+            )
+        if self.more <= 0:
+            high = f"{self.high:,.0f}" if math.isfinite(self.high) else "never"
+            return (
+                f"{what} is reached with {self.rows:,.0f} rows ({level}: {self.low:,.0f} to {high})"
+            )
+        low = f"{max(self.low - self.available, 0):,.0f}"
+        high = f"{self.high - self.available:,.0f} more" if math.isfinite(self.high) else "never"
+        return f"{self.more:,.0f} more rows for {what} ({level}: {low} to {high})"
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve(TextDisplay):
+    """A measure at growing numbers of training rows.
+
+    Attributes
+    ----------
+    measure : Measure
+    sizes : ndarray of int
+        Training rows; each sample holds the smaller ones.
+    values : ndarray of shape (repeats, sizes)
+        NaN where a fit failed or the measure was undefined.
+    n_rows : int
+        Training rows there were.
+    test_to_train : float
+        Test rows over all training rows, for the corrected intervals.
+    level : float
+    stopped : str or None
+        Why the curve ended before all rows were used.
+    failures : dict of (repeat, size) to str
+    seed : int
+    hidden : ndarray of shape (sizes,), optional
+        Variance at each size that the repeats do not show, as they have the same class shares.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import Geometric, learning_curve
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> curve = learning_curve(GaussianNB(), X, y, schedule=Geometric(20, 4), random_state=0)
+    >>> curve.sizes.tolist(), curve.values.shape
+    ([20, 80, 320, 379], (10, 4))
+    """
+
+    measure: Measure
+    sizes: Integers
+    values: Floats
+    n_rows: int
+    test_to_train: float
+    level: float
+    stopped: str | None
+    failures: dict[tuple[int, int], str]
+    seed: int
+    hidden: Floats | None = None
+
+    @cached_property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The mean at each size, with the corrected resampled t interval over repeats."""
+        return tuple(map(self._estimate, self.values.T, self._hidden))
+
+    @property
+    def _hidden(self) -> Floats:
+        return np.zeros(len(self.sizes)) if self.hidden is None else self.hidden
+
+    def _estimate(self, column: Floats, hidden: float) -> Estimate:
+        defined = column[np.isfinite(column)]
+        name = f"corrected resampled t over {len(defined)} repeats, this algorithm"
+        if len(defined) < 2:
+            value = float(defined[0]) if len(defined) else math.nan
+            return Estimate(value, self.measure.low, self.measure.high, self.level, "too few")
+        found = corrected_resampled(
+            defined, test_to_train=self.test_to_train, level=self.level, hidden_variance=hidden
+        )
+        low, high = found.low, found.high
+        span, n_test = self.measure.high - self.measure.low, self.test_to_train * self.n_rows
+        if high - low < 1e-12 and math.isfinite(span):  # all alike, and yet not certain
+            bound = wilson(0, n_test, level=self.level).high * span
+            low, high = low - bound, high + bound
+            name += f"; no spread, so Wilson's bound of 0 in {n_test:.0f} test rows"
+        low, high = max(low, self.measure.low), min(high, self.measure.high)
+        return Estimate(found.value, low, high, self.level, name)
+
+    @property
+    def means(self) -> Floats:
+        """The mean at each size."""
+        return np.array([found.value for found in self.estimates])
+
+    @cached_property
+    def power_law(self) -> PowerLaw:
+        """The power law fitted to the means, sizes weighted by how sure they are."""
+        usable = np.isfinite(self.means)
+        return self._fit(self.values[:, usable], self.sizes[usable])
+
+    def _fit(self, values: Floats, sizes: Integers) -> PowerLaw:
+        means = np.nanmean(values, axis=0)
+        spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(len(sizes))
+        floor = max(float(np.mean(spread)) / 10, 1e-12)  # a size without spread is not certain
+        return fit_power_law(
+            sizes,
+            means,
+            weights=1 / np.maximum(spread, floor),
+            increasing=self.measure.greater_is_better,
+            low=self.measure.low,
+            high=self.measure.high,
+        )
+
+    @cached_property
+    def _refits(self) -> list[PowerLaw]:
+        """Power laws of bootstrapped repeats."""
+        usable = np.isfinite(self.values).all(axis=0)
+        if usable.sum() < 3 or len(self.values) < 2:
+            raise InvalidArgumentError(
+                "A prediction interval needs two repeats and three sizes where none failed or was "
+                "undefined; got "
+                f"{len(self.values)} repeats and {usable.sum()} such sizes."
+            )
+        random = generator(self.seed, CURVE)
+        n = len(self.values)
+        draws = random.integers(n, size=(N_REFITS, n))
+        return [self._fit(self.values[rows][:, usable], self.sizes[usable]) for rows in draws]
+
+    @cached_property
+    def _scatter(self) -> float:
+        """How far means lie from the law."""
+        usable = np.isfinite(self.means)
+        residuals = self.means[usable] - self.power_law(self.sizes[usable])
+        return math.sqrt(float((residuals**2).sum()) / max(len(residuals) - 3, 1))
+
+    @cached_property
+    def _last_scatter(self) -> float:
+        """How far a mean at the largest size would lie from the law: small sizes scatter more."""
+        usable = np.isfinite(self.means)
+        values = self.values[:, usable]
+        spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(usable.sum())
+        spread = np.maximum(spread, max(float(np.mean(spread)) / 10, 1e-12))
+        residuals = self.means[usable] - self.power_law(self.sizes[usable])
+        scale = float((residuals**2 / spread).sum()) / max(len(residuals) - 3, 1)
+        return math.sqrt(scale * float(spread[-1]))
+
+    def predict(self, n_rows: ArrayLike) -> tuple[Floats, Floats, Floats]:
+        """Return the measure at other sizes, and the ends of its prediction interval.
+
+        The interval holds what the law's fit leaves open (repeats are bootstrapped, their spread
+        enlarged by the correction for overlapping rows), how far means lie from the law, and what
+        other shares of the classes would change.
+
+        Examples
+        --------
+        >>> from sureleaf.evaluation.measures.named import NAMED
+        >>> n = np.array([50, 100, 200, 400])
+        >>> noise = np.array([[0.01], [0.0], [-0.01]])
+        >>> curve = LearningCurve(
+        ...     NAMED["accuracy"], n, 0.9 - 2 / n + noise, 400, 0.5, 0.95, None, {}, 0)
+        >>> value, low, high = curve.predict([1000])
+        >>> round(float(value[0]), 3), bool(low[0] < 0.898 < high[0])
+        (0.898, True)
+        """
+        n = np.atleast_1d(np.asarray(n_rows, dtype=np.float64))
+        centre = np.asarray(self.power_law(n))
+        inflate = math.sqrt(1 + self.test_to_train * len(self.values))
+        off = math.hypot(self._scatter, math.sqrt(float(self._hidden[-1])))
+        noise = generator(self.seed, CURVE, 1).normal(0, off, size=len(self._refits))
+        draws = np.array([np.asarray(law(n)) for law in self._refits])
+        draws = centre + (draws - draws.mean(axis=0)) * inflate + noise[:, None]
+        tail = (1 - self.level) / 2
+        low, high = np.quantile(draws, [tail, 1 - tail], axis=0).clip(
+            self.measure.low, self.measure.high
+        )
+        return centre, np.minimum(low, centre), np.maximum(high, centre)
+
+    def gain(self, from_rows: float, to_rows: float) -> Estimate:
+        """Return what the measure changes by between two sizes, with its prediction interval.
+
+        Narrower than the intervals at the two sizes would suggest: a test set that is easy is
+        easy at both.
+
+        Examples
+        --------
+        >>> from sureleaf.evaluation.measures.named import NAMED
+        >>> n = np.array([50, 100, 200, 400])
+        >>> values = 0.9 - 2 / n + np.array([[0.01], [0.0], [-0.01]])
+        >>> curve = LearningCurve(NAMED["accuracy"], n, values, 400, 0.5, 0.95, None, {}, 0)
+        >>> round(curve.gain(400, 800).value, 4)
+        0.0025
+        """
+        ends = np.array([from_rows, to_rows], dtype=np.float64)
+        before, after = np.asarray(self.power_law(ends)).tolist()
+        value = after - before
+        draws = np.array([np.diff(np.asarray(law(ends)))[0] for law in self._refits])
+        inflate = math.sqrt(1 + self.test_to_train * len(self.values))
+        noise = generator(self.seed, CURVE, 2).normal(0, self._last_scatter, size=len(draws))
+        draws = value + (draws - draws.mean()) * inflate + noise
+        tail = (1 - self.level) / 2
+        room = self.measure.low - before, self.measure.high - before
+        low, high = np.quantile(draws, [tail, 1 - tail]).clip(*room)
+        name = f"power law, {len(draws)} bootstraps of {len(self.values)} repeats"
+        return Estimate(value, min(float(low), value), max(float(high), value), self.level, name)
+
+    def rows_for(self, target: float) -> RowsFor:
+        """Return how many training rows the measure needs to reach a target.
+
+        Parameters
+        ----------
+        target : float
+            In units of the measure, for example 0.9 for an accuracy.
+
+        Returns
+        -------
+        RowsFor
+            Prints as a sentence: "1,400 more rows for accuracy 0.9 (95 % prediction interval:
+            900 to 2,800 more)".
+
+        Examples
+        --------
+        >>> from sureleaf.evaluation.measures.named import NAMED
+        >>> n = np.array([50, 100, 200, 400])
+        >>> values = 0.92 - 0.6 / np.sqrt(n) + np.array([[0.002], [0.0], [-0.002]])
+        >>> curve = LearningCurve(NAMED["accuracy"], n, values, 400, 0.5, 0.95, None, {}, 0)
+        >>> found = curve.rows_for(0.9)
+        >>> found.rows, found.more, found.low < 900 < found.high
+        (900.0, 500.0, True)
+        """
+        law = self.power_law
+        sign = 1 if self.measure.greater_is_better else -1
+        flat = law.height == 0  # a level law has its limit at once, and nothing beyond it
+        rows = (
+            (0.0 if sign * law.limit >= sign * target else math.inf)
+            if flat
+            else law.rows_for(target)
+        )
+        grid = np.unique(np.rint(np.geomspace(2, FARTHEST * float(self.sizes[-1]), 2000)))
+        _, low, high = self.predict(grid)
+        if self.measure.greater_is_better:
+            soonest, latest = high >= target, low >= target
+        else:
+            soonest, latest = low <= target, high <= target
+        first = float(grid[np.argmax(soonest)]) if soonest.any() else math.inf
+        last = float(grid[np.argmax(latest)]) if latest.any() else math.inf
+        needed = float(math.ceil(rows * (1 - 1e-6))) if math.isfinite(rows) else math.inf
+        return RowsFor(
+            self.measure.name,
+            target,
+            needed,
+            min(first, needed),
+            max(last, needed),
+            self.n_rows,
+            self.level,
+            law.limit,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curve as plain data, for JSON."""
+        return {
+            "measure": self.measure.name,
+            "level": self.level,
+            "rows": self.n_rows,
+            "points": [
+                {"rows": int(size), "value": e.value, "low": e.low, "high": e.high}
+                for size, e in zip(self.sizes, self.estimates, strict=True)
+            ],
+            "stopped": self.stopped,
+            "failures": [
+                {"repeat": repeat, "rows": size, "error": why}
+                for (repeat, size), why in self.failures.items()
+            ],
+            "seed": self.seed,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.measure.name} by training rows ({100 * self.level:g} % intervals)"]
+        for size, found in zip(self.sizes, self.estimates, strict=True):
+            lines.append(f"{size:>10,}  {found.value:.4f}  {found.low:.4f} to {found.high:.4f}")
+        if self.stopped:
+            lines.append(f"Stopped at {self.sizes[-1]:,} of {self.n_rows:,} rows: {self.stopped}.")
+        lines += [
+            f"! repeat {repeat}, {size} rows failed: {why}"
+            for (repeat, size), why in self.failures.items()
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+# Learning curves by progressive sampling.
+
+DEFAULT_SCHEDULE = Geometric()
+
+
+def nested_order(train: Integers, classes: Integers, seed: int, repeat: int) -> Integers:
+    """Return training rows in an order whose every beginning has the classes' shares.
+
+    A sample is the first rows of it, so that each sample holds the smaller ones.
+
+    Examples
+    --------
+    >>> order = nested_order(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), seed=0, repeat=0)
+    >>> int((order[:3] > 3).sum())  # a third of every sample is of the second class
+    1
+    """
+    order = train[shuffled(len(train), seed, PARTITION, repeat, 1)]
+    own = classes[order]
+    position = np.empty(len(order))
+    for code in np.unique(own):
+        members = np.flatnonzero(own == code)
+        position[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return order[np.argsort(position, kind="stable")]
+
+
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    schedule: Schedule = DEFAULT_SCHEDULE,
+    stop: StopRule | None = None,
+    measure: str | Measure = "accuracy",
+    repeats: int = 10,
+    test: float = 1 / 3,
+    level: float = 0.95,
+    positive: object = None,
+    cost: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    random_state: object = None,
+) -> LearningCurve:
+    """Measure a classifier on growing samples, until more rows stop paying.
+
+    Each repeat holds out other rows to test on and grows its samples, each holding the smaller
+    ones, from the rest. Repeats whose test rows say nothing of the measure (the precision of no
+    positive prediction) are left out, as `Evaluation.estimate` leaves such splits out.
+
+    Parameters
+    ----------
+    estimator, X, y, positive, cost, groups, sample_weight, n_jobs, progress, random_state
+        As for `sureleaf.evaluate`.
+    schedule : Geometric or Arithmetic
+        The sizes; all training rows come last.
+    stop : NoChange or NotWorthwhile, optional
+        When to stop before all rows are used; by default never.
+    measure : str or Measure
+    repeats : int
+        At least 2 for intervals.
+    test : float
+        Share of the rows held out.
+    level : float
+
+    Returns
+    -------
+    LearningCurve
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.evaluation import Geometric, NotWorthwhile
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> curve = learning_curve(
+    ...     GaussianNB(), X, y, schedule=Geometric(20, 2), stop=NotWorthwhile(0.05),
+    ...     random_state=0)
+    >>> curve.sizes.tolist()
+    [20, 40]
+    """
+    check_estimator(estimator)
+    check_level(level)
+    table = read_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
+    found = find_measure(measure)
+    matrix = None if cost is None else check_cost(cost, len(table.classes), len(table))
+    found.check_cost(matrix)
+    seed = read_seed(random_state)
+    design = RepeatedHoldout(repeats, test)
+    splits = list(design.splits(table.codes, groups=table.groups, seed=seed))
+    orders = [nested_order(s.train, table.codes, seed, s.repeat) for s in splits]
+    n_rows = min(len(order) for order in orders)
+    ratio = float(np.mean([len(s.test) for s in splits])) / n_rows
+    sizes = schedule.sizes(n_rows)
+    fitter = make_fitter(estimator, table, seed)
+    columns: list[Any] = []
+    hidden: list[float] = []  # by the shares of the classes, which all repeats have alike
+    failures: dict[tuple[int, int], str] = {}
+    stopped = None
+    steps = track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
+    for i, size in enumerate(steps):
+        jobs = [
+            (s, order[:size], found, matrix, i) for s, order in zip(splits, orders, strict=True)
+        ]
+        outcomes = list(fitter.run(_one, jobs, n_jobs))
+        failures |= {(r, size): o for r, o in enumerate(outcomes) if isinstance(o, str)}
+        worked = [o for o in outcomes if not isinstance(o, str)]
+        columns.append(np.array([np.nan if isinstance(o, str) else o[0] for o in outcomes]))
+        slopes = np.mean([o[1] for o in worked], axis=0) if worked else np.zeros(1)
+        hidden.append(
+            variance_of_shares(table.codes, slopes, table.weights, table.groups) if worked else 0.0
+        )
+        if stop is not None and i > 0 and i < len(sizes) - 1:
+            sign = 1 if found.greater_is_better else -1
+            stopped = stop.reason(sign * columns[-2], sign * columns[-1], ratio)
+            if stopped:
+                break
+    values = np.column_stack(columns)
+    if np.isnan(values).all():
+        why = next(iter(failures.values()), f"{found.name} is undefined on the test rows")
+        raise FailedFitError(f"{describe(estimator)} failed at every size, first with {why}")
+    return LearningCurve(
+        found,
+        np.array(sizes[: values.shape[1]]),
+        values,
+        n_rows,
+        ratio,
+        level,
+        stopped,
+        failures,
+        seed,
+        np.array(hidden),
+    )
+
+
+def _one(
+    fitter: Fitter, split: Split, train: Integers, measure: Measure, cost: Any, number: int
+) -> tuple[float, Floats] | str:
+    """Figure of the test rows, and how it gains with each class's share; or what went wrong."""
+    table = fitter.table
+    try:
+        model = fitter.fit(train, split.repeat, number)
+        codes, probabilities = fitter.predict_codes(
+            model, split.test, probabilities=measure.needs_probabilities
+        )
+        if measure.needs_probabilities and probabilities is None:
+            return f"{measure.name} needs probabilities, and the estimator has no predict_proba"
+    except Exception as problem:  # any error of the estimator is recorded
+        return f"{type(problem).__name__}: {problem}"
+    own = cost[split.test] if cost is not None and cost.ndim == 3 else cost
+    rows = Scored(
+        table.codes[split.test],
+        codes,
+        probabilities,
+        None if table.weights is None else table.weights[split.test],
+        own,
+        len(table.classes),
+        table.positive,
+    )
+    return measure.of_split(rows), slopes_of(measure, rows)

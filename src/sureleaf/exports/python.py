@@ -1,0 +1,234 @@
+"""A tree as a Python module that needs nothing but Python."""
+
+from typing import Any, Final
+
+import numpy as np
+
+import sureleaf
+from sureleaf.exports.node_tests import FittedTree, fitted_tree
+from sureleaf.exports.node_text import plain_labels
+from sureleaf.table import Column
+from sureleaf.tree.structure import leaves_in_words
+
+__all__ = ["to_python"]
+
+
+_HEAD: Final = '''"""A decision tree of {leaves}, written by sureleaf {version}.
+
+Needs Python 3.8 or later and nothing else. A row is a dict of column name to value, as
+csv.DictReader gives them, too:
+
+    predict_proba({{{example}}})
+"""
+
+import datetime
+
+CLASSES = {classes}
+
+# What each column that is tested holds.
+COLUMNS = {{
+{columns}
+}}
+
+# A value that is no category of training: {unseen}.
+STOPS_AT_UNSEEN = {stops}
+RAISES_AT_UNSEEN = {raises}
+
+# A line a node: the column that it tests, the test, its branches as (node, share of the training
+# rows), and the probability of each class. The test is a number, and values up to it take the
+# first branch; or it says which branch each category takes. A leaf tests nothing.
+NODES = [
+{nodes}
+]
+'''
+
+_PROGRAM: Final = '''
+
+def predict_proba(row):
+    """Give the probability of each class, a dict.
+
+    None, NaN, columns that are not there and, in columns of numbers, empty text are missing. A
+    missing value sends the row down every branch, with the branch's share as its weight; the
+    leaves' probabilities are mixed by these.
+    """
+    values = {column: _read(column, row.get(column)) for column in COLUMNS}
+    mixture = [0.0] * len(CLASSES)
+    pending = [(0, 1.0)]
+    while pending:
+        node, share = pending.pop()
+        column, test, branches, probabilities = NODES[node]
+        while branches:
+            branch = _branch(values[column], test)
+            if branch == "missing" or (branch == "unseen" and not STOPS_AT_UNSEEN):
+                pending += [(child, share * part) for child, part in reversed(branches) if part > 0]
+                share = 0.0
+                break
+            if branch == "unseen":
+                break
+            column, test, branches, probabilities = NODES[branches[branch][0]]
+        if share > 0:
+            mixture = [m + share * p for m, p in zip(mixture, probabilities)]
+    return dict(zip(CLASSES, mixture))
+
+
+def predict(row):
+    """Give the most probable class, the first of equally probable ones."""
+    probabilities = predict_proba(row)
+    return max(CLASSES, key=probabilities.get)
+
+
+def _branch(value, test):
+    if value is None:
+        return "missing"
+    if isinstance(test, dict):
+        return test.get(value, "unseen")
+    return 0 if value <= test else 1
+
+
+def _read(column, value):
+    kind = COLUMNS[column]
+    if value is None or value != value:
+        return None
+    if isinstance(value, str):
+        value = _read_text(column, value, kind)
+        if value is None or value != value:
+            return None
+    if isinstance(kind, set):
+        if RAISES_AT_UNSEEN and value not in kind:
+            raise ValueError(f"{column} has the unseen category {value!r}")
+        return value
+    return float(value) if kind == "number" else _moment(value, kind)
+
+
+def _read_text(column, text, kind):
+    """Turn text into a number, bool or category that it stands for; empty text is missing."""
+    if isinstance(kind, set):
+        if any(isinstance(category, str) for category in kind):
+            return text
+        known = {str(category).lower(): category for category in kind}
+        return known.get(text.strip().lower(), text) if text else None
+    if not text:
+        return None
+    if kind != "number":
+        raise TypeError(f"{column} must be of the datetime module; got the text {text!r}")
+    try:
+        return float(text)
+    except ValueError:
+        raise TypeError(f"{column} must be a number; got the text {text!r}") from None
+
+
+def _moment(value, kind):
+    """Turn a date into days since 1970, other times into microseconds since 1970 or midnight."""
+    microseconds = datetime.timedelta(microseconds=1)
+    if kind == "duration":
+        return float(value // microseconds)
+    if kind == "time":
+        value = datetime.datetime.combine(datetime.date(1970, 1, 1), value.replace(tzinfo=None))
+    elif not isinstance(value, datetime.datetime):
+        value = datetime.datetime(value.year, value.month, value.day)
+    zone = datetime.timezone.utc if kind == "utc" else None
+    ticks = (value - datetime.datetime(1970, 1, 1, tzinfo=zone)) // microseconds
+    return ticks / 86400000000 if kind == "date" else float(ticks)
+'''
+
+_UNSEEN: Final = {
+    "mixture": "go down all branches, as if missing",
+    "stop": "stop at the node that tests it",
+    "error": "an error",
+}
+
+
+def to_python(model: Any) -> str:
+    """Write a tree as a Python module with `predict_proba(row)` and `predict(row)`.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        Fitted.
+
+    Returns
+    -------
+    str
+        Source text that imports nothing beyond the standard library. A row is a dict of column
+        name to value; it gets exactly what the model says. Numbers may be text, as csv.DictReader
+        gives them; the empty text is a missing number.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> rows = [["sun", 30.0], ["rain", 20.0], ["sun", 21.0], ["rain", 29.0]]
+    >>> model = TreeClassifier().fit(rows * 5, ["no", "yes", "no", "yes"] * 5)
+    >>> module = {}
+    >>> exec(to_python(model), module)
+    >>> module["predict"]({"x0": "rain", "x1": 25.0})
+    'yes'
+    >>> module["predict_proba"]({"x0": None})
+    {'no': 0.5, 'yes': 0.5}
+    """
+    fitted = fitted_tree(model, "Python")
+    columns = [fitted.schema.columns[place] for place in fitted.places]
+    example = ", ".join(f"{_literal(column.name)}: ..." for column in columns[:2])
+    head = _HEAD.format(
+        leaves=leaves_in_words(fitted.tree.n_leaves),
+        version=sureleaf.__version__,
+        # within a docstring: a name must neither end it nor be an escape
+        example=example.replace("\\", "\\\\").replace('"', '\\"'),
+        classes=_literal(plain_labels(fitted.classes)),
+        columns="\n".join(f"    {_literal(column.name)}: {_kind(column)}," for column in columns),
+        unseen=_UNSEEN[fitted.unseen],
+        stops=fitted.unseen == "stop",
+        raises=fitted.unseen == "error",
+        nodes="\n".join(_node(fitted, node) for node in range(fitted.tree.n_nodes)),
+    )
+    return head + _PROGRAM
+
+
+def _kind(column: Column) -> str:
+    if column.is_coded:
+        return _literal(set(column.categories)) if column.categories else "set()"
+    return repr(column.temporal or "number")
+
+
+def _node(fitted: FittedTree, node: int) -> str:
+    probabilities = _literal(fitted.probabilities[node].tolist())
+    told = f"  # {node}"
+    test = fitted.tests.get(node)
+    if test is None:
+        told += f": {fitted.rules[node]}"
+        return f"    (None, None, [], {probabilities}),{_on_one_line(told)}"
+    column = fitted.column(test)
+    wanted: Any = test.threshold
+    if wanted is None:
+        wanted = {
+            column.categories[code]: branch
+            for branch, codes in enumerate(test.codes)
+            for code in codes
+        }
+    branches = _literal(list(zip(test.children, test.shares, strict=True)))
+    return f"    ({_literal(column.name)}, {_literal(wanted)}, {branches}, {probabilities}),{told}"
+
+
+def _on_one_line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _literal(value: Any) -> str:
+    """Write a value as Python source; infinities and text of every kind included."""
+    if isinstance(value, bool | np.bool_):
+        return repr(bool(value))
+    if isinstance(value, float) and np.isinf(value):
+        return f'float("{float(value)!r}")'
+    if isinstance(value, float):
+        return float.__repr__(value)
+    if isinstance(value, str):
+        return ascii(str(value))
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))})"
+    if isinstance(value, set):
+        return f"{{{', '.join(map(_literal, sorted(value)))}}}"
+    if isinstance(value, dict):
+        entries = (f"{_literal(key)}: {_literal(entry)}" for key, entry in value.items())
+        return f"{{{', '.join(entries)}}}"
+    return repr(value)

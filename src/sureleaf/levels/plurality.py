@@ -1,0 +1,389 @@
+"""How sure is one node of n rows when there are K classes: our extension of (5) and (6)."""
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import ArrayLike, NDArray
+
+from sureleaf import _kernel
+from sureleaf._kernel import class_wins
+from sureleaf.arguments import FloatArray, Numbers, as_given, numbers, rows
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels.nodes import confidence
+
+__all__ = [
+    "EXACT_ROWS",
+    "ClassLevels",
+    "class_confidence",
+    "class_utility",
+    "p_max_of_utility",
+    "win_probabilities",
+    "winner_of_utility",
+]
+
+
+# The probability of each of K classes to be the most frequent among n rows.
+#
+# Ties are drawn fairly. The counts of the classes are independent Poisson counts X_j with means
+# n p_j, given that they add up to n; class i wins when X_i + U_i is the largest, U_j uniform.
+#
+# Up to `EXACT_ROWS` rows the kernel sums over the winner's count (absolute error below 1e-11).
+# Beyond, the sum becomes an integral over the winner's score s: the integrand is the product of
+# the winner's density and the others' distribution functions, each carrying exp(i theta x), and
+# the integral over theta conditions on the total. The density of X_j + U_j - 1/2 is
+# f + f'' / 24 with f the Poisson probability at real x. What is lost is the ripple between odd and
+# even n, at most 0.0605 / n, and terms of the order (K / n)^2: below 1e-6 for K up to 50.
+
+EXACT_ROWS = 100_000
+"""Up to so many rows, or 500 rows a class if there are more than 200, the sums are exact."""
+
+_ROWS_PER_CLASS = 500
+_LOG_NEGLIGIBLE = 42.0
+
+
+def win_probabilities(n: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Return P(class j is the most frequent of n[i] rows) for every i, j; fractional n between.
+
+    Examples
+    --------
+    >>> win_probabilities(np.array([2.0]), np.array([[0.5, 0.5, 0.0]]))
+    array([[0.5, 0.5, 0. ]])
+    """
+    if probabilities.shape[1] == 2:
+        return _two_classes(n, probabilities)
+    wins = np.full(probabilities.shape, np.nan)
+    usable = ~np.isnan(n) & ~np.isnan(probabilities).any(axis=1)
+    endless = usable & np.isinf(n)
+    best = probabilities[endless] == probabilities[endless].max(axis=1, keepdims=True)
+    wins[endless] = best / best.sum(axis=1, keepdims=True)
+    finite = usable & ~endless
+    wins[finite] = _at_whole(np.floor(n[finite]), probabilities[finite])
+    between = np.flatnonzero(finite & (n > np.floor(n)))
+    part = n[between] - np.floor(n[between])
+    above = _at_whole(np.ceil(n[between]), probabilities[between])
+    wins[between] += part[:, np.newaxis] * (above - wins[between])
+    return wins
+
+
+def _two_classes(n: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Return (5) for the larger of two classes, and what is left for the smaller."""
+    larger = probabilities.max(axis=1)
+    sure = np.asarray(confidence(n, np.clip(larger, 0.5, 1.0)))[:, np.newaxis]
+    return np.where(probabilities == larger[:, np.newaxis], sure, 1.0 - sure)
+
+
+def _at_whole(n: FloatArray, probabilities: FloatArray) -> FloatArray:
+    wins = np.empty(probabilities.shape)
+    exact = n <= np.maximum(EXACT_ROWS, _ROWS_PER_CLASS * (probabilities > 0).sum(axis=1))
+    found = np.empty((int(exact.sum()), probabilities.shape[1]))
+    class_wins(n[exact].astype(np.int64), np.ascontiguousarray(probabilities[exact]), found)
+    wins[exact] = found
+    for i in np.flatnonzero(~exact):
+        wins[i] = _of_many_rows(float(n[i]), probabilities[i])
+    return wins
+
+
+def _of_many_rows(n: float, probabilities: FloatArray) -> FloatArray:
+    """Return the approximate probabilities to win; classes that cannot win are one Poisson."""
+    top = probabilities.max()
+    lowest = n * top - _reach(n * top * (1 - top))
+    able = n * probabilities + _reach(n * probabilities * (1 - probabilities)) >= lowest
+    wins = np.zeros(probabilities.shape)
+    if able.sum() == 1:
+        return np.where(able, 1.0, 0.0)
+    means: FloatArray = n * probabilities[able]
+    period = float(_reach(n))  # the total strays no further from n, in either direction
+    n_turns = int(np.ceil(np.sqrt(2 * _LOG_NEGLIGIBLE / n) * period / (2 * np.pi))) + 1
+    theta: FloatArray = np.arange(n_turns, dtype=np.float64) * (2 * np.pi / period)
+    rest = n * probabilities[~able].sum()
+    weight = np.exp(rest * (1j * np.sin(theta) - 2 * np.sin(theta / 2) ** 2))
+    weight = weight * np.exp(-1j * theta * (n - means.sum()))
+    weight[1:] *= 2  # theta and -theta
+    won = (weight[:, np.newaxis] * _won_at(theta, means)).sum(axis=0).real
+    wins[able] = np.clip(won / won.sum(), 0.0, 1.0)
+    return wins
+
+
+def _won_at(theta: FloatArray, means: FloatArray) -> NDArray[np.complex128]:
+    """Return E[exp(i theta (sum of counts - sum of means)); class j wins], up to one factor."""
+    spread = _reach(means)
+    low, high = np.min(means - spread), np.max(means + spread)
+    edges = np.linspace(low, high, int(np.ceil(4 * (high - low) / np.sqrt(means.max()))) + 1)
+    width = edges[1] - edges[0]
+    nodes, weights = leggauss(8)
+    inside = edges[:-1, np.newaxis] + width * (nodes + 1) / 2
+    cells = _carried_density(theta, means, inside) @ (weights * width / 2)
+    below = np.zeros((len(theta), len(means), len(edges)), dtype=np.complex128)
+    np.cumsum(cells, axis=2, out=below[:, :, 1:])
+    others = np.ones_like(below)  # products over the other classes, from both sides
+    np.cumprod(below[:, :-1], axis=1, out=others[:, 1:])
+    others[:, :-1] *= np.cumprod(below[:, :0:-1], axis=1)[:, ::-1]
+    won: NDArray[np.complex128] = (_carried_density(theta, means, edges) * others).sum(axis=2)
+    return won
+
+
+def _carried_density(
+    theta: FloatArray, means: FloatArray, score: FloatArray
+) -> NDArray[np.complex128]:
+    """Return g + g'' / 24 of g = exp(i theta (x - mean)) f(x), axes theta, class, score."""
+    angle = theta.reshape((-1, 1) + (1,) * score.ndim)
+    mean = means.reshape((-1,) + (1,) * score.ndim)
+    slope = 1j * angle - np.log1p((score + 0.5 - mean) / mean)  # of log g
+    density = _poisson_density(score, mean) * np.exp(1j * angle * (score - mean))
+    carried: NDArray[np.complex128] = density * (1 + (slope**2 - 1 / score) / 24)
+    return carried
+
+
+def _poisson_density(x: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return the Poisson probability at real x by Stirling's series, x of hundreds or more."""
+    ratio = (x - mean) / mean
+    near = np.where(np.abs(ratio) < 0.01, ratio, 0.0)
+    series = np.zeros_like(near)
+    for k in range(9, 1, -1):  # (1 + r) log(1 + r) - r = r^2 / 2 - r^3 / 6 + r^4 / 12 - ...
+        series = 1 / (k * (k - 1)) - near * series
+    far = (1 + ratio) * np.log1p(ratio) - ratio
+    deviance = mean * np.where(near == ratio, near**2 * series, far)
+    density: FloatArray = np.exp(-deviance - 1 / (12 * x)) / np.sqrt(2 * np.pi * x)
+    return density
+
+
+def _reach(variance: FloatArray | float) -> FloatArray:
+    """Return how far a count of this variance strays but for a chance of e^-42 (Bernstein)."""
+    third = _LOG_NEGLIGIBLE / 3
+    return np.asarray(third + np.sqrt(third**2 + 2 * _LOG_NEGLIGIBLE * np.asarray(variance)))
+
+
+_SUM_TOLERANCE = 1e-8
+
+
+def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
+    """Return the probability that the most frequent of K classes is the most probable one.
+
+    Extension: the paper has two classes only. The most frequent class among n rows wins, and
+    classes that tie are drawn with equal chances. Let the largest probability belong to r
+    classes. If one of these wins, that counts 1 / r; so the confidence is the mean of their
+    probabilities to win, which are all equal, and K classes of equal probability give 1 / K.
+
+    Parameters
+    ----------
+    n : array_like
+        Rows in the node, 0 or more. Without rows the winner is drawn from all K classes: 1 / K.
+        Between whole numbers the confidence is interpolated linearly; infinity gives 1 / r.
+    probabilities : array_like
+        Probabilities of the classes along the last axis; not negative, sum 1 (within 1e-8).
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; shape of n broadcast against ``probabilities.shape[:-1]``. Absolute error
+        below 1e-11 up to 100,000 rows, below 1e-6 beyond (K up to 50; two classes: (5)).
+
+    Notes
+    -----
+    One vector of probabilities that cannot be used raises an error; among several, its place
+    is NaN.
+
+    Examples
+    --------
+    >>> round(class_confidence(30, [0.5, 0.3, 0.2]), 4)
+    0.8834
+    >>> round(class_confidence(5, [0.25, 0.25, 0.25, 0.25]), 4)
+    0.25
+    """
+    n_rows, classes, wins = _race(n, probabilities)
+    best = np.argmax(classes, axis=1)[:, np.newaxis]
+    return as_given(np.take_along_axis(wins, best, axis=1).reshape(n_rows.shape))
+
+
+def class_utility(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
+    """Return the probability that the next row is of the most frequent of K classes.
+
+    Extension: the paper has two classes only. The winner is that of `class_confidence`; the
+    utility is the sum over classes of P(class wins) times its probability.
+
+    Parameters
+    ----------
+    n : array_like
+        Rows in the node, 0 or more; whole, fractional or infinite as in `class_confidence`.
+    probabilities : array_like
+        Probabilities of the classes along the last axis; not negative, sum 1 (within 1e-8).
+
+    Returns
+    -------
+    float or ndarray
+        From 1 / K to the largest probability; shape and error as of `class_confidence`.
+
+    Examples
+    --------
+    >>> round(class_utility(30, [0.5, 0.3, 0.2]), 4)
+    0.4754
+    """
+    n_rows, classes, wins = _race(n, probabilities)
+    return as_given((classes * wins).sum(axis=1).reshape(n_rows.shape))
+
+
+def _race(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return n in the broadcast shape, and one line a node: probabilities, and those to win."""
+    n_rows, classes = rows("n", n), _class_probabilities(probabilities)
+    try:
+        shape = np.broadcast_shapes(n_rows.shape, classes.shape[:-1])
+    except ValueError:
+        raise InvalidArgumentError(
+            f"n must broadcast against probabilities without their last axis; got shapes "
+            f"{n_rows.shape} and {classes.shape}. Give one n for each vector of probabilities."
+        ) from None
+    n_rows = np.broadcast_to(n_rows, shape)
+    flat = np.broadcast_to(classes, (*shape, classes.shape[-1])).reshape(-1, classes.shape[-1])
+    return n_rows, flat, win_probabilities(n_rows.reshape(-1), flat)
+
+
+def _class_probabilities(probabilities: ArrayLike) -> FloatArray:
+    """Return the vectors scaled to sum 1, NaN for those that are not probabilities."""
+    classes = numbers("probabilities", probabilities)
+    if classes.ndim == 0 or classes.shape[-1] == 0:
+        raise InvalidArgumentError(
+            f"probabilities must have a last axis of classes; got shape {classes.shape}. "
+            "Give one probability for each class, such as [0.5, 0.3, 0.2]."
+        )
+    total = classes.sum(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        good = (classes >= 0).all(axis=-1, keepdims=True) & (np.abs(total - 1) <= _SUM_TOLERANCE)
+    if classes.ndim == 1 and not good.all():
+        raise InvalidArgumentError(
+            f"probabilities must not be negative and add up to 1; got {classes.tolist()} "
+            f"with sum {float(total[0]):.10g}. Divide counts by their sum first."
+        )
+    return np.where(good, classes / np.where(good, total, 1.0), np.nan)
+
+
+# Which class probability has a given utility: (6) and its K-class form, solved for p.
+
+_HALVINGS = 54
+_NEAR = 1e-10
+_CLEAR = 8.0
+"""Standard deviations that a lead must have to be taken for certain."""
+
+ClassLevels = tuple[FloatArray, FloatArray]
+"""The winner's probability and the confidence."""
+
+
+def p_max_of_utility(n: FloatArray, utility: FloatArray) -> ClassLevels:
+    """Solve (6) for p_max, one solution a node, and give the confidence (5) with it.
+
+    A utility of 1/2 or less has no p_max above 1/2: p_max is 1/2 there, and so is the
+    confidence. A node without rows is a coin whatever p_max is: p_max is the utility then.
+
+    Parameters
+    ----------
+    n : ndarray of float64
+        Rows of each node.
+    utility : ndarray of float64
+        Its utility, from 0 to 1.
+
+    Returns
+    -------
+    p_max, confidence : ndarray
+
+    Examples
+    --------
+    >>> from sureleaf.levels import utility
+    >>> p_max, confidence = p_max_of_utility(np.array([7.0]), np.array([utility(7, 0.8)]))
+    >>> p_max.round(9), confidence.round(6)
+    (array([0.8]), array([0.966656]))
+    """
+    n, utility = np.broadcast_arrays(np.asarray(n, float), np.asarray(utility, float))
+    low, high = np.full(n.shape, 0.5), np.ones(n.shape)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        found = (1 - middle) + (2 * middle - 1) * _kernel.confidence(n.copy(), middle)
+        below = found < utility
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    p_max = np.where(utility <= 0.5, 0.5, np.where(utility >= 1, 1.0, (low + high) / 2))
+    p_max = np.where((n == 0) & (utility > 0.5), utility, p_max)
+    return p_max, _kernel.confidence(n.copy(), p_max)
+
+
+def winner_of_utility(n: FloatArray, utility: FloatArray, others: FloatArray) -> ClassLevels:
+    """Solve `class_utility` for the winner's probability, the others staying in proportion.
+
+    The least probability that a winner can have is that of the most probable other class; a
+    utility below that of such a tie gets the tie.
+
+    Parameters
+    ----------
+    n : ndarray of shape (n_nodes,)
+        Rows of each node.
+    utility : ndarray of shape (n_nodes,)
+        Its utility.
+    others : ndarray of shape (n_nodes, n_classes - 1)
+        Weights of the other classes, not negative.
+
+    Returns
+    -------
+    probability, confidence : ndarray of shape (n_nodes,)
+
+    Examples
+    --------
+    >>> from sureleaf.levels import class_utility
+    >>> wanted = class_utility(30, [0.5, 0.3, 0.2])
+    >>> found, sure = winner_of_utility(np.array([30.0]), np.array([wanted]), np.array([[3.0, 2]]))
+    >>> found.round(6), sure.round(4)
+    (array([0.5]), array([0.8834]))
+    """
+    if others.shape[1] == 1:
+        return p_max_of_utility(n, utility)
+    total = others.sum(axis=1, keepdims=True)
+    even = np.full(others.shape, 1.0 / others.shape[1])
+    others = np.divide(others, total, out=even, where=total > 0)
+    largest = others.max(axis=1)
+    tie = largest / (1 + largest)
+    probability = np.clip(utility, tie, 1.0)
+    open_ = np.flatnonzero((n > 0) & (utility < 1) & ~_is_clear(n, probability, largest))
+    probability[open_] = _root(n[open_], utility[open_], others[open_], tie[open_])
+    sure = np.ones(len(n))
+    asked = np.flatnonzero(~_is_clear(n, probability, largest))
+    vectors = _vectors(probability[asked], others[asked])
+    sure[asked] = win_probabilities(n[asked], vectors)[:, 0]
+    return probability, sure
+
+
+def _is_clear(n: FloatArray, winner: FloatArray, largest: FloatArray) -> NDArray[np.bool_]:
+    """Whether the winner leads by so many standard deviations that it cannot lose."""
+    second = (1 - winner) * largest
+    lead = winner - second
+    clear: NDArray[np.bool_] = n * lead**2 > _CLEAR**2 * (winner + second - lead**2)
+    return clear & (lead > 0)
+
+
+def _root(n: FloatArray, utility: FloatArray, others: FloatArray, low: FloatArray) -> FloatArray:
+    """Solve by false position, halving the value at an end that stays (the Illinois rule)."""
+    low, high = low.copy(), np.ones(len(n))
+    found = low.copy()
+    at_low = _utility(n, low, others) - utility
+    at_high = 1.0 - utility
+    active = np.flatnonzero(at_low < 0)  # the others are below a tie, and get it
+    last = np.zeros(len(n))
+    for _ in range(_HALVINGS):
+        if not len(active):
+            break
+        a, b, fa, fb = low[active], high[active], at_low[active], at_high[active]
+        middle = np.clip((a * fb - b * fa) / (fb - fa), a, b)
+        miss = _utility(n[active], middle, others[active]) - utility[active]
+        found[active] = middle
+        side = np.where(miss < 0, -1.0, 1.0)
+        again = side == last[active]
+        at_low[active] = np.where(side < 0, miss, np.where(again, fa / 2, fa))
+        at_high[active] = np.where(side > 0, miss, np.where(again, fb / 2, fb))
+        low[active], high[active] = np.where(side < 0, middle, a), np.where(side > 0, middle, b)
+        last[active] = side
+        active = active[(np.abs(miss) > _NEAR) & (high[active] - low[active] > _NEAR)]
+    return found
+
+
+def _vectors(winner: FloatArray, others: FloatArray) -> FloatArray:
+    return np.column_stack([winner, (1 - winner)[:, np.newaxis] * others])
+
+
+def _utility(n: FloatArray, winner: FloatArray, others: FloatArray) -> NDArray[np.float64]:
+    vectors = _vectors(winner, others)
+    found: NDArray[np.float64] = (vectors * win_probabilities(n, vectors)).sum(axis=1)
+    return found

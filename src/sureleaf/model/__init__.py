@@ -1,0 +1,3 @@
+"""Fitted models as values, and what they know about themselves."""
+
+__all__: list[str] = []

@@ -1,0 +1,142 @@
+"""Results with a column an attribute, that print as a table and turn into data frames."""
+
+import math
+from dataclasses import fields
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import optional_library
+
+__all__ = ["ColumnTable", "end_of", "json_value"]
+
+
+_SHOWN = 40
+_LONGEST = 64
+
+
+class ColumnTable:
+    """Base of frozen dataclasses whose array fields are columns, all of one length.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, eq=False, repr=False)
+    ... class Sizes(ColumnTable):
+    ...     name: NDArray[np.str_]
+    ...     n: NDArray[np.float64]
+    >>> Sizes(np.array(["a", "b"]), np.array([1.0, np.nan]))
+    name  n
+    a     1
+    b     -
+    """
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Columns by name."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+
+    def notes(self) -> list[str]:
+        """Lines below the table."""
+        return []
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns().values())))
+
+    def _plain(self) -> dict[str, list[Any]]:
+        return {name: value.tolist() for name, value in self.columns().items()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dict a line with the values that JSON has."""
+        columns = {name: values.tolist() for name, values in self.columns().items()}
+        return [
+            {name: json_value(values[line]) for name, values in columns.items()}
+            for line in range(len(self))
+        ]
+
+    def to_pandas(self) -> Any:
+        """As a pandas data frame; a column of several numbers holds lists."""
+        return optional_library("pandas").DataFrame(self._plain())
+
+    def to_polars(self) -> Any:
+        """As a polars data frame; what is not a number is null."""
+        plain = {
+            name: [None if value != value else value for value in values]
+            for name, values in self._plain().items()
+        }
+        return optional_library("polars").DataFrame(plain, strict=False)
+
+    def _cells(self) -> list[list[str]]:
+        columns = self.columns()
+        lines = [list(columns)]
+        lines += [
+            [_cell(value[i]) for value in columns.values()] for i in range(len(self))[:_SHOWN]
+        ]
+        return lines
+
+    def _more(self) -> list[str]:
+        hidden = len(self) - _SHOWN
+        return ([f"... {hidden} more"] if hidden > 0 else []) + self.notes()
+
+    def __repr__(self) -> str:
+        lines = [[end_of(cell) for cell in line] for line in self._cells()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        padded = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*padded, *self._more()])
+
+    def _repr_html_(self) -> str:
+        head, *body = self._cells()
+        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in body
+        )
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._more())
+        return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def end_of(text: str, longest: int = _LONGEST) -> str:
+    """Cut a long rule in front, at a test where there is one: its end tells leaves apart.
+
+    Examples
+    --------
+    >>> end_of("size > 3 and colour = red and age <= 40", 30)
+    '… colour = red and age <= 40'
+    """
+    if len(text) <= longest:
+        return text
+    room = longest - len("… ")
+    whole = text[-room - len(" and ") :].partition(" and ")[2]
+    return f"… {whole or text[-room:]}"
+
+
+def json_value(value: Any) -> Any:
+    """Return a value as JSON has it: plain, and null for what is no finite number.
+
+    Examples
+    --------
+    >>> json_value(np.float64("nan")), json_value(np.array([1, 2])), json_value("yes")
+    (None, [1, 2], 'yes')
+    """
+    if isinstance(value, np.ndarray | list):
+        return [json_value(item) for item in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, np.ndarray | list):
+        return "/".join(_cell(item) for item in value)
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else ""
+    if isinstance(value, float | np.floating):
+        if np.isnan(value):
+            return "-"
+        return (
+            f"{value:.0f}" if value == round(value) and abs(float(value)) < 1e15 else f"{value:.3f}"
+        )
+    return str(value)

@@ -1,0 +1,249 @@
+"""Class counts of the leaves of one tree; those of two halves of the rows add up to the whole's."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.model.cross_fitting import NodeHits
+from sureleaf.model.leaf_calibration import shrink_to_parent
+from sureleaf.tree import Routes, TrainingRows, Tree, count_nodes, route
+from sureleaf.tree.structure import line_sums
+
+__all__ = [
+    "LeafCounts",
+    "count_leaves",
+    "cut_leaf_counts",
+    "honest_hits",
+    "leaf_counts_of",
+    "recount",
+    "split_rows",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class LeafCounts:
+    """How much weight of each class every leaf holds.
+
+    Parameters
+    ----------
+    leaf_ids : ndarray of int, shape (n_leaves,)
+        The leaves, by node number.
+    counts : ndarray of float64, shape (n_leaves, n_classes)
+        Weights by class; whole numbers unless rows are weighted or have missing values.
+    squares : ndarray of float64, shape (n_leaves,)
+        Sums of squared weights, from which the effective number of rows follows; a part of a row
+        counts as that part of its square.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model.leaf_counts_
+    LeafCounts of 2 leaves, 4 rows
+    >>> (model.leaf_counts_ + model.leaf_counts_).counts.tolist()
+    [[4.0, 0.0], [0.0, 4.0]]
+    """
+
+    leaf_ids: NDArray[np.intp]
+    counts: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    @property
+    def n(self) -> NDArray[np.float64]:
+        """Weight of each leaf."""
+        total: NDArray[np.float64] = self.counts.sum(axis=1)
+        return total
+
+    @property
+    def n_effective(self) -> NDArray[np.float64]:
+        """Kish's effective number of rows of each leaf: (sum of weights)^2 / sum of squares."""
+        return np.divide(self.n**2, self.squares, out=np.zeros(len(self.n)), where=self.squares > 0)
+
+    def __add__(self, other: object) -> "LeafCounts":
+        if not isinstance(other, LeafCounts):
+            return NotImplemented
+        if not np.array_equal(self.leaf_ids, other.leaf_ids):
+            raise InvalidArgumentError(
+                "LeafCounts can be added if they are of the same leaves; got leaves "
+                f"{self.leaf_ids.tolist()[:5]} and {other.leaf_ids.tolist()[:5]}. "
+                "Count both with the same tree."
+            )
+        if self.counts.shape != other.counts.shape:
+            raise InvalidTypeError(
+                f"LeafCounts can be added if they have the same classes; got "
+                f"{self.counts.shape[1]} and {other.counts.shape[1]} classes."
+            )
+        return LeafCounts(self.leaf_ids, self.counts + other.counts, self.squares + other.squares)
+
+    def __repr__(self) -> str:
+        return f"LeafCounts of {len(self.leaf_ids)} leaves, {self.n.sum():g} rows"
+
+
+def count_leaves(tree: Tree, rows: TrainingRows) -> LeafCounts:
+    """Send rows through a tree and count them in its leaves.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    rows : TrainingRows
+        Rows with classes and weights.
+
+    Returns
+    -------
+    LeafCounts
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> from sureleaf.tree import GrowthRules, grow
+    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    >>> count_leaves(grow(rows, GrowthRules()), rows).counts.tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
+    routes: Routes = route(tree, rows.table)
+    row = routes.rows()
+    weights = routes.shares if rows.weights is None else routes.shares * rows.weights[row]
+    cells = np.bincount(
+        routes.nodes.astype(np.int64) * rows.n_classes + rows.labels[row],
+        weights=weights,
+        minlength=tree.n_nodes * rows.n_classes,
+    ).reshape(tree.n_nodes, rows.n_classes)
+    row_weights = 1.0 if rows.weights is None else rows.weights[row]
+    squares = np.bincount(routes.nodes, weights=weights * row_weights, minlength=tree.n_nodes)
+    leaves = tree.leaf_ids
+    return LeafCounts(leaves, cells[leaves].astype(float), squares[leaves].astype(float))
+
+
+def leaf_counts_of(tree: Tree, rows: TrainingRows) -> LeafCounts:
+    """Count the leaves of a tree whose own counts are of these rows.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+    >>> leaf_counts_of(model.tree_, model._rows).counts.tolist()
+    [[20.0, 0.0], [0.0, 20.0]]
+    """
+    if rows.weights is not None:
+        return count_leaves(tree, rows)
+    counts = tree.class_counts.take(tree.leaf_ids, axis=0)
+    return LeafCounts(tree.leaf_ids, counts, line_sums(counts))
+
+
+def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts:
+    """Count the leaves of a tree that was cut, by the leaves that it had before; exactly.
+
+    Parameters
+    ----------
+    counts : LeafCounts
+        Of the tree before.
+    tree, smaller : Tree
+        The tree before, and the same with some nodes made leaves.
+
+    Returns
+    -------
+    LeafCounts
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> smaller = model.prune(nodes=0).tree_
+    >>> cut_leaf_counts(model.leaf_counts_, model.tree_, smaller).counts.tolist()
+    [[2.0, 2.0]]
+    """
+    sums = np.zeros((tree.n_nodes, counts.counts.shape[1] + 1))
+    sums[counts.leaf_ids] = np.column_stack([counts.counts, counts.squares])
+    sizes = np.ones(tree.n_nodes, dtype=np.int64)
+    for node in range(tree.n_nodes - 1, 0, -1):  # a parent's number is below its child's
+        sums[tree.parent[node]] += sums[node]
+        sizes[tree.parent[node]] += sizes[node]
+    before = 0
+    kept = []
+    for is_leaf in smaller.is_leaf.tolist():  # both are in preorder: a cut leaves out a stretch
+        kept.append(before)
+        before += int(sizes[before]) if is_leaf else 1
+    leaves = smaller.leaf_ids
+    found = sums[np.array(kept)[leaves]]
+    return LeafCounts(leaves, found[:, :-1], found[:, -1])
+
+
+# Counts of rows that did not grow the tree: part of the rows grow it, the others are counted.
+
+_STRENGTHS = 2.0 ** np.arange(-1, 10)
+
+
+def split_rows(
+    rows: TrainingRows, is_counted: NDArray[np.bool_]
+) -> tuple[TrainingRows, TrainingRows]:
+    """Part the rows by weight into those that grow the tree and those that are counted.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> rows = TrainingRows(read_table([[1], [2], [3]]), np.array([0, 1, 1], np.int32), 2)
+    >>> growing, counted = split_rows(rows, np.array([False, True, True]))
+    >>> growing.total_weight, counted.total_weight
+    (1.0, 2.0)
+    """
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    growing = rows.with_weights(np.where(is_counted, 0.0, weights))
+    counted = rows.with_weights(np.where(is_counted, weights, 0.0))
+    return growing, counted
+
+
+def recount(tree: Tree, counted: TrainingRows) -> Tree:
+    """Replace what a tree holds by the counts of other rows; its splits stay.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> from sureleaf.tree import GrowthRules, grow
+    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    >>> tree = grow(rows, GrowthRules())
+    >>> recount(tree, rows.with_weights(np.array([1.0, 0, 0, 0]))).class_counts.tolist()
+    [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
+    """
+    return replace(tree, class_counts=count_nodes(tree, counted))
+
+
+def honest_hits(tree: Tree, predicted: NDArray[np.intp]) -> NodeHits:
+    """How often each node will be right, by counts of rows that did not grow the tree.
+
+    The share of the predicted class, to which the parent's shares add some rows: as many as make
+    each counted row most likely to the others.
+
+    Parameters
+    ----------
+    tree : Tree
+        With counts of rows that did not grow it.
+    predicted : ndarray of int, shape (n_nodes,)
+        The class that each node predicts.
+
+    Returns
+    -------
+    NodeHits
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(levels_from="honest", random_state=0)
+    >>> model = model.fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+    >>> honest_hits(model.tree_, np.array([0, 0, 1])).rates.round(1)
+    array([0.5, 1. , 0.8])
+    """
+    leaves = tree.leaf_ids
+    counts = tree.class_counts
+
+    def likelihood(strength: float) -> float:
+        others = shrink_to_parent(tree, counts, strength, leave_out=1.0)[leaves]
+        return float((counts[leaves] * np.log(np.maximum(others, 1e-12))).sum())
+
+    strength = float(_STRENGTHS[int(np.argmax([likelihood(s) for s in _STRENGTHS]))])
+    shares = shrink_to_parent(tree, counts, strength)[np.arange(tree.n_nodes), predicted]
+    return NodeHits(shares, None)

@@ -1,0 +1,273 @@
+"""What each node of a tree states about itself: probability, confidence, utility, intervals."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainccinv, betaincinv
+
+from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
+from sureleaf.levels.planning import min_rows
+from sureleaf.levels.plurality import winner_of_utility
+from sureleaf.model.cross_fitting import NodeHits, predicted_class
+
+__all__ = ["NodeLevels", "levels_of_counts", "levels_of_hits"]
+
+
+FloatArray = NDArray[np.float64]
+
+_NO_LEAD = 1e-9
+"""Two classes whose probabilities differ by less tie."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeLevels:
+    """Levels of every node, leaves and inner nodes, for the class that it predicts.
+
+    Parameters
+    ----------
+    predicted : ndarray of int, shape (n_nodes,)
+        Class that the node predicts.
+    n : ndarray of float64, shape (n_nodes,)
+        Rows that its levels are computed for: its weight, or its effective rows.
+    probability : ndarray of float64, shape (n_nodes,)
+        Probability of the predicted class: p_max of the theory.
+    confidence, utility : ndarray of float64, shape (n_nodes,)
+        (5) and (6) for it; the K-class forms for more classes.
+    others : ndarray of float64, shape (n_nodes, n_classes)
+        How the classes that are not predicted share what is left; 0 for the predicted one.
+    successes, trials : ndarray of float64, shape (n_nodes,)
+        What the intervals come from.
+    from_counts : bool
+        Whether those are counts of rows, or a hit rate and the rows it is known by.
+    below : ndarray of bool, shape (n_nodes,)
+        Nodes that are right less often than a tie between classes would be.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.leaves().confidence.round(3).tolist()
+    [1.0, 1.0]
+    """
+
+    predicted: NDArray[np.intp]
+    n: FloatArray
+    probability: FloatArray
+    confidence: FloatArray
+    utility: FloatArray
+    others: FloatArray
+    successes: FloatArray
+    trials: FloatArray
+    from_counts: bool
+    below: NDArray[np.bool_]
+    _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.others.shape[1])
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Bounds of the probability of the predicted class.
+
+        From counts, the bounds of Clopper and Pearson; from hits, the quantiles of a beta
+        distribution for the utility, and the probabilities that have these utilities.
+        """
+        if level not in self._intervals:
+            self._intervals[level] = self._bounds(level)
+        return self._intervals[level]
+
+    def _bounds(self, level: float) -> tuple[FloatArray, FloatArray]:
+        tail = (1.0 - level) / 2
+        y, misses = self.successes, self.trials - self.successes
+        if self.n_classes == 1:
+            return np.ones(len(y)), np.ones(len(y))
+        if self.from_counts:
+            low = np.where(y > 0, betaincinv(np.maximum(y, 1e-9), misses + 1.0, tail), 0.0)
+            high = np.where(misses > 0, betainccinv(y + 1.0, np.maximum(misses, 1e-9), tail), 1.0)
+        else:
+            useful = betaincinv(y, misses, tail)
+            low = winner_of_utility(self.n, useful, self._weights())[0]
+            # Of a tie the counts do not tell how the classes share it: p_max may be 1 / K, and
+            # it is never below the utility.
+            tie = _tie(self._weights())
+            low = np.where(low > tie, low, np.clip(useful, 1.0 / self.n_classes, tie))
+            high = winner_of_utility(self.n, betainccinv(y, misses, tail), self._weights())[0]
+        return np.minimum(low, self.probability), np.maximum(high, self.probability)
+
+    def rows_needed(
+        self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
+    ) -> FloatArray:
+        """Total rows with which these nodes reach the levels; NaN where no number does."""
+        if confidence is None and utility is None:
+            return np.zeros(len(nodes))
+        p = self.probability[nodes]
+        if self.n_classes == 1:
+            return np.zeros(len(nodes))
+        if self.n_classes == 2:
+            return np.asarray(sample_size(p, confidence=confidence, utility=utility), dtype=float)
+        return _class_sample_size(self.vectors()[nodes], confidence or 0.0, utility or 0.0)
+
+    def vectors(self) -> FloatArray:
+        """Probabilities of all classes of every node."""
+        return self.spread(self.probability, 1.0 - self.probability)
+
+    def spread(self, predicted: FloatArray, rest: FloatArray) -> FloatArray:
+        """One value for the predicted class of each node, the rest shared by the others."""
+        values = self.others * rest[:, np.newaxis]
+        values[np.arange(len(values)), self.predicted] = predicted
+        return values
+
+    def _weights(self) -> FloatArray:
+        return _without(self.others, self.predicted)
+
+
+def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArray) -> NodeLevels:
+    """State what the theory says of these counts: rows in fixed nodes.
+
+    With two classes p_max is the blend (20) of the counts; with more, the share of the
+    predicted class with one row of each added.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_nodes, n_classes)
+        Class counts.
+    n : ndarray of shape (n_nodes,)
+        Rows, or effective rows, of each node.
+    probabilities : ndarray of shape (n_nodes, n_classes)
+        By which the node predicts.
+
+    Returns
+    -------
+    NodeLevels
+
+    Examples
+    --------
+    >>> stated = levels_of_counts(np.array([[2.0, 5]]), np.array([7.0]), np.array([[0.3, 0.7]]))
+    >>> stated.probability.round(4), stated.confidence.round(4), stated.utility.round(4)
+    (array([0.7007]), array([0.8748]), array([0.6504]))
+    """
+    predicted, others = _prediction(counts, probabilities)
+    n_classes = counts.shape[1]
+    hits = counts[np.arange(len(counts)), predicted]
+    y = _counted(counts, n, predicted)
+    if n_classes == 1:
+        return _certain(predicted, n, others)
+    smooth = (y + 1.0) / (n + n_classes)
+    loses = (y < n / 2) if n_classes == 2 else counts.max(axis=1) > hits
+    measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
+    if n_classes == 2:
+        y_max = np.where(loses, n - y, y)
+        p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n)))
+        tie = np.full(len(n), 0.5)
+    else:
+        tie = _tie(_without(others, predicted))
+        p = np.where(loses, tie, np.maximum(smooth, tie))
+    vectors = _vectors(p, others, predicted)
+    sure = np.asarray(class_confidence(n, vectors))
+    useful = np.where(loses, measured, np.asarray(class_utility(n, vectors)))
+    return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0))
+
+
+def levels_of_hits(
+    counts: FloatArray, n: FloatArray, probabilities: FloatArray, hits: NodeHits
+) -> NodeLevels:
+    """State the hit rates as utilities, with the probability and confidence that go with them.
+
+    Parameters
+    ----------
+    counts, n, probabilities
+        As for `levels_of_counts`; the counts say how other classes share what is left.
+    hits : NodeHits
+        Hit rates of the nodes.
+
+    Returns
+    -------
+    NodeLevels
+
+    Examples
+    --------
+    >>> hits = NodeHits(np.array([0.6, 0.4]), np.array([9.0, 9.0]))
+    >>> counts = np.array([[2.0, 5], [3.0, 4]])
+    >>> stated = levels_of_hits(counts, np.array([7.0, 7.0]), counts / 7, hits)
+    >>> stated.probability.round(3), stated.confidence.round(3), stated.below
+    (array([0.659, 0.5  ]), array([0.815, 0.5  ]), array([False,  True]))
+    """
+    predicted, others = _prediction(counts, probabilities)
+    if counts.shape[1] == 1:
+        return _certain(predicted, n, others)
+    p, sure = winner_of_utility(n, hits.rates, _without(others, predicted))
+    reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
+    below = (hits.rates < reached - 1e-6) & (n > 0)
+    if hits.strengths is None:
+        y = _counted(counts, n, predicted)
+        return NodeLevels(predicted, n, p, sure, hits.rates, others, y, n, True, below)
+    successes = np.clip(hits.rates * hits.strengths, 1e-9, None)
+    trials = successes + np.clip((1.0 - hits.rates) * hits.strengths, 1e-9, None)
+    return NodeLevels(predicted, n, p, sure, hits.rates, others, successes, trials, False, below)
+
+
+def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
+    """Rows of the predicted class, of n rows."""
+    total = counts.sum(axis=1)
+    hits = counts[np.arange(len(counts)), predicted]
+    share = np.divide(hits, total, out=np.zeros(len(total)), where=total > 0)
+    y: FloatArray = np.minimum(share * n, n)
+    return y
+
+
+def _prediction(
+    counts: FloatArray, probabilities: FloatArray
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Class that each node predicts, and the shares of the others by smoothed counts."""
+    predicted = predicted_class(probabilities)
+    others = counts + 1.0
+    others[np.arange(len(counts)), predicted] = 0.0
+    total = others.sum(axis=1, keepdims=True)
+    return predicted, np.divide(others, total, out=others, where=total > 0)
+
+
+def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:
+    """One class only: there is nothing to be wrong about."""
+    one, none = np.ones(len(n)), np.zeros(len(n), dtype=bool)
+    return NodeLevels(predicted, n, one, one, one, others, n, n, True, none)
+
+
+def _without(values: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
+    """Drop the predicted class of each line."""
+    kept = np.ones(values.shape, dtype=bool)
+    kept[np.arange(len(values)), predicted] = False
+    return values[kept].reshape(len(values), values.shape[1] - 1)
+
+
+def _tie(others: FloatArray) -> FloatArray:
+    """Probability of the predicted class when it ties with the largest of the others."""
+    largest = others.max(axis=1)
+    tie: FloatArray = largest / (1.0 + largest)
+    return tie
+
+
+def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
+    vectors = others * (1.0 - p)[:, np.newaxis]
+    vectors[np.arange(len(p)), predicted] = p
+    return vectors
+
+
+def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:
+    """Smallest number of rows with which the levels are reached; NaN where none is found."""
+
+    def reached(n: FloatArray, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+        found = vectors[places]
+        enough: NDArray[np.bool_] = (np.asarray(class_confidence(n, found)) >= sure) & (
+            np.asarray(class_utility(n, found)) >= useful
+        )
+        return enough
+
+    second, first = np.sort(vectors, axis=1)[:, -2:].T
+    # Classes that tie do so with any number of rows, and utility has the ceiling p_max.
+    hopeless = ((first - second < _NO_LEAD) & (sure > 0.5)) | (first < useful)
+    able = np.flatnonzero(~hopeless)
+    sizes = np.full(len(vectors), np.nan)
+    sizes[able] = min_rows(lambda n, places: reached(n, able[places]), len(able))
+    return sizes

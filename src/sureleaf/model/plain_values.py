@@ -1,0 +1,272 @@
+"""Parameters, labels, schemas and leaf estimates as plain JSON values, and back."""
+
+import datetime
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from math import isfinite, isinf
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf import probability
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.model.model_file import Damaged
+from sureleaf.table import Schema
+
+__all__ = [
+    "classes_from_plain",
+    "classes_to_plain",
+    "estimate_from_plain",
+    "estimate_to_plain",
+    "from_plain",
+    "schema_from_plain",
+    "schema_to_plain",
+    "to_plain",
+]
+
+
+_ESTIMATES: Final = {
+    name: found
+    for name, found in vars(probability).items()
+    if isinstance(found, type) and is_dataclass(found)
+}
+_INFINITIES: Final = {"inf": float("inf"), "-inf": float("-inf")}
+_TEXT: Final = "text"
+_TEXT_OBJECTS: Final = "text objects"
+_TIMES: Final = "times"
+_LABEL_DTYPE: Final = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>][mM]8\[\d*\w{1,2}\]")
+
+
+def to_plain(name: str, value: Any) -> Any:
+    """Turn a parameter into what JSON holds exactly; an infinite number is ``{"float": "inf"}``.
+
+    A mapping is ``{"mapping": [[key, value], ...]}``, for keys may be numbers; a Schema is
+    ``{"schema": {...}}``.
+
+    Examples
+    --------
+    >>> to_plain("max_depth", np.int64(3)), to_plain("min_samples_leaf", float("inf"))
+    (3, {'float': 'inf'})
+    >>> to_plain("categorical_features", {0: ["s", "l"]})
+    {'mapping': [[0, ['s', 'l']]]}
+    """
+    if isinstance(value, Schema):
+        return {"schema": schema_to_plain(value)}
+    if isinstance(value, Mapping):
+        return {"mapping": [to_plain(name, pair) for pair in value.items()]}
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [to_plain(name, entry) for entry in value]
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if isfinite(value):
+            return float(value)
+        if isinf(value):
+            return {"float": repr(float(value))}
+    raise InvalidTypeError(
+        f"{name} must be text, a number, a bool, None or a list of these to be saved; got "
+        f"{value!r}. It has done its work in fit: call levels(), then set_params({name}=...) to "
+        "a plain value, and save again; the fitted tree stays as it is."
+    )
+
+
+def from_plain(value: Any) -> Any:
+    """Turn what `to_plain` gave back.
+
+    Examples
+    --------
+    >>> from_plain([{"float": "-inf"}, 3])
+    [-inf, 3]
+    """
+    if isinstance(value, list):
+        return [from_plain(entry) for entry in value]
+    if isinstance(value, dict):
+        found = _INFINITIES.get(str(value.get("float")))
+        if len(value) == 1 and found is not None:
+            return found
+        if len(value) == 1 and "schema" in value:
+            return schema_from_plain(value["schema"])
+        pairs = value.get("mapping") if len(value) == 1 else None
+        if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
+            raise Damaged("its header has an object where a value was expected")
+        return {key: from_plain(entry) for key, entry in pairs}
+    return value
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int)
+
+
+def estimate_to_plain(estimate: Any) -> Any:
+    """Write a leaf estimate: its name, or the class and the parameters of our own object.
+
+    Examples
+    --------
+    >>> from sureleaf.probability import KeepMajority, Shrinkage
+    >>> estimate_to_plain(KeepMajority(Shrinkage(5)))
+    {'estimate': 'KeepMajority',
+     'parameters': {'estimate': {'estimate': 'Shrinkage', 'parameters': {'strength': 5}}}}
+    """
+    if isinstance(estimate, str):
+        return estimate
+    kind = type(estimate)
+    if _ESTIMATES.get(kind.__name__) is not kind:
+        raise InvalidTypeError(
+            "leaf_estimate must be a name or an object of sureleaf.probability to be saved; got "
+            f"{estimate!r}, whose code a file cannot hold. Save a copy with another estimate: "
+            "model.with_leaf_estimate('auto').save(path)."
+        )
+    parameters = {field.name: getattr(estimate, field.name) for field in fields(estimate)}
+    return {
+        "estimate": kind.__name__,
+        "parameters": {
+            name: estimate_to_plain(value) if callable(value) else to_plain(name, value)
+            for name, value in parameters.items()
+        },
+    }
+
+
+def estimate_from_plain(written: Any) -> Any:
+    """Read what `estimate_to_plain` wrote.
+
+    Examples
+    --------
+    >>> estimate_from_plain({"estimate": "Shrinkage", "parameters": {"strength": 5}})
+    Shrinkage(strength=5)
+    """
+    if isinstance(written, str):
+        return written
+    if not isinstance(written, dict):
+        raise Damaged("its leaf estimate has neither name nor class")
+    kind = _ESTIMATES.get(str(written.get("estimate")))
+    parameters = written.get("parameters")
+    if kind is None or not isinstance(parameters, dict):
+        raise Damaged(f"there is no leaf estimate {str(written.get('estimate'))[:80]!r}")
+    try:
+        return kind(
+            **{
+                name: estimate_from_plain(value)
+                if isinstance(value, dict) and "estimate" in value
+                else from_plain(value)
+                for name, value in parameters.items()
+            }
+        )
+    except (TypeError, InvalidArgumentError) as error:
+        raise Damaged(f"its leaf estimate cannot be made ({error})") from None
+
+
+def classes_to_plain(classes: NDArray[Any]) -> dict[str, Any]:
+    """Write class labels with their type.
+
+    Examples
+    --------
+    >>> classes_to_plain(np.array(["no", "yes"]))
+    {'dtype': 'text', 'values': ['no', 'yes']}
+    >>> classes_to_plain(np.array([0, 1], dtype="int8"))
+    {'dtype': '|i1', 'values': [0, 1]}
+    """
+    kind = classes.dtype.kind
+    labels = classes.tolist()
+    if kind == "U":
+        return {"dtype": _TEXT, "values": labels}
+    if kind == "O" and all(isinstance(label, str) for label in labels):
+        return {"dtype": _TEXT_OBJECTS, "values": labels}
+    if kind == "O" and all(isinstance(label, datetime.time) for label in labels):
+        return {"dtype": _TIMES, "values": [label.isoformat() for label in labels]}
+    if kind in "mM":
+        labels = classes.astype(np.int64).tolist()
+    elif not _LABEL_DTYPE.fullmatch(classes.dtype.str):
+        raise InvalidTypeError(
+            "labels must be text, bools, whole numbers, dates or times to be saved; got "
+            f"{classes.dtype}. Fit again with labels of such a type."
+        )
+    return {"dtype": classes.dtype.str, "values": labels}
+
+
+def classes_from_plain(written: Any) -> NDArray[Any]:
+    """Read what `classes_to_plain` wrote.
+
+    Examples
+    --------
+    >>> classes_from_plain({"dtype": "<M8[D]", "values": [0, 1]})
+    array(['1970-01-01', '1970-01-02'], dtype='datetime64[D]')
+    """
+    dtype, values = (
+        (written.get("dtype"), written.get("values")) if isinstance(written, dict) else (0, 0)
+    )
+    if not isinstance(dtype, str) or not isinstance(values, list) or not values:
+        raise Damaged("it has no classes")
+    try:
+        classes = _labels(dtype, values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Damaged(f"its classes are not of type {dtype[:40]!r} ({error})") from None
+    if len(set(classes.tolist())) < len(classes):
+        raise Damaged("a class is there twice")
+    return classes
+
+
+def _labels(dtype: str, values: list[Any]) -> NDArray[Any]:
+    kinds: set[type] = set(map(type, values))
+    if dtype in (_TEXT, _TEXT_OBJECTS, _TIMES):
+        if kinds != {str}:
+            raise TypeError("one is no text")
+        if dtype == _TIMES:
+            values = [datetime.time.fromisoformat(value) for value in values]
+        return np.array(values, dtype=np.str_ if dtype == _TEXT else object)
+    if not _LABEL_DTYPE.fullmatch(dtype):
+        raise TypeError("which labels never are")
+    wanted = {"b": bool, "f": float}.get(dtype[1], int)
+    if kinds != {wanted}:
+        raise TypeError(f"one is no {wanted.__name__}")
+    found: NDArray[Any] = np.array(values, dtype="<i8" if dtype[1] in "mM" else dtype)
+    return found.astype(dtype)
+
+
+def schema_to_plain(schema: Schema) -> dict[str, Any]:
+    """Write a schema; categories that are infinite as `to_plain` does.
+
+    Examples
+    --------
+    >>> schema_to_plain(Schema.from_json({"named": True, "columns": []}))
+    {'named': True, 'columns': []}
+    """
+    written = schema.to_json()
+    for column in written["columns"]:
+        column["name"] = str(column["name"])
+        if "categories" in column:
+            column["categories"] = to_plain("categories", column["categories"])
+    return written
+
+
+def schema_from_plain(written: Any) -> Schema:
+    """Read what `schema_to_plain` wrote.
+
+    Examples
+    --------
+    >>> schema_from_plain({"named": False, "columns": [{"name": "x0", "kind": "numeric"}]})
+    Schema of 1 column, by place
+      x0  numeric
+    """
+    columns = written.get("columns") if isinstance(written, dict) else None
+    if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
+        raise Damaged("it has no columns")
+    if not all(isinstance(column.get("name"), str) for column in columns):
+        raise Damaged("a column has no name")
+    try:
+        return Schema.from_json(
+            {
+                "named": written.get("named"),
+                "columns": [
+                    {**column, "categories": from_plain(column.get("categories", []))}
+                    for column in columns
+                ],
+            }
+        )
+    except (InvalidArgumentError, TypeError) as error:
+        raise Damaged(f"its columns cannot be read ({error})") from None

@@ -1,0 +1,240 @@
+"""Trees grown on many parts of one table, which is read and sorted once.
+
+A refit is, to the last digit, the tree that a clone fitted on the rows of the part alone would be:
+categories and classes that the part lacks are unknown to it, and what is drawn (held-out rows,
+folds) is drawn among the rows of the part. One thing differs, for the better: the kind of a column
+of Python objects is that of the whole column, so that a part in which the column is empty predicts
+rows in which it is not.
+"""
+
+import threading
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.model.tree_settings import TreeSettings, trees_at_once
+from sureleaf.parameters import check_weights, thread_count
+from sureleaf.probability import find_estimate
+from sureleaf.table import EncodedTable
+from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
+from sureleaf.tree import TrainingRows, Tree, mixture
+
+if TYPE_CHECKING:
+    from sureleaf.estimators.tree_classifier import TreeClassifier
+
+__all__ = ["TreeRefit", "TreeRefits"]
+
+
+Rows = NDArray[np.integer[Any]]
+# A column of more values is a list in the kernel, and the first list orders parts of rows.
+_MANY_VALUES = 255
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRefit:
+    """A tree of some rows of a table, which predicts other rows of it by number.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    probabilities : ndarray of shape (n_nodes, n_classes)
+        What its nodes state.
+    classes_ : ndarray
+        The classes of the rows that grew it.
+    table : EncodedTable
+        The whole table.
+    recoding : Recoding
+        To the categories of the rows that grew it.
+    stop_at_unseen : bool
+        As for `sureleaf.tree.route`.
+    n_threads : int
+        Threads to predict with.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier()
+    >>> refits = model.prepare_refits([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> refits.fit(model, np.array([0, 0, 3, 3]), n_threads=1).tree
+    Tree of 3 nodes, 2 leaves, depth 1
+    """
+
+    tree: Tree
+    probabilities: NDArray[np.float64]
+    classes_: NDArray[Any]
+    table: EncodedTable
+    recoding: Recoding
+    stop_at_unseen: bool
+    n_threads: int
+
+    def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
+        """Class probabilities of these rows of the table, a column a class of ``classes_``."""
+        is_whole = len(rows) == self.table.n_rows and bool((np.diff(rows) == 1).all())
+        part = self.table if is_whole else take_rows(self.table, rows)
+        return mixture(
+            self.tree,
+            self.recoding(part),
+            self.probabilities,
+            stop_at_unseen=self.stop_at_unseen,
+            n_threads=self.n_threads,
+        )
+
+
+class TreeRefits:
+    """A table read once, on whose parts trees are grown, as `sureleaf.evaluate` asks.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        The whole table, its labels and no weights.
+    classes : ndarray
+        What the label codes mean.
+    sample_weight : ndarray or None
+        A weight a row.
+    n_jobs : int or None
+        Threads, as for TreeClassifier.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(n_jobs=2)
+    >>> refits = model.prepare_refits([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
+    >>> refits.fit(model, np.array([0, 1, 2]), n_threads=1).predict_proba(np.array([3])).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self, rows: TrainingRows, classes: NDArray[Any], sample_weight: Any, n_jobs: Any
+    ) -> None:
+        self.rows = rows
+        self.classes = classes
+        self.sample_weight = sample_weight
+        self.n_threads = thread_count(n_jobs)
+        self.n_at_once = trees_at_once(rows, self.n_threads)
+        self._recodings = Recodings(rows.table)
+        self._sorting = threading.Lock()
+
+    def fit(self, estimator: "TreeClassifier", train: Rows, *, n_threads: int) -> TreeRefit:
+        """Grow a tree on these rows by the estimator's parameters.
+
+        Parameters
+        ----------
+        estimator : TreeClassifier
+            With the parameters of the one that prepared; only what is random may differ.
+        train : ndarray of int
+            Row numbers; a row that is there k times counts k times.
+        n_threads : int
+            Threads to grow with.
+
+        Returns
+        -------
+        TreeRefit
+        """
+        recipe = replace(estimator._recipe(), n_threads=n_threads)
+        rows, recoding, classes = self._part(estimator, recipe, np.asarray(train))
+        recipe = replace(recipe, keep_order=rows.table is self.rows.table)
+        tree, _, _ = estimator._grow(rows, recipe)
+        return TreeRefit(
+            tree=tree,
+            probabilities=find_estimate(estimator.leaf_estimate)(tree, tree.class_counts),
+            classes_=classes,
+            table=self.rows.table,
+            recoding=recoding,
+            stop_at_unseen=estimator.unseen == "stop",
+            n_threads=n_threads,
+        )
+
+    def _part(
+        self, estimator: "TreeClassifier", recipe: TreeSettings, train: Rows
+    ) -> tuple[TrainingRows, Recoding, NDArray[Any]]:
+        """Rows to grow on: the whole table with other weights, or a table of their own."""
+        times = np.bincount(train, minlength=len(self.rows.labels))
+        is_used = True if self.sample_weight is None else self.sample_weight > 0
+        recoding = self._recodings.of(times * is_used)
+        labels, classes = self._known_classes(np.flatnonzero(times))
+        weights = None if self.sample_weight is None else self.sample_weight[train]
+        weights = estimator._scaled(check_weights(weights, len(train)))
+        used, own = train, weights
+        # Drawing deals out rows by their number; C4.5 breaks some ties by the order of rows.
+        if not estimator._draws(recipe) and bool((np.diff(train) >= 0).all()):
+            is_large = 2 * np.count_nonzero(times) > len(labels)
+            shares_table = is_large and not recoding.codes and self._orders_parts(times)
+            if shares_table and weights is None:
+                whole = self._sorted_rows().with_labels(labels, len(classes))
+                return whole.with_copies(times.astype(np.float64)), recoding, classes
+            used, own = self._merged(train, times, weights)
+            if shares_table and _are_different(used):
+                shared = np.zeros(len(labels))
+                shared[used] = own
+                whole = self._sorted_rows().with_labels(labels, len(classes))
+                return whole.with_weights(shared), recoding, classes
+        table = recoding(take_rows(self.rows.table, used))
+        return TrainingRows(table, labels[used], len(classes), own), recoding, classes
+
+    def _merged(
+        self, train: Rows, times: Rows, weights: NDArray[np.float64] | None
+    ) -> tuple[Rows, NDArray[np.float64] | None]:
+        """Make one row of the copies of a row, of their weight together, where that is exact.
+
+        Whole weights can be added up before or after; k parts of a row, or k fractions of a
+        weight, would have another last digit than their sum.
+        """
+        if times.max() == 1:
+            return train, weights
+        row_weights = np.ones(len(times))
+        if weights is not None:
+            row_weights[train] = weights
+        whole = bool((row_weights == np.floor(row_weights)).all())
+        stays_apart = self._has_holes if whole else np.ones(len(times), dtype=bool)
+        used = np.repeat(np.arange(len(times)), np.where(stays_apart, times, times > 0))
+        return used, (np.where(stays_apart, 1, times) * row_weights)[used]
+
+    def _orders_parts(self, times: Rows) -> bool:
+        """Whether parts of rows come in the order in which the part alone would have them."""
+        rows = self._rows_of_values
+        return rows is None or bool(np.count_nonzero(times[rows]) > _MANY_VALUES)
+
+    @cached_property
+    def _rows_of_values(self) -> Rows | None:
+        """A row for each value, or for some, of the column that orders parts; None without one."""
+        if not self._has_holes.any():
+            return None
+        table = self.rows.table
+        for column, values in zip(table.schema.columns, table.columns, strict=True):
+            if column.kind == "categorical":
+                continue
+            known = np.flatnonzero(~np.isnan(values) if values.dtype.kind == "f" else values >= 0)
+            rows = known[np.unique(values[known], return_index=True)[1]]
+            if len(rows) > _MANY_VALUES:
+                return rows[: 8 * _MANY_VALUES]
+        return None
+
+    @cached_property
+    def _has_holes(self) -> NDArray[np.bool_]:
+        """For each row whether a value is missing, which sends parts of it down many ways."""
+        found = np.zeros(self.rows.table.n_rows, dtype=bool)
+        for values in self.rows.table.columns:
+            found |= np.isnan(values) if values.dtype.kind == "f" else values < 0
+        return found
+
+    def _known_classes(self, train: Rows) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """Codes by the classes that the rows have; rows of other classes take no part."""
+        has = np.bincount(self.rows.labels[train], minlength=len(self.classes)) > 0
+        if has.all():
+            return self.rows.labels, self.classes
+        place = np.maximum(np.cumsum(has, dtype=np.int32) - np.int32(1), 0)
+        return place[self.rows.labels], self.classes[has]
+
+    def _sorted_rows(self) -> TrainingRows:
+        with self._sorting:  # of several threads one sorts, for all
+            _ = self.rows.kernel
+            self.rows.sort(self.n_threads)
+        return self.rows
+
+
+def _are_different(rows: Rows) -> bool:
+    return bool((np.diff(rows) > 0).all())

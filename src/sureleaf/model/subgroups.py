@@ -1,0 +1,92 @@
+"""Levels of the rows that share a value of one column."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.levels.intervals import wilson
+from sureleaf.model.leaf_table import RowLevels, SubgroupLevels
+from sureleaf.tree import TrainingRows
+
+__all__ = ["subgroups"]
+
+
+_RANGES = 4
+_FEW_VALUES = 8
+
+
+def subgroups(
+    rows: TrainingRows,
+    place: int,
+    hits: NDArray[np.float64],
+    found: RowLevels,
+    level: float,
+    *,
+    effective: bool = False,
+) -> SubgroupLevels:
+    """Average levels and hits by the value of a column; rows without a hit or miss are left out.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        The rows.
+    place : int
+        Place of the column.
+    hits : ndarray of float64
+        1, 0, or NaN for each row.
+    found : RowLevels
+        Levels of each row.
+    level : float
+        Of Wilson's intervals.
+    effective : bool
+        Weights say how much rows matter, and intervals go by the effective number of rows.
+
+    Returns
+    -------
+    SubgroupLevels
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.levels_by("x0").value.tolist()[0]
+    '<= 9'
+    """
+    names, groups = _groups(rows, place)
+    weights = np.ones(len(groups)) if rows.weights is None else rows.weights
+    weights = np.where(np.isnan(hits), 0.0, weights)
+    n = np.bincount(groups, weights, len(names)).astype(float)
+    there = n > 0
+
+    def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.bincount(groups, weights * values, len(names))
+        shares: NDArray[np.float64] = total[there] / n[there]
+        return shares
+
+    rate = mean(np.where(np.isnan(hits), 0.0, hits))
+    known = n[there]
+    if effective:
+        known = known**2 / np.bincount(groups, weights**2, len(names))[there]
+    low, high = (np.asarray(end) for end in wilson(rate * known, known, level=level))
+    value = np.array(names, dtype=object)[there]
+    stated = mean(found.utility)
+    return SubgroupLevels(value, n[there], mean(found.confidence), stated, rate, low, high)
+
+
+def _groups(rows: TrainingRows, place: int) -> tuple[list[str], NDArray[np.intp]]:
+    """Names of the values, or ranges, and the place of each row's among them; the last: missing."""
+    column, values = rows.table.schema.columns[place], rows.table.columns[place]
+    if column.is_coded:
+        names = [str(category) for category in column.categories]
+        return [*names, "missing"], np.where(values < 0, len(names), values).astype(np.intp)
+    known = np.unique(values[~np.isnan(values)])
+    if not len(known):
+        return ["missing"], np.zeros(len(values), dtype=np.intp)
+    if len(known) > _FEW_VALUES:
+        cuts = np.nanquantile(values, np.arange(1, _RANGES) / _RANGES, method="lower")
+        known = np.unique(np.append(cuts, known[-1]))
+        names = [f"<= {column.render(float(bound))}" for bound in known[:-1]]
+        names.append(f"> {column.render(float(known[-2]))}" if len(known) > 1 else "all")
+    else:
+        names = [column.render(float(value)) for value in known]
+    groups = np.searchsorted(known, values)
+    return [*names, "missing"], np.where(np.isnan(values), len(names), groups).astype(np.intp)

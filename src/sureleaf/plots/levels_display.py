@@ -1,0 +1,275 @@
+"""Confidence and utility against the number of rows, for one's own splits (Figures 1 and 2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.estimators import TreeClassifier, rank_columns
+from sureleaf.levels import tree_levels
+from sureleaf.plots.display import COLOURS, GREY, INK, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["LevelsDisplay"]
+
+
+FloatArray = NDArray[np.float64]
+
+_POINTS = 120
+_PENS: tuple[Any, ...] = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2)), "-", (0, (9, 2)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LevelsDisplay(Display):
+    """A level of competing splits by the rows of the tree: where each begins to pay.
+
+    Parameters
+    ----------
+    level : {"confidence", "utility"}
+        Equation (10) or (11).
+    n : ndarray of float64
+        Rows of the tree.
+    curves : dict of str to ndarray
+        The level of each split at these rows.
+    n_now : float
+        Rows there are now.
+    source : str
+        What is compared, in words.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> X = [[i % 10, i % 3] for i in range(90)]
+    >>> y = [int(a > 4) ^ int(b == 0 and a % 2) for a, b in X]
+    >>> model = TreeClassifier(levels_from="training").fit(X, y)
+    >>> display = LevelsDisplay.from_estimator(model, level="utility")
+    >>> list(display.curves)[0]
+    'no split'
+    """
+
+    level: str
+    n: FloatArray
+    curves: dict[str, FloatArray]
+    n_now: float
+    source: str
+
+    @classmethod
+    def from_estimator(
+        cls, model: TreeClassifier, *, level: str = "utility", n_max: float | None = None
+    ) -> Self:
+        """Compare a tree with itself cut shorter: no split, the first split, two deep, ...
+
+        Parameters
+        ----------
+        model : TreeClassifier
+            Fitted, of two classes.
+        level : {"confidence", "utility"}
+            Which level.
+        n_max : float, optional
+            Up to how many rows; four times those that there are by default.
+
+        Returns
+        -------
+        LevelsDisplay
+        """
+        _check(level, model)
+        stated, tree = model._levels(), model.tree_
+        weight = tree.class_counts.sum(axis=1)
+        groups = {}
+        for depth in _depths(tree.depth):
+            ends = (tree.node_depth == depth) | (tree.is_leaf & (tree.node_depth < depth))
+            nodes = np.flatnonzero(ends & (weight > 0))
+            name = _depth_name(depth, tree.depth, len(nodes))
+            groups[name] = (weight[nodes], np.maximum(stated.probability[nodes], 0.5))
+        return cls._of(groups, level, float(weight[0]), n_max, "a tree and the same tree cut short")
+
+    @classmethod
+    def from_columns(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        level: str = "utility",
+        n_max: float | None = None,
+    ) -> Self:
+        """Compare single splits on columns: by default no split and the four best columns.
+
+        Parameters
+        ----------
+        X, y : table and labels
+            As for `rank_columns`, with two classes.
+        columns : sequence of str, optional
+            Which ones.
+        level, n_max
+            As for `from_estimator`.
+
+        Returns
+        -------
+        LevelsDisplay
+        """
+        ranking = rank_columns(X, y)
+        names = [str(name) for name in ranking.column]
+        chosen = names[:4] if columns is None else list(columns)
+        unknown = [name for name in chosen if name not in names]
+        if unknown:
+            raise InvalidArgumentError(
+                f"columns must be names of columns of X; got {unknown[0]!r}. It has: "
+                f"{', '.join(names[:12])}."
+            )
+        whole = TreeClassifier(max_depth=0).fit(X, y)
+        _check(level, whole)
+        n_rows = float(whole.leaf_counts_.n.sum())
+        share = float(whole.leaf_counts_.counts.max() / n_rows)
+        groups = {"no split": (np.array([n_rows]), np.array([share]))}
+        for name in chosen:
+            model = _split_on(name, X, y, whole)
+            found = model.leaves()
+            held = found.n > 0
+            groups[name] = (found.n[held], np.maximum(found.probability[held], 0.5))
+        return cls._of(groups, level, n_rows, n_max, "one split on a column")
+
+    @classmethod
+    def _of(
+        cls,
+        groups: dict[str, tuple[FloatArray, FloatArray]],
+        level: str,
+        n_now: float,
+        n_max: float | None,
+        source: str,
+    ) -> Self:
+        most = max(n_max or 4 * n_now, 10)
+        n = np.unique(np.rint(np.geomspace(1, most, _POINTS)))
+        n = np.unique(n + (n % 2 == 0))  # an even row adds nothing to an undivided node, (5)
+        curves = {
+            name: np.asarray(getattr(tree_levels(n, rows / rows.sum(), p), level), dtype=float)
+            for name, (rows, p) in groups.items()
+        }
+        return cls(level, n, curves, n_now, source)
+
+    def best(self) -> list[tuple[float, str]]:
+        """From how many rows on which of the splits has the highest level.
+
+        Returns
+        -------
+        list of (rows, name)
+            Ascending; the first is the best from one row on.
+        """
+        table = np.array(list(self.curves.values()))
+        names = list(self.curves)
+        # Rounding must not change the winner: of equal ones the first, the simplest, is kept.
+        winner = (table >= table.max(axis=0) - 1e-9).argmax(axis=0)
+        changes = np.flatnonzero(np.diff(winner, prepend=-1))
+        return [(float(self.n[at]), names[winner[at]]) for at in changes]
+
+    def _size(self) -> tuple[float, float]:
+        return 8.4, 4.8
+
+    def _title(self) -> tuple[str, str]:
+        # Of winners in turn, the last change is what a reader acts on.
+        changes = self.best()
+        start, name = changes[-1]
+        told = f"highest: {name}" if start <= 1 else f"highest from {start:,.0f} rows on: {name}"
+        return f"Level of {self.level} by rows", f"{self.source.capitalize()}; {told}."
+
+    def _draw(self, axes: "Axes") -> None:
+        ends = []
+        for place, (name, curve) in enumerate(self.curves.items()):
+            colour = INK if place == 0 else COLOURS[(place - 1) % (len(COLOURS) - 1)]
+            pen = "-" if place == 0 else _PENS[(place - 1) % len(_PENS)]
+            width = 2.8 if place == 0 else 2.0
+            axes.plot(self.n, curve, color=colour, linestyle=pen, linewidth=width, label=name)
+            ends.append((float(curve[-1]), name, colour))
+        low = min(float(curve.min()) for curve in self.curves.values())
+        high = max(float(curve.max()) for curve in self.curves.values())
+        margin = 0.06 * (high - low)
+        axes.set_ylim(low - margin, high + margin)
+        axes.set_xscale("log")
+        axes.set_xlim(1, float(self.n[-1]))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.xaxis.set_minor_formatter(lambda value, _: "")
+        axes.axvline(self.n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
+        axes.annotate(
+            f"{self.n_now:,.0f} rows now ",
+            (self.n_now, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(-3, 5),
+            textcoords="offset points",
+            ha="right",
+            fontsize=8.5,
+            color="#5f5f5f",
+        )
+        _name_ends(axes, ends)
+        axes.set_xlabel("rows of the tree")
+        axes.set_ylabel(f"level of {self.level}")
+
+
+def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
+    """Write each curve's name at its right end, moved apart where ends are close."""
+    low, high = axes.get_ylim()
+    apart = (high - low) * 0.062
+    ordered = sorted(ends, reverse=True)
+    heights: list[float] = []
+    for end, _, _ in ordered:
+        heights.append(min(end, heights[-1] - apart) if heights else end)
+    lift = max(0.0, low + apart / 2 - heights[-1])  # none below the frame
+    for height, (end, name, colour) in zip(heights, ordered, strict=True):
+        axes.annotate(
+            name,
+            (1, end),
+            xycoords=("axes fraction", "data"),
+            xytext=(1.03, height + lift),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            fontsize=9.5,
+            color=colour,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.8,
+                "relpos": (0, 0.5),
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
+            annotation_clip=False,
+        )
+
+
+def _check(level: str, model: Any) -> None:
+    if level not in ("confidence", "utility"):
+        raise InvalidArgumentError(f"level must be 'confidence' or 'utility'; got {level!r}.")
+    if len(model.classes_) != 2:
+        raise InvalidArgumentError(
+            f"levels by rows, (10) and (11), are of two classes; the model has "
+            f"{len(model.classes_)}. Merge classes, or look at the leaves (LeavesDisplay)."
+        )
+
+
+def _depths(deepest: int) -> list[int]:
+    """No split, one, two and three deep, and the whole tree."""
+    return [depth for depth in (0, 1, 2, 3) if depth < deepest] + [deepest]
+
+
+def _depth_name(depth: int, deepest: int, n_nodes: int) -> str:
+    if depth == 0:
+        return "no split"
+    whole = "whole tree" if depth == deepest and depth > 1 else f"depth {depth}"
+    return f"{whole}, {n_nodes} leaves"
+
+
+def _split_on(name: str, X: Any, y: Any, whole: TreeClassifier) -> TreeClassifier:
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    place = [column.name for column in whole.schema_.columns].index(name)
+    if isinstance(frame, nw.DataFrame):
+        column = frame.select(frame.columns[place]).to_native()
+    else:
+        column = [[row[place]] for row in np.asarray(X, dtype=object)]
+    model = TreeClassifier(max_depth=1, pruning=None, collapse=False, random_state=0)
+    return model.fit(column, y)

@@ -1,0 +1,288 @@
+"""Figures 1 to 3 as numbers; ``drawing`` draws them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf import levels
+from sureleaf.plots.display import BLUE, GREY, INK, RED, picture, save
+from sureleaf.reproduce.zhang2024.tables import printed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "Crossing",
+    "Likelihoods",
+    "SplitCurves",
+    "draw_figures",
+    "draw_likelihoods",
+    "draw_splits",
+    "likelihoods",
+    "split_curves",
+]
+
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """From ``n`` rows on, the curve ``above`` stays above the curve ``below``.
+
+    Examples
+    --------
+    >>> Crossing("Split A", "No split", 2)
+    Crossing(above='Split A', below='No split', n=2)
+    """
+
+    above: str
+    below: str
+    n: int
+
+
+@dataclass(frozen=True)
+class SplitCurves:
+    """Figure 1 or 2: a level against n for two splits of a node and for no split.
+
+    Parameters
+    ----------
+    level : str
+        "confidence" (Figure 1) or "utility" (Figure 2).
+    n : ndarray
+        Rows of the tree.
+    curves : dict of str to ndarray
+        Name of the split -> its level at each n.
+    ceilings : dict of str to float
+        The level that each curve tends to.
+    crossings : tuple of Crossing
+        Where one curve overtakes another for good, within the range of n.
+
+    Examples
+    --------
+    >>> split_curves("utility", 60).ceilings
+    {'No split': 0.7, 'Split A': 0.75, 'Split B': 0.7}
+    """
+
+    level: str
+    n: FloatArray
+    curves: dict[str, FloatArray]
+    ceilings: dict[str, float]
+    crossings: tuple[Crossing, ...]
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """Figure 3: the likelihoods of p_max, binomial (1) and entropic (2), and their maxima.
+
+    Examples
+    --------
+    >>> found = likelihoods()
+    >>> round(found.mle, 4), round(found.entropic_mle, 4)
+    (0.7143, 0.6667)
+    """
+
+    y: int
+    n: int
+    p_max: FloatArray
+    binomial: FloatArray
+    entropic: FloatArray
+    mle: float
+    entropic_mle: float
+
+
+def split_curves(level: str, n_max: int = 100) -> SplitCurves:
+    """Return the numbers of Figure 1 (confidence) or 2 (utility), by (10), (11).
+
+    Parameters
+    ----------
+    level : {"confidence", "utility"}
+        What is on the vertical axis.
+    n_max : int
+        Largest number of rows.
+
+    Returns
+    -------
+    SplitCurves
+        Curves for n = 1 to ``n_max``.
+
+    Examples
+    --------
+    >>> split_curves("confidence").crossings
+    (Crossing(above='Split B', below='Split A', n=58),)
+    """
+    content = printed()["example_1"]
+    splits: dict[str, tuple[list[float], list[float]]] = {"No split": ([1.0], [content["p_max"]])}
+    for name, split in content["splits"].items():
+        splits[f"Split {name}"] = ([split["share"], 1 - split["share"]], split["p_max"])
+    n = np.arange(1, n_max + 1)
+    curves, ceilings = {}, {}
+    for name, (shares, p_max) in splits.items():
+        trees = [levels.tree_levels(rows, shares, p_max, empty="miss") for rows in n]
+        curves[name] = np.array([getattr(tree, level) for tree in trees], dtype=np.float64)
+        limit = levels.tree_levels(np.inf, shares, p_max, empty="miss")
+        ceilings[name] = round(float(getattr(limit, level)), 12)
+    return SplitCurves(level, n.astype(np.float64), curves, ceilings, _crossings(n, curves))
+
+
+def _crossings(n: NDArray[np.int64], curves: dict[str, FloatArray]) -> tuple[Crossing, ...]:
+    """Return, for each pair of curves that changes places, the n after its last change."""
+    found = []
+    for one, two in combinations(curves, 2):
+        ahead = curves[one] > curves[two]
+        changes = np.flatnonzero(ahead[1:] != ahead[:-1])
+        if changes.size:
+            above, below = (one, two) if ahead[-1] else (two, one)
+            found.append(Crossing(above, below, int(n[changes[-1] + 1])))
+    return tuple(found)
+
+
+def likelihoods(points: int = 501) -> Likelihoods:
+    """Return the numbers of Figure 3, for the counts of Example 2.
+
+    Examples
+    --------
+    >>> found = likelihoods()
+    >>> bool(found.entropic[0] == 2 * found.binomial[0])  # at p = 1/2 both classes can lead
+    True
+    """
+    y, n = printed()["example_2"]["y"], printed()["example_2"]["n"]
+    p = np.linspace(0.5, 1.0, points)
+    q = 1 - p
+    ways = comb(n, y)
+    return Likelihoods(
+        y=y,
+        n=n,
+        p_max=p,
+        binomial=ways * p**y * q ** (n - y),
+        entropic=ways * (p**y * q ** (n - y) + p ** (n - y) * q**y),
+        mle=float(levels.estimate_p_max(y, n, method="mle")),
+        entropic_mle=float(levels.estimate_p_max(y, n, method="entropic")),
+    )
+
+
+# Figures 1 to 3 drawn: thin functions of the numbers in ``figures``.
+
+# As in the paper: no split thick, split A thin, split B dashed. An even row adds nothing to an
+# undivided node, (5), hence its stairs.
+PENS = {
+    "No split": {"color": INK, "linewidth": 2.8},
+    "Split A": {"color": BLUE, "linewidth": 1.8},
+    "Split B": {"color": RED, "linewidth": 1.8, "linestyle": (0, (5, 2.5))},
+}
+
+
+def draw_figures(directory: Path) -> Iterator[Path]:
+    """Draw the three figures into a directory, as SVG and PNG, and yield their paths.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     [path.name for path in draw_figures(Path(directory))][:2]
+    ['zhang2024-figure-1.svg', 'zhang2024-figure-1.png']
+    """
+    drawings = (
+        draw_splits(split_curves("confidence"), 1),
+        draw_splits(split_curves("utility"), 2),
+        draw_likelihoods(likelihoods()),
+    )
+    for number, drawing in enumerate(drawings, start=1):
+        yield from save(drawing, directory, f"zhang2024-figure-{number}")
+
+
+def draw_splits(found: SplitCurves, number: int) -> "Figure":
+    """Draw Figure 1 or 2.
+
+    Examples
+    --------
+    >>> figure = draw_splits(split_curves("utility", 40), 2)
+    >>> [line.get_label() for line in figure.axes[0].lines][:3]
+    ['No split', 'Split A', 'Split B']
+    """
+    figure, axes = picture(
+        f"Figure {number}. Level of {found.level} of competing splits",
+        "A node with $p_{max}$ .70. Split A: 90 % of the rows with .75, 10 % with .75. "
+        "Split B: 20 % with .75, 80 % with .6875.",
+    )
+    for name, curve in found.curves.items():
+        axes.plot(found.n, curve, label=name, solid_capstyle="round", **PENS[name])  # type: ignore[arg-type]
+    _name_curves(axes, found)
+    for crossing in found.crossings:
+        at = int(crossing.n) - 1
+        height = float(found.curves[crossing.above][at])
+        axes.plot(crossing.n, height, "o", color=PENS[crossing.above]["color"], markersize=6)
+        axes.annotate(
+            f"from n = {crossing.n} on,\n{crossing.above} is above {crossing.below}",
+            (crossing.n, height),
+            xytext=(16, -46),
+            textcoords="offset points",
+            color=PENS[crossing.above]["color"],
+            arrowprops={"arrowstyle": "-", "color": GREY, "shrinkB": 4},
+        )
+    axes.set_xlabel("rows of the tree, n")
+    axes.set_ylabel(f"level of {found.level}")
+    axes.set_xlim(0, float(found.n[-1]))
+    axes.set_ylim(0.45, 1.01 if found.level == "confidence" else 0.77)
+    return figure
+
+
+def _name_curves(axes: "Axes", found: SplitCurves) -> None:
+    """Write each curve's name at its right end, moved apart where ends are close."""
+    low, high = (0.45, 1.01) if found.level == "confidence" else (0.45, 0.77)
+    apart = (high - low) * 0.055
+    height = np.inf
+    for name in sorted(found.curves, key=lambda name: -found.curves[name][-1]):
+        height = min(float(found.curves[name][-1]), height - apart)
+        axes.annotate(
+            name,
+            (1, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(8, 0),
+            textcoords="offset points",
+            va="center",
+            color=PENS[name]["color"],
+        )
+
+
+def draw_likelihoods(found: Likelihoods) -> "Figure":
+    """Draw Figure 3.
+
+    Examples
+    --------
+    >>> len(draw_likelihoods(likelihoods()).axes[0].lines)
+    4
+    """
+    figure, axes = picture(
+        f"Figure 3. Likelihood after {found.y} of {found.n} rows",
+        "Entropic (2): one class, whichever, has this count. Binomial (1): the first class has it.",
+    )
+    curves = (
+        ("entropic, (2)", found.entropic, found.entropic_mle, INK, "-"),
+        ("binomial, (1)", found.binomial, found.mle, BLUE, (0, (5, 2.5))),
+    )
+    for name, curve, maximum, colour, line in curves:
+        top = float(np.interp(maximum, found.p_max, curve))
+        axes.plot(found.p_max, curve, color=colour, linewidth=2.4, linestyle=line, label=name)
+        axes.plot([maximum, maximum], [0, top], color=colour, linewidth=1, linestyle=line)
+        axes.annotate(
+            f"largest at {maximum:.4f}".replace("0.", "."),
+            (maximum, 0),
+            xytext=(-5 if colour == INK else 5, 6),
+            textcoords="offset points",
+            ha="right" if colour == INK else "left",
+            color=colour,
+        )
+    axes.legend(frameon=False, loc="upper right", title="likelihood", alignment="left")
+    axes.set_xlabel("$p_{max}$")
+    axes.set_ylabel(f"probability of {found.y} of {found.n}")
+    axes.set_xlim(0.5, 1)
+    axes.set_ylim(0, float(found.entropic.max()) * 1.15)
+    return figure

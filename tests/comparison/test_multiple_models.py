@@ -1,0 +1,173 @@
+"""Friedman, Nemenyi, Wilcoxon with Holm, and what the diagram draws."""
+
+import math
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from sureleaf.comparison import bayesian_signed_rank, compare_many, holm
+from sureleaf.errors import InvalidArgumentError
+
+# Demšar (2006), Table 6: AUC of C4.5 without and with m and cf tuned, and with both, on 14 sets.
+DEMSAR = np.array(
+    [
+        [0.763, 0.768, 0.771, 0.798],
+        [0.599, 0.591, 0.590, 0.569],
+        [0.954, 0.971, 0.968, 0.967],
+        [0.628, 0.661, 0.654, 0.657],
+        [0.882, 0.888, 0.886, 0.898],
+        [0.936, 0.931, 0.916, 0.931],
+        [0.661, 0.668, 0.609, 0.685],
+        [0.583, 0.583, 0.563, 0.625],
+        [0.775, 0.838, 0.866, 0.875],
+        [1.000, 1.000, 1.000, 1.000],
+        [0.940, 0.962, 0.965, 0.962],
+        [0.619, 0.666, 0.614, 0.669],
+        [0.972, 0.981, 0.9751, 0.975],
+        [0.957, 0.978, 0.946, 0.970],
+    ]
+)
+NAMES = ["C4.5", "+m", "+cf", "+m+cf"]
+
+
+def test_demsars_example() -> None:
+    found = compare_many(DEMSAR, names=NAMES, level=0.95)
+    ranks = dict(zip(found.names, found.average_ranks, strict=True))
+    assert [round(ranks[name], 3) for name in NAMES] == [3.143, 2.0, 2.893, 1.964]
+    assert round(found.critical_difference, 2) == 1.25
+    # Demšar's 9.28 and 3.69 are without the correction for ties.
+    assert found.friedman_chi2 == pytest.approx(stats.friedmanchisquare(*DEMSAR.T).statistic)
+    assert found.friedman_f == pytest.approx(
+        13 * found.friedman_chi2 / (14 * 3 - found.friedman_chi2)
+    )
+    assert round(compare_many(DEMSAR, level=0.9).critical_difference, 2) == 1.12
+
+
+def test_wilcoxon_and_holm_are_scipys_and_statsmodels() -> None:
+    found = compare_many(DEMSAR, names=NAMES)
+    for pair in found.pairs:
+        i, j = NAMES.index(pair.first), NAMES.index(pair.second)
+        expected = stats.wilcoxon(DEMSAR[:, i] - DEMSAR[:, j]).pvalue
+        assert pair.p_value == pytest.approx(expected)
+    raw = [pair.p_value for pair in found.pairs]
+    expected = multipletests(raw, method="holm")[1]
+    assert [pair.adjusted_p_value for pair in found.pairs] == pytest.approx(list(expected))
+
+
+def test_holm_is_statsmodels_on_ties_and_ends() -> None:
+    raw = [0.04, 0.0, 1.0, 0.04, 0.01]
+    assert holm(raw) == pytest.approx(multipletests(raw, method="holm")[1])
+
+
+def test_groups_are_the_longest_runs_within_the_critical_difference() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(60, 5)) + np.array([4.0, 0.5, 0.4, 0.3, -4.0])
+    found = compare_many(scores, names=list("abcde"))
+    for group in found.groups:
+        ranks = [found.average_ranks[found.names.index(name)] for name in group]
+        assert max(ranks) - min(ranks) <= found.critical_difference
+    assert found.groups == (("b", "c", "d"),) or set(found.groups[0]) == {"b", "c", "d"}
+
+
+def test_errors_rank_the_other_way_round() -> None:
+    by_score, by_error = (
+        compare_many(DEMSAR, names=NAMES),
+        compare_many(1 - DEMSAR, names=NAMES, higher_is_better=False),
+    )
+    assert by_score.names == by_error.names
+    assert by_score.p_value == pytest.approx(by_error.p_value)
+
+
+def test_algorithms_that_always_tie_do_not_differ() -> None:
+    found = compare_many(np.ones((5, 3)))
+    assert found.p_value == 1.0
+    assert all(pair.adjusted_p_value == 1.0 for pair in found.pairs)
+    assert found.groups == (("A", "B", "C"),)
+
+
+def test_one_that_wins_everywhere_is_found() -> None:
+    found = compare_many(np.tile([3.0, 2.0, 1.0], (6, 1)))
+    assert found.p_value < 0.002
+    assert found.names == ("A", "B", "C")
+    assert compare_many(np.tile([3.0, 2.0, 1.0], (12, 1))).p_value == 0.0  # of F, which is infinite
+
+
+@pytest.mark.parametrize(("n_datasets", "k"), [(2, 2), (2, 3), (3, 3), (5, 2), (4, 3), (2, 4)])
+def test_few_data_sets_that_agree_are_as_likely_as_the_orders_there_are(n_datasets, k) -> None:
+    """F is infinite where all agree, and two data sets of two algorithms do so every other time."""
+    found = compare_many(np.tile(np.arange(k), (n_datasets, 1)))
+    exact = 1 / math.factorial(k) ** (n_datasets - 1)
+    assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
+
+
+def test_the_p_value_of_few_data_sets_is_that_of_all_orders() -> None:
+    scores = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0], [2.0, 2.0, 1.0], [1.0, 3.0, 2.0]])
+    ranks = stats.rankdata(-scores, axis=1)
+    orders = [list(permutations(line)) for line in ranks]
+    spread = [np.var(np.sum(chosen, axis=0)) for chosen in product(*orders)]
+    exact = np.mean(np.array(spread) >= np.var(ranks.sum(axis=0)) - 1e-9)
+    assert compare_many(scores).p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
+
+
+@pytest.mark.parametrize("bad", [[[1.0, 2.0]], [[1.0], [2.0]], [[1.0, np.nan], [1.0, 2.0]], [1.0]])
+def test_scores_that_are_no_table_are_refused(bad: list[float]) -> None:
+    with pytest.raises(InvalidArgumentError, match="scores must be a table"):
+        compare_many(bad)
+
+
+def test_names_must_tell_the_columns_apart() -> None:
+    with pytest.raises(InvalidArgumentError, match="different names"):
+        compare_many(np.eye(3), names=["a", "a", "b"])
+
+
+def test_one_data_set_is_the_beta_integral() -> None:
+    # Weights (w0, w1) ~ Dirichlet(1/2, 1); the pairs (1,1) and (0,1) lie above: w1² + 2 w0 w1,
+    # which is the larger share when w0² < 1/2.
+    from scipy.stats import beta
+
+    expected = beta(0.5, 1).cdf(np.sqrt(0.5))
+    found = bayesian_signed_rank([0.3], draws=200_000)
+    assert abs(found.better - expected) < 4 * found.simulation_error
+    assert found.worse == 0.0
+
+
+def test_a_slow_twin_counts_the_same_draws() -> None:
+    differences, margin = [0.03, -0.02, 0.01, 0.04], 0.01
+    points = [0.0, *differences]
+    rng = np.random.default_rng(0)
+    won = np.zeros(3)
+    for weights in rng.dirichlet([0.5, 1, 1, 1, 1], size=500):
+        shares = np.zeros(3)
+        for wi, zi in zip(weights, points, strict=True):
+            for wj, zj in zip(weights, points, strict=True):
+                mean = (zi + zj) / 2
+                shares[0 if mean > margin else 2 if mean < -margin else 1] += wi * wj
+        won[shares.argmax()] += 1 / 500
+    found = bayesian_signed_rank(differences, margin=margin, draws=500)
+    assert (found.better, found.equivalent, found.worse) == pytest.approx(tuple(won))
+
+
+def test_swapping_the_algorithms_swaps_the_answer() -> None:
+    differences = np.random.default_rng(4).normal(0.01, 0.02, size=15)
+    one = bayesian_signed_rank(differences, margin=0.01)
+    other = bayesian_signed_rank(-differences, margin=0.01)
+    assert (one.better, one.worse) == pytest.approx((other.worse, other.better))
+    assert one.better + one.equivalent + one.worse == pytest.approx(1)
+
+
+def test_no_differences_at_all_are_equivalent_within_any_margin() -> None:
+    assert bayesian_signed_rank(np.zeros(8), margin=0.01).equivalent == 1.0
+
+
+@pytest.mark.parametrize("bad", [{"margin": -1.0}, {"prior_strength": 0.0}, {"draws": 0}])
+def test_bad_settings_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(InvalidArgumentError):
+        bayesian_signed_rank([0.1, 0.2], **bad)
+
+
+def test_differences_must_be_numbers() -> None:
+    with pytest.raises(InvalidArgumentError, match="finite"):
+        bayesian_signed_rank([0.1, np.nan])

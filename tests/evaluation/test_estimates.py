@@ -1,0 +1,426 @@
+"""Every design gets the interval that is valid for it, and no other."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from sklearn.naive_bayes import GaussianNB
+
+from sureleaf import measures
+from sureleaf.comparison import compare
+from sureleaf.designs import (
+    Bootstrap,
+    Holdout,
+    KFold,
+    LeaveOneOut,
+    NestedKFold,
+    RepeatedHoldout,
+)
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation import evaluate
+from sureleaf.evaluation.intervals import (
+    NestedFold,
+    clopper_pearson,
+    corrected_resampled,
+    delong_interval,
+    nested_cv,
+    out_of_bag_mean,
+    wilson,
+)
+from sureleaf.evaluation.measures.named import NAMED, Measure
+from tests.evaluation.estimators import Nearest
+
+GENERATOR = np.random.default_rng(12)
+Y = GENERATOR.integers(0, 2, 120)
+X = GENERATOR.normal(size=(120, 2)) + 0.9 * Y[:, None]
+COST = [[0, 1], [4, 0]]
+
+
+@cache
+def judge(design):
+    return judge_with(design)
+
+
+def judge_with(design, **options):
+    return evaluate(Nearest(), X, Y, design=design, cost=COST, random_state=5, **options)
+
+
+@pytest.fixture(scope="module")
+def holdout():
+    return judge(Holdout())
+
+
+def test_a_hold_out_rate_is_wilsons_on_the_rows_it_speaks_of(holdout) -> None:
+    found = holdout.predictions
+    for name, hits, n in [
+        ("accuracy", (found.truth == found.prediction).sum(), 40),
+        ("recall", ((found.truth == 1) & (found.prediction == 1)).sum(), (found.truth == 1).sum()),
+        (
+            "precision",
+            ((found.truth == 1) & (found.prediction == 1)).sum(),
+            (found.prediction == 1).sum(),
+        ),
+    ]:
+        given = holdout.estimate(name)
+        assert (given.low, given.high) == pytest.approx(wilson(hits, n))
+        assert given.value == pytest.approx(hits / n)
+        assert given.method == "Wilson, this model"
+        exact = holdout.estimate(name, method="clopper-pearson")
+        assert (exact.low, exact.high) == pytest.approx(clopper_pearson(hits, n))
+
+
+def test_a_hold_out_auc_is_delongs(holdout) -> None:
+    found = holdout.predictions
+    expected = delong_interval(found.truth == 1, found.probabilities[:, 1])
+    given = holdout.estimate("auc", level=0.95)
+    assert (given.value, given.low, given.high) == pytest.approx(
+        (expected.value, expected.low, expected.high)
+    )
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+@pytest.mark.parametrize(
+    "design", [Holdout(), KFold(4, repeats=2), NestedKFold(3, repeats=2), Bootstrap(20)]
+)
+def test_every_measure_has_an_interval_around_its_value_within_its_range(name, design) -> None:
+    found = judge(design).estimate(name, level=0.9)
+    measure = NAMED[name]
+    assert measure.low <= found.low <= found.value <= found.high <= measure.high
+    assert found.level == 0.9
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMED) - {"cost", "decided_cost"}))
+def test_named_measures_are_the_public_functions(name: str, holdout) -> None:
+    found = holdout.predictions
+    function = getattr(measures, name)
+    table = NAMED[name].needs_probabilities
+    expected = function(found.truth, found.probabilities if table else found.prediction)
+    assert holdout.estimate(name).value == pytest.approx(expected)
+
+
+def test_losses_of_a_hold_out_are_bootstrapped_the_same_way_each_time(holdout) -> None:
+    assert holdout.estimate("nce") == holdout.estimate("nce")
+    assert holdout.estimate("nce").method == "BCa bootstrap, this model"
+    assert holdout.estimate("accuracy", method="bca").method == "BCa bootstrap, this model"
+
+
+@pytest.mark.parametrize(("design", "ratio"), [(KFold(6), 1 / 5), (RepeatedHoldout(5), 1 / 2)])
+@pytest.mark.parametrize("name", ["accuracy", "auc", "nce"])
+def test_splits_are_averaged_with_the_corrected_t(design, ratio, name) -> None:
+    judged = judge(design)
+    expected = corrected_resampled(judged.split_values(name), test_to_train=ratio)
+    found = judged.estimate(name)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, max(expected.low, 0), min(expected.high, NAMED[name].high))
+    )
+    assert "corrected resampled t" in found.method
+
+
+def test_the_models_of_a_k_fold_are_judged_by_their_pooled_rows() -> None:
+    judged = judge(KFold(5))
+    hits = (judged.predictions.truth == judged.predictions.prediction).sum()
+    found = judged.estimate("accuracy", of="model")
+    assert (found.low, found.high) == pytest.approx(wilson(hits, 120))
+    assert found.method == "Wilson, the 5 models fitted, on average"
+
+
+def test_repeats_do_not_pass_for_more_rows() -> None:
+    once = judge(KFold(5)).estimate("accuracy", of="model")
+    often = judge(KFold(5, repeats=8)).estimate("accuracy", of="model")
+    assert often.high - often.low == pytest.approx(once.high - once.low, rel=0.1)
+
+
+def test_leave_one_out_averages_rows_and_refuses_what_one_row_cannot_have() -> None:
+    judged = judge(LeaveOneOut())
+    values = judged.split_values("accuracy")
+    expected = corrected_resampled(values, test_to_train=1 / 119)
+    assert judged.estimate("accuracy").low == pytest.approx(expected.low)
+    with pytest.raises(InvalidArgumentError, match="auc is not defined for one row"):
+        judged.estimate("auc")
+    assert 0.5 < judged.estimate("auc", of="model").value < 1
+
+
+def test_a_bootstrap_is_averaged_row_by_row_with_efrons_standard_error() -> None:
+    judged = judge(Bootstrap(50))
+    losses, counts = np.zeros((50, 120)), np.zeros((50, 120), dtype=int)
+    for b, split in enumerate(Bootstrap(50).splits(Y, seed=5)):
+        model = Nearest().fit(X[split.train], Y[split.train])
+        losses[b] = model.predict(X) != Y
+        counts[b] = np.bincount(split.train, minlength=120)
+    expected = out_of_bag_mean(losses, counts)
+    found = judged.estimate("error")
+    assert found.value == pytest.approx(expected.value)
+    rows = expected.value * (1 - expected.value) / expected.standard_error**2
+    assert (found.low, found.high) == pytest.approx(
+        wilson(expected.value * min(rows, 120), min(rows, 120))
+    )
+    loss = judged.estimate("cost")
+    assert loss.high - loss.value == pytest.approx(loss.value - loss.low)
+
+
+def test_nested_folds_follow_the_algorithm_of_bates_hastie_and_tibshirani() -> None:
+    judged = judge(NestedKFold(4, repeats=2, stratified=False))
+    folds = []
+    for repeat in range(2):
+        outer = [
+            s
+            for s in NestedKFold(4, repeats=2, stratified=False).splits(Y, seed=5)
+            if s.without is None and s.repeat == repeat
+        ]
+        for k in range(4):
+            model = Nearest().fit(X[outer[k].train], Y[outer[k].train])
+            e_out = (model.predict(X[outer[k].test]) != Y[outer[k].test]).astype(float)
+            e_in = []
+            for j in range(4):
+                if j != k:
+                    rows = np.setdiff1d(outer[k].train, outer[j].test)
+                    model = Nearest().fit(X[rows], Y[rows])
+                    e_in.append(model.predict(X[outer[j].test]) != Y[outer[j].test])
+            folds.append(NestedFold(e_out, np.concatenate(e_in).astype(float)))
+    expected = nested_cv(folds, n_splits=4)
+    found = judged.estimate("error")
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, expected.low, expected.high)
+    )
+    assert "nested cross-validation over 8 outer folds" in found.method
+    # only the outer folds are predictions of the design
+    assert len(judged.predictions) == 240
+
+
+def test_groups_widen_the_interval_of_a_model() -> None:
+    groups = np.repeat(np.arange(12), 10)
+    labels = groups % 2
+    rows = np.repeat(GENERATOR.normal(size=(12, 2)), 10, axis=0)
+    judged = evaluate(Nearest(), rows, labels, groups=groups, random_state=0, design=KFold(6))
+    found = judged.estimate("accuracy", of="model")
+    assert "of groups" in found.method
+    assert found.high - found.low > 2 * (wilson(60, 120).high - wilson(60, 120).low)
+    with pytest.raises(InvalidArgumentError, match="in groups; use 'bca'"):
+        judged.estimate("accuracy", of="model", method="wilson")
+
+
+def test_weights_are_rows_of_less_certainty() -> None:
+    weights = np.where(np.arange(120) % 2, 1.0, 3.0)
+    found = judge_with(Holdout(), sample_weight=weights).estimate("accuracy")
+    own = weights[judge(Holdout()).predictions.row]
+    n = own.sum() ** 2 / (own**2).sum()
+    assert (found.low, found.high) == pytest.approx(wilson(found.value * n, n))
+    assert "effective rows" in found.method
+
+
+@pytest.mark.parametrize(
+    ("design", "of", "message"),
+    [
+        (Holdout(), "algorithm", "One hold-out fits one model"),
+        (RepeatedHoldout(3), "model", "says nothing of one model"),
+        (Bootstrap(3), "model", "says nothing of one model"),
+        (KFold(3), "both", "of must be one of 'model', 'algorithm'"),
+    ],
+)
+def test_a_question_the_design_cannot_answer_is_refused(design, of, message) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        judge(design).estimate("accuracy", of=of)
+
+
+def test_unknown_measures_and_methods_are_refused(holdout) -> None:
+    with pytest.raises(InvalidArgumentError, match="measure must be one of accuracy, auc"):
+        holdout.estimate("acuracy")
+    with pytest.raises(InvalidArgumentError, match="method must be one of 'wilson'"):
+        holdout.estimate("accuracy", method="wald")
+    with pytest.raises(InvalidArgumentError, match="where the design decides"):
+        judge(KFold(3)).estimate("accuracy", of="algorithm", method="wilson")
+    with pytest.raises(InvalidArgumentError, match="is not valid for f_measure"):
+        holdout.estimate("f_measure", method="wilson")
+    with pytest.raises(InvalidArgumentError, match="Did you mean 'f_measure'"):
+        holdout.estimate("F1")
+    with pytest.raises(InvalidArgumentError, match="needs a cost matrix"):
+        evaluate(Nearest(), X, Y, design=Holdout(), random_state=0).estimate("cost")
+
+
+def test_decided_costs_are_those_of_the_cheapest_decisions(holdout) -> None:
+    found = holdout.predictions
+    decided = measures.decide(found.probabilities, COST, [0, 1])
+    total = measures.cost(found.truth, decided, cost=COST)
+    assert holdout.estimate("decided_cost").value == pytest.approx(total / len(decided))
+    assert not NAMED["decided_cost"].greater_is_better
+    own = np.stack([np.array(COST) * (1 + i % 3) for i in range(len(Y))])
+    by_row = evaluate(Nearest(), X, Y, design=Holdout(), cost=own, random_state=5)
+    rows = by_row.predictions.row
+    prices = own[rows, found.truth, decided]
+    assert by_row.estimate("decided_cost").value == pytest.approx(prices.mean())
+
+
+def test_a_measure_of_ones_own_is_bootstrapped(holdout) -> None:
+    mine = Measure("hits of class 0", lambda rows: float((rows.prediction == 0).mean()))
+    found = holdout.estimate(mine)
+    assert found.low <= found.value <= found.high
+
+
+def test_row_values_average_the_repeats() -> None:
+    judged = judge(KFold(5, repeats=3))
+    rows, values = judged.row_values("error")
+    assert rows.tolist() == list(range(120))
+    assert values.mean() == pytest.approx(1 - judged.confusion().counts.trace() / 360)
+    with pytest.raises(InvalidArgumentError, match="auc is no mean over rows"):
+        judged.row_values("auc")
+
+
+def test_fingerprints_tell_tables_and_splits_apart() -> None:
+    a, b = judge(KFold(5)), judge(KFold(5, repeats=2))
+    assert a.rows_id == b.rows_id
+    assert a.splits_id != b.splits_id
+    other = evaluate(Nearest(), X, 1 - Y, random_state=5)
+    assert other.rows_id != a.rows_id
+
+
+def test_priors_of_use_reweigh_rows_and_probabilities() -> None:
+    judged = judge(KFold(5))
+    rare = judged.with_priors([0.9, 0.1])
+    expected = measures.correct_priors(
+        judged.probabilities, trained_on=np.bincount(Y), in_use=[0.9, 0.1]
+    )
+    np.testing.assert_allclose(rare.probabilities, expected)
+    assert rare.prediction.tolist() == expected.argmax(axis=1).tolist()
+    confusion = rare.confusion()
+    assert confusion.actual / confusion.total == pytest.approx([0.9, 0.1])
+    same = judged.with_priors()
+    np.testing.assert_allclose(same.probabilities, judged.probabilities)
+
+
+def test_priors_take_over_sampling_back() -> None:
+    labels = np.repeat([0, 1], [100, 20])
+    rows = GENERATOR.normal(size=(120, 2)) + 0.9 * labels[:, None]
+    judged = evaluate(Nearest(), rows, labels, design=KFold(5, resample="over"), random_state=0)
+    back = judged.with_priors()
+    assert back.probabilities[:, 1].mean() < judged.probabilities[:, 1].mean()
+    with pytest.raises(InvalidArgumentError, match=r"shares of the classes \[0, 1\]"):
+        judged.with_priors([1.0])
+
+
+ZERO = np.where(np.arange(120) % 10 < 4, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("design", [LeaveOneOut(), KFold(40), Bootstrap(10)])
+def test_a_split_whose_rows_weigh_nothing_says_nothing(name: str, design) -> None:
+    """Leave-one-out tests on rows of weight 0 one by one; they take no part in the mean."""
+    judged = judge_with(design, sample_weight=ZERO)
+    if design.kind == "leave one out" and NAMED[name].row_values is None:
+        with pytest.raises(InvalidArgumentError, match="not defined for one row"):
+            judged.estimate(name)
+        return
+    found = judged.estimate(name)
+    assert np.isfinite([found.value, found.low, found.high]).all()
+    if design.kind == "leave one out":
+        rows, values = judged.row_values(name)
+        assert found.value == pytest.approx(np.average(values, weights=ZERO[rows]))
+
+
+def test_rows_of_weight_0_cannot_make_a_bootstrap_infinite() -> None:
+    losses, counts = np.ones((6, 4)), np.tile([0, 1, 0, 3], (6, 1))
+    counts[::2] = [2, 0, 1, 0]
+    losses[:, 3] = np.inf
+    found = out_of_bag_mean(losses, counts, np.array([1.0, 1.0, 1.0, 0.0]))
+    assert (found.value, found.rows_without_term) == (1.0, 0)
+
+
+ORACLES = {
+    "precision": metrics.precision_score,
+    "recall": metrics.recall_score,
+    "f_measure": metrics.f1_score,
+    "kappa": metrics.cohen_kappa_score,
+    "matthews": metrics.matthews_corrcoef,
+    "balanced_accuracy": metrics.balanced_accuracy_score,
+}
+
+
+def rare(generator: np.random.Generator, n: int, n_positive: int, distance: float):
+    y = (np.arange(n) < n_positive).astype(int)
+    return generator.normal(size=(n, 1)) + distance * y[:, None], y
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize(
+    "design",
+    [
+        KFold(10, stratified=False),
+        KFold(5, repeats=3, stratified=False),
+        RepeatedHoldout(8, stratified=False),
+    ],
+)
+def test_the_figure_is_that_of_all_predictions_together(name: str, design) -> None:
+    X, y = rare(np.random.default_rng(3), 150, 20, 1.5)
+    weights = np.random.default_rng(4).uniform(0.5, 2, 150)
+    judged = evaluate(Nearest(), X, y, design=design, sample_weight=weights, random_state=0)
+    found, oracle = judged.predictions, ORACLES[name]
+    mass, split = weights[found.row], found.split
+
+    def of(rows: np.ndarray) -> float:
+        return oracle(found.truth[rows], found.prediction[rows], sample_weight=mass[rows])
+
+    whole = of(split >= 0)
+    estimate = judged.estimate(name)
+    assert estimate.value == pytest.approx(whole)
+    numbers = np.unique(split)
+    pseudo = [len(numbers) * whole - (len(numbers) - 1) * of(split != i) for i in numbers]
+    spread = corrected_resampled(pseudo, test_to_train=judged.test_to_train)
+    assert estimate.high - whole >= min(spread.high - spread.value, 1 - whole) - 1e-12
+    if name not in ("precision", "recall"):  # these are never shorter than Wilson's
+        assert estimate.high - whole == pytest.approx(
+            min(spread.high - spread.value, 1 - whole), abs=1e-12
+        )
+
+
+def test_f_of_few_positive_rows_is_not_biased_as_its_mean_over_folds_is() -> None:
+    generator, runs = np.random.default_rng(8), 60
+    X_new, y_new = rare(generator, 20_000, 1_000, 2.5)
+    truth = np.mean(
+        [
+            metrics.f1_score(y_new, GaussianNB().fit(*rows).predict(X_new))
+            for rows in (rare(generator, 180, 9, 2.5) for _ in range(150))
+        ]
+    )
+    found, means, hits = [], [], 0
+    for seed in range(runs):
+        judged = evaluate(GaussianNB(), *rare(generator, 200, 10, 2.5), random_state=seed)
+        interval = judged.estimate("f_measure")
+        found.append(interval.value)
+        means.append(np.nanmean(judged.split_values("f_measure")))
+        hits += interval.low <= truth <= interval.high
+    error = np.std(found) / np.sqrt(runs)
+    assert abs(np.mean(found) - truth) < 3 * error
+    assert np.mean(means) < truth - 3 * error
+    assert hits / runs > 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def test_a_rare_class_that_is_never_found_leaves_its_figures_open() -> None:
+    X, y = np.zeros((200, 1)), (np.arange(200) < 10).astype(int)
+    X[10] = 1.0  # one false alarm, so that figures vary a little
+    judged = evaluate(AlarmAt(), X, y, random_state=0)
+    for name in ("f_measure", "kappa", "matthews", "balanced_accuracy"):
+        interval = judged.estimate(name)
+        assert interval.high - interval.value >= 0.27, name  # Wilson's bound of 0 in 10
+        assert "0 in 10 rows" in interval.method
+
+
+class AlarmAt(Nearest):
+    """Says 1 wherever the column is 1."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+def test_a_comparison_takes_the_difference_of_the_same_figures() -> None:
+    X, y = rare(np.random.default_rng(1), 200, 20, 1.5)
+    a, b = (evaluate(model, X, y, random_state=0) for model in (Nearest(), GaussianNB()))
+    for name in ORACLES:
+        found = compare(a, b, measure=name)
+        expected = [judged.estimate(name).value for judged in (a, b)]
+        assert found.values == pytest.approx(tuple(expected))
+        assert found.difference == pytest.approx(expected[0] - expected[1])
+        assert found.low < found.difference < found.high

@@ -1,0 +1,116 @@
+import re
+import shutil
+import subprocess
+import warnings
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sureleaf import TreeClassifier
+from sureleaf.exports.dot import to_dot
+from sureleaf.exports.node_text import node_words
+from sureleaf.exports.svg import draw_tree, to_svg
+from tests.exports.hard_rows import fitted, plain_rows
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def models():
+    plain, y = plain_rows()
+    hard = fitted(plain, y)
+    one = TreeClassifier(max_depth=0).fit([[1], [2]], ["a<b&c", 'd"'])
+    names = ["<script>alert(1)</script>", 'say "]]>"\\', "&amp;\x0b\x00"]
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.normal(size=90) for name in names})
+    X[names[2]] = np.array(["</g>", '\\"', "\u202e\x01"])[rng.integers(0, 3, 90)]
+    y = np.array(["</text>", '"\\', "\x00\u2028"])[
+        1 * (X[names[0]] > 0) + 1 * (X[names[2]] == "</g>")
+    ]
+    hostile = TreeClassifier(levels_from="training", pruning=None).fit(X, y)
+    assert hostile.tree_.n_leaves > 3
+    return {"hard": hard, "one": one, "hostile": hostile}
+
+
+@pytest.mark.parametrize("name", ["hard", "one", "hostile"])
+def test_a_drawing_is_xml_and_has_every_node(models, name):
+    model = models[name]
+    root = ElementTree.fromstring(to_svg(model))
+    assert root.tag == f"{SVG}svg"
+    boxes = root.findall(f"{SVG}g")
+    assert len(boxes) == model.tree_.n_nodes
+    told = [box.find(f"{SVG}title").text for box in boxes]
+    assert told == [word.told.translate(GONE) for word in node_words(model, "SVG")]
+    assert len(root.findall(f"{SVG}path")) == model.tree_.n_nodes - 1
+    assert {element.tag for element in root.iter()} <= {
+        f"{SVG}{tag}" for tag in ("svg", "title", "rect", "text", "g", "path")
+    }
+
+
+GONE = {code: " " for code in range(0x2100) if not chr(code).isprintable()}
+
+
+@pytest.mark.parametrize("name", ["hard", "one", "hostile"])
+def test_boxes_lie_within_the_drawing_and_never_on_each_other(models, name):
+    drawing = draw_tree(models[name])
+    spots = [
+        (box.left, box.right, box.middle - box.height / 2, box.middle + box.height / 2)
+        for box in drawing.boxes
+    ]
+    for left, right, top, bottom in spots:
+        assert 0 < left < right < drawing.width
+        assert 0 < top < bottom < drawing.height
+    for i, (left, right, top, bottom) in enumerate(spots):
+        for other in spots[i + 1 :]:
+            assert right < other[0] or other[1] < left or bottom < other[2] or other[3] < top
+    for box in drawing.boxes:
+        for child in box.words.children:
+            assert drawing.boxes[child].left > box.right
+
+
+def test_a_leaf_tells_its_class_probability_rows_and_level(models):
+    model = models["hard"]
+    words = node_words(model, "SVG")
+    table = model.leaves(confidence=None)
+    for leaf, n, confidence in zip(table.leaf, table.n, table.confidence, strict=True):
+        first, second = words[leaf].lines
+        stated = model._probabilities[leaf]
+        assert first == f"{model.classes_[stated.argmax()]} {100 * stated.max():.0f} %"
+        assert float(second.split(" ")[0]) == pytest.approx(n, abs=0.05)
+        level = second.split("sure ")[1]
+        assert 0.995 <= confidence < 1 if level == ">0.99" else level == f"{confidence:.2f}"
+
+
+def test_the_surer_leaf_has_the_stronger_colour():
+    X = np.arange(80.0).reshape(-1, 1)
+    model = TreeClassifier(levels_from="training", leaf_estimate="laplace", min_samples_leaf=5)
+    model.fit(X, np.r_[np.zeros(60), np.ones(20)])
+    drawn = to_svg(model)
+    fills = re.findall(r'rx="5" fill="#(\w+)"', drawn)
+    assert len(set(fills)) == 3  # white for the root, and one for each leaf
+    assert [word.strength for word in node_words(model, "SVG")][1:] == [
+        pytest.approx(2 * 61 / 62 - 1),
+        pytest.approx(2 * 21 / 22 - 1),
+    ]
+
+
+@pytest.mark.parametrize("name", ["hard", "one", "hostile"])
+def test_graphviz_reads_what_is_written_for_it(models, name):
+    if shutil.which("dot") is None:
+        pytest.skip("Graphviz is not installed (apt-get install graphviz)")
+    model = models[name]
+    done = subprocess.run(
+        ["dot", "-Tplain"], input=to_dot(model), capture_output=True, text=True, check=True
+    )
+    lines = [line.split(" ")[0] for line in done.stdout.splitlines()]
+    assert lines.count("node") == model.tree_.n_nodes
+    assert lines.count("edge") == model.tree_.n_nodes - 1
+
+
+def test_a_model_without_levels_is_drawn_without_them():
+    model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20).forget_rows()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "sure" not in to_svg(model)

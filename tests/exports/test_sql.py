@@ -1,0 +1,303 @@
+import sqlite3
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sureleaf import BaggedTreesClassifier, TreeClassifier, UnseenCategoryWarning
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.exports.sql import to_sql
+from sureleaf.exports.sql_dialects import DIALECTS
+from tests.exports.databases import Database
+from tests.exports.hard_rows import (
+    COLUMN_TYPES,
+    NAMES,
+    fitted,
+    frame,
+    hard_rows,
+    plain_rows,
+)
+
+
+def renamed(rows):
+    return [{NAMES[name]: value for name, value in row.items()} for row in rows]
+
+
+def check(database, model, rows, X, types):
+    """Every row's probabilities and prediction are the model's."""
+    database.fill(rows, types)
+    query = to_sql(model, dialect=database.dialect, keep=["row_id"])
+    found, names = database.ask(query)
+    found.sort(key=lambda row: row[0])
+    assert [row[0] for row in found] == list(range(len(rows)))
+    assert names[:2] == ["row_id", "prediction"]
+    assert names[2:] == [f"p_{label}" for label in model.classes_.tolist()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        stated, n_ends = model.predict_proba(X), np.diff(model.leaf_shares(X).indptr)
+    probabilities = np.array([row[2:] for row in found], dtype=float)
+    one = n_ends == 1
+    np.testing.assert_array_equal(probabilities[one], stated[one])
+    np.testing.assert_allclose(probabilities, stated, rtol=0, atol=1e-15)
+    predicted = np.array([row[1] for row in found])
+    ordered = np.sort(stated, axis=1)
+    is_clear = one | (ordered[:, -1] - ordered[:, -2] > 1e-12)
+    assert is_clear.mean() > 0.9
+    np.testing.assert_array_equal(
+        predicted[is_clear], model.classes_[stated.argmax(axis=1)][is_clear]
+    )
+    assert (~one).sum() > 20
+
+
+@pytest.mark.parametrize("unseen", ["mixture", "stop"])
+@pytest.mark.parametrize("split", ["multiway", "subset"])
+def test_a_query_says_what_the_model_says(database, unseen, split):
+    plain, y = plain_rows()
+    model = fitted(plain, y, unseen=unseen, categorical_split=split)
+    tested = {model.schema_.columns[place].name for place in model.tree_.feature if place >= 0}
+    assert tested == set(NAMES.values())  # of every kind of column
+    rows = hard_rows(model, plain)
+    check(database, model, renamed(rows), frame(rows), COLUMN_TYPES)
+
+
+def test_not_a_number_is_missing_like_null(database):
+    plain, y = plain_rows()
+    model = fitted(plain, y)
+    rows = [{**row, "size": np.nan if i % 2 else row["size"]} for i, row in enumerate(plain)]
+    check(database, model, renamed(rows), frame(rows), COLUMN_TYPES)
+
+
+def test_a_tree_of_more_than_400_leaves(database):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1500, 4))
+    y = rng.integers(0, 3, len(X))
+    model = TreeClassifier(
+        criterion="gini", min_samples_leaf=1, pruning=None, collapse=False, levels_from="training"
+    ).fit(X, y)
+    assert model.tree_.n_leaves > 400
+    X = X[:200]
+    X[rng.random(X.shape) < 0.2] = np.nan
+    rows = [
+        {f"x{j}": None if np.isnan(value) else float(value) for j, value in enumerate(line)}
+        for line in X
+    ]
+    check(database, model, rows, X, dict.fromkeys(rows[0], "float"))
+
+
+def test_a_deep_tree(database):
+    X = np.arange(240.0).reshape(-1, 1)
+    model = TreeClassifier(
+        criterion="gini", min_samples_leaf=1, pruning=None, levels_from="training"
+    ).fit(X, np.arange(240) // 2 % 2)
+    assert model.tree_.depth > 100
+    X = np.r_[X, X + 0.5, np.full((30, 1), np.nan)]
+    rows = [{"x0": None if np.isnan(v) else float(v)} for v in X[:, 0]]
+    check(database, model, rows, X, {"x0": "float"})
+
+
+@pytest.mark.parametrize("unseen", ["mixture", "stop"])
+def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen):
+    """The tree is taken in groups of subtrees, whose order is the model's."""
+    rng = np.random.default_rng(4)
+    n = 6000
+    X = pd.DataFrame(
+        {"a": rng.normal(size=n), "k": np.array(list("abcdef"))[rng.integers(0, 6, n)]}
+    )
+    X["b"] = rng.normal(size=n)
+    model = TreeClassifier(
+        criterion="gini", min_samples_leaf=1, pruning=None, levels_from="training", unseen=unseen
+    ).fit(X, rng.integers(0, 2, n))
+    assert model.tree_.n_leaves > 2000
+    X = X[:80].astype({"k": object})
+    X.loc[::5, "a"], X.loc[1::5, "k"], X.loc[2::5, "k"] = None, None, "unseen"
+    rows = X.astype(object).where(X.notna(), None).to_dict("records")
+    connection = sqlite3.connect(":memory:")
+    check(Database("sqlite", connection), model, rows, X, {"a": "float", "k": "text", "b": "float"})
+    connection.close()
+
+
+def test_a_node_of_more_branches_than_a_query_has_columns_is_refused_with_the_way_out():
+    X = pd.DataFrame({"k": [f"k{i % 1700}" for i in range(3400)]})
+    model = TreeClassifier(levels_from="training", criterion="gini", pruning=None, collapse=False)
+    model.fit(X, [i % 1700 % 2 for i in range(3400)])
+    assert model.tree_.n_leaves == 1700
+    with pytest.raises(InvalidArgumentError, match=r"Export to 'python', or prune"):
+        to_sql(model)
+
+
+def test_where_the_model_raises_for_unseen_categories_the_row_is_null(database):
+    plain, y = plain_rows()
+    model = fitted(plain, y, unseen="error")
+    rows = [*plain[:50], {**plain[0], "kind": "never seen"}, {**plain[1], "plan": 77.0}]
+    database.fill(renamed(rows), COLUMN_TYPES)
+    found, _ = database.ask(to_sql(model, dialect=database.dialect, keep=["row_id"]))
+    found.sort()
+    assert [row[1:] for row in found[50:]] == [(None,) * 4] * 2
+    np.testing.assert_allclose(
+        np.array([row[2:] for row in found[:50]], dtype=float),
+        model.predict_proba(frame(plain[:50])), rtol=0, atol=1e-15)  # fmt: skip
+
+
+LABELS = {
+    "text": np.array(["it's", 'a "b"; --', "c\\"]),
+    "int": np.array([-1, 0, 7]),
+    "bool": np.array([False, True]),
+    "float": np.array([1.0, 2.0, 3.0]),
+    "day": np.array(["2024-02-29", "2024-03-01"], dtype="datetime64[D]"),
+    "case": np.array(["A", "a"]),
+    "long": np.array(["x" * 99, "y" * 99]),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_every_type(database, kind):
+    labels = LABELS[kind]
+    X = np.arange(20.0 * len(labels)).reshape(-1, 1)
+    model = TreeClassifier(levels_from="training").fit(X, np.repeat(labels, 20))
+    database.fill([{"x0": value} for value in X[:, 0].tolist()], {"x0": "float"})
+    found, names = database.ask(to_sql(model, dialect=database.dialect, keep=["row_id"]))
+    predicted = [row[1] for row in sorted(found, key=lambda row: row[0])]
+    expected = model.predict(X)
+    assert predicted == (expected.astype(str) if kind == "day" else expected).tolist()
+    if kind in ("case", "long"):
+        assert names[2:] == ["p_0", "p_1"]
+
+
+def test_a_tree_of_one_leaf_and_of_one_class(database):
+    database.fill([{"x0": 1.0}, {"x0": None}], {"x0": "float"})
+    for y in (["a", "b", "b"], ["a", "a", "a"]):
+        model = TreeClassifier(max_depth=0, levels_from="training").fit([[1.0], [2.0], [3.0]], y)
+        found, _ = database.ask(to_sql(model, dialect=database.dialect))
+        assert found == [(model.predict([[1.0]])[0], *model.predict_proba([[1.0]])[0].tolist())] * 2
+
+
+def test_a_query_reads_a_table_of_a_schema_and_can_be_a_view(database):
+    model = TreeClassifier(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    database.fill([{"x0": 1}, {"x0": 4}], {"x0": "int"})
+    schema = "public" if database.dialect == "postgresql" else "main"
+    query = to_sql(model, dialect=database.dialect, table=f"{schema}.data", keep=["row_id"])
+    database.run("DROP VIEW IF EXISTS scored")
+    database.run(f"CREATE VIEW scored AS {query}")
+    found, _ = database.ask("SELECT row_id, prediction FROM scored ORDER BY row_id")
+    assert found == [(0, 0), (1, 1)]
+    database.run("DROP VIEW scored")
+
+
+# ---- SQLite ---------------------------------------------------------------------------------
+
+
+def test_sqlite_reads_every_number_exactly():
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2**64, 3000, dtype=np.uint64).view(np.float64)
+    short = np.round(rng.normal(size=2000) * 10.0 ** rng.integers(-8, 9, 2000), 6)
+    numbers = [*bits[np.isfinite(bits)].tolist(), *short.tolist(), *rng.random(2000).tolist()]
+    numbers += [0.0, -0.0, 5e-324, 1.7976931348623157e308, 0.1, 1e16, 2.0**53 + 2, np.inf, -np.inf]
+    database = sqlite3.connect(":memory:")
+    for number in numbers:
+        written = DIALECTS["sqlite"].number(number)
+        assert database.execute(f"SELECT {written}").fetchone() == (number,), written
+    database.close()
+
+
+def test_sqlite_takes_a_table_of_text_as_csv_imports_make_them():
+    plain, y = plain_rows()
+    model = fitted(plain, y)
+    database = sqlite3.connect(":memory:")
+    columns = ", ".join(
+        '"' + name.replace('"', '""') + '" TEXT COLLATE NOCASE' for name in COLUMN_TYPES
+    )
+    database.execute(f"CREATE TABLE data ({columns})")
+    told = [
+        ["" if value is None and name != "kind" and name != "grade" else value
+         if value is None or isinstance(value, str)
+         else repr(value) if isinstance(value, float) else str(value)
+         for name, value in row.items()]
+        for row in plain
+    ]  # fmt: skip
+    database.executemany(f"INSERT INTO data VALUES ({', '.join('?' * 8)})", told)
+    found = np.array(database.execute(to_sql(model, dialect="sqlite")).fetchall())[:, 1:]
+    # SQLite's own reading of 17 digits may be a unit beside, which changes no row here.
+    np.testing.assert_allclose(found.astype(float), model.predict_proba(frame(plain)), atol=1e-15)
+    database.close()
+
+
+def test_sqlite_compares_text_letter_by_letter_whatever_the_column_says():
+    X = pd.DataFrame({"k": ["a", "A", "b"] * 20})
+    model = TreeClassifier(levels_from="training").fit(X, ["low", "up", "b"] * 20)
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE data (k TEXT COLLATE NOCASE)")
+    database.executemany("INSERT INTO data VALUES (?)", [("a",), ("A",), ("b",)])
+    found = [row[0] for row in database.execute(to_sql(model, dialect="sqlite"))]
+    assert found == ["low", "up", "b"]
+    database.close()
+
+
+def test_sqlite_says_that_a_column_is_not_there():
+    model = TreeClassifier(levels_from="training").fit(
+        pd.DataFrame({"size": [1, 2, 3, 4]}), [0, 0, 1, 1]
+    )
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE data (other REAL)")
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        database.execute(to_sql(model, dialect="sqlite"))
+    database.close()
+
+
+def test_times_of_day_zones_and_durations(database):
+    import datetime
+
+    n = 80
+    rng = np.random.default_rng(3)
+    ticks = rng.integers(0, 86_400_000_000, n).tolist()
+    zone = datetime.UTC
+    base = datetime.datetime(2024, 3, 1, tzinfo=zone)
+    midnight = datetime.datetime(2000, 1, 1)
+    values = {
+        "clock": [(midnight + datetime.timedelta(microseconds=t)).time() for t in ticks],
+        "zoned": [base + datetime.timedelta(microseconds=7 * t) for t in ticks],
+        "span": [datetime.timedelta(microseconds=t) for t in ticks],
+    }
+    kinds = {
+        "clock": {"duckdb": "TIME", "postgresql": "time", "sqlite": "TEXT"},
+        "zoned": {"duckdb": "TIMESTAMPTZ", "postgresql": "timestamptz", "sqlite": "TEXT"},
+        "span": {"duckdb": "INTERVAL", "postgresql": "interval"},
+    }
+    import pyarrow as pa
+
+    for name, column in values.items():
+        X = pa.table({name: column})
+        y = (np.argsort(np.argsort(ticks)) // 16) % 2
+        model = TreeClassifier(levels_from="training", min_samples_leaf=1, pruning=None).fit(X, y)
+        assert model.tree_.n_leaves > 2
+        if name == "span" and database.dialect == "sqlite":
+            with pytest.raises(InvalidArgumentError, match=r"no durations.*Export to Python"):
+                to_sql(model, dialect="sqlite")
+            continue
+        database.run("DROP TABLE IF EXISTS data")
+        database.run(f"CREATE TABLE data (row_id INTEGER, {name} {kinds[name][database.dialect]})")
+        for i, value in enumerate(column):
+            told = f"{value}"
+            if name == "span":
+                told = f"{value // datetime.timedelta(microseconds=1)} microseconds"
+            database.run(f"INSERT INTO data VALUES ({i}, '{told}')")
+        found, _ = database.ask(to_sql(model, dialect=database.dialect, keep=["row_id"]))
+        found.sort()
+        assert [row[1] for row in found] == model.predict(X).tolist(), name
+
+
+# ---- arguments ------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_written_is_said():
+    model = TreeClassifier(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    with pytest.raises(InvalidArgumentError, match="dialect must be one of duckdb, sqlite"):
+        to_sql(model, dialect="oracle")
+    with pytest.raises(InvalidArgumentError, match=r"Did you mean \['id'\]"):
+        to_sql(model, keep="id")
+    with pytest.raises(InvalidArgumentError, match="no NUL"):
+        to_sql(model, table="a\0b")
+    bag = BaggedTreesClassifier(n_estimators=2).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    with pytest.raises(InvalidTypeError, match=r"bag of 2.*'json'.*estimators_\[0\]"):
+        to_sql(bag)
+    assert "WITH" in to_sql(bag.estimators_[0])

@@ -1,0 +1,224 @@
+"""Refits that share one reading of the table are the trees of clones fitted on the rows alone."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import KFold as ScikitFolds
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from sureleaf import TreeClassifier
+from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, NestedKFold, RepeatedHoldout
+from sureleaf.errors import FailedFitError
+from sureleaf.evaluation import Geometric, bootstrap_error, evaluate, learning_curve
+from sureleaf.evaluation.evaluator import find_refits
+from sureleaf.evaluation.labelled_table import read_table
+from sureleaf.probability import MEstimate
+
+
+class Plain(TreeClassifier):
+    """The same tree without prepared refits: every part is read by itself."""
+
+
+def make_table(seed, n=160, *, holes=True):
+    """Numbers with ties, close values, categories and classes so rare that parts lack them."""
+    rng = np.random.default_rng(seed)
+    number = rng.normal(size=n).round(1)
+    word = rng.choice([f"w{i}" for i in range(40)], n, p=np.r_[0.4, 0.3, np.full(38, 0.3 / 38)])
+    size = pd.Categorical(
+        rng.choice(["s", "m", "l"], n, p=[0.6, 0.38, 0.02]), ["s", "m", "l", "xl"], ordered=True
+    )
+    frame = pd.DataFrame(
+        {
+            "number": number,
+            "close": 1.0 + 1e-6 * rng.integers(0, 60, n),
+            "word": word,
+            "size": size,
+            "flag": rng.random(n) < 0.02,
+            "kind": pd.Categorical(rng.choice(list("abc"), n, p=[0.7, 0.28, 0.02]), list("cbaz")),
+        }
+    )
+    score = number + (word == "w0") - (frame["kind"] == "b") + rng.normal(0, 0.7, n)
+    y = np.select([score > 0.8, score < -0.6], ["yes", "no"], "so")
+    y[rng.integers(0, n, 2)] = "rare"
+    if holes:
+        for name in ("number", "word", "size", "kind"):
+            frame[name] = frame[name].mask(rng.random(n) < 0.08)
+    return frame, y
+
+
+def judge_both(parameters, X, y, **how):
+    """Both ways must agree that the estimator can be prepared, or the comparison says nothing."""
+    model = TreeClassifier(**parameters)
+    assert find_refits(model, read_table(X, y)) is not None
+    assert find_refits(Plain(**parameters), read_table(X, y)) is None
+    return (evaluate(m, X, y, random_state=3, **how) for m in (model, Plain(**parameters)))
+
+
+def assert_same(shared, alone):
+    assert [s.failure for s in shared.splits] == [s.failure for s in alone.splits]
+    assert shared.prediction.tolist() == alone.prediction.tolist()
+    np.testing.assert_array_equal(shared.probabilities, alone.probabilities)
+
+
+DESIGNS = [
+    Holdout(),
+    KFold(5),
+    KFold(4, repeats=2, stratified=False),
+    KFold(4, time_ordered=True),
+    NestedKFold(3, repeats=1),
+    RepeatedHoldout(3, 0.9),
+    Holdout(resample="under"),
+    KFold(4, resample="over"),
+    Bootstrap(8),
+    Bootstrap(4, stratified=True),
+]
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("holes", [False, True])
+def test_every_design_gives_the_same_numbers_to_the_last_digit(design, seed, holes) -> None:
+    assert_same(*judge_both({}, *make_table(seed, holes=holes), design=design))
+
+
+@pytest.mark.parametrize("n_rows", [255, 300, 380, 450, 700])
+@pytest.mark.parametrize("split", ["multiway", "subset"])
+def test_a_part_may_have_few_values_where_the_table_has_many(n_rows, split) -> None:
+    rng = np.random.default_rng(n_rows)
+    X = pd.DataFrame({"number": rng.normal(size=n_rows), "letter": rng.choice(list("abc"), n_rows)})
+    y = np.where(X["number"] + (X["letter"] == "a") + rng.normal(size=n_rows) > 0, "yes", "no")
+    X = X.mask(rng.random(X.shape) < 0.15)
+    for design in (Bootstrap(10), KFold(5)):
+        assert_same(*judge_both({"categorical_split": split}, X, y, design=design))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning": None},
+        {"criterion": "entropy", "categorical_split": "subset", "max_depth": 3},
+        {"unseen": "stop", "pruning": None, "leaf_estimate": "laplace"},
+        {"categorical_features": {"kind": list("zcba"), "number": "categorical", 2: "categorical"}},
+        {"pruning": "cost_complexity", "ccp_alpha": 0.01, "criterion": "gini"},
+        {"pruning": "cost_complexity", "cv": 3},
+        {"pruning": "utility", "cv": ScikitFolds(3)},
+        {"pruning": "reduced_error"},
+        {"levels_from": "honest"},
+        {"levels_from": "training", "leaf_estimate": MEstimate(2.0)},
+        {"leaf_estimate": "m_estimate", "confidence_factor": 0.5},
+    ],
+    ids=str,
+)
+def test_whatever_the_parameters(parameters) -> None:
+    X, y = make_table(11)
+    assert_same(*judge_both(parameters, X, y, design=KFold(4)))
+    assert_same(*judge_both(parameters, X, y, design=Bootstrap(3)))
+
+
+@pytest.mark.parametrize("meaning", ["counts", "importance"])
+def test_weights_and_groups(meaning) -> None:
+    X, y = make_table(5)
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 30, len(y))
+    whole = rng.integers(0, 4, len(y))
+    for how in ({"sample_weight": whole}, {"sample_weight": whole * 0.3}, {"groups": groups}):
+        for design in (KFold(4), Bootstrap(4)):
+            assert_same(*judge_both({"weights": meaning}, X, y, design=design, **how))
+
+
+def test_one_row_a_part_and_one_class_a_part() -> None:
+    X, y = make_table(2, n=24)
+    assert_same(*judge_both({}, X, y, design=LeaveOneOut()))
+    y = np.repeat(["first", "second"], [12, 12])  # the first block has one class
+    assert_same(*judge_both({}, X, y, design=KFold(3, time_ordered=True)))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [lambda X: pl.from_pandas(X.astype({"size": str})), lambda X: X.astype(object).to_numpy()],
+    ids=["polars", "objects"],
+)
+def test_tables_of_other_libraries(convert) -> None:
+    X, y = make_table(7)
+    assert_same(*judge_both({}, convert(X), y, design=KFold(4)))
+
+
+def test_bootstrap_errors_and_learning_curves() -> None:
+    X, y = make_table(9, holes=False)
+    for loss in ("error", "quadratic_loss"):
+        shared, alone = (
+            bootstrap_error(model, X, y, n_bootstraps=6, loss=loss, random_state=0)
+            for model in (TreeClassifier(), Plain())
+        )
+        assert shared == alone
+    shared, alone = (
+        learning_curve(model, *make_table(9), schedule=Geometric(20, 2), repeats=3, random_state=0)
+        for model in (TreeClassifier(), Plain())
+    )
+    np.testing.assert_array_equal(shared.values, alone.values)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("threads", [1, None])
+def test_neither_workers_nor_threads_change_a_number(n_jobs, threads) -> None:
+    X, y = make_table(4)
+    few = evaluate(TreeClassifier(n_jobs=1), X, y, design=Bootstrap(6), random_state=0)
+    many = evaluate(
+        TreeClassifier(n_jobs=threads), X, y, design=Bootstrap(6), n_jobs=n_jobs, random_state=0
+    )
+    assert_same(few, many)
+
+
+def test_a_seed_left_open_is_that_of_the_plain_fit() -> None:
+    X, y = make_table(6)
+    model = {"pruning": "reduced_error", "random_state": None}
+    assert_same(*judge_both(model, X, y, design=KFold(3)))
+
+
+def test_what_wraps_a_tree_or_must_not_see_all_rows_is_fitted_as_it_is() -> None:
+    X, y = make_table(1)
+    table = read_table(X, y)
+    unchanged = make_pipeline(FunctionTransformer(), TreeClassifier())
+    frozen = FrozenEstimator(TreeClassifier().fit(X, y))
+    given = TreeClassifier(categorical_features=TreeClassifier().fit(X, y).schema_)
+    for model in (unchanged, frozen, TreeClassifier(unseen="error"), given):
+        assert find_refits(model, table) is None
+    shared = evaluate(TreeClassifier(), X, y, design=KFold(3), random_state=0)
+    assert_same(shared, evaluate(unchanged, X, y, design=KFold(3), random_state=0))
+    kept = evaluate(frozen, X, y, design=KFold(3), random_state=0)
+    assert kept.prediction.tolist() != shared.prediction.tolist()
+
+
+def test_a_category_that_a_part_lacks_fails_it_where_that_is_asked_for() -> None:
+    X, y = make_table(1)
+    X["word"] = X["word"].where(X["word"].isin(["w0", "w1"]))
+    judged = evaluate(TreeClassifier(unseen="error"), X, y, design=KFold(4), random_state=0)
+    assert any("not there in training" in (s.failure or "") for s in judged.splits)
+
+
+def test_a_table_that_cannot_be_read_fails_with_the_message_of_a_fit() -> None:
+    X = np.array([[1, "a"], [2, 3j]] * 10, dtype=object)
+    with pytest.raises(FailedFitError, match="real numbers"):
+        evaluate(TreeClassifier(), X, ["a", "b"] * 10, random_state=0)
+
+
+def test_weights_of_zero_in_a_part_fail_that_part() -> None:
+    X, y = make_table(3)
+    weight = np.r_[np.zeros(40), np.ones(120)]
+    both = judge_both({}, X, y, design=KFold(3, time_ordered=True), sample_weight=weight)
+    shared, alone = both
+    assert_same(shared, alone)
+    assert "above 0" in shared.splits[0].failure
+
+
+def test_a_column_that_is_empty_in_a_part_is_what_it_is_in_the_table() -> None:
+    X = np.array([[None, i] for i in range(10)] + [["a", i] for i in range(10)], dtype=object)
+    y = ["no", "yes"] * 10
+    design = KFold(1 + 1, time_ordered=True)
+    shared = evaluate(TreeClassifier(), X, y, design=design, random_state=0)
+    alone = evaluate(Plain(), X, y, design=design, random_state=0)
+    assert [s.failure is None for s in shared.splits] == [True, True]
+    assert "must hold numbers, as at fit" in alone.splits[0].failure

@@ -1,5 +1,0 @@
-"""Databases for the tests of exports."""
-
-from tests.report.export.databases import database, postgresql_connection
-
-__all__ = ["database", "postgresql_connection"]

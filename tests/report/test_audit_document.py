@@ -1,0 +1,166 @@
+"""The document and the page of an audit: what they say is what the audit found."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sureleaf import Audit
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.report.audit_document import Origin, audit_document, write_audit
+from sureleaf.report.html import render_audit
+from tests.report.audited_models import (
+    booster_audit,
+    forest_audit,
+    hostile_audit,
+    tree_audit,
+)
+from tests.report.page_documents import HOSTILE
+from tests.report.test_html import Tags
+
+AUDITS = {"tree": tree_audit, "forest": lambda: forest_audit(5), "booster": booster_audit}
+
+
+@pytest.fixture(params=list(AUDITS))
+def found(request: pytest.FixtureRequest) -> Audit:
+    made: Audit = AUDITS[request.param]()
+    return made
+
+
+def sentences(document: dict[str, object]) -> dict[str, tuple[str, str]]:
+    answer = document["answer"]
+    assert isinstance(answer, dict)
+    return {one["topic"]: (one["tone"], one["text"]) for one in answer["sentences"]}
+
+
+def test_a_document_holds_the_audit_and_adds_up(found: Audit) -> None:
+    document = audit_document(found, Origin("kind", source="rows.csv"))
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    numbers = found.to_dict()
+    assert {name: document[name] for name in numbers} == numbers
+    confusion = np.array(document["confusion"])
+    assert confusion.trace() / confusion.sum() == pytest.approx(found.accuracy.value)
+    assert [one["count"] for one in document["data"]["classes"]] == confusion.sum(axis=1).tolist()
+    assert document["wanted"] == {"level": 0.95, "confidence": 0.95, "utility": None}
+
+
+def test_a_page_is_whole_offline_and_draws_the_documents_numbers(found: Audit) -> None:
+    document = audit_document(found, Origin("kind"))
+    page = render_audit(json.loads(json.dumps(document)))
+    assert page == render_audit(document)
+    for tag, attributes in Tags(page).found:
+        assert "src" not in attributes, tag
+        assert not (attributes.get("href") or "#").startswith(("http", "//")), tag
+        assert not any(name.startswith("on") for name in attributes), tag
+    assert "default-src 'none'" in page
+    linked = re.findall(r'<li><a href="#(\w+)">', page)
+    assert linked == re.findall(r'<section id="(\w+)"', page)
+    embedded = re.search(r'id="document">(.*?)</script>', page)
+    assert embedded is not None
+    bins = json.loads(embedded.group(1))["bins"]
+    assert bins["low"] == found.bins.low.tolist()
+    assert bins["stated"] == found.bins.stated.tolist()
+
+
+def test_the_answer_says_what_was_found() -> None:
+    found = tree_audit()
+    assert found.leaves is not None
+    document = audit_document(found, Origin("diagnosis"))
+    right = round(100 * found.accuracy.value)
+    headline = document["answer"]["headline"]
+    assert f"was right about diagnosis {right} times in 100" in headline
+    assert headline.startswith("On 284 rows it has not seen, this DecisionTreeClassifier")
+    told = sentences(document)
+    weak, total = int(found.leaves.flagged.sum()), len(found.leaves)
+    assert f"Do not trust {weak} of the {total} leaves" in told["groups"][1]
+    assert found.stated > found.accuracy.high
+    assert told["claims"][0] == "bad"
+    assert "It claims too much" in told["claims"][1]
+    assert told["accuracy"][0] == "good"
+    modest = audit_document(replace(found, stated=found.accuracy.low - 0.1), Origin())
+    assert "It claims too little" in sentences(modest)["claims"][1]
+    true = audit_document(replace(found, stated=found.accuracy.value), Origin())
+    assert "what chance allows" in sentences(true)["claims"][1]
+
+
+def test_training_rows_are_never_called_good() -> None:
+    document = audit_document(tree_audit("training"), Origin("diagnosis"))
+    told = sentences(document)
+    assert told["training"][0] == "bad"
+    assert "good" not in {tone for tone, _ in told.values()}
+    assert "rows that grew it" in document["answer"]["headline"]
+    assert document["data"]["rows"] == document["n_rows"]
+    assert "Audit it with rows that it has not seen" in render_audit(document)
+
+
+def test_of_many_leaves_the_largest_are_drawn_and_the_page_says_so() -> None:
+    found = forest_audit()
+    assert found.leaves is not None
+    assert len(found.leaves) > 600
+    page = render_audit(audit_document(found, Origin("diagnosis")))
+    assert f"500 of {len(found.leaves)} leaves are in this page" in page
+    table = page[page.index('id="leaf-table"') :]
+    lines = re.findall(r"<tr data-at.*?</tr>", table)
+    assert len(lines) == 500
+    drawn = [
+        (int(tree), int(leaf))
+        for tree, leaf in re.findall(r'<tr data-at.*?<td>(\d+).*?<td class="num">(\d+)</td>', table)
+    ]
+    assert found.leaves.tree is not None
+    rows = dict(
+        zip(
+            zip(found.leaves.tree.tolist(), found.leaves.leaf.tolist(), strict=True),
+            found.leaves.n.tolist(),
+            strict=True,
+        )
+    )
+    others = [n for leaf, n in rows.items() if leaf not in set(drawn)]
+    assert min(rows[leaf] for leaf in drawn) >= max(others)
+
+
+def test_text_from_model_and_rows_makes_no_tag() -> None:
+    page = render_audit(hostile_audit())
+    assert HOSTILE not in page
+    assert "onerror" in page  # it is there, as text
+    plain = render_audit(audit_document(tree_audit(), Origin("kind")))
+    counts = [
+        sum(tag == name for tag, _ in Tags(text).found)
+        for text in (page, plain)
+        for name in ("img", "script", "b")
+    ]
+    assert counts[:3] == counts[3:]
+
+
+def test_a_notebook_gets_text_not_markup() -> None:
+    found = replace(tree_audit(), model="<img src=x onerror=alert(1)>")
+    shown = found._repr_html_()
+    assert "<img" not in shown
+    assert "&lt;img" in shown
+
+
+def test_the_page_is_written(tmp_path: Path) -> None:
+    document = audit_document(tree_audit(), Origin("diagnosis", title="My <model>"))
+    write_audit(document, tmp_path / "audit.html")
+    page = (tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert "<title>My &lt;model&gt; \u2013 Sureleaf audit</title>" in page
+    assert [file.name for file in tmp_path.iterdir()] == ["audit.html"]
+
+
+def test_a_report_is_no_audit() -> None:
+    with pytest.raises(InvalidArgumentError, match="schema must be 'sureleaf-audit/1'"):
+        render_audit({"schema": "sureleaf-report/1"})
+
+
+def test_a_long_rule_is_told_by_its_end_and_a_small_chance_is_not_none() -> None:
+    made = audit_document(tree_audit(max_depth=12), Origin("kind"))
+    _, text = sentences(made)["groups"]
+    named = re.findall(r"leaf (\d+), (.*?): (?:bad|good) \(", text)
+    rules = {leaf["leaf"]: leaf["rule"] for leaf in made["leaves"]}
+    assert named
+    for leaf, told in named:
+        assert rules[int(leaf)].endswith(told.removeprefix("… "))
+        assert told.startswith("… ") == (len(rules[int(leaf)]) > 140)
+    assert "chance 0 %" not in text

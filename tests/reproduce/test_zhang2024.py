@@ -1,0 +1,268 @@
+"""The paper against its own definitions; the counts were found independently of this code."""
+
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+
+from sureleaf import levels
+from sureleaf.reproduce import Computed, Verdict, reproduce
+from sureleaf.reproduce.zhang2024 import as_printed, tables
+from sureleaf.reproduce.zhang2024.figures import likelihoods, split_curves
+from sureleaf.reproduce.zhang2024.golf import nodes_of
+from sureleaf.reproduce.zhang2024.tables import printed, printed_table
+
+FOUND = reproduce("zhang2024")
+TWO_NODES = [f"table {number}" for number in range(3, 9)]
+
+
+def counts(*names: str) -> tuple[int, int, int]:
+    """Return how many cells agree, come from another computation, are misprints."""
+    parts = [FOUND.part(name) for name in names]
+    return tuple(sum(part.counts[verdict] for part in parts) for verdict in Verdict)
+
+
+def misprints(name: str) -> set[tuple[str, str]]:
+    return {(cell.row, cell.column) for cell in FOUND.part(name).of(Verdict.MISPRINT)}
+
+
+def test_all_nineteen_tables_and_three_examples_are_there() -> None:
+    names = [part.name for part in FOUND.parts]
+    assert {f"table {number}" for number in range(1, 20)} <= set(names)
+    assert {f"example {number}" for number in (1, 2, 3)} <= set(names)
+    assert len(names) == len(set(names))
+
+
+def test_every_figure_of_the_data_is_judged() -> None:
+    def figures(number: int) -> int:
+        content = printed_table(number)
+        if "covariates" in content:
+            return sum(map(len, content["covariates"].values()))
+        rows = content["nodes"] if "nodes" in content else content["rows"]
+        return sum(map(len, rows.values()))
+
+    for number in [*range(1, 10), *range(11, 20)]:
+        assert len(FOUND.part(f"table {number}").cells) == figures(number)
+
+
+def test_table_1_agrees_throughout() -> None:
+    assert counts("table 1") == (275, 0, 0)
+
+
+def test_table_2_has_four_cells_cut_off() -> None:
+    assert counts("table 2") == (271, 4, 0)
+    cut = {(cell.row, cell.column) for cell in FOUND.part("table 2").of(Verdict.OTHER)}
+    assert cut == {(f"n = {n}", ".60") for n in (9, 10, 25, 100)}
+
+
+def test_five_rows_for_utility_70_holds_only_after_rounding() -> None:
+    confidence, utility = FOUND.part("text under table 2").cells
+    assert confidence.verdict is Verdict.AGREES
+    assert (utility.verdict, utility.defined.value) == (Verdict.OTHER, 7)
+
+
+def test_371_of_378_cells_of_tables_3_to_8_are_explained_and_seven_are_misprints() -> None:
+    cells = [cell for name in TWO_NODES for cell in FOUND.part(name).cells]
+    finite = [cell for cell in cells if cell.row != "n = ∞"]
+    assert len(finite) == 378
+    explained = [cell for cell in finite if cell.verdict is not Verdict.MISPRINT]
+    assert len(explained) == 371
+    assert {name: misprints(name) for name in TWO_NODES} == {
+        "table 3": set(),
+        "table 4": {("n = 50", "(.9, .9)"), ("n = 200", "(.7, .7)")},
+        "table 5": {("n = 50", "(.6, .8)")},
+        "table 6": {("n = 30", "(.8, .8)"), ("n = 40", "(.6, .8)")},
+        "table 7": {("n = 100", "(.6, .9)")},
+        "table 8": {("n = 10", "(.6, .6)")},
+    }
+
+
+def test_one_of_the_371_is_right_by_the_definition_alone() -> None:
+    by_definition_alone = [
+        (name, cell.row, cell.column)
+        for name in TWO_NODES
+        for cell in FOUND.part(name).of(Verdict.AGREES)
+        if cell.other is not None and abs(cell.other.value - cell.printed) > 1e-4
+    ]
+    assert by_definition_alone == [("table 6", "n = 100", "(.9, .9)")]
+
+
+def test_none_of_the_first_columns_of_tables_3_to_8_follows_9() -> None:
+    for name in TWO_NODES:
+        column = [cell for cell in FOUND.part(name).cells if cell.column == "(.6, .6)"]
+        assert all(cell.verdict is not Verdict.AGREES for cell in column if cell.row != "n = ∞")
+
+
+def test_the_21_cells_at_infinity_are_right() -> None:
+    cells = [cell for name in TWO_NODES for cell in FOUND.part(name).cells]
+    limits = [cell for cell in cells if cell.row == "n = ∞"]
+    assert len(limits) == 21
+    assert all(cell.verdict is Verdict.AGREES for cell in limits)
+
+
+def test_simulated_tables_are_off_where_they_were_found_to_be() -> None:
+    assert counts("table 9") == (53, 3, 0)
+    assert counts("table 16") == (118, 0, 2)
+    assert counts("table 17") == (113, 0, 7)
+    assert counts("table 18") == (106, 26, 0)
+    assert counts("table 19") == (125, 7, 0)
+    assert misprints("table 16") == {("n = 30", "entropic .9"), ("n = 30", "blend .6")}
+    assert misprints("table 17") == {
+        ("n = 5", "mle .6"),
+        ("n = 6", "mle .6"),
+        ("n = 9", "entropic .8"),
+        ("n = 9", "entropic .9"),
+        ("n = 30", "entropic .6"),
+        ("n = 30", "entropic .7"),
+        ("n = 30", "blend .8"),
+    }
+
+
+def test_without_ties_every_simulated_level_fits() -> None:
+    for name in ("table 9", "table 18", "table 19"):
+        for cell in FOUND.part(name).cells:
+            if cell.other is not None:
+                assert cell.other.explains(cell.printed, cell.decimals)
+
+
+def test_every_node_of_tables_11_to_14_fits_the_independent_counts() -> None:
+    names = [f"table {number}" for number in (11, 12, 13, 14)]
+    cells = [cell for name in names for cell in FOUND.part(name).cells]
+    assert len(cells) == 40
+    assert not any(cell.verdict is Verdict.MISPRINT for cell in cells)
+    assert all(cell.verdict is Verdict.AGREES for cell in cells if cell.column in ("n", "y"))
+
+
+def test_by_9_outlook_beats_windy_and_the_printed_ranking_falls() -> None:
+    overall = {
+        (cell.row, cell.column): round(cell.defined.value, 4)
+        for cell in FOUND.part("table 15").cells
+    }
+    assert [overall[name, "confidence"] for name in ("Outlook", "Temp", "Humidity", "Windy")] == [
+        0.7617,
+        0.7224,
+        0.8145,
+        0.7461,
+    ]
+    assert [overall[name, "utility"] for name in ("Outlook", "Temp", "Humidity", "Windy")] == [
+        0.6646,
+        0.5908,
+        0.6828,
+        0.6231,
+    ]
+    ranks = {(c.row, c.column): c.defined.value for c in FOUND.part("example 3").cells}
+    assert ranks["Outlook", "confidence"] < ranks["Windy", "confidence"]
+    assert ranks["Outlook", "Gini"] == 1
+
+
+def test_the_two_wrong_ginis_have_one_sign_wrong() -> None:
+    assert misprints("table 15") == {("Outlook", "Gini"), ("Temp", "Gini")}
+    for column, figure in (("Outlook", 0.7143), ("Temp", 0.7976)):
+        nodes = list(nodes_of(column).values())
+        assert as_printed.gini_with_last_squares_added(nodes) == pytest.approx(figure, abs=5e-5)
+
+
+def test_example_2_prints_7134_for_five_sevenths_and_its_blend_rounded() -> None:
+    assert misprints("example 2") == {("mle", "p_max")}
+    blend = [cell for cell in FOUND.part("example 2").cells if cell.row == "blend"]
+    assert [cell.verdict for cell in blend] == [Verdict.OTHER] * 3
+    exact = Fraction(5, 7) ** 2 + Fraction(2, 7) * Fraction(2, 3)  # (21) by hand
+    assert blend[0].defined.value == pytest.approx(float(exact), abs=1e-12)
+
+
+def test_example_1_agrees() -> None:
+    assert counts("example 1") == (2, 0, 0)
+
+
+# The computations against slow, obvious ones.
+
+
+@pytest.mark.parametrize(("n", "share", "success"), [(1, 0.5, 0.3), (4, 0.75, 0.6), (7, 0.5, 1.0)])
+def test_independent_counts_are_two_sums(n: int, share: float, success: float) -> None:
+    def chance(y: int, p: float) -> float:
+        return comb(n, y) * p**y * (1 - p) ** (n - y)
+
+    total = sum(
+        chance(m, share) * chance(y, success) * (1.0 if 2 * y > m else 0.5)
+        for m, y in product(range(1, n + 1), range(n + 1))
+        if 2 * y >= m
+    )
+    found = as_printed.confidence_from_independent_counts(n, share, success)
+    assert found == pytest.approx(total, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20])
+def test_without_ties_only_more_than_half_wins(n: int) -> None:
+    for p in (0.5, 0.6, 0.9, 1.0):
+        won = sum(comb(n, y) * p**y * (1 - p) ** (n - y) for y in range(n // 2 + 1, n + 1))
+        found = as_printed.confidence_without_ties(n, np.array([p]))
+        assert found[0] == pytest.approx(won, abs=1e-12)
+
+
+@pytest.mark.parametrize("of", ["p_max", "confidence", "utility"])
+@pytest.mark.parametrize("method", ["mle", "entropic", "blend"])
+def test_the_biases_are_those_of_levels(method: str, of: str) -> None:
+    found = tables.bias(21, 0.7, method, of).value
+    assert found == pytest.approx(levels.exact_bias(21, 0.7, method=method, of=of), abs=1e-12)
+    if of == "p_max":
+        found = tables.squared_error(21, 0.7, method).value
+        assert found == pytest.approx(levels.exact_mse(21, 0.7, method=method, of=of), abs=1e-12)
+
+
+def test_the_standard_errors_are_those_of_a_simulation_of_10000_samples() -> None:
+    # 400 simulated means: their spread has a relative standard error of 1 / sqrt(800) = 3.5 %,
+    # hence 4 of them; the error of an error, so normal enough at 400.
+    draws = np.random.default_rng(20241017).binomial(20, 0.7, size=(400, 10_000))
+    estimates = np.asarray(levels.estimate_p_max(np.arange(21), 20, method="blend"))
+    errors = estimates - 0.7
+    for values, found in (
+        (errors, tables.bias(20, 0.7, "blend", "p_max")),
+        (errors**2, tables.squared_error(20, 0.7, "blend")),
+    ):
+        means = values[draws].mean(axis=1)
+        assert found.standard_error == pytest.approx(means.std(ddof=1), rel=4 / np.sqrt(800))
+        assert isinstance(found, Computed)
+
+
+# The figures, as numbers.
+
+
+def test_the_no_split_curves_are_those_of_one_node() -> None:
+    n = np.arange(1, 101)
+    for level, formula in (("confidence", levels.confidence), ("utility", levels.utility)):
+        found = split_curves(level)
+        np.testing.assert_allclose(found.curves["No split"], formula(n, 0.7), atol=1e-12)
+
+
+def test_curves_approach_their_ceilings_from_below() -> None:
+    for level in ("confidence", "utility"):
+        found = split_curves(level, 400)
+        for name, curve in found.curves.items():
+            assert curve.max() <= found.ceilings[name] + 1e-12
+            assert curve[-1] == pytest.approx(found.ceilings[name], abs=1e-3)
+
+
+def test_crossings_are_where_the_order_changes_for_good() -> None:
+    for level in ("confidence", "utility"):
+        found = split_curves(level)
+        for crossing in found.crossings:
+            above, below = found.curves[crossing.above], found.curves[crossing.below]
+            assert (above[crossing.n - 1 :] > below[crossing.n - 1 :]).all()
+            assert above[crossing.n - 2] <= below[crossing.n - 2]
+
+
+def test_the_likelihoods_are_largest_at_the_estimates() -> None:
+    found = likelihoods(100_001)
+    assert found.p_max[found.binomial.argmax()] == pytest.approx(found.mle, abs=1e-5)
+    assert found.p_max[found.entropic.argmax()] == pytest.approx(found.entropic_mle, abs=1e-5)
+    np.testing.assert_allclose(
+        found.entropic[::5000],
+        levels.entropic_binomial(7, found.p_max[::5000]).pmf(5),
+        atol=1e-12,
+    )
+
+
+def test_the_data_name_their_source() -> None:
+    assert "10.3390/stats7040071" in printed()["source"]

@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+
+from sureleaf import TreeClassifier
+from sureleaf.levels import class_utility, estimate_p_max, utility
+from sureleaf.table import read_table
+from sureleaf.tree import GrowthRules, TrainingRows, grow
+from sureleaf.tree.pruning import node_utilities, prune_by_utility, utility_alphas
+
+
+def make_tree(n_classes=2, n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    labels = np.digitize(X[:, 0] + rng.normal(size=n), np.arange(n_classes - 1) * 0.7)
+    rows = TrainingRows(read_table(X), labels.astype(np.int32), n_classes)
+    return grow(rows, GrowthRules("gini", min_samples_leaf=1))
+
+
+def total_utility(tree):
+    n = tree.class_counts.sum(axis=1)
+    leaves = tree.leaf_ids
+    return float(n[leaves] @ node_utilities(tree)[leaves]) / n[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_node_has_the_utility_of_its_counts(n_classes):
+    tree = make_tree(n_classes)
+    found = node_utilities(tree)
+    for node, counts in enumerate(tree.class_counts):
+        n = counts.sum()
+        if n_classes == 2:
+            expected = utility(n, estimate_p_max(counts.max(), n))
+        else:
+            expected = class_utility(n, (counts + 1) / (n + 3))
+        assert found[node] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_pruning_has_more_utility_less_the_gain_a_leaf(seed):
+    tree = make_tree(n=25, seed=seed)
+    for gain in (0.0, 0.01, 0.05, 0.2):
+        pruned = prune_by_utility(tree, gain)
+        assert total_utility(pruned) - gain * pruned.n_leaves == pytest.approx(
+            best_by_hand(tree, gain)
+        )
+
+
+def best_by_hand(tree, gain):
+    n, useful = tree.class_counts.sum(axis=1), node_utilities(tree)
+
+    def best(node):
+        as_leaf = n[node] / n[0] * useful[node] - gain
+        if tree.is_leaf[node]:
+            return as_leaf
+        return max(as_leaf, sum(best(int(child)) for child in tree.branches(node)))
+
+    return best(0)
+
+
+def test_more_is_cut_the_more_a_leaf_must_add():
+    tree = make_tree()
+    sizes = [prune_by_utility(tree, gain).n_leaves for gain in (0, 0.001, 0.01, 0.1, 1)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 1
+    assert np.isinf(utility_alphas(tree)[tree.is_leaf]).all()
+
+
+def test_noise_is_cut_to_one_leaf_and_signal_is_kept():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    noise = rng.integers(0, 2, 400)
+    model = TreeClassifier(pruning="utility", random_state=0)
+    assert model.fit(X, noise).tree_.n_leaves <= 2
+    plain = model.fit(X, X[:, 2] > 0.3)
+    assert plain.tree_.n_leaves == 2
+
+
+def test_utility_pruning_is_the_same_for_the_same_seed():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + rng.normal(size=200) > 0
+    one, other = (
+        TreeClassifier(pruning="utility", random_state=7, n_jobs=n_jobs).fit(X, y)
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.tree_.feature, other.tree_.feature)
