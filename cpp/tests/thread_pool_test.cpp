@@ -1,4 +1,4 @@
-#include "sureleaf/threads.hpp"
+#include "sureleaf/thread_pool.hpp"
 
 #include <atomic>
 #include <stdexcept>
@@ -9,19 +9,19 @@
 
 namespace {
 
-using sureleaf::Crew;
-using sureleaf::Patience;
+using sureleaf::InterruptFlag;
+using sureleaf::ThreadPool;
 
 void every_job_of_every_step_is_done_once() {
   for (const std::size_t n_threads : {1, 2, 7}) {
-    Crew crew(n_threads);
-    Patience patience;
-    CHECK(crew.size() == n_threads);
+    ThreadPool pool(n_threads);
+    InterruptFlag interrupt;
+    CHECK(pool.size() == n_threads);
     for (const std::size_t n_jobs : {0, 1, 2, 5, 300}) {
       for (int step = 0; step < 100; ++step) {
         std::vector<int> done(n_jobs, 0);
         std::atomic<bool> has_own_number = true;
-        crew.run(n_jobs, patience, [&](std::size_t i, std::size_t thread) {
+        pool.run(n_jobs, interrupt, [&](std::size_t i, std::size_t thread) {
           ++done[i];
           if (thread >= n_threads) has_own_number = false;
         });
@@ -34,24 +34,24 @@ void every_job_of_every_step_is_done_once() {
 
 void a_crew_that_was_not_needed_ends() {
   for (int round = 0; round < 20; ++round) {
-    const Crew idle(3);
+    const ThreadPool idle(3);
     CHECK(idle.size() == 3);
   }
-  CHECK(Crew(0).size() == 1);
+  CHECK(ThreadPool(0).size() == 1);
 }
 
 void the_first_failure_is_the_one_that_is_told() {
   for (int round = 0; round < 50; ++round) {
-    Patience patience;
-    std::string told;
+    InterruptFlag interrupt;
+    std::string message;
     try {
-      sureleaf::run_jobs(64, 4, patience, [](std::size_t i, std::size_t) {
+      sureleaf::run_jobs(64, 4, interrupt, [](std::size_t i, std::size_t) {
         if (i == 5) throw std::runtime_error("job 5");
       });
     } catch (const std::exception& error) {
-      told = error.what();
+      message = error.what();
     }
-    CHECK(told == "job 5");
+    CHECK(message == "job 5");
   }
 }
 

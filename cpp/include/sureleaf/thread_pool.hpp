@@ -1,4 +1,4 @@
-// Independent jobs on a few threads, which stop early when the caller is interrupted.
+// A thread pool for independent jobs, and a flag that stops them when the caller is interrupted.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
-// Asks the caller now and then whether to go on. Only the calling thread asks (it may have to take
-// a lock that belongs to it); the others see its answer.
-class Patience {
+// Asks the caller now and then whether to stop. Only the calling thread asks (it may have to take a
+// lock that belongs to it); the other threads see its answer.
+class InterruptFlag {
  public:
-  explicit Patience(std::function<bool()> interrupted = {})
+  explicit InterruptFlag(std::function<bool()> interrupted = {})
       : interrupted_(std::move(interrupted)), caller_(std::this_thread::get_id()) {}
 
   // Throws Interrupted if the work should stop; cheap enough for every node and column.
@@ -48,15 +48,15 @@ class Patience {
   std::atomic<bool> stop_{false};
 };
 
-// Threads that are kept for a piece of work and share out the jobs of each of its steps. They are
-// started when first needed, and between two steps they wait awake for a while: a node has steps of
-// some microseconds, in which a thread can neither be made nor woken.
-class Crew {
+// Threads that live for a whole growth and share the jobs of each of its steps. They are started
+// when first needed. Between two steps they spin for a while: the steps of a node take
+// microseconds, less than it takes to start or wake a thread.
+class ThreadPool {
  public:
-  explicit Crew(std::size_t n_threads) : size_(std::max<std::size_t>(1, n_threads)) {}
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
-  ~Crew() {
+  explicit ThreadPool(std::size_t n_threads) : size_(std::max<std::size_t>(1, n_threads)) {}
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool() {
     if (threads_.empty()) return;
     task_ = {};
     open_step();
@@ -66,26 +66,26 @@ class Crew {
   std::size_t size() const { return size_; }
 
   // Runs job(i, thread) for i = 0 .. n_jobs - 1; jobs start in that order. The calling thread works
-  // too, and does not wait for a thread that has not come. The first exception is thrown again here
-  // after all threads have stopped.
+  // too, and does not wait for threads that have not joined. The first exception is thrown again
+  // here after all threads have stopped.
   template <class Job>
-  void run(std::size_t n_jobs, Patience& patience, Job&& job) {
+  void run(std::size_t n_jobs, InterruptFlag& interrupt, Job&& job) {
     std::atomic<std::size_t> next{0};
     std::exception_ptr failure;
     std::mutex failure_mutex;
     auto work = [&](std::size_t thread) {
       try {
         for (;;) {
-          patience.check();
+          interrupt.check();
           const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
           if (i >= n_jobs) return;
           job(i, thread);
         }
       } catch (...) {
-        // Kept before the others are told to stop: their Interrupted must not take its place.
+        // Stored before the others are stopped: their Interrupted must not replace it.
         const std::lock_guard<std::mutex> lock(failure_mutex);
         if (!failure) failure = std::current_exception();
-        patience.stop();
+        interrupt.stop();
       }
     };
     if (size_ == 1 || n_jobs <= 1) {
@@ -105,11 +105,11 @@ class Crew {
   using State = std::uint64_t;
   static constexpr State is_open = State{1} << 16, new_step = is_open << 1;
   static constexpr State n_working = is_open - 1;
-  static constexpr int n_looks = 20'000;
+  static constexpr int n_spins = 20'000;
 
   struct Task {
     void* work = nullptr;
-    void (*call)(void*, std::size_t) = nullptr;  // none: there is no more to do
+    void (*call)(void*, std::size_t) = nullptr;  // nullptr: stop the thread
   };
 
   void start_threads() {
@@ -119,7 +119,7 @@ class Crew {
       for (std::size_t t = 1; t < std::min<std::size_t>(size_, n_working); ++t)
         threads_.emplace_back([this, t] { follow(t); });
     } catch (const std::system_error&) {
-      // The machine has no thread left to give: those there are do the work.
+      // The system has no more threads: those that exist do the work.
     }
   }
   void open_step() {
@@ -146,9 +146,9 @@ class Crew {
     }
   }
   void wait_for_change(State old) const {
-    for (int look = 0; look < n_looks; ++look) {
+    for (int spin = 0; spin < n_spins; ++spin) {
       if (state_.load(std::memory_order_acquire) != old) return;
-      if (look % 64 == 63) std::this_thread::yield();
+      if (spin % 64 == 63) std::this_thread::yield();
     }
     state_.wait(old, std::memory_order_acquire);
   }
@@ -159,10 +159,10 @@ class Crew {
   Task task_;
 };
 
-// One step of jobs with threads of its own.
+// One step of jobs on threads of its own.
 template <class Job>
-void run_jobs(std::size_t n_jobs, std::size_t n_threads, Patience& patience, Job&& job) {
-  Crew(std::min(n_threads, n_jobs)).run(n_jobs, patience, job);
+void run_jobs(std::size_t n_jobs, std::size_t n_threads, InterruptFlag& interrupt, Job&& job) {
+  ThreadPool(std::min(n_threads, n_jobs)).run(n_jobs, interrupt, job);
 }
 
 }  // namespace sureleaf

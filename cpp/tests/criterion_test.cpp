@@ -1,4 +1,4 @@
-#include "sureleaf/impurity.hpp"
+#include "sureleaf/criterion.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,12 +10,16 @@
 
 namespace {
 
-using sureleaf::CountEntropy;
-using sureleaf::CountGini;
+using sureleaf::Entropy;
+using sureleaf::EntropyCountScorer;
+using sureleaf::Gini;
+using sureleaf::GiniCountScorer;
+using sureleaf::GiniWeightScorer;
+using sureleaf::ImpurityScorer;
 using sureleaf::LogTable;
 using sureleaf::Sides;
-using sureleaf::TwoClassMeter;
-using sureleaf::WeightMeter;
+using sureleaf::TwoClassEntropy;
+using sureleaf::TwoClassGini;
 using sureleaf::xlog2x;
 
 void logarithms_agree_with_the_library() {
@@ -35,31 +39,31 @@ void logarithms_agree_with_the_library() {
   CHECK(std::abs(xlog2x(std::numeric_limits<double>::denorm_min())) < 1e-300);
 }
 
-// Moves rows of two classes through both meters and compares them at every cut.
-template <class Meter, class Other, class Weight>
+// Moves rows of two classes through both scorers and compares them at every cut.
+template <class Scorer, class Other, class Weight>
 void compare(const std::vector<std::pair<std::size_t, Weight>>& rows) {
   std::vector<Weight> totals(2, Weight{0});
   for (const auto& [k, w] : rows) totals[k] += w;
   double total = static_cast<double>(totals[0] + totals[1]);
   const LogTable logs(static_cast<std::size_t>(total) + 1, 100);
   Sides<Weight> sides(2), other_sides(2);
-  Meter meter(totals, sides, logs);
+  Scorer scorer(totals, sides, logs);
   Other other(totals, other_sides, logs);
   bool agrees = true, dismisses_rightly = true;
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
-    meter.move(rows[i].first, rows[i].second);
+    scorer.move(rows[i].first, rows[i].second);
     other.move(rows[i].first, rows[i].second);
-    agrees = agrees && checks::close(meter.gain(), other.gain(), 1e-10 * total) &&
-             checks::close(static_cast<double>(meter.left()), static_cast<double>(other.left()),
+    agrees = agrees && checks::close(scorer.gain(), other.gain(), 1e-10 * total) &&
+             checks::close(static_cast<double>(scorer.left()), static_cast<double>(other.left()),
                            1e-12 * total) &&
-             checks::close(static_cast<double>(meter.right()), static_cast<double>(other.right()),
+             checks::close(static_cast<double>(scorer.right()), static_cast<double>(other.right()),
                            1e-12 * total);
-    for (const double limit : {0.0, meter.gain() * (1 - 1e-9), meter.gain() / 2})
-      if (meter.gain() > limit && meter.is_at_most(limit)) dismisses_rightly = false;
+    for (const double limit : {0.0, scorer.gain() * (1 - 1e-9), scorer.gain() / 2})
+      if (scorer.gain() > limit && scorer.is_at_most(limit)) dismisses_rightly = false;
   }
   CHECK(agrees);
   CHECK(dismisses_rightly);
-  CHECK(meter.is_at_most(2 * total));
+  CHECK(scorer.is_at_most(2 * total));
 }
 
 void two_classes_are_measured_as_many_are() {
@@ -73,10 +77,10 @@ void two_classes_are_measured_as_many_are() {
       counts.emplace_back(k, 1 + random() % 3);
       weights.emplace_back(k, std::generate_canonical<double, 53>(random) + 1e-3);
     }
-    compare<TwoClassMeter<std::int64_t, true>, CountEntropy>(counts);
-    compare<TwoClassMeter<std::int64_t, false>, CountGini>(counts);
-    compare<TwoClassMeter<double, true>, WeightMeter<true>>(weights);
-    compare<TwoClassMeter<double, false>, WeightMeter<false>>(weights);
+    compare<TwoClassEntropy<std::int64_t>, EntropyCountScorer>(counts);
+    compare<TwoClassGini<std::int64_t>, GiniCountScorer>(counts);
+    compare<TwoClassEntropy<double>, ImpurityScorer<Entropy, double>>(weights);
+    compare<TwoClassGini<double>, GiniWeightScorer>(weights);
   }
 }
 
