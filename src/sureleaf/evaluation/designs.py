@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sureleaf.arguments import Integers, check_count, check_share
+from sureleaf.arguments import IntArray, check_count, check_share
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.splits import (
     Design,
@@ -80,7 +80,7 @@ class KFold(Design):
         """Return folds times repeats."""
         return self.n_splits * self.repeats
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         if self.time_ordered:
             yield from self._forward(len(classes), groups)
             return
@@ -93,7 +93,7 @@ class KFold(Design):
                     np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), repeat, fold
                 )
 
-    def _forward(self, n: int, groups: Integers | None) -> Iterator[Split]:
+    def _forward(self, n: int, groups: IntArray | None) -> Iterator[Split]:
         if groups is not None:
             raise InvalidArgumentError(
                 "groups cannot be kept whole where rows are split by time; "
@@ -106,14 +106,14 @@ class KFold(Design):
 
 
 def assign_folds(
-    classes: Integers,
-    groups: Integers | None,
+    classes: IntArray,
+    groups: IntArray | None,
     n_splits: int,
     *,
     stratified: bool,
     seed: int,
     repeat: int,
-) -> Integers:
+) -> IntArray:
     """Return the fold of each row; groups stay whole."""
     n_units = len(classes) if groups is None else int(groups.max()) + 1
     check_units(n_units, n_splits, groups, f"A partition into {n_splits} folds")
@@ -155,7 +155,7 @@ class LeaveOneOut(Design):
         """Return the number of rows or groups."""
         return n_units
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         units = np.arange(len(classes)) if groups is None else groups
         n_units = int(units.max(initial=-1)) + 1
         check_units(n_units, 2, groups, "Leave-one-out")
@@ -202,7 +202,7 @@ class NestedKFold(Design):
         """Return repeats times k (k + 1) / 2."""
         return self.repeats * self.n_splits * (self.n_splits + 1) // 2
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         for repeat in range(self.repeats):
             folds = assign_folds(
                 classes, groups, self.n_splits, stratified=self.stratified, seed=seed, repeat=repeat
@@ -255,7 +255,7 @@ class Holdout(Design):
         """Return 1."""
         return 1
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         if self.time_ordered:
             if groups is not None:
                 raise InvalidArgumentError(
@@ -301,14 +301,14 @@ class RepeatedHoldout(Design):
         """Return the number of repeats."""
         return self.repeats
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         for repeat in range(self.repeats):
             yield _one(classes, groups, self.test, self.stratified, seed, repeat)
 
 
 def _one(
-    classes: Integers,
-    groups: Integers | None,
+    classes: IntArray,
+    groups: IntArray | None,
     test: float,
     stratified: bool,
     seed: int,
@@ -361,7 +361,7 @@ class Bootstrap(Design):
         """Return the number of bootstraps."""
         return self.n_bootstraps
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         units = np.arange(len(classes)) if groups is None else groups
         n_units = int(units.max(initial=-1)) + 1
         check_units(n_units, 2, groups, "A bootstrap")
@@ -374,7 +374,7 @@ class Bootstrap(Design):
             )
 
 
-def _draw(members: list[Integers], n_units: int, seed: int, number: int) -> Integers:
+def _draw(members: list[IntArray], n_units: int, seed: int, number: int) -> IntArray:
     """How often each unit is drawn; again in the rare case that none is left out."""
     attempt = 0
     while True:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sureleaf.arguments import Floats, Integers, check_choice
+from sureleaf.arguments import FloatArray, IntArray, check_choice
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.random_streams import PARTITION, RESAMPLE, draw_with_replacement, shuffled
 
@@ -24,7 +24,7 @@ __all__ = [
 # Over- and under-sampling of the training part, and of that only.
 
 
-def balance(train: Integers, classes: Integers, how: str, seed: int, number: int) -> Integers:
+def balance(train: IntArray, classes: IntArray, how: str, seed: int, number: int) -> IntArray:
     """Return training rows in which the classes that occur are equally frequent.
 
     ``"over"`` keeps every row and draws more of the rarer classes with replacement up to the
@@ -72,8 +72,8 @@ class Split:
     (3, True)
     """
 
-    train: Integers
-    test: Integers
+    train: IntArray
+    test: IntArray
     repeat: int
     fold: int
     without: int | None = None
@@ -97,11 +97,11 @@ class Design:
         """Return how many splits that many rows (or groups) get."""
         raise NotImplementedError
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         raise NotImplementedError
 
     def splits(
-        self, classes: Integers, *, groups: Integers | None = None, seed: int = 0
+        self, classes: IntArray, *, groups: IntArray | None = None, seed: int = 0
     ) -> Iterator[Split]:
         """Yield the splits of rows of these classes (codes), groups kept whole.
 
@@ -152,8 +152,8 @@ def check_units(n_units: int, least: int, groups: object, why: str) -> None:
 
 
 def stratified_folds(
-    classes: Integers, n_folds: int, *, stratified: bool, seed: int, repeat: int
-) -> Integers:
+    classes: IntArray, n_folds: int, *, stratified: bool, seed: int, repeat: int
+) -> IntArray:
     """Fold of each row: sizes differ by at most one, and so do those of each class if stratified.
 
     Rows are shuffled, sorted by class, and dealt out like cards.
@@ -173,8 +173,8 @@ def stratified_folds(
 
 
 def pick_test(
-    classes: Integers, test: float, *, stratified: bool, seed: int, repeat: int
-) -> Integers:
+    classes: IntArray, test: float, *, stratified: bool, seed: int, repeat: int
+) -> IntArray:
     """0 for training rows and 1 for test rows; at least one of each.
 
     Stratified: each class gives its share, fractions going to the largest remainders.
@@ -203,8 +203,14 @@ def pick_test(
 
 
 def group_folds(
-    classes: Integers, groups: Integers, shares: Floats, *, stratified: bool, seed: int, repeat: int
-) -> Integers:
+    classes: IntArray,
+    groups: IntArray,
+    shares: FloatArray,
+    *,
+    stratified: bool,
+    seed: int,
+    repeat: int,
+) -> IntArray:
     """Part of each row with groups whole: parts come near their shares of rows (of each class).
 
     Groups are taken at random, larger ones first, each to the part where it leaves the least

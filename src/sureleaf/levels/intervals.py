@@ -29,12 +29,12 @@ from scipy.special import (
 from sureleaf.arguments import (
     FloatArray,
     Numbers,
-    as_given,
     broadcast,
-    chance,
-    finite_rows,
-    require_pairs,
-    within,
+    check_finite_rows,
+    check_pairs,
+    check_range,
+    check_unit_interval,
+    scalar_or_array,
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.nodes import confidence, utility
@@ -151,10 +151,10 @@ def _bounds(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return n and the bounds of p_max in the broadcast shape."""
     counts, n_rows, wanted = broadcast(
-        y=finite_rows("y", y), n=finite_rows("n", n), level=_level(level)
+        y=check_finite_rows("y", y), n=check_finite_rows("n", n), level=_level(level)
     )
     scalars = counts.ndim == 0
-    counts = require_pairs("y", counts, ~(counts > n_rows), "at most n", scalars=scalars)
+    counts = check_pairs("y", counts, ~(counts > n_rows), "at most n", scalars=scalars)
     y_max = np.maximum(counts, n_rows - counts)
     tail = (1 - wanted) / 2
     empty, pure = n_rows == 0, y_max == n_rows
@@ -165,7 +165,7 @@ def _bounds(
 
 
 def _level(level: ArrayLike) -> FloatArray:
-    return within(
+    return check_range(
         "level",
         level,
         lambda level: (level > 0) & (level < 1),
@@ -175,7 +175,7 @@ def _level(level: ArrayLike) -> FloatArray:
 
 
 def _interval(low: ArrayLike, high: ArrayLike) -> Interval:
-    return Interval(as_given(np.asarray(low)), as_given(np.asarray(high)))
+    return Interval(scalar_or_array(np.asarray(low)), scalar_or_array(np.asarray(high)))
 
 
 # Intervals for a probability from k hits of n rows: Wilson, Clopper-Pearson, Jeffreys.
@@ -366,7 +366,7 @@ def exact_coverage(n: int, p: ArrayLike, *, method: str = "wilson", level: float
         )
     if n != int(n) or n < 1:
         raise InvalidArgumentError(f"n must be a whole number of at least 1; got {n!r}.")
-    chances = chance("p", p)
+    chances = check_unit_interval("p", p)
     k = np.arange(int(n) + 1.0)
     low, high = INTERVALS[method](k, n, level=level)
     inside = (low <= chances[..., np.newaxis]) & (chances[..., np.newaxis] <= high)
@@ -374,14 +374,14 @@ def exact_coverage(n: int, p: ArrayLike, *, method: str = "wilson", level: float
     log_mass = (
         log_choices + xlogy(k, chances[..., np.newaxis]) + xlog1py(n - k, -chances[..., np.newaxis])
     )
-    return as_given(np.asarray((np.exp(log_mass) * inside).sum(axis=-1)))
+    return scalar_or_array(np.asarray((np.exp(log_mass) * inside).sum(axis=-1)))
 
 
 def _counts(hits: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    k, rows = broadcast(hits=finite_rows("hits", hits), n=finite_rows("n", n))
+    k, rows = broadcast(hits=check_finite_rows("hits", hits), n=check_finite_rows("n", n))
     scalars = np.ndim(hits) == 0 and np.ndim(n) == 0
     expected = "at most n; counts are wanted, not rates"
-    return require_pairs("hits", k, ~(k > rows), expected, scalars=scalars), rows
+    return check_pairs("hits", k, ~(k > rows), expected, scalars=scalars), rows
 
 
 def _checked(level: float) -> float:
@@ -398,16 +398,16 @@ def _interval_proportions(
     bad = np.isnan(k) | np.isnan(rows)
     low = np.where(bad, np.nan, np.where(k == 0, 0.0, low))
     high = np.where(bad, np.nan, np.where(k == rows, 1.0, high))
-    return ProportionInterval(as_given(low), as_given(high))
+    return ProportionInterval(scalar_or_array(low), scalar_or_array(high))
 
 
-# How sure counted rows make one that a class named before them is the most probable one.
+# The probability that a class is the most probable one, given counted rows.
 #
-# (5) asks before the rows are seen whether their majority will be the right one. Here the class was
-# named by someone else, say by a model that has not seen these rows, and the rows are its test.
-# With half a row of every class added (Jeffreys' prior), what is known of the class probabilities is a
-# Dirichlet distribution: independent gamma variables G_j of shape count_j + 1/2, divided by their
-# sum. The class c is the most probable one if G_c is the largest.
+# (5) is the probability, before the rows are seen, that their majority is the right class. Here the
+# class was named beforehand, for instance by a model that has not seen these rows, and the rows
+# test it. With half a row of every class added (Jeffreys' prior), the posterior of the class
+# probabilities is a Dirichlet distribution: independent gamma variables G_j of shape
+# count_j + 1/2, divided by their sum. Class c is the most probable one if G_c is the largest.
 
 _PRIOR_ROWS = 0.5
 _STEP = 0.2

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
-from sureleaf.arguments import Floats, check_level
+from sureleaf.arguments import FloatArray, check_level
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals.estimate import Estimate, Interval
 
 __all__ = ["delong_covariance", "delong_interval", "delong_one_vs_rest", "newcombe_auc"]
 
 
-def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[Floats, Floats]:
+def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Areas under the ROC curves of several scores of the same rows, and their covariance.
 
     Parameters
