@@ -105,7 +105,7 @@ def rarest_all_alike(evaluation: "Evaluation") -> bool:
 
 def interval_of_rate(
     evaluation: "Evaluation", measure: Measure, rate: float, level: float
-) -> tuple[float, Interval]:
+) -> tuple[float, Interval[float]]:
     """Rows that a rate is counted among, and Wilson's interval for so many, each counted once.
 
     Examples

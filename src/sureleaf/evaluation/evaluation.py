@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sureleaf.arguments import FloatArray, IntArray, LabelArray
 from sureleaf.errors import InvalidArgumentError, MissingPackageError
 from sureleaf.evaluation import estimates, store
+from sureleaf.evaluation.designs import Design
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import (
     CalibrationCurve,
@@ -24,7 +25,6 @@ from sureleaf.evaluation.measures import (
 from sureleaf.evaluation.measures.calibration import correct_priors
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
 from sureleaf.evaluation.measures.rates import count_pairs
-from sureleaf.evaluation.splits import Design
 from sureleaf.formatting import TextDisplay
 
 if TYPE_CHECKING:

@@ -20,11 +20,10 @@ from sureleaf.errors import (
     InvalidTypeError,
     UnseenCategoryWarning,
 )
-from sureleaf.evaluation.designs import KFold
+from sureleaf.evaluation.designs import Design, KFold, Split
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.labelled_table import Table, class_codes, read_table, take_rows
 from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.evaluation.splits import Design, Split
 from sureleaf.progress import track
 from sureleaf.random_streams import FIT, read_seed, seed_for
 

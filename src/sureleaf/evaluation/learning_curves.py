@@ -18,7 +18,7 @@ from sureleaf.evaluation.curve_stopping import (
     Schedule,
     StopRule,
 )
-from sureleaf.evaluation.designs import RepeatedHoldout
+from sureleaf.evaluation.designs import RepeatedHoldout, Split
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
 from sureleaf.evaluation.intervals import Estimate, corrected_resampled, wilson
 from sureleaf.evaluation.labelled_table import read_table
@@ -26,7 +26,6 @@ from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
 from sureleaf.evaluation.power_law import PowerLaw, fit_power_law
 from sureleaf.evaluation.prevalence_variance import slopes_of, variance_of_shares
-from sureleaf.evaluation.splits import Split
 from sureleaf.formatting import TextDisplay
 from sureleaf.progress import track
 from sureleaf.random_streams import CURVE, PARTITION, generator, read_seed, shuffled

@@ -10,7 +10,8 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals.estimate import Estimate, Interval
+from sureleaf.evaluation.intervals.estimate import Estimate
+from sureleaf.levels.intervals import Interval
 
 __all__ = [
     "OutOfBagMean",
@@ -39,7 +40,7 @@ def bca_limits(
     *,
     level: float = 0.95,
     times: ArrayLike | None = None,
-) -> Interval:
+) -> Interval[float]:
     """Limits of the bias-corrected and accelerated bootstrap.
 
     Parameters
