@@ -20,7 +20,7 @@ from sureleaf.auditing.model_leaves import LeafView, Said, ask_model
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
 from sureleaf.evaluation import Estimate
-from sureleaf.evaluation.intervals.proportion import wilson
+from sureleaf.levels.intervals import wilson
 from sureleaf.model.column_table import json_value
 from sureleaf.model.node_levels import levels_of_counts
 

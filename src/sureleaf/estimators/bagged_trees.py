@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from sureleaf import _kernel
+from sureleaf.arguments import check_choice, check_number, thread_count
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.mixins import FeaturesMixin, PredictingMixin
 from sureleaf.estimators.saving import SavingMixin
@@ -27,9 +28,9 @@ from sureleaf.model.bagged_model import (
 from sureleaf.model.cross_fitting import predicted_class
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.tree_settings import build, trees_at_once
-from sureleaf.parameters import check_choice, check_number, draw_seed, thread_count
 from sureleaf.probability import find_estimate
 from sureleaf.progress import track
+from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import TrainingRows, Tree
 from sureleaf.tree.growing import kernel_table

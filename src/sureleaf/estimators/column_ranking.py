@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from sureleaf.arguments import check_choice, thread_count
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import class_confidence, class_utility, tree_levels
 from sureleaf.model.column_table import ColumnTable
@@ -14,9 +15,9 @@ from sureleaf.model.cross_fitting import cross_fit, node_hits, predicted_class
 from sureleaf.model.folds import fold_numbers
 from sureleaf.model.leaf_counts import count_leaves
 from sureleaf.model.node_levels import levels_of_hits
-from sureleaf.parameters import check_choice, draw_seed, thread_count
 from sureleaf.probability import Laplace
 from sureleaf.progress import track
+from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from sureleaf.arguments import check_number, thread_count
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning, suggestion, warn_caller
 from sureleaf.model.cross_fitting import CrossFit, cross_fit, node_hits, predicted_class
 from sureleaf.model.folds import fold_numbers
@@ -30,7 +31,6 @@ from sureleaf.model.leaf_table import (
 from sureleaf.model.node_levels import NodeLevels, levels_of_counts, levels_of_hits
 from sureleaf.model.subgroups import subgroups
 from sureleaf.model.tree_settings import TreeSettings, build, prune_again
-from sureleaf.parameters import check_number, thread_count
 from sureleaf.probability import find_estimate
 from sureleaf.table import EncodedTable, Schema, encode, encode_labels
 from sureleaf.tree import (

@@ -6,6 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from sureleaf.arguments import (
+    check_choice,
+    check_groups,
+    check_number,
+    check_weights,
+    thread_count,
+)
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.mixins import ChangingMixin, FeaturesMixin, LevelsMixin, RoutingMixin
 from sureleaf.estimators.saving import SavingMixin
@@ -14,15 +21,8 @@ from sureleaf.model.leaf_counts import leaf_counts_of, recount, split_rows
 from sureleaf.model.node_probabilities import NodeProbabilities
 from sureleaf.model.refits import TreeRefits
 from sureleaf.model.tree_settings import TreeSettings, build_resolved
-from sureleaf.parameters import (
-    check_choice,
-    check_groups,
-    check_number,
-    check_weights,
-    draw_seed,
-    thread_count,
-)
 from sureleaf.probability import find_estimate
+from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
@@ -231,7 +231,7 @@ class TreeClassifier(
         table = read_table(X, categorical_features=self.categorical_features, estimator=name)
         labels, classes = encode_labels(y, estimator=name)
         rows = self._match(table, labels, len(classes), None)
-        weights = check_weights(sample_weight, table.n_rows)
+        weights = check_weights(sample_weight, table.n_rows, ones_as_none=True)
         return TreeRefits(rows, classes, weights, self.n_jobs)
 
     def _grow(
@@ -309,7 +309,7 @@ class TreeClassifier(
                 "X and y must have the same number of rows (inconsistent numbers of samples); "
                 f"got {table.n_rows} and {len(labels)}."
             )
-        weights = self._scaled(check_weights(sample_weight, table.n_rows))
+        weights = self._scaled(check_weights(sample_weight, table.n_rows, ones_as_none=True))
         if weights is not None and not weights.all() and not self._has_schema():
             table = Recoding.of(table, np.flatnonzero(weights))(table)
         return TrainingRows(table, labels, n_classes, weights)

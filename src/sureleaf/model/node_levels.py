@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
+from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import winner_of_utility
 from sureleaf.model.cross_fitting import NodeHits, predicted_class
@@ -84,8 +85,7 @@ class NodeLevels:
         if self.n_classes == 1:
             return np.ones(len(y)), np.ones(len(y))
         if self.from_counts:
-            low = np.where(y > 0, betaincinv(np.maximum(y, 1e-9), misses + 1.0, tail), 0.0)
-            high = np.where(misses > 0, betainccinv(y + 1.0, np.maximum(misses, 1e-9), tail), 1.0)
+            low, high = clopper_pearson_limits(y, self.trials, np.asarray(tail))
         else:
             useful = betaincinv(y, misses, tail)
             low = winner_of_utility(self.n, useful, self._weights())[0]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import check_weights, thread_count
 from sureleaf.model.tree_settings import TreeSettings, trees_at_once
-from sureleaf.parameters import check_weights, thread_count
 from sureleaf.probability import find_estimate
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
@@ -157,7 +157,7 @@ class TreeRefits:
         recoding = self._recodings.of(times * is_used)
         labels, classes = self._known_classes(np.flatnonzero(times))
         weights = None if self.sample_weight is None else self.sample_weight[train]
-        weights = estimator._scaled(check_weights(weights, len(train)))
+        weights = estimator._scaled(check_weights(weights, len(train), ones_as_none=True))
         used, own = train, weights
         # Drawing deals out rows by their number; C4.5 breaks some ties by the order of rows.
         if not estimator._draws(recipe) and bool((np.diff(train) >= 0).all()):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.model.folds import fold_numbers, hold_out
-from sureleaf.parameters import check_number
 from sureleaf.tree import (
     GrowthRules,
     TrainingRows,
