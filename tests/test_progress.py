@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sureleaf.progress import Bar, track, watched
+from sureleaf.progress import ProgressBar, track, progress_enabled
 
 
 def slowly(seconds: float) -> Iterator[int]:
@@ -25,7 +25,7 @@ def test_quick_work_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_slow_work_draws_a_bar_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
-    with watched():
+    with progress_enabled():
         assert list(track(slowly(0.4), total=4, what="Counting", costs=[1, 1, 1, 1])) == [
             0,
             1,
@@ -42,7 +42,7 @@ def test_slow_work_draws_a_bar_with_the_time_left(capsys: pytest.CaptureFixture[
 def test_nobody_watches_by_default_nor_within_another_bar(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with watched():
+    with progress_enabled():
         for _ in track(range(1), total=1, what="Outer"):
             assert list(track(slowly(0.3), total=4, what="Inner")) == [0, 1, 2, 3]
     assert "Inner" not in "".join(capsys.readouterr())
@@ -51,8 +51,8 @@ def test_nobody_watches_by_default_nor_within_another_bar(
 
 def test_an_error_ends_the_bar(capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted() -> None:
-        with Bar("Counting", None) as bar:
-            bar.reach(3, "3 rows")
+        with ProgressBar("Counting", None) as bar:
+            bar.update(3, "3 rows")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -1,18 +1,17 @@
-"""What can go wrong, as types.
+"""The errors and warnings of Sureleaf, and helpers that word or raise them.
 
 ::
 
-    SureleafError                      everything below; catch this to catch all
-      InvalidArgumentError (ValueError)  an argument's value cannot be used
-        UnreachableLevelError            no sample size reaches the level asked for
-      InvalidTypeError (TypeError)       an argument's type cannot be used
+    SureleafError                        base class; catch it to catch every error below
+      InvalidArgumentError (ValueError)  the value of an argument cannot be used
+        UnreachableLevelError            no sample size reaches the requested level
+      InvalidTypeError (TypeError)       the type of an argument cannot be used
       FailedFitError (RuntimeError)      an estimator failed on every split
       MissingPackageError (ImportError)  an optional library is not installed
-    TrainingRowsWarning (UserWarning)    figures come from rows that shaped the model
-    UnseenCategoryWarning (UserWarning)  a category was not there in training
+    TrainingRowsWarning (UserWarning)    numbers were computed from the training rows
+    UnseenCategoryWarning (UserWarning)  rows have categories that did not occur in training
 
-Every message says what was expected, what was got and what to do next; `suggestion` finds the
-name that was probably meant.
+Every message says what was expected, what was got and what to do next.
 """
 
 import difflib
@@ -41,7 +40,7 @@ __all__ = [
 
 
 class SureleafError(Exception):
-    """Base of every error that Sureleaf raises on purpose.
+    """Base class of every error that Sureleaf raises on purpose.
 
     Examples
     --------
@@ -55,137 +54,59 @@ class SureleafError(Exception):
 
 
 class InvalidArgumentError(SureleafError, ValueError):
-    """An argument has a value that cannot be used.
+    """The value of an argument cannot be used.
 
     Examples
     --------
-    >>> issubclass(InvalidArgumentError, ValueError)
-    True
+    >>> from sureleaf import TreeClassifier
+    >>> TreeClassifier(max_depth=-1).fit([[1], [2]], [0, 1])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: max_depth must be ...; got -1...
     """
 
 
 class UnreachableLevelError(InvalidArgumentError):
-    """No number of rows reaches the level that was asked for.
+    """No number of rows reaches the requested level.
 
     Examples
     --------
-    >>> issubclass(UnreachableLevelError, InvalidArgumentError)
-    True
+    >>> from sureleaf import levels
+    >>> levels.sample_size(0.75, utility=0.8)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.UnreachableLevelError: utility must be below p_max = 0.75...
     """
 
 
 class InvalidTypeError(SureleafError, TypeError):
-    """An argument has a type that cannot be used.
+    """The type of an argument cannot be used.
 
     Examples
     --------
-    >>> issubclass(InvalidTypeError, TypeError)
-    True
+    >>> from sureleaf import levels
+    >>> levels.confidence("ten", 0.75)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidTypeError: n must be ...; got 'ten'...
     """
 
 
 class FailedFitError(SureleafError, RuntimeError):
-    """An estimator that is judged failed on every split, so that there is nothing to report.
+    """The evaluated estimator failed on every split, so there is no result to report.
 
     Examples
     --------
-    >>> issubclass(FailedFitError, RuntimeError)
-    True
+    >>> from sklearn.svm import SVC
+    >>> sureleaf.evaluate(SVC(C=-1.0), [[1], [2]] * 20, [0, 1] * 20)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.FailedFitError: SVC(C=-1.0) failed on every one of 10 splits...
     """
 
 
 class MissingPackageError(SureleafError, ImportError):
-    """An optional library is needed and not installed; the message has the pip line.
-
-    Examples
-    --------
-    >>> issubclass(MissingPackageError, ImportError)
-    True
-    """
-
-
-class TrainingRowsWarning(UserWarning):
-    """Figures about a model come from the rows that it was fitted on, and flatter it.
-
-    Examples
-    --------
-    >>> issubclass(TrainingRowsWarning, UserWarning)
-    True
-    """
-
-
-class UnseenCategoryWarning(UserWarning):
-    """Rows to predict have categories that were not there in training.
-
-    Examples
-    --------
-    >>> issubclass(UnseenCategoryWarning, UserWarning)
-    True
-    """
-
-
-def suggestion(name: str, there: Iterable[str], *, listed: bool = True) -> str:
-    """Say which of the names that are there may be meant, or which there are.
-
-    Parameters
-    ----------
-    name : str
-        The name that is none of them.
-    there : iterable of str
-        Names that can be given.
-    listed : bool
-        Whether to list them where none is close.
-
-    Returns
-    -------
-    str
-        A sentence with a blank before it, to follow a message.
-
-    Examples
-    --------
-    >>> suggestion("klass", ["sky", "class"])
-    " Did you mean 'class'?"
-    >>> suggestion("y", ["sky", "class"])
-    " There are 'sky', 'class'."
-    """
-    names = list(there)
-    folded = {known.strip().casefold(): known for known in names}
-    close = difflib.get_close_matches(name.strip().casefold(), folded, n=2, cutoff=0.6)
-    if close:
-        return f" Did you mean {' or '.join(repr(folded[known]) for known in close)}?"
-    if not listed:
-        return ""
-    shown = ", ".join(map(repr, names[:12]))
-    return f" There are {shown}{f' and {len(names) - 12} more' if len(names) > 12 else ''}."
-
-
-# Warnings that point at the line which called us, however deep in our files they arise.
-
-_OURS = os.path.dirname(os.path.abspath(sureleaf.__file__)) + os.sep
-
-
-def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn as if the first line outside of this package had done so.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_caller("odd", UserWarning)
-    >>> str(caught[0].message), caught[0].filename.endswith("callers.py")
-    ('odd', False)
-    """
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
-
-
-# A library that Sureleaf can do without, loaded where it is needed.
-
-
-def optional_library(name: str, *, needed: str = "for this") -> Any:
-    """Load a module of an optional library, or say how to install it.
+    """An optional library is needed but not installed; the message has the pip command.
 
     Examples
     --------
@@ -194,6 +115,102 @@ def optional_library(name: str, *, needed: str = "for this") -> Any:
     ...
     sureleaf.errors.MissingPackageError: no_such_library is needed to read this file and is not
     installed. Install it: pip install no_such_library
+    """
+
+
+class TrainingRowsWarning(UserWarning):
+    """Numbers about a model were computed from its own training rows, and are too optimistic.
+
+    Examples
+    --------
+    >>> X, y = [[1], [2], [3], [4]], ["no", "no", "yes", "yes"]
+    >>> model = sureleaf.TreeClassifier().fit(X, y)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     result = sureleaf.audit(model, X, y, rows="training")
+    >>> caught[0].category.__name__
+    'TrainingRowsWarning'
+    """
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Rows to predict have categories that did not occur in training.
+
+    Examples
+    --------
+    >>> model = sureleaf.TreeClassifier().fit([["a"], ["b"]] * 5, [0, 1] * 5)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     prediction = model.predict([["c"]])
+    >>> caught[0].category.__name__
+    'UnseenCategoryWarning'
+    """
+
+
+def suggestion(name: str, choices: Iterable[str], *, listed: bool = True) -> str:
+    """Word a hint for an unknown name: the choices that resemble it, or else all choices.
+
+    Parameters
+    ----------
+    name : str
+        The name that is not one of the choices.
+    choices : iterable of str
+        The names that can be given.
+    listed : bool
+        Whether to list the choices if none of them resembles the name.
+
+    Returns
+    -------
+    str
+        A sentence with a leading space, to be appended to a message.
+
+    Examples
+    --------
+    >>> suggestion("klass", ["sky", "class"])
+    " Did you mean 'class'?"
+    >>> suggestion("y", ["sky", "class"])
+    " There are 'sky', 'class'."
+    """
+    names = list(choices)
+    original = {choice.strip().casefold(): choice for choice in names}
+    close = difflib.get_close_matches(name.strip().casefold(), original, n=2, cutoff=0.6)
+    if close:
+        return f" Did you mean {' or '.join(repr(original[match]) for match in close)}?"
+    if not listed:
+        return ""
+    shown = ", ".join(map(repr, names[:12]))
+    return f" There are {shown}{f' and {len(names) - 12} more' if len(names) > 12 else ''}."
+
+
+_PACKAGE_FOLDER = os.path.dirname(os.path.abspath(sureleaf.__file__)) + os.sep
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's code that called Sureleaf, however deep the call goes."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def optional_library(name: str, *, needed: str = "for this") -> Any:
+    """Import a module of an optional library, or say how to install the library.
+
+    Parameters
+    ----------
+    name : str
+        The module, such as ``"skops.io"``.
+    needed : str
+        What the library is needed for, as the message words it: ``"to read this file"``.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    MissingPackageError
+        If the library is not installed.
     """
     try:
         return importlib.import_module(name)

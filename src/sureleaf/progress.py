@@ -1,4 +1,4 @@
-"""A bar on the terminal, with the time that is left, for work that takes longer than a second."""
+"""Progress bars on the terminal, with the remaining time, for work that takes over a second."""
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,33 +6,26 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-__all__ = ["Bar", "track", "watched"]
+__all__ = ["ProgressBar", "progress_enabled", "track"]
 
 Item = TypeVar("Item")
 
-_PATIENCE: Final = 1.0
+_DELAY: Final = 1.0
 """Seconds before a bar appears."""
 
-_here = threading.local()
-"""Whether somebody watches what this thread does; other threads have none."""
+_state = threading.local()
+"""Whether bars are drawn for the work of this thread; in a new thread they are not."""
 
 
 @contextmanager
-def watched(by_someone: bool = True) -> Iterator[None]:
-    """Draw bars for the work in this block, if somebody watches.
-
-    Examples
-    --------
-    >>> with watched(False):
-    ...     list(track(range(3), total=3, what="Counting"))
-    [0, 1, 2]
-    """
-    before = getattr(_here, "watched", False)
-    _here.watched = by_someone
+def progress_enabled(enabled: bool = True) -> Iterator[None]:
+    """Draw progress bars for the work inside the block, or draw none."""
+    before = getattr(_state, "enabled", False)
+    _state.enabled = enabled
     try:
         yield
     finally:
-        _here.watched = before
+        _state.enabled = before
 
 
 def track(
@@ -43,20 +36,21 @@ def track(
     shown: bool | None = None,
     costs: Sequence[float] | None = None,
 ) -> Iterator[Item]:
-    """Yield the items, drawing a progress bar if that is wanted.
+    """Yield the items, and draw a progress bar if one is wanted.
 
     Parameters
     ----------
     items : iterable
-        What is worked on, or what comes of it.
+        The items to work on, or the results of the work.
     total : int
-        How many there are.
+        The number of items.
     what : str
-        What is done, in a word.
+        What is being done, in one word.
     shown : bool, optional
-        Whether to draw; by default, if the work is `watched`. Bars within bars are not drawn.
+        Whether to draw the bar; by default, if `progress_enabled`. A bar inside another bar is
+        not drawn.
     costs : sequence of float, optional
-        What share of the work each item is, up to a factor; by default all alike.
+        How much work each item is, relative to the others; by default, all are equal.
 
     Yields
     ------
@@ -67,47 +61,48 @@ def track(
     >>> list(track(range(3), total=3, what="Counting", shown=False))
     [0, 1, 2]
     """
-    if not (getattr(_here, "watched", False) if shown is None else shown):
+    if not (getattr(_state, "enabled", False) if shown is None else shown):
         yield from items
         return
-    with Bar(what, total if costs is None else sum(costs)) as bar, watched(False):
-        for place, item in enumerate(items):
+    total_cost = total if costs is None else sum(costs)
+    with ProgressBar(what, total_cost) as bar, progress_enabled(False):
+        for index, item in enumerate(items):
             yield item
-            bar.advance(1.0 if costs is None else costs[place])
+            bar.advance(1.0 if costs is None else costs[index])
 
 
-class Bar:
-    """A bar that appears after a second and is gone when the work is done.
+class ProgressBar:
+    """A bar on stderr that appears after a second and disappears when the work is done.
 
     Parameters
     ----------
     what : str
-        What is done, in a word.
+        What is being done, in one word.
     total : float or None
-        How much there is to do; None if nobody knows.
+        The amount of work; None if it is not known.
 
     Examples
     --------
-    >>> with Bar("Counting", 3) as bar:
+    >>> with ProgressBar("Counting", 3) as bar:
     ...     bar.advance(2)
     """
 
     def __init__(self, what: str, total: float | None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-        from rich.progress import TimeRemainingColumn as TimeLeft
+        from rich.progress import TimeRemainingColumn as TimeRemaining
 
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
-            TimeLeft(compact=True),
+            TimeRemaining(compact=True),
             TextColumn("[dim]{task.fields[note]}"),
             console=Console(stderr=True),
             transient=True,
         )
         self._task = self._progress.add_task(what, total=total, note="")
-        self._timer = threading.Timer(_PATIENCE, self._progress.start)
+        self._timer = threading.Timer(_DELAY, self._progress.start)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
@@ -122,9 +117,9 @@ class Bar:
         self._progress.stop()
 
     def advance(self, amount: float = 1.0) -> None:
-        """Say that so much more is done."""
+        """Move the bar on by this amount of work."""
         self._progress.advance(self._task, amount)
 
-    def reach(self, amount: float, note: str) -> None:
-        """Say that so much is done in all, with a word beside the bar."""
-        self._progress.update(self._task, completed=amount, note=note)
+    def update(self, completed: float, note: str) -> None:
+        """Set the amount of work that is done, and the note beside the bar."""
+        self._progress.update(self._task, completed=completed, note=note)

@@ -193,7 +193,7 @@ def test_what_is_doubtful_is_noted_in_one_line(tmp_path: Path) -> None:
     notes = done.stderr.splitlines()
     assert done.returncode == 0
     assert notes[0].startswith("sureleaf: note: 1 column has no name and is called 'column 1'")
-    assert notes[1].startswith("sureleaf: note: '?' is a category like others in column 'colour'")
+    assert notes[1].startswith("sureleaf: note: '?' is read as a category in column 'colour'")
     assert len(notes) == 2
     json.loads(done.stdout)
 

@@ -20,7 +20,8 @@ import pytest
 
 import sureleaf
 from sureleaf.cli import main
-from sureleaf.table import read_file, row_stream, stream_rows
+from sureleaf.files import read_file
+from sureleaf.table import row_stream, stream_rows
 from tests.cli.command import SURELEAF, run
 
 N_ROWS = 2000
@@ -210,7 +211,11 @@ def test_a_header_without_rows_gives_a_header_without_rows(
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        ("sizes,code,late\n1,1,\n", [], "must have the column 'size', as the rows of the fit had."),
+        (
+            "sizes,code,late\n1,1,\n",
+            [],
+            "must have the column 'size', which the model was fitted on.",
+        ),
         ("size,code,late\n1,1,\nbig,1,\n", [], "column 'size' of new.csv must hold numbers"),
         ("size,code,late\n1,1,\n1,1\n", [], "every row of new.csv must have 3 cells"),
         ("size,code,late\n1,1,\n", ["--keep", "idd"], "must have the column 'idd' to be kept"),

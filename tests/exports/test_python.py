@@ -12,7 +12,7 @@ import pytest
 
 from sureleaf import TreeClassifier, UnseenCategoryWarning
 from sureleaf.exports.python import to_python
-from sureleaf.table import read_file
+from sureleaf.files import read_file
 from tests.exports.hard_rows import NAMES, fitted, frame, hard_rows, plain_rows
 
 

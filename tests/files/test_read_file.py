@@ -1,4 +1,4 @@
-"""Files give the table that was written, or an error that says where they break."""
+"""A file of any format gives the table that was written."""
 
 import datetime
 import json
@@ -12,7 +12,8 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from sureleaf.table import encode, read_file, read_table
+from sureleaf.files import read_file
+from sureleaf.table import encode, read_table
 from tests.shared_files import SHARED, needs_shared
 
 TABLE = pa.table({"a": [1.5, None], "t": ["x", None]})
@@ -32,10 +33,10 @@ def columns(path: pathlib.Path, **arguments: Any) -> dict[str, list[Any]]:
     return read_file(path, **arguments).to_pydict()
 
 
-def test_parquet_arrow_feather_and_stream_files_are_told_by_their_bytes(
+def test_parquet_arrow_feather_and_stream_files_are_detected_from_their_bytes(
     tmp_path: pathlib.Path,
 ) -> None:
-    paths = [tmp_path / str(place) for place in range(4)]
+    paths = [tmp_path / str(number) for number in range(4)]
     pa.parquet.write_table(TABLE, paths[0])
     pa.feather.write_feather(TABLE, paths[1])
     with pa.ipc.new_file(paths[2], TABLE.schema) as file:
@@ -48,34 +49,34 @@ def test_parquet_arrow_feather_and_stream_files_are_told_by_their_bytes(
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_the_delimiter_is_seen(write: Any, delimiter: str, ending: str) -> None:
+def test_the_delimiter_is_detected(write: Any, delimiter: str, ending: str) -> None:
     lines = ["a,b,c", '1,"x;|\t,y",u', '2,"z ""q""",', ""]
     text = ending.join(line.replace(",", delimiter) for line in lines)
     text = text.replace(f"x;|\t{delimiter}y", "x;|\t,y")
     assert columns(write(text)) == {"a": [1, 2], "b": ["x;|\t,y", 'z "q"'], "c": ["u", None]}
 
 
-def test_a_single_column_and_a_last_line_without_end_are_read(write: Any) -> None:
+def test_a_single_column_and_a_last_line_without_line_ending_are_read(write: Any) -> None:
     assert columns(write("a\n1\n2")) == {"a": [1, 2]}
     assert columns(write("a,b\n1,2")) == {"a": [1], "b": [2]}
     assert columns(write("a,b\n1,")) == {"a": [1], "b": [None]}
 
 
-def test_a_comma_may_be_a_decimal_point_where_it_does_not_delimit(write: Any) -> None:
+def test_a_comma_is_a_decimal_mark_if_it_is_not_the_delimiter(write: Any) -> None:
     assert columns(write("a;b\n1,5;2\n-3,25;4\n")) == {"a": [1.5, -3.25], "b": [2, 4]}
     assert columns(write("a;b\n1,5;2.5\n")) == {"a": ["1,5"], "b": [2.5]}
 
 
-def test_an_empty_cell_is_missing_and_so_is_na_among_numbers(write: Any) -> None:
+def test_empty_cells_are_missing_and_na_is_missing_among_numbers(write: Any) -> None:
     path = write("n,t,d\n1,x,2024-02-29\nNA,NA,\n,,?\n")
     day = datetime.date(2024, 2, 29)
-    with pytest.warns(UserWarning, match="'NA' is a category .* in column 't'.*--missing 'NA'"):
-        found = columns(path)
-    assert found == {"n": [1, None, None], "t": ["x", "NA", None], "d": [day, None, None]}
+    with pytest.warns(UserWarning, match="'NA' is read as a category in column 't'.*--missing"):
+        read = columns(path)
+    assert read == {"n": [1, None, None], "t": ["x", "NA", None], "d": [day, None, None]}
     assert columns(path, missing=["", "NA"])["t"] == ["x", None, None]
 
 
-def test_numbers_are_text_if_quoted_mixed_or_asked_for(write: Any) -> None:
+def test_numbers_are_text_if_quoted_mixed_with_text_or_on_request(write: Any) -> None:
     assert columns(write('zip,n\n"01234",5\n"10115",6\n')) == {
         "zip": ["01234", "10115"],
         "n": [5, 6],
@@ -88,15 +89,15 @@ def test_numbers_are_text_if_quoted_mixed_or_asked_for(write: Any) -> None:
     assert columns(write("a,n\n01,5\n2,6\n"), text_columns=["a", "b"])["a"] == ["01", "2"]
 
 
-def test_a_mixed_column_is_text_however_late_its_text_comes(write: Any) -> None:
+def test_a_column_is_text_however_far_down_its_first_text_is(write: Any) -> None:
     rows = "".join(f"{i},1\n" for i in range(300_000))
-    with pytest.warns(UserWarning, match="'a' of data.csv is text, because 'x' is no number"):
+    with pytest.warns(UserWarning, match="'a' of data.csv is text, because 'x' is not a number"):
         table = read_file(write(f"a,b\n{rows}x,1\n"))
     assert table.schema.types == [pa.string(), pa.int64()]
     assert table.num_rows == 300_001
 
 
-def test_bools_dates_and_times_are_seen(write: Any) -> None:
+def test_bools_dates_and_times_are_detected(write: Any) -> None:
     kinds = [
         column.kind
         for column in read_table(
@@ -112,7 +113,7 @@ def test_unicode_text_is_read_with_or_without_a_byte_order_mark(write: Any, enco
     assert columns(path) == {"größe": ["über"], "n": [1]}
 
 
-def test_a_schema_tells_which_columns_of_a_new_file_are_text(write: Any) -> None:
+def test_the_text_columns_of_a_schema_are_read_as_text_from_a_new_file(write: Any) -> None:
     schema = read_table(read_file(write("code,n\n1,5\nx,6\n"))).schema
     new = read_file(write("code,n\n1,5\n2,6\n"), text_columns=schema.text_columns)
     assert encode(new, schema).columns[0].tolist() == [0, -2]
@@ -120,7 +121,7 @@ def test_a_schema_tells_which_columns_of_a_new_file_are_text(write: Any) -> None
 
 @needs_shared
 @pytest.mark.parametrize("name", ["adult", "credit-g", "hypothyroid", "labor", "vote", "iris"])
-def test_real_files_have_the_rows_kinds_and_holes_that_are_documented(name: str) -> None:
+def test_real_files_have_the_documented_rows_kinds_and_missing_values(name: str) -> None:
     documented = json.loads((SHARED / "data" / f"{name}.schema.json").read_text())
     table = read_file(SHARED / "data" / f"{name}.csv", text_columns=documented["categorical"])
     encoded = read_table(table.drop_columns([documented["target"]]))

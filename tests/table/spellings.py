@@ -1,4 +1,4 @@
-"""The same content as a table of every library that we know."""
+"""The same content as a table of every supported library."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ Content = dict[str, list[Any]]
 
 
 class OnlyAStream:
-    """A table of a library that nobody has heard of."""
+    """A table of an unknown library, which has only an Arrow C stream."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
@@ -23,8 +23,8 @@ class OnlyAStream:
 
 def as_objects(content: Content) -> np.ndarray:
     array = np.empty((len(next(iter(content.values()))), len(content)), dtype=object)
-    for place, values in enumerate(content.values()):
-        array[:, place] = values
+    for index, values in enumerate(content.values()):
+        array[:, index] = values
     return array
 
 

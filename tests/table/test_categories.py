@@ -1,4 +1,4 @@
-"""Texts become the codes that Python's own dictionary would give them."""
+"""Texts get the codes that a Python dict would give them."""
 
 import numpy as np
 import pandas as pd
@@ -6,16 +6,16 @@ import pyarrow as pa
 import pytest
 
 from sureleaf.table import encode, read_table
-from sureleaf.table.categories import code_texts
+from sureleaf.table.categories import encode_texts
 
 
-def code_slowly(texts):
+def naive_codes(texts):
     distinct = list(dict.fromkeys(text for text in texts if text is not None))
     return [-1 if text is None else distinct.index(text) for text in texts], distinct
 
 
 def draw_texts(rng, n):
-    """Texts of every length around the eight and sixteen bytes that are looked at first."""
+    """Texts of lengths around 8 and 16 bytes, which are compared first."""
     stems = ["", "a", "ab", "é", "12345678", "1234567é", "123456789012345678901234", "\0", "\0\0"]
     texts = [
         stem + "x" * k + end for stem in stems for k in (0, 1, 7, 8, 9, 16, 17) for end in "yz"
@@ -26,32 +26,32 @@ def draw_texts(rng, n):
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()], ids=str)
 @pytest.mark.parametrize("seed", range(5))
-def test_codes_are_those_of_a_dictionary(kind, seed) -> None:
+def test_codes_are_those_of_a_python_dict(kind, seed) -> None:
     texts = draw_texts(np.random.default_rng(seed), 700)
-    expected, distinct = code_slowly(texts)
+    expected, distinct = naive_codes(texts)
     whole = pa.array(texts, kind)
-    for given in (whole, pa.chunked_array([texts[:5], [], texts[5:400], texts[400:]], kind)):
-        codes, found = code_texts(given)
-        assert (codes.tolist(), found.to_pylist()) == (expected, distinct)
-    codes, found = code_texts(whole[13:500])  # a part of Arrow's memory, with its own marks
-    assert (codes.tolist(), found.to_pylist()) == code_slowly(texts[13:500])
+    for array in (whole, pa.chunked_array([texts[:5], [], texts[5:400], texts[400:]], kind)):
+        codes, values = encode_texts(array)
+        assert (codes.tolist(), values.to_pylist()) == (expected, distinct)
+    codes, values = encode_texts(whole[13:500])  # a slice of the memory, with a bit offset
+    assert (codes.tolist(), values.to_pylist()) == naive_codes(texts[13:500])
 
 
-def test_many_long_texts_that_begin_and_end_alike() -> None:
+def test_long_texts_with_equal_beginning_and_end_are_distinguished() -> None:
     texts = [f"the same beginning {i:06} the same end" for i in range(5000)] * 2
-    codes, found = code_texts(pa.array(texts))
+    codes, values = encode_texts(pa.array(texts))
     assert codes.tolist() == [*range(5000), *range(5000)]
-    assert len(found) == 5000
+    assert len(values) == 5000
 
 
 @pytest.mark.parametrize("texts", [[], [None], [""], [None, "", None, ""]])
-def test_few_or_empty_texts(texts) -> None:
-    codes, found = code_texts(pa.array(texts, pa.string()))
-    assert (codes.tolist(), found.to_pylist()) == code_slowly(texts)
+def test_few_or_empty_texts_have_the_codes_of_a_python_dict(texts) -> None:
+    codes, values = encode_texts(pa.array(texts, pa.string()))
+    assert (codes.tolist(), values.to_pylist()) == naive_codes(texts)
 
 
 @pytest.mark.parametrize("n_categories", [3, 99, 100, 101, 500])
-def test_many_and_few_categories_are_matched_alike(n_categories) -> None:
+def test_few_and_many_categories_are_matched_equally(n_categories) -> None:
     rng = np.random.default_rng(n_categories)
     words = [f"w{i:03}" for i in range(n_categories)]
     seen = pd.Series(rng.permutation(words * 2))
@@ -64,7 +64,7 @@ def test_many_and_few_categories_are_matched_alike(n_categories) -> None:
         assert table.unseen_counts == {"x": 2}
 
 
-def test_pandas_categories_keep_their_codes_with_and_without_rows() -> None:
+def test_unused_pandas_categories_are_dropped_unless_they_are_ordered() -> None:
     column = pd.Categorical(["b", None, "a", "b"], categories=["z", "b", "a"])
     table = read_table(pd.DataFrame({"x": column, "o": column.as_ordered()}))
     assert table.columns[0].tolist() == [1, -1, 0, 1]

@@ -1,4 +1,4 @@
-"""Dates become numbers exactly and come back as the text they were."""
+"""Dates become exact numbers, and these are written as the dates they were."""
 
 import datetime
 from typing import Any
@@ -24,26 +24,26 @@ def only_column(values: Any) -> tuple[Any, np.ndarray]:
 
 @settings(deadline=None)
 @given(moments)
-def test_a_timestamp_comes_back_to_the_microsecond(moment: datetime.datetime) -> None:
+def test_a_timestamp_is_exact_to_the_microsecond(moment: datetime.datetime) -> None:
     column, numbers = only_column([moment])
     assert datetime.datetime.fromisoformat(column.render(numbers[0])) == moment
 
 
 @settings(deadline=None)
 @given(st.dates())
-def test_a_date_comes_back(day: datetime.date) -> None:
+def test_a_date_is_written_as_it_was_read(day: datetime.date) -> None:
     column, numbers = only_column([day])
     assert column.render(numbers[0]) == day.isoformat()
 
 
 @settings(deadline=None)
 @given(st.times())
-def test_a_time_of_day_comes_back(time: datetime.time) -> None:
+def test_a_time_of_day_is_written_as_it_was_read(time: datetime.time) -> None:
     column, numbers = only_column([time])
     assert datetime.time.fromisoformat(column.render(numbers[0])) == time
 
 
-def test_a_zone_is_brought_to_utc() -> None:
+def test_a_time_zone_is_converted_to_utc() -> None:
     zone = datetime.timezone(datetime.timedelta(hours=2))
     moment = datetime.datetime(2024, 2, 29, 12, 30, tzinfo=zone)
     for values in (pa.array([moment]), pd.Series([moment]), pl.Series([moment])):
@@ -62,7 +62,7 @@ def test_every_unit_gives_the_same_numbers(unit: str) -> None:
     np.testing.assert_array_equal(read_table(spans[:, None]).columns[0], [5e6, -1e6, np.nan])
 
 
-def test_nanoseconds_of_today_are_kept_to_a_quarter_of_a_microsecond() -> None:
+def test_nanoseconds_are_rounded_to_a_quarter_of_a_microsecond() -> None:
     numbers = read_table(np.array([["2024-02-29T12:30:01.123456750"]], "M8[ns]")).columns[0]
     assert numbers[0] == 1709209801123456.75
 
@@ -99,5 +99,5 @@ def test_a_time_among_dates_keeps_its_hours() -> None:
         (1e9, "date", "1000000000.0"),
     ],
 )
-def test_numbers_of_dates_read_as_iso_text(number: float, temporal: str, text: str) -> None:
+def test_numbers_of_dates_are_written_as_iso_text(number: float, temporal: str, text: str) -> None:
     assert iso_text(number, temporal) == text

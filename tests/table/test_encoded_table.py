@@ -1,4 +1,4 @@
-"""What some rows of a table would have been had they been read alone."""
+"""Recoded rows are encoded as if they had been read alone."""
 
 import numpy as np
 import pyarrow
@@ -9,7 +9,7 @@ from sureleaf.table.encoded_table import Recoding, Recodings
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_listed_rows_tell_the_same_as_all_rows(seed: int) -> None:
+def test_recodings_from_listed_rows_equal_those_from_all_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 400))
     letters = rng.choice(list("abcdefgh"), n, p=[0.6, 0.3, 0.05, 0.02, 0.01, 0.01, 0.005, 0.005])
@@ -18,17 +18,17 @@ def test_listed_rows_tell_the_same_as_all_rows(seed: int) -> None:
     table = read_table(pyarrow.table({"letter": cells.tolist(), "number": rng.normal(size=n)}))
     recodings = Recodings(table)
     for share in (0.05, 0.3, 0.63, 1.0):
-        times = rng.poisson(share, n)
-        expected = Recoding.of(table, np.flatnonzero(times))
-        found = recodings.of(times)
-        assert found.schema == expected.schema
-        assert found.codes.keys() == expected.codes.keys()
-        for place, codes in expected.codes.items():
-            np.testing.assert_array_equal(found.codes[place], codes)
+        row_counts = rng.poisson(share, n)
+        expected = Recoding.of(table, np.flatnonzero(row_counts))
+        recoding = recodings.of(row_counts)
+        assert recoding.schema == expected.schema
+        assert recoding.codes.keys() == expected.codes.keys()
+        for index, codes in expected.codes.items():
+            np.testing.assert_array_equal(recoding.codes[index], codes)
 
 
-def test_a_common_category_of_which_no_listed_row_is_there() -> None:
+def test_a_frequent_category_is_kept_even_if_none_of_its_listed_rows_is_in_the_part() -> None:
     table = read_table([["a"]] * 40 + [["b"]])
-    times = np.r_[np.zeros(39, int), 1, 1]
-    assert Recodings(table).of(times).schema.columns[0].categories == ("a", "b")
+    row_counts = np.r_[np.zeros(39, int), 1, 1]
+    assert Recodings(table).of(row_counts).schema.columns[0].categories == ("a", "b")
     assert Recodings(table).of(np.r_[np.zeros(40, int), 1]).schema.columns[0].categories == ("b",)

@@ -1,4 +1,4 @@
-"""What a prediction accepts of a table, and what it refuses in which words."""
+"""A table to predict is encoded by the schema of the fit, or is an error."""
 
 import datetime
 import pickle
@@ -18,7 +18,7 @@ FRAME = pd.DataFrame({"n": [1.5, 2.5], "t": ["b", "a"], "k": [3, 7]})
 SCHEMA = read_table(FRAME, overrides={"k": "categorical"}).schema
 
 
-def test_columns_are_found_by_name_in_any_order() -> None:
+def test_columns_are_matched_by_name_in_any_order() -> None:
     table = encode(FRAME[["k", "t", "n"]], SCHEMA)
     assert [column.tolist() for column in table.columns] == [[1.5, 2.5], [1, 0], [0, 1]]
     assert table.unseen_counts == {}
@@ -33,19 +33,19 @@ def test_extra_columns_are_ignored_with_one_warning_that_names_them() -> None:
 
 
 def test_missing_columns_are_an_error_that_names_them() -> None:
-    words = "yet now missing:\n- n\n- k\nAdd them .* X has 't'"
-    with pytest.raises(InvalidArgumentError, match=words):
+    message = "yet now missing:\n- n\n- k\nAdd them .* X has 't'"
+    with pytest.raises(InvalidArgumentError, match=message):
         encode(FRAME[["t"]], SCHEMA)
 
 
-def test_the_number_of_columns_of_a_bare_array_is_checked_in_the_words_of_scikit_learn() -> None:
+def test_a_wrong_number_of_array_columns_has_the_message_of_scikit_learn() -> None:
     schema = read_table(np.zeros((2, 4))).schema
-    words = "X has 3 features, but MyTree is expecting 4 features as input"
-    with pytest.raises(InvalidArgumentError, match=words):
+    message = "X has 3 features, but MyTree is expecting 4 features as input"
+    with pytest.raises(InvalidArgumentError, match=message):
         encode(np.zeros((2, 3)), schema, estimator="MyTree")
 
 
-def test_names_on_one_side_only_are_warned_of_in_the_words_of_scikit_learn() -> None:
+def test_names_only_at_fit_or_only_at_predict_have_the_warning_of_scikit_learn() -> None:
     with pytest.warns(
         UserWarning, match="X does not have valid feature names, but TreeClassifier was fitted with"
     ):
@@ -57,7 +57,7 @@ def test_names_on_one_side_only_are_warned_of_in_the_words_of_scikit_learn() -> 
         encode(pd.DataFrame(np.zeros((2, 3)), columns=list("abc")), schema)
 
 
-def test_no_rows_are_no_error_at_predict() -> None:
+def test_a_table_without_rows_can_be_encoded() -> None:
     table = encode(FRAME.iloc[:0], SCHEMA)
     assert table.n_rows == 0
     assert [column.dtype.name for column in table.columns] == ["float64", "int32", "int32"]
@@ -73,14 +73,14 @@ def test_unseen_categories_are_coded_and_counted() -> None:
 
 
 @pytest.mark.parametrize("values", [[3, 9], [3.0, 9.5], [3.0, None], [True, False]])
-def test_categories_learnt_as_whole_numbers_match_numbers_of_any_type(values: list[Any]) -> None:
+def test_whole_number_categories_match_numbers_of_any_type(values: list[Any]) -> None:
     schema = Schema((Column("k", "categorical", (1, 3)),))
     expected = [{1: 0, 3: 1, None: -1}.get(value, UNSEEN) for value in values]
     for X in (pd.DataFrame({"k": values}), pl.DataFrame({"k": values}), pa.table({"k": values})):
         assert encode(X, schema).columns[0].tolist() == expected
 
 
-def test_bools_may_come_as_numbers_and_numbers_as_bools() -> None:
+def test_bools_match_numbers_and_numbers_match_bools() -> None:
     bools = read_table([[True], [False]]).schema
     assert encode(np.array([[1.0], [0.0], [np.nan], [2.0]]), bools).columns[0].tolist() == [
         1, 0, -1, UNSEEN,
@@ -89,13 +89,13 @@ def test_bools_may_come_as_numbers_and_numbers_as_bools() -> None:
     assert encode([[True], [None]], numbers).columns[0][0] == 1.0
 
 
-def test_categories_in_an_order_of_the_users_own_are_matched() -> None:
+def test_categories_in_a_declared_order_are_matched() -> None:
     schema = Schema((Column("k", "ordered", (7, -1, 3)), Column("t", "ordered", ("b", "a"))))
     table = encode(pa.table({"k": [3, 7, -1, 5], "t": ["a", "b", "c", None]}), schema)
     assert [column.tolist() for column in table.columns] == [[2, 0, 1, -2], [1, 0, -2, -1]]
 
 
-def test_wholly_missing_columns_fit_every_kind() -> None:
+def test_null_columns_match_every_kind() -> None:
     schema = read_table(FRAME.assign(d=pd.to_datetime(["2024-01-01", None]))).schema
     table = encode(pa.table({name: pa.nulls(2) for name in schema.names}), schema)
     for column, array in zip(schema.columns, table.columns, strict=True):
@@ -103,7 +103,7 @@ def test_wholly_missing_columns_fit_every_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    "nothing",
+    "all_missing",
     [
         np.array([np.nan, np.nan]),
         pd.array([pd.NA, pd.NA], dtype="Int64"),
@@ -114,27 +114,29 @@ def test_wholly_missing_columns_fit_every_kind() -> None:
         pd.to_datetime([None, None]),
         pd.to_timedelta([None, None]),
     ],
-    ids=lambda nothing: str(nothing.dtype),
+    ids=lambda values: str(values.dtype),
 )
-def test_a_column_without_a_value_is_missing_whatever_its_type(nothing: Any) -> None:
+def test_a_column_with_only_missing_values_matches_whatever_its_type(all_missing: Any) -> None:
     days = pd.to_datetime(["2024-01-01", "2024-01-02"])
     size = pd.Categorical(["s", "l"], ["s", "l"], ordered=True)
     frame = FRAME.assign(d=days, o=size, b=[True, False])
     schema = read_table(frame, overrides={"k": "categorical"}).schema
-    for to_walk in (False, True):
-        table = encode(pd.DataFrame(dict.fromkeys(frame, nothing)), schema, to_walk=to_walk)
+    for for_routing in (False, True):
+        table = encode(
+            pd.DataFrame(dict.fromkeys(frame, all_missing)), schema, for_routing=for_routing
+        )
         for column, array in zip(schema, table.columns, strict=True):
             assert (array == -1).all() if column.is_coded else np.isnan(array).all()
         assert table.unseen_counts == {}
 
 
-def test_whatever_comes_in_a_column_without_categories_is_unseen() -> None:
+def test_every_value_of_a_column_without_categories_is_unseen() -> None:
     schema = read_table(pa.table({"a": pa.nulls(2, pa.string())})).schema
     assert encode(pa.table({"a": ["x", None]}), schema).columns[0].tolist() == [UNSEEN, -1]
     assert encode(pa.table({"a": [1, None]}), schema).columns[0].tolist() == [UNSEEN, -1]
 
 
-def test_dates_and_zoneless_timestamps_are_points_of_one_line() -> None:
+def test_dates_match_timestamps_without_time_zone_and_the_reverse() -> None:
     days = [datetime.date(2024, 2, 29), None]
     stamps = [datetime.datetime(2024, 2, 29, 12), None]
     by_day = read_table(pa.table({"d": days})).schema
@@ -146,7 +148,7 @@ def test_dates_and_zoneless_timestamps_are_points_of_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fitted", "given", "words"),
+    ("fitted", "new", "message"),
     [
         ([1, 2], ["3", "x"], "'a' must hold numbers, as at fit; got text, first 'x' in row 1"),
         ([1, 2], [None, "3"], "'a' must hold numbers, as at fit; got text, first '3' in row 1"),
@@ -171,18 +173,18 @@ def test_dates_and_zoneless_timestamps_are_points_of_one_line() -> None:
     ],
 )
 def test_another_type_than_at_fit_is_an_error_with_column_and_value(
-    fitted: list[Any], given: list[Any], words: str
+    fitted: list[Any], new: list[Any], message: str
 ) -> None:
     schema = read_table(pa.table({"a": fitted})).schema
-    for X in (pa.table({"a": given}), pl.DataFrame({"a": given})):
-        with pytest.raises(InvalidTypeError, match=words):
+    for X in (pa.table({"a": new}), pl.DataFrame({"a": new})):
+        with pytest.raises(InvalidTypeError, match=message):
             encode(X, schema)
     if fitted == ["u", "v"]:
         with pytest.raises(InvalidTypeError, match=r"got numbers, first 5\.5 in row 1"):
             encode(pd.DataFrame({"a": [np.nan, 5.5]}), schema)
 
 
-def test_categories_are_those_of_the_frame_at_hand_whatever_came_before() -> None:
+def test_cached_codes_are_used_only_for_the_same_labels() -> None:
     def column(values: list[Any], labels: list[str]) -> pd.DataFrame:
         return pd.DataFrame({"t": pd.Categorical(values, labels)})
 
@@ -204,7 +206,7 @@ def test_categories_are_those_of_the_frame_at_hand_whatever_came_before() -> Non
             assert encode(first, schema).columns[0].tolist() == [1, 0, -1, 2]
 
 
-def test_a_frame_of_the_wrong_type_is_refused_again() -> None:
+def test_a_frame_of_the_wrong_type_is_an_error_every_time() -> None:
     schema = read_table(pd.DataFrame({"t": pd.Categorical(["a", "b"])})).schema
     wrong = pd.DataFrame({"t": pd.Categorical([1, 2])})
     for _ in range(2):
@@ -212,12 +214,12 @@ def test_a_frame_of_the_wrong_type_is_refused_again() -> None:
             encode(wrong, schema)
 
 
-def test_what_a_column_remembers_is_not_saved_with_it() -> None:
+def test_cached_codes_are_not_pickled() -> None:
     frame = pd.DataFrame({"t": pd.Categorical(["a", "b"])})
     schema = read_table(frame).schema
     before = pickle.dumps(schema)
     encode(frame, schema)
-    assert schema.columns[0].recall(frame["t"].dtype.categories) is not None
+    assert schema.columns[0].cached_codes(frame["t"].dtype.categories) is not None
     assert pickle.dumps(schema) == before
     assert pickle.loads(before) == schema
 
@@ -226,14 +228,14 @@ def _mixed_frame(n: int, seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     letters = pd.Categorical(rng.choice(["a", "b", "c", None], n), categories=["a", "b", "c"])
     sizes = pd.Categorical(rng.choice(["s", "m", "l"], n), categories=["s", "m", "l"], ordered=True)
-    whole = rng.integers(-50, 50, n) + 2**55  # beyond what float64 tells apart
+    whole = rng.integers(-50, 50, n) + 2**55  # beyond the exact integers of float64
     return pd.DataFrame({"letter": letters, "size": sizes, "whole": whole, "x": rng.normal(size=n)})
 
 
-def test_a_table_to_be_walked_keeps_narrow_columns() -> None:
+def test_a_table_for_routing_keeps_narrow_columns() -> None:
     frame = _mixed_frame(50, 0)
     schema = read_table(frame).schema
-    plain, narrow = encode(frame, schema), encode(frame, schema, to_walk=True)
+    plain, narrow = encode(frame, schema), encode(frame, schema, for_routing=True)
     assert [c.dtype.name for c in plain.columns] == ["int32", "int32", "float64", "float64"]
     assert [c.dtype.name for c in narrow.columns] == ["int8", "int8", "int64", "float64"]
     for wide, kept in zip(plain.columns, narrow.columns, strict=True):
@@ -241,18 +243,18 @@ def test_a_table_to_be_walked_keeps_narrow_columns() -> None:
     assert np.shares_memory(narrow.columns[2], frame["whole"].to_numpy())
 
 
-def test_codes_of_other_labels_are_looked_up() -> None:
+def test_codes_of_labels_in_another_order_are_translated() -> None:
     frame = _mixed_frame(50, 1)
     schema = read_table(frame).schema
     other = frame.assign(letter=frame["letter"].cat.reorder_categories(["c", "a", "b"]))
-    found = encode(other, schema, to_walk=True).columns[0]
-    assert found.dtype == np.int32
-    np.testing.assert_array_equal(found, encode(frame, schema).columns[0])
+    codes = encode(other, schema, for_routing=True).columns[0]
+    assert codes.dtype == np.int32
+    np.testing.assert_array_equal(codes, encode(frame, schema).columns[0])
 
 
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 @pytest.mark.parametrize("n_rows", [1, 3, 3000])
-def test_narrow_columns_take_the_same_way(unseen: str, n_rows: int) -> None:
+def test_rows_of_narrow_columns_reach_the_same_leaves(unseen: str, n_rows: int) -> None:
     frame = _mixed_frame(3000, 2)
     y = (frame["x"] + (frame["letter"] == "a") > 0.5) ^ (frame["whole"] % 3 == 0)
     model = TreeClassifier(unseen=unseen, pruning=None, min_samples_leaf=1).fit(frame, y)
@@ -263,14 +265,14 @@ def test_narrow_columns_take_the_same_way(unseen: str, n_rows: int) -> None:
     np.testing.assert_array_equal(model.apply(rows), model.apply(wide))
 
 
-def test_the_kernel_refuses_columns_of_other_types() -> None:
+def test_columns_of_other_types_are_an_error_in_the_kernel() -> None:
     with pytest.raises(ValueError, match="another type"):
         _kernel.make_table([np.zeros(3, np.float32)], [-1], [False], 3)
     with pytest.raises(ValueError, match="another type"):
         _kernel.make_table([np.zeros(3, np.int16)], [2], [False], 3)
 
 
-def test_the_kernel_grows_no_tree_on_narrow_columns() -> None:
+def test_growing_a_tree_on_narrow_columns_is_an_error_in_the_kernel() -> None:
     narrow = _kernel.make_table([np.zeros(3, np.int64)], [-1], [False], 3)
     with pytest.raises(ValueError, match="grows no trees"):
         _kernel.presort(narrow, 1)

@@ -1,4 +1,4 @@
-"""What may be X, what is copied, and what is refused in which words."""
+"""X may be a table of many libraries; other objects are errors that say what to do."""
 
 import datetime
 from typing import Any
@@ -24,15 +24,15 @@ MATRIX = np.arange(12, dtype=np.float64).reshape(4, 3)
 
 @pytest.mark.parametrize("X", [MATRIX, np.asfortranarray(MATRIX), MATRIX[::-2, ::2], MATRIX.T])
 def test_a_float64_array_of_any_stride_is_not_copied(X: np.ndarray) -> None:
-    for place, column in enumerate(read_table(X).columns):
+    for index, column in enumerate(read_table(X).columns):
         assert np.shares_memory(column, X)
-        np.testing.assert_array_equal(column, X[:, place])
+        np.testing.assert_array_equal(column, X[:, index])
 
 
 def test_float64_columns_of_data_frames_without_nulls_are_not_copied() -> None:
     for X in (pd.DataFrame(MATRIX), pd.DataFrame({"a": MATRIX[:, 0].copy()})):
-        for place, column in enumerate(read_table(X).columns):
-            assert np.shares_memory(column, X.iloc[:, place].to_numpy())
+        for index, column in enumerate(read_table(X).columns):
+            assert np.shares_memory(column, X.iloc[:, index].to_numpy())
     series = pl.Series("a", [1.5, 2.5])
     assert np.shares_memory(read_table(series.to_frame()).columns[0], series.to_numpy())
     array = pa.array([1.5, 2.5])
@@ -44,13 +44,13 @@ def test_float64_columns_of_data_frames_without_nulls_are_not_copied() -> None:
 )
 def test_numbers_of_every_dtype_become_native_float64(dtype: str) -> None:
     table = read_table(MATRIX.astype(dtype))
-    for place, column in enumerate(table.columns):
+    for index, column in enumerate(table.columns):
         assert column.dtype == np.float64
         assert column.dtype.isnative
-        np.testing.assert_array_equal(column, MATRIX[:, place])
+        np.testing.assert_array_equal(column, MATRIX[:, index])
 
 
-def test_integers_that_no_float64_holds_stay_apart_as_categories() -> None:
+def test_integers_beyond_float64_are_different_categories() -> None:
     X = np.array([[2**53, 0], [2**53 + 1, 0], [-(2**60) - 1, 0]])
     table = read_table(X, categorical_features=[0])
     assert table.schema.columns[0].categories == (-(2**60) - 1, 2**53, 2**53 + 1)
@@ -61,7 +61,7 @@ def test_unaligned_numbers_are_copied() -> None:
     assert read_table(raw.reshape(4, 1)).columns[0].flags.aligned
 
 
-def test_infinities_and_extreme_numbers_are_numbers() -> None:
+def test_infinite_and_extreme_numbers_are_numbers() -> None:
     values = [np.inf, -np.inf, 5e-324, -1.7976931348623157e308, np.nan]
     np.testing.assert_array_equal(read_table(np.array([values]).T).columns[0], values)
     objects = [[10**400], [-(10**400)], [2**70], [None]]
@@ -84,11 +84,11 @@ def test_masked_values_are_missing_in_arrays_of_every_kind() -> None:
         assert not np.any(read_table(unmasked).columns[0] == -1)
 
 
-def test_missing_is_missing_in_every_spelling() -> None:
-    holes = [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT, np.float32("nan")]
+def test_every_kind_of_missing_value_is_missing() -> None:
+    missing_values = [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT, np.float32("nan")]
     for first, missing in ((1.5, np.nan), ("a", -1), (True, -1), (pd.Timestamp("1970"), np.nan)):
         objects = np.empty((7, 1), dtype=object)
-        objects[:, 0] = [first, *holes]
+        objects[:, 0] = [first, *missing_values]
         for X in (objects, pd.DataFrame(objects, columns=["a"]), objects.tolist()):
             column = read_table(X).columns[0]
             np.testing.assert_array_equal(column[1:], np.full(6, missing))
@@ -97,29 +97,29 @@ def test_missing_is_missing_in_every_spelling() -> None:
     assert read_table(both, categorical_features=["a"]).columns[0].tolist() == [0, -1, -1]
 
 
-@pytest.mark.parametrize("numpys", [np.datetime64, np.timedelta64])
-def test_moments_of_numpy_among_objects_may_be_missing(numpys: Any) -> None:
-    moments = np.array([[numpys(1, "D")], [numpys("NaT")], [None], [pd.NaT]], dtype=object)
-    table = read_table(moments)
+@pytest.mark.parametrize("scalar", [np.datetime64, np.timedelta64])
+def test_numpy_times_among_objects_may_be_missing(scalar: Any) -> None:
+    times = np.array([[scalar(1, "D")], [scalar("NaT")], [None], [pd.NaT]], dtype=object)
+    table = read_table(times)
     assert table.schema.columns[0].kind == "date"
     assert np.isnan(table.columns[0]).tolist() == [False, True, True, True]
-    refused(np.array([[numpys(1, "D")], [2]], dtype=object), InvalidTypeError, "of one type")
+    check_error(np.array([[scalar(1, "D")], [2]], dtype=object), InvalidTypeError, "of one type")
 
 
-def test_a_missing_date_makes_no_moments_of_dates() -> None:
+def test_a_missing_value_does_not_turn_dates_into_timestamps() -> None:
     days = [datetime.date(2024, 2, 29), pd.NaT, datetime.date(2023, 1, 1)]
     assert read_table(as_column(days)).schema.columns[0].temporal == "date"
     days.append(datetime.datetime(2024, 2, 29, 12))
     assert read_table(as_column(days)).schema.columns[0].temporal == "timestamp"
 
 
-def test_times_with_and_without_a_zone_do_not_mix() -> None:
+def test_times_with_and_without_a_time_zone_in_one_column_are_an_error() -> None:
     east = datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
-    moments = [None, east, east.astimezone(datetime.UTC)]
-    assert read_table(as_column(moments)).columns[0][1:].tolist() == [1709200800000000.0] * 2
-    moments.append(datetime.datetime(2024, 2, 29, 12))
-    refused(
-        as_column(moments), InvalidTypeError, r"time zone.*\+00:00 in row 2.* in row 3.*to_datetime"
+    times = [None, east, east.astimezone(datetime.UTC)]
+    assert read_table(as_column(times)).columns[0][1:].tolist() == [1709200800000000.0] * 2
+    times.append(datetime.datetime(2024, 2, 29, 12))
+    check_error(
+        as_column(times), InvalidTypeError, r"time zone.*\+00:00 in row 2.* in row 3.*to_datetime"
     )
 
 
@@ -127,7 +127,7 @@ def test_an_empty_text_is_a_value() -> None:
     assert read_table([[""], ["a"], [None]]).schema.columns[0].categories == ("", "a")
 
 
-def test_a_column_of_nothing_is_numeric_and_wholly_missing() -> None:
+def test_a_column_of_only_missing_values_is_numeric() -> None:
     for X in ([[None], [None]], pa.table({"a": [None, None]}), pl.DataFrame({"a": [None, None]})):
         table = read_table(X)
         assert table.schema.columns[0].kind == "numeric"
@@ -193,51 +193,53 @@ def test_one_row_one_column_is_a_table() -> None:
     assert read_table([[1]]).columns[0].tolist() == [1.0]
 
 
-def refused(X: Any, error: type[SureleafError], words: str) -> None:
-    with pytest.raises(error, match=words):
+def check_error(X: Any, error: type[SureleafError], message: str) -> None:
+    with pytest.raises(error, match=message):
         read_table(X)
 
 
-def test_what_is_no_table_is_refused_in_words_that_say_what_to_do() -> None:
-    refused(
+def test_an_object_that_is_not_a_table_is_an_error_that_says_what_to_do() -> None:
+    check_error(
         np.zeros(3), InvalidArgumentError, r"Expected 2D array, got 1D array instead(.|\n)*resh"
     )
-    refused([1, 2], InvalidArgumentError, "Expected 2D array, got 1D array instead")
-    refused(5, InvalidArgumentError, "Expected 2D array, got scalar array instead")
-    refused(np.zeros((2, 2, 2)), InvalidArgumentError, "Found array with dim 3")
-    refused([[[1], [2]], [[3], [4]]], InvalidArgumentError, "Found array with dim 3")
-    refused([[1, 2], [3]], InvalidArgumentError, "first one, 2; got 1 in row 1")
-    refused([[1, 2], 3], InvalidArgumentError, "first one, 2; got 0 in row 1")
-    refused([np.zeros(2), np.zeros(3)], InvalidArgumentError, "first one, 2; got 3 in row 1")
-    refused("text", InvalidArgumentError, "Expected 2D array, got scalar array instead")
-    refused({"a": [1]}, InvalidTypeError, "got dict")
-    refused(None, InvalidTypeError, "got NoneType")
+    check_error([1, 2], InvalidArgumentError, "Expected 2D array, got 1D array instead")
+    check_error(5, InvalidArgumentError, "Expected 2D array, got scalar array instead")
+    check_error(np.zeros((2, 2, 2)), InvalidArgumentError, "Found array with dim 3")
+    check_error([[[1], [2]], [[3], [4]]], InvalidArgumentError, "Found array with dim 3")
+    check_error([[1, 2], [3]], InvalidArgumentError, "must all have 2 values.*got 1 in row 1")
+    check_error([[1, 2], 3], InvalidArgumentError, "must all have 2 values.*got 0 in row 1")
+    check_error(
+        [np.zeros(2), np.zeros(3)], InvalidArgumentError, "must all have 2 values.*got 3 in row 1"
+    )
+    check_error("text", InvalidArgumentError, "Expected 2D array, got scalar array instead")
+    check_error({"a": [1]}, InvalidTypeError, "got dict")
+    check_error(None, InvalidTypeError, "got NoneType")
     for series in (pd.Series([1]), pl.Series([1]), pa.array([1]), pa.chunked_array([[1]])):
-        refused(series, InvalidArgumentError, "Expected a 2-dimensional container")
-    refused(pl.LazyFrame({"a": [1]}), InvalidTypeError, "lazy.*collect")
-    refused(np.zeros(2, dtype=[("a", "f8")]), InvalidTypeError, r"structured.*DataFrame\(X\)")
-    refused(np.zeros((2, 1), dtype=[("a", "f8")]), InvalidTypeError, "structured")
+        check_error(series, InvalidArgumentError, "Expected a 2-dimensional container")
+    check_error(pl.LazyFrame({"a": [1]}), InvalidTypeError, "lazy.*collect")
+    check_error(np.zeros(2, dtype=[("a", "f8")]), InvalidTypeError, r"structured.*DataFrame\(X\)")
+    check_error(np.zeros((2, 1), dtype=[("a", "f8")]), InvalidTypeError, "structured")
     for sparse in (scipy.sparse.csr_array(np.eye(2)), scipy.sparse.coo_matrix(np.eye(2))):
-        refused(sparse, InvalidTypeError, "Sparse data was passed.*toarray")
+        check_error(sparse, InvalidTypeError, "Sparse data was passed.*toarray")
 
 
-def test_empty_tables_are_refused_in_the_words_of_scikit_learn() -> None:
+def test_empty_tables_have_the_error_of_scikit_learn() -> None:
     zero_rows = r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is"
-    refused(np.empty((0, 3)), InvalidArgumentError, zero_rows)
-    refused(pd.DataFrame({"a": [], "b": [], "c": []}), InvalidArgumentError, zero_rows)
+    check_error(np.empty((0, 3)), InvalidArgumentError, zero_rows)
+    check_error(pd.DataFrame({"a": [], "b": [], "c": []}), InvalidArgumentError, zero_rows)
     zero_columns = r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required\."
-    refused(np.empty((12, 0)), InvalidArgumentError, zero_columns)
-    refused(pd.DataFrame(index=range(12)), InvalidArgumentError, zero_columns)
-    refused([], InvalidArgumentError, "Expected 2D array, got 1D array")
+    check_error(np.empty((12, 0)), InvalidArgumentError, zero_columns)
+    check_error(pd.DataFrame(index=range(12)), InvalidArgumentError, zero_columns)
+    check_error([], InvalidArgumentError, "Expected 2D array, got 1D array")
 
 
-def test_column_names_that_are_no_names_are_refused_or_are_places() -> None:
+def test_repeated_or_mixed_column_names_are_an_error_and_numbers_are_not_names() -> None:
     twice = pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "a"])
-    refused(twice, InvalidArgumentError, "'a' more than once")
+    check_error(twice, InvalidArgumentError, "'a' more than once")
     arrow_twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
-    refused(arrow_twice, InvalidArgumentError, "'a' more than once")
+    check_error(arrow_twice, InvalidArgumentError, "'a' more than once")
     mixed = pd.DataFrame(np.zeros((2, 2)), columns=["a", 1])
-    refused(
+    check_error(
         mixed, InvalidTypeError, r"only supported if all input features have string names.*'int'"
     )
     for columns in ([5, 7], pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])):
@@ -245,29 +247,29 @@ def test_column_names_that_are_no_names_are_refused_or_are_places() -> None:
         assert (schema.names, schema.named) == (("x0", "x1"), False)
 
 
-def test_values_that_are_neither_numbers_nor_text_nor_dates_are_refused_with_their_column() -> None:
-    refused(np.ones((2, 2), complex), InvalidArgumentError, "Complex data not supported.*'x0'")
-    refused([[1j]], InvalidArgumentError, "Complex data not supported.*'x0'.*1j in row 0")
-    # the words that scikit-learn's check_dtype_object looks for
-    refused([[1.5], [{"foo": "bar"}]], InvalidTypeError, "argument must be .* string.* number")
-    refused([[1.5], ["a"]], InvalidTypeError, "'x0'.*float 1.5 in row 0, str 'a' in row 1")
-    refused([["\ud800"]], InvalidTypeError, "'x0'.*surrogates")
-    refused(pa.table({"a": [[1]]}), InvalidTypeError, "'a' must hold .*list")
-    refused(pl.DataFrame({"a": [{"b": 1}]}), InvalidTypeError, "'a' must hold .*struct")
-    refused(pa.table({"a": [b"\xff"]}), InvalidTypeError, "'a' must hold .*not UTF-8")
+def test_values_that_are_not_numbers_text_or_dates_are_an_error_with_their_column() -> None:
+    check_error(np.ones((2, 2), complex), InvalidArgumentError, "Complex data not supported.*'x0'")
+    check_error([[1j]], InvalidArgumentError, "Complex data not supported.*'x0'.*1j in row 0")
+    # the message that scikit-learn's check_dtype_object looks for
+    check_error([[1.5], [{"foo": "bar"}]], InvalidTypeError, "argument must be .* string.* number")
+    check_error([[1.5], ["a"]], InvalidTypeError, "'x0'.*float 1.5 in row 0, str 'a' in row 1")
+    check_error([["\ud800"]], InvalidTypeError, "'x0'.*surrogates")
+    check_error(pa.table({"a": [[1]]}), InvalidTypeError, "'a' must hold .*list")
+    check_error(pl.DataFrame({"a": [{"b": 1}]}), InvalidTypeError, "'a' must hold .*struct")
+    check_error(pa.table({"a": [b"\xff"]}), InvalidTypeError, "'a' must hold .*not UTF-8")
     period = pd.DataFrame({"a": pd.period_range("2024", periods=2, freq="M")})
-    refused(period, InvalidTypeError, "'a' must hold .*period")
+    check_error(period, InvalidTypeError, "'a' must hold .*period")
     mixed = pd.DataFrame({"a": pd.Categorical([1, "b"])})
-    refused(mixed, InvalidTypeError, "'a' must hold .*category")
+    check_error(mixed, InvalidTypeError, "'a' must hold .*category")
 
 
-def test_a_matrix_of_numpy_is_an_array() -> None:
+def test_a_numpy_matrix_is_an_array() -> None:
     with pytest.warns(PendingDeprecationWarning):
         matrix = np.matrix([[1.0, 2.0], [3.0, 4.0]])
     assert [column.tolist() for column in read_table(matrix).columns] == [[1.0, 3.0], [2.0, 4.0]]
 
 
-def test_what_is_lazy_and_has_an_arrow_stream_is_read() -> None:
+def test_a_lazy_table_with_an_arrow_stream_is_read() -> None:
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.connect().sql(
         "select range::hugeint as n, if(range % 2 = 0, 'a', 'b') as t from range(3)"
@@ -275,17 +277,19 @@ def test_what_is_lazy_and_has_an_arrow_stream_is_read() -> None:
     table = read_table(relation)
     assert [column.tolist() for column in table.columns] == [[0.0, 1.0, 2.0], [0, 1, 0]]
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
-    refused(OnlyAStream(twice), InvalidArgumentError, "'a' more than once")
+    check_error(OnlyAStream(twice), InvalidArgumentError, "'a' more than once")
 
 
-def test_columns_of_polars_that_arrow_has_not_are_read() -> None:
+def test_polars_types_that_arrow_lacks_are_read() -> None:
     wide = pl.DataFrame({"n": pl.Series([1, None, 2**100], dtype=pl.Int128)})
     np.testing.assert_array_equal(read_table(wide).columns[0], [1.0, np.nan, 2.0**100])
     labels = pl.Series([7, 5, 7], dtype=pl.Int128)
     assert encode_labels(labels)[1].tolist() == [5, 7]
     objects = pl.DataFrame({"o": pl.Series(["b", None, "a"], dtype=pl.Object)})
     assert read_table(objects).columns[0].tolist() == [1, -1, 0]
-    refused(pl.DataFrame({"o": pl.Series([{1}], dtype=pl.Object)}), InvalidTypeError, "'o'.*list")
+    check_error(
+        pl.DataFrame({"o": pl.Series([{1}], dtype=pl.Object)}), InvalidTypeError, "'o'.*list"
+    )
 
 
 def test_an_array_like_of_an_unknown_library_is_a_table() -> None:
@@ -296,7 +300,7 @@ def test_an_array_like_of_an_unknown_library_is_a_table() -> None:
     np.testing.assert_array_equal(np.column_stack(read_table(NotAnArray()).columns), MATRIX)
 
 
-def test_loading_the_room_loads_no_data_frame_library() -> None:
+def test_importing_the_package_imports_no_data_frame_library() -> None:
     import subprocess
     import sys
 

@@ -1,4 +1,4 @@
-"""What a fit learns from a table, by itself and with the user's help."""
+"""The schema of a table is inferred from its types, and can be overridden."""
 
 import dataclasses
 from typing import Any
@@ -26,7 +26,7 @@ def test_types_decide_kinds() -> None:
 
 
 @pytest.mark.parametrize("listed", [["n", "t"], [0, 1], [True, True, False], np.array([0, 1])])
-def test_a_list_of_categorical_columns_may_be_names_places_or_a_mask(listed: Any) -> None:
+def test_a_list_of_categorical_columns_may_be_names_indices_or_a_mask(listed: Any) -> None:
     table = read_table(FRAME, categorical_features=listed)
     assert [c.kind for c in table.schema.columns] == ["categorical", "categorical", "numeric"]
     assert table.schema.columns[0].categories == (1, 2)
@@ -38,26 +38,26 @@ def test_no_categorical_columns_means_numbers_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("listed", "words"),
+    ("listed", "message"),
     [
         (["n"], "column 't' must be in categorical_features, because it holds text"),
         (["nope"], "must name columns of X; got 'nope'. X has 'n', 't', 'b'"),
-        ([3], "places from 0 to 2; got 3"),
-        ([-1], "places from 0 to 2; got -1"),
-        ([True], "one bool a column, 3; got 1"),
+        ([3], "indices from 0 to 2; got 3"),
+        ([-1], "indices from 0 to 2; got -1"),
+        ([True], "one bool per column, 3; got 1"),
         ("t", r"got 't'. Did you mean \['t'\]\?"),
     ],
 )
-def test_a_wrong_list_of_categorical_columns_is_explained(listed: Any, words: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=words):
+def test_a_wrong_list_of_categorical_columns_is_an_error(listed: Any, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
         read_table(FRAME, categorical_features=listed)
-    with pytest.raises(InvalidTypeError, match=r"names or places of columns; got 1\.5"):
+    with pytest.raises(InvalidTypeError, match=r"names or indices of columns; got 1\.5"):
         read_table(FRAME, categorical_features=[1.5])
     with pytest.raises(InvalidTypeError, match=r"a mapping.*got 3\. Did you mean \[3\]\?"):
         read_table(FRAME, categorical_features=3)
 
 
-def test_a_mapping_or_a_schema_in_place_of_the_list_is_what_overrides_are() -> None:
+def test_a_mapping_or_a_schema_as_categorical_features_has_the_meaning_of_overrides() -> None:
     overrides = {"n": "categorical", 1: ["c", "b", "a"]}
     table = read_table(FRAME, categorical_features=overrides)
     assert table.schema == read_table(FRAME, overrides=overrides).schema
@@ -87,7 +87,7 @@ def test_unordered_categories_are_sorted_and_those_without_rows_are_dropped() ->
         assert table.columns[0].tolist() == [0, 1, -1]
 
 
-def test_the_order_of_an_enum_counts_when_asked_for() -> None:
+def test_the_order_of_an_enum_is_used_on_request() -> None:
     X = pl.DataFrame({"size": pl.Series(["m", "s", None], dtype=pl.Enum(["s", "m", "l"]))})
     table = read_table(X, overrides={"size": "ordered"})
     assert table.schema.columns[0].categories == ("s", "m", "l")
@@ -125,7 +125,7 @@ def test_arrow_dictionaries_may_repeat_a_value_or_hold_a_null() -> None:
     assert table.columns[0].tolist() == [0, 1, 0, -1]
 
 
-def test_overrides_beat_types() -> None:
+def test_overrides_take_precedence_over_types() -> None:
     X = FRAME.assign(s=["lo", "hi", None], d=pd.to_datetime(["2024-01-01"] * 3))
     table = read_table(
         X, overrides={"n": "ordered", "b": "numeric", 3: ["lo", "mid", "hi"], "d": "categorical"}
@@ -142,35 +142,35 @@ def test_overrides_beat_types() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "words"),
+    ("overrides", "message"),
     [
         ({"t": "numeric"}, "'t' cannot be numeric; it holds text"),
         ({"t": "date"}, "'t' cannot be date; it holds text"),
-        ({"t": "ordered"}, "'t' is to be ordered and must say how"),
+        ({"t": "ordered"}, "'t' must declare an order to be ordered; got text"),
         ({"t": "nominal"}, "one of numeric, categorical, ordered, date.*got 'nominal'"),
-        ({"t": ["a"]}, "'t' must hold the categories given.*got b in row 0"),
+        ({"t": ["a"]}, "'t' must hold the given categories.*got b in row 0"),
         ({"t": [1, 2]}, "'t' cannot be ordered by '1', '2'; it holds text"),
         ({"t": 5}, "must be a kind or a list of categories; got 5"),
-        ({"t": ["a", "b", "a"]}, "must be different"),
+        ({"t": ["a", "b", "a"]}, "must all be different"),
         ({"x": "numeric"}, "overrides must name columns of X; got 'x'"),
     ],
 )
-def test_an_override_that_cannot_be_is_explained(overrides: Any, words: str) -> None:
-    with pytest.raises((InvalidArgumentError, InvalidTypeError), match=words):
+def test_an_impossible_override_is_an_error(overrides: Any, message: str) -> None:
+    with pytest.raises((InvalidArgumentError, InvalidTypeError), match=message):
         read_table(FRAME, overrides=overrides)
 
 
-def test_a_whole_schema_may_be_given_and_must_fit() -> None:
-    learnt = read_table(FRAME).schema
-    wider = dataclasses.replace(learnt.columns[1], categories=("a", "b", "c"))
-    given = Schema((learnt.columns[0], wider, learnt.columns[2]))
-    table = read_table(FRAME, overrides=given)
-    assert table.schema is given
+def test_a_whole_schema_may_be_given_and_the_table_must_match_it() -> None:
+    inferred = read_table(FRAME).schema
+    wider = dataclasses.replace(inferred.columns[1], categories=("a", "b", "c"))
+    schema = Schema((inferred.columns[0], wider, inferred.columns[2]))
+    table = read_table(FRAME, overrides=schema)
+    assert table.schema is schema
     stream = pa.Table.from_pandas(FRAME, preserve_index=False).to_reader()
-    assert read_table(stream, overrides=given).columns[1].tolist() == [1, 0, 1]
+    assert read_table(stream, overrides=schema).columns[1].tolist() == [1, 0, 1]
     assert table.columns[1].tolist() == [1, 0, 1]
     narrow = Schema((Column("t", "categorical", ("a",)),))
-    with pytest.raises(InvalidArgumentError, match=r"'t' must hold categories.*got 2 values"):
+    with pytest.raises(InvalidArgumentError, match=r"'t' must hold categories.*got 2 other values"):
         read_table(FRAME[["t"]], overrides=narrow)
 
 
@@ -193,8 +193,8 @@ def test_category_types_have_the_codes_of_the_sorted_categories_that_rows_have(n
         values = [None if value != value else value for value in rows]
         expected = sorted(set(values) - {None})
         assert list(table.schema.columns[0].categories) == expected
-        place = {None: -1} | {category: code for code, category in enumerate(expected)}
-        assert table.columns[0].tolist() == [place[value] for value in values]
-        again = encode(pd.DataFrame({"x": column}), table.schema).columns[0]
-        known = [None if value != value else value for value in column]
-        assert again.tolist() == [place.get(value, -2) for value in known]
+        code_of = {None: -1} | {category: code for code, category in enumerate(expected)}
+        assert table.columns[0].tolist() == [code_of[value] for value in values]
+        encoded = encode(pd.DataFrame({"x": column}), table.schema).columns[0]
+        all_values = [None if value != value else value for value in column]
+        assert encoded.tolist() == [code_of.get(value, -2) for value in all_values]

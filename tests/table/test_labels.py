@@ -1,4 +1,4 @@
-"""Labels of every type become the codes that numpy.unique would give."""
+"""Labels of every type get the codes of numpy.unique."""
 
 import datetime
 from typing import Any
@@ -71,13 +71,13 @@ def test_dates_may_be_labels() -> None:
     assert classes.tolist() == days[::-1]
 
 
-def test_declared_categories_without_rows_are_no_classes() -> None:
+def test_declared_categories_without_rows_are_not_classes() -> None:
     y = pd.Series(pd.Categorical(["b", "b"], categories=["c", "b", "a"]))
     codes, classes = encode_labels(y)
     assert (codes.tolist(), classes.tolist()) == ([0, 0], ["b"])
 
 
-def test_one_row_and_one_class_are_enough() -> None:
+def test_one_row_of_one_class_is_encoded() -> None:
     assert encode_labels([5])[1].tolist() == [5]
 
 
@@ -101,7 +101,7 @@ def test_a_missing_label_is_an_error_with_count_and_first_row(y: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("y", "words"),
+    ("y", "message"),
     [
         ([0.5, 1.0], r"Unknown label type: continuous\. Maybe you are trying .*got 0.5 in row 0"),
         ([0.0, np.inf], r"Input y contains infinity or a value too large for dtype\('float64'\)"),
@@ -114,12 +114,12 @@ def test_a_missing_label_is_an_error_with_count_and_first_row(y: Any) -> None:
         (pd.DataFrame({"a": [1], "b": [2]}), r"y should be a 1d array.*\(1, 2\)"),
     ],
 )
-def test_labels_that_cannot_be_are_refused_in_the_words_of_scikit_learn(y: Any, words: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=words):
+def test_impossible_labels_have_the_error_of_scikit_learn(y: Any, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
         encode_labels(y)
 
 
-def test_labels_of_mixed_types_or_bytes_are_refused() -> None:
+def test_labels_of_mixed_types_or_bytes_are_an_error() -> None:
     for y in ([1, "a"], np.array([1, "a"], dtype=object), [{"a": 1}, 2]):
         with pytest.raises(InvalidTypeError, match="'y' must hold values of one type"):
             encode_labels(y)
@@ -137,7 +137,7 @@ def test_a_column_of_labels_is_read_with_the_warning_of_scikit_learn(y: Any) -> 
         assert encode_labels(y)[0].tolist() == [1, 0]
 
 
-def test_objects_that_are_no_plain_text_take_the_longer_way():
+def test_objects_that_are_not_plain_text_are_encoded_too():
     class Word(str):
         pass
 
@@ -154,7 +154,7 @@ def test_objects_that_are_no_plain_text_take_the_longer_way():
 
 
 @pytest.mark.parametrize("spelling", [np.array, pd.Series])
-def test_a_view_of_objects_is_read_by_its_strides(spelling):
+def test_a_strided_view_of_objects_is_encoded(spelling):
     words = np.array(["b", "x", "ä", "x", "b", "x"] * 50, dtype=object)
     codes, classes = encode_labels(spelling(words)[::2])
     assert classes.tolist() == ["b", "ä"]
@@ -162,9 +162,9 @@ def test_a_view_of_objects_is_read_by_its_strides(spelling):
     assert classes.dtype == object
 
 
-def test_texts_that_share_their_beginning_or_end_are_told_apart_at_every_length() -> None:
+def test_texts_that_share_their_beginning_or_end_are_distinguished_at_every_length() -> None:
     texts = ["", *(("abcdefghi" * 2)[:size] for size in range(1, 18))]
-    texts += [text[:at] + "#" + text[at + 1 :] for text in texts for at in range(len(text))]
+    texts += [text[:i] + "#" + text[i + 1 :] for text in texts for i in range(len(text))]
     y = np.array(texts * 2, dtype=object)
     codes, classes = encode_labels(y)
     assert classes.tolist() == sorted(set(texts))

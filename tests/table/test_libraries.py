@@ -20,12 +20,12 @@ dates = st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1
 
 @st.composite
 def contents(draw: st.DrawFn) -> Content:
-    """One column of each family, with holes; the first row has none, so that types are known."""
+    """One column of each type with missing values, but not in the first row: types are known."""
     n_rows = draw(st.integers(0, 6))
 
     def column(cells: st.SearchStrategy[Any]) -> list[Any]:
-        holes = st.one_of(st.none(), cells)
-        return [draw(cells), *draw(st.lists(holes, min_size=n_rows, max_size=n_rows))]
+        cells_or_missing = st.one_of(st.none(), cells)
+        return [draw(cells), *draw(st.lists(cells_or_missing, min_size=n_rows, max_size=n_rows))]
 
     return {
         "text": column(text),
@@ -51,7 +51,7 @@ def check_equals_naive(table: EncodedTable, content: Content, label: str) -> Non
 
 @settings(max_examples=40, deadline=None)
 @given(contents())
-def test_every_library_encodes_as_row_by_row_python_does(content: Content) -> None:
+def test_every_library_gives_the_encoding_of_the_naive_twin(content: Content) -> None:
     for label, spelling in NAMED.items():
         table = read_table(spelling(content))
         assert table.schema.named
@@ -60,16 +60,16 @@ def test_every_library_encodes_as_row_by_row_python_does(content: Content) -> No
     for label, spelling in UNNAMED.items():
         table = read_table(spelling(content))
         assert not table.schema.named
-        assert table.schema.names == tuple(f"x{place}" for place in range(len(content)))
+        assert table.schema.names == tuple(f"x{index}" for index in range(len(content)))
         check_equals_naive(table, content, label)
 
 
 @settings(max_examples=25, deadline=None)
 @given(contents(), contents())
-def test_every_library_finds_the_unseen_values_that_row_by_row_python_finds(
-    learnt: Content, new: Content
+def test_every_library_gives_the_unseen_values_of_the_naive_twin(
+    fitted: Content, new: Content
 ) -> None:
-    schema = read_table(NAMED["arrow"](learnt)).schema
+    schema = read_table(NAMED["arrow"](fitted)).schema
     for label, spelling in NAMED.items():
         table = encode(spelling(new), schema)
         for column, array in zip(schema.columns, table.columns, strict=True):
@@ -106,7 +106,7 @@ def test_whole_numbers_that_a_library_stores_as_floats_are_the_same_categories()
 
 
 @pytest.mark.parametrize("label", [*NAMED])
-def test_a_schema_survives_its_json_in_every_library(label: str) -> None:
+def test_json_keeps_the_schema_of_every_library(label: str) -> None:
     content = {"a": ["x", None], "b": [1.5, None], "c": [True, False], "d": [dates_of(1), None]}
     schema = read_table(NAMED[label](content)).schema
     assert Schema.from_json(schema.to_json()) == schema

@@ -1,4 +1,4 @@
-"""What a schema may be, and that it survives its JSON."""
+"""A schema is checked, and JSON keeps it."""
 
 import json
 from typing import Any
@@ -31,46 +31,46 @@ columns = st.one_of(
 
 @settings(deadline=None)
 @given(st.lists(columns, unique_by=lambda column: column.name), st.booleans())
-def test_a_schema_survives_json(columns: list[Column], named: bool) -> None:
+def test_a_schema_read_from_its_json_is_the_same(columns: list[Column], named: bool) -> None:
     schema = Schema(tuple(columns), named)
-    again = Schema.from_json(json.loads(json.dumps(schema.to_json())))
-    assert again == schema
-    for column, same in zip(schema, again, strict=True):
+    read = Schema.from_json(json.loads(json.dumps(schema.to_json())))
+    assert read == schema
+    for column, same in zip(schema, read, strict=True):
         assert [type(c) for c in column.categories] == [type(c) for c in same.categories]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (("a", "nominal"), "must be one of numeric, categorical, ordered, date; got 'nominal'"),
-        (("a", "numeric", ("x",)), "'a' is numeric and has no categories; got 1"),
+        (("a", "numeric", ("x",)), "'a' must be empty, because it is numeric; got 1"),
         (("a", "ordered", ("x", 1)), "all text, all bools or all numbers; got int, str"),
         (("a", "ordered", (None,)), "all text, all bools or all numbers; got NoneType"),
         (("a", "ordered", (True, 0)), "all text, all bools or all numbers; got bool, int"),
-        (("a", "ordered", ("x", "x")), "different from each other"),
+        (("a", "ordered", ("x", "x")), "must all be different; got some more than once"),
         (("a", "date"), "temporal of column 'a' must be one of date"),
         (("a", "numeric", (), "date"), "None for the others; got 'date', kind 'numeric'"),
     ],
 )
-def test_a_column_that_cannot_be_is_refused(arguments: Any, words: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=words):
+def test_an_impossible_column_is_an_error(arguments: Any, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
         Column(*arguments)
 
 
-def test_two_columns_of_one_name_are_refused() -> None:
+def test_two_columns_of_the_same_name_are_an_error() -> None:
     with pytest.raises(InvalidArgumentError, match="got 'a' more than once"):
         Schema((Column("a", "numeric"), Column("a", "numeric")))
 
 
 @pytest.mark.parametrize(
-    "written", [{}, {"columns": [{}], "named": True}, {"columns": 3, "named": True}, [], None]
+    "plain", [{}, {"columns": [{}], "named": True}, {"columns": 3, "named": True}, [], None]
 )
-def test_what_is_no_schema_is_refused(written: Any) -> None:
+def test_json_that_is_not_a_schema_is_an_error(plain: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="a schema must be a dict with"):
-        Schema.from_json(written)
+        Schema.from_json(plain)
 
 
-def test_values_read_as_a_reader_would_write_them() -> None:
+def test_values_are_written_as_people_write_them() -> None:
     number = Column("n", "numeric")
     assert [number.render(v) for v in (5.0, 0.1, 1e300, float("nan"), float("inf"))] == [
         "5", "0.1", "1e+300", "missing", "inf",
@@ -80,7 +80,7 @@ def test_values_read_as_a_reader_would_write_them() -> None:
     assert Column("d", "date", temporal="date").render(float("nan")) == "missing"
 
 
-def test_many_categories_are_not_all_shown() -> None:
+def test_only_the_first_of_many_categories_are_shown() -> None:
     wide = Column("a", "categorical", tuple(range(1000)))
     assert repr(wide) == "Column('a', categorical: 0, 1, 2, 3, 4, 5, ... 1000 in all)"
     assert repr(Column("a", "categorical")) == "Column('a', categorical: no categories)"

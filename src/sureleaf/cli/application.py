@@ -26,7 +26,7 @@ from sureleaf.cli import (
     reproduce,
 )
 from sureleaf.cli.output import finish
-from sureleaf.progress import watched
+from sureleaf.progress import progress_enabled
 
 __all__ = ["application", "main"]
 
@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     0
     """
     try:
-        with warnings.catch_warnings(), _ended_in_order(), watched(sys.stderr.isatty()):
+        with warnings.catch_warnings(), _ended_in_order(), progress_enabled(sys.stderr.isatty()):
             warnings.showwarning = _show_warning
             code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
             finish()

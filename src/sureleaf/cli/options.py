@@ -7,7 +7,7 @@ import typer
 from sureleaf.cli import output
 
 if TYPE_CHECKING:
-    from sureleaf.table import CsvFormat
+    from sureleaf.files import CsvFormat
 
 __all__ = ["csv_format", "make_model"]
 
@@ -69,7 +69,7 @@ def csv_format(
     >>> csv_format("tab", None, None, ["?"]).missing
     ('?',)
     """
-    from sureleaf.table import CsvFormat
+    from sureleaf.files import CsvFormat
 
     return CsvFormat(delimiter, encoding, decimal, tuple(missing or ()))
 

@@ -199,7 +199,7 @@ def _typed() -> list[str]:
 
 
 def _columns(path: str) -> tuple[str, ...]:
-    from sureleaf.table import column_names
+    from sureleaf.files import column_names
 
     try:
         return column_names(path)

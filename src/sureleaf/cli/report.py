@@ -12,7 +12,7 @@ from sureleaf.cli import evaluation_options as given
 from sureleaf.cli import options as read
 from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.progress import watched
+from sureleaf.progress import progress_enabled
 
 if TYPE_CHECKING:
     from sureleaf.report.request import Progress
@@ -146,7 +146,7 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
 
     # Bars of the work within would be drawn over this one.
     with (
-        watched(False),
+        progress_enabled(False),
         Progress(
             TextColumn("{task.description:<36}"),
             BarColumn(),

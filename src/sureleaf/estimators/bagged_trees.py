@@ -86,7 +86,7 @@ class AskingMixin(PredictingMixin):
         reader = copy.copy(self._template)
         reader.schema_ = self.schema_
         reader.classes_ = self.classes_
-        table: EncodedTable = reader._encode(X, to_walk=True)
+        table: EncodedTable = reader._encode(X, for_routing=True)
         return table
 
     def _finish(self, means: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -136,10 +136,10 @@ class RoutingMixin(PredictingMixin):
     n_jobs: int | None
     _probabilities: NDArray[np.float64]
 
-    def _encode(self, X: Any, *, to_walk: bool = False) -> EncodedTable:
+    def _encode(self, X: Any, *, for_routing: bool = False) -> EncodedTable:
         if not hasattr(self, "schema_"):
             check_is_fitted(self)
-        table = encode(X, self.schema_, estimator=type(self).__name__, to_walk=to_walk)
+        table = encode(X, self.schema_, estimator=type(self).__name__, for_routing=for_routing)
         if table.unseen_counts:
             counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
             told = f"categories that were not there in training: column {counts}"
@@ -165,7 +165,7 @@ class RoutingMixin(PredictingMixin):
         ndarray of shape (n_rows, n_classes)
             A row with missing values has the mixture of its leaves' probabilities.
         """
-        table = self._encode(X, to_walk=True)
+        table = self._encode(X, for_routing=True)
         return mixture(
             self.tree_,
             table,
@@ -176,7 +176,7 @@ class RoutingMixin(PredictingMixin):
 
     def _route(self, X: Any) -> Routes:
         return route(
-            self.tree_, self._encode(X, to_walk=True), stop_at_unseen=self.unseen == "stop"
+            self.tree_, self._encode(X, for_routing=True), stop_at_unseen=self.unseen == "stop"
         )
 
     def apply(self, X: Any) -> NDArray[np.int64]:

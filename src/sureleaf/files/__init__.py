@@ -1,3 +1,7 @@
-"""Files of rows: CSV, Parquet and Arrow, compressed or not, and how files are written."""
+"""Tables from CSV, Parquet and Arrow files, compressed or not; and files written all or nothing."""
 
-__all__: list[str] = []
+from sureleaf.files.atomic_write import atomic_write
+from sureleaf.files.csv_dialect import CsvFormat
+from sureleaf.files.read_file import column_names, read_file
+
+__all__ = ["CsvFormat", "atomic_write", "column_names", "read_file"]

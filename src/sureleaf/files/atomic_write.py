@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Writing files so that a reader never sees half of one."""
 
 import os
 import secrets
@@ -16,33 +16,33 @@ __all__ = ["atomic_write"]
 
 @contextmanager
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing bytes, under another name until the last of them is on the disk.
+    """Open a file for writing bytes; it gets its name when all bytes are on the disk.
 
-    Whoever reads `path` finds what was there before or all that is new; when writing is broken
-    off, by an error or by Ctrl-C, nothing is left behind. A link stays a link. What is no plain
-    file (a pipe, a terminal) is written to directly.
+    Whoever reads `path` sees the old content or all of the new one. If writing stops early, by an
+    error or by Ctrl-C, the old file stays and no part of the new one is left behind. A symbolic
+    link stays a link. A pipe or a terminal is written to directly.
 
     Parameters
     ----------
     path : str or path
-        Where the file is to be; its folder must exist.
+        The file; its folder must exist.
 
     Yields
     ------
     file
-        Open for bytes.
+        Open for writing bytes.
 
     Raises
     ------
     InvalidArgumentError
-        If no file can be made there.
+        If the file cannot be created.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_write(folder + "/note.txt") as file:
-    ...         written = file.write(b"all of it")
+    ...         n_bytes = file.write(b"all of it")
     ...     (Path(folder) / "note.txt").read_text()
     'all of it'
     """
@@ -56,11 +56,11 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     partial = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.partial")
     try:
         file = partial.open("xb")
-    except OSError as problem:
+    except OSError as error:
         raise InvalidArgumentError(
-            f"{path} cannot be written ({problem.strerror}). Give the name of a file in a folder "
+            f"{path} cannot be written ({error.strerror}). Give the name of a file in a folder "
             "that exists and that you may write to."
-        ) from problem
+        ) from error
     try:
         with file:
             yield file

@@ -1,15 +1,13 @@
-"""How a CSV file is written, seen from its first rows."""
+"""How a CSV file is written: delimiter, decimal mark and header, detected from its first rows."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["CsvFormat", "Dialect", "doubts", "sniff"]
-
+__all__ = ["CsvFormat", "Dialect", "detect_dialect"]
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _DELIMITER_NAMES: Final = {
@@ -21,7 +19,7 @@ _DECIMAL: Final = re.compile(r"[+-]?\d*([.,])\d+")
 
 @dataclass(frozen=True)
 class CsvFormat:
-    r"""What is known about a CSV file beforehand; None where it is to be seen from the file.
+    r"""What the user says about a CSV file; None means: detect it from the file.
 
     Parameters
     ----------
@@ -30,9 +28,9 @@ class CsvFormat:
     encoding : str, optional
         By default UTF-8, or UTF-16 if the file starts with its byte order mark.
     decimal : {".", ","}, optional
-        What stands before the decimals of a number.
+        The decimal mark of numbers.
     missing : tuple of str
-        Cells that are missing in columns of text, besides empty ones.
+        Cells that mean a missing value in text columns, besides empty ones.
 
     Examples
     --------
@@ -47,9 +45,9 @@ class CsvFormat:
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
-            named = _DELIMITER_NAMES.get(self.delimiter.lower(), self.delimiter)
-            object.__setattr__(self, "delimiter", named)
-            if len(named) != 1 or named in '"\r\n':
+            character = _DELIMITER_NAMES.get(self.delimiter.lower(), self.delimiter)
+            object.__setattr__(self, "delimiter", character)
+            if len(character) != 1 or character in '"\r\n':
                 raise InvalidArgumentError(
                     "delimiter must be one character, or comma, semicolon, tab, bar or space; "
                     f"got {self.delimiter!r}."
@@ -58,60 +56,56 @@ class CsvFormat:
             raise InvalidArgumentError(f"decimal must be '.' or ','; got {self.decimal!r}.")
         if self.decimal == self.delimiter == ",":
             raise InvalidArgumentError(
-                "decimal and delimiter must differ; got ',' for both. If numbers are in quotes, "
-                "save the file with semicolons."
+                "decimal and delimiter must differ; got ',' for both. If the numbers are in "
+                "quotes, save the file with semicolons between the cells."
             )
 
 
 @dataclass(frozen=True)
 class Dialect:
-    r"""How a CSV file is written.
+    """How a CSV file is written.
 
     Parameters
     ----------
     delimiter, decimal : str
         One character each.
     header : tuple of str
-        Names of the columns: of one without a name, its place, such as "column 1".
-    nameless : tuple of str
-        Those of the names that the file does not have.
+        The column names; a column without a name is called by its position, such as "column 1".
+    unnamed : tuple of str
+        Those names in the header that stand for a missing name.
     quoted_numbers : tuple of str
-        Columns of numbers in quotes, where the file leaves other cells unquoted: they are text.
-    decimal_seen : bool
-        Whether the decimal mark was given or seen.
-    is_bare : bool
-        Whether there is no row below the header.
-
-    Examples
-    --------
-    >>> sniff("size;n\n1,5;2\n", CsvFormat(), "data.csv").decimal
-    ','
+        Columns whose numbers are in quotes although other cells of the file are not: they are
+        text, such as postal codes.
+    decimal_known : bool
+        Whether the decimal mark was given or occurs in the first rows.
+    is_header_only : bool
+        Whether the first rows hold nothing but the header.
     """
 
     delimiter: str
     decimal: str
     header: tuple[str, ...]
-    nameless: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     quoted_numbers: tuple[str, ...] = ()
-    decimal_seen: bool = True
-    is_bare: bool = False
+    decimal_known: bool = True
+    is_header_only: bool = False
 
 
-def sniff(text: str, given: CsvFormat, name: str) -> Dialect:
-    r"""See from the first rows how a file is written.
+def detect_dialect(text: str, csv_format: CsvFormat, file_name: str) -> Dialect:
+    r"""Detect from the first rows how a file is written.
 
-    The delimiter is the one of comma, semicolon, tab and bar that splits the header and divides the
-    most rows into as many cells; where it is no comma and all decimals have commas, these are
-    decimal points.
+    The delimiter is the one of comma, semicolon, tab and bar that gives most rows as many cells
+    as the header, which must have at least two. If it is not a comma and all decimal numbers have
+    commas, the comma is the decimal mark.
 
     Parameters
     ----------
     text : str
-        The header and whole rows.
-    given : CsvFormat
-        What is known.
-    name : str
-        The file, for messages.
+        The header and some complete rows.
+    csv_format : CsvFormat
+        What the user says about the file.
+    file_name : str
+        For error messages.
 
     Returns
     -------
@@ -124,184 +118,93 @@ def sniff(text: str, given: CsvFormat, name: str) -> Dialect:
 
     Examples
     --------
-    >>> sniff("a|b\n1|2\n", CsvFormat(), "data.csv").header
-    ('a', 'b')
+    >>> dialect = detect_dialect("size;n\n1,5;2\n", CsvFormat(), "data.csv")
+    >>> dialect.delimiter, dialect.decimal, dialect.header
+    (';', ',', ('size', 'n'))
     """
-    delimiter, rows = _divide(text, given.delimiter)
+    delimiter, rows = _detect_delimiter(text, csv_format.delimiter)
     width = len(rows[0])
-    header, nameless = _names(rows[0], name)
+    header, unnamed = _column_names(rows[0], file_name)
     columns = list(zip(*(row for row in rows[1:] if len(row) == width), strict=True))
     marks = {
-        found[1]
+        match[1]
         for column in columns
         for cell in column
-        if (found := _DECIMAL.fullmatch(cell.strip('"')))
+        if (match := _DECIMAL.fullmatch(cell.strip('"')))
     }
-    decimal = given.decimal or ("," if delimiter != "," and marks == {","} else ".")
-    texts = tuple(header[place] for place in _quoted_numbers(columns))
-    seen = given.decimal is not None or bool(marks)
-    return Dialect(delimiter, decimal, header, nameless, texts, seen, len(rows) == 1)
+    return Dialect(
+        delimiter,
+        csv_format.decimal or ("," if delimiter != "," and marks == {","} else "."),
+        header,
+        unnamed,
+        quoted_numbers=tuple(header[index] for index in _quoted_numbers(columns)),
+        decimal_known=csv_format.decimal is not None or bool(marks),
+        is_header_only=len(rows) == 1,
+    )
 
 
-def _divide(text: str, given: str | None) -> tuple[str, list[list[str]]]:
-    if given is not None:
-        return given, _cells(text, given)
-    best, delimiter, best_score = [[""]], _DELIMITERS[0], (-1.0, 0)
-    for candidate in _DELIMITERS:
-        rows = _cells(text, candidate)
+def _detect_delimiter(text: str, known: str | None) -> tuple[str, list[list[str]]]:
+    """Return the delimiter and the rows of cells that it makes."""
+    if known is not None:
+        return known, _split_cells(text, known)
+    best_rows, best_delimiter, best_score = [[""]], _DELIMITERS[0], (-1.0, 0)
+    for delimiter in _DELIMITERS:
+        rows = _split_cells(text, delimiter)
         width = len(rows[0])
-        alike = sum(len(row) == width for row in rows) / len(rows)
-        score = (alike, width) if width > 1 else (0.0, 0)
+        share = sum(len(row) == width for row in rows) / len(rows)
+        score = (share, width) if width > 1 else (0.0, 0)
         if score > best_score:
-            best, best_score, delimiter = rows, score, candidate
-    return delimiter, best
+            best_rows, best_score, best_delimiter = rows, score, delimiter
+    return best_delimiter, best_rows
 
 
-def _cells(text: str, delimiter: str) -> list[list[str]]:
-    """Rows of cells with their quotes; blank lines are no rows."""
-    part = re.escape(delimiter)
-    cell = re.compile(rf'("[^"]*(?:""[^"]*)*"|[^{part}\r\n]*)({part}|\r?\n|\r|\Z)')
-    rest = re.compile(rf"([^{part}\r\n]*)({part}|\r?\n|\r|\Z)")
+def _split_cells(text: str, delimiter: str) -> list[list[str]]:
+    """Return rows of cells, which keep their quotes; blank lines are skipped."""
+    end = rf"({re.escape(delimiter)}|\r?\n|\r|\Z)"
+    unquoted = rf"[^{re.escape(delimiter)}\r\n]*"
+    cell = re.compile(rf'("[^"]*(?:""[^"]*)*"|{unquoted}){end}')
+    rest = re.compile(rf"({unquoted}){end}")
     rows: list[list[str]] = [[]]
-    place = 0
-    while place < len(text):
-        found = cell.match(text, place)
-        if found is None:  # text behind a closing quote: take the rest up to the delimiter
-            found = rest.match(text, place)
-            assert found is not None  # this pattern matches everywhere
-        rows[-1].append(found[1])
-        place = found.end()
-        if found[2] != delimiter and place < len(text):
+    position = 0
+    while position < len(text):
+        match = cell.match(text, position)
+        if match is None:  # text behind a closing quote: take the rest up to the delimiter
+            match = rest.match(text, position)
+            assert match is not None  # this pattern matches everywhere
+        rows[-1].append(match[1])
+        position = match.end()
+        if match[2] != delimiter and position < len(text):
             rows.append([])
-        elif found[2] == delimiter and place == len(text):
+        elif match[2] == delimiter and position == len(text):
             rows[-1].append("")
     return [row for row in rows if row != [""]] or [[""]]
 
 
-def _names(cells: list[str], file: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    bare = [
+def _column_names(cells: list[str], file_name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of all columns, and those that stand for a missing name."""
+    written = [
         cell[1:-1].replace('""', '"') if cell[:1] == '"' == cell[-1:] else cell.strip()
         for cell in cells
     ]
-    again = [name for name, count in Counter(bare).items() if count > 1 and name]
-    if again:
-        places = [str(place) for place, name in enumerate(bare, 1) if name == again[0]]
+    repeated = [name for name, count in Counter(written).items() if count > 1 and name]
+    if repeated:
+        numbers = [str(number) for number, name in enumerate(written, 1) if name == repeated[0]]
         raise InvalidArgumentError(
-            f"columns of {file} must have different names; got {again[0]!r} for columns "
-            f"{' and '.join(places)}. Rename or drop the duplicates in its first line."
+            f"columns of {file_name} must have different names; got {repeated[0]!r} for columns "
+            f"{' and '.join(numbers)}. Rename or drop the duplicates in its first line."
         )
-    nameless = {place: f"column {place + 1}" for place, name in enumerate(bare) if not name}
-    names = tuple(nameless.get(place, name) for place, name in enumerate(bare))
-    return names, tuple(nameless.values())
+    unnamed = {index: f"column {index + 1}" for index, name in enumerate(written) if not name}
+    names = tuple(unnamed.get(index, name) for index, name in enumerate(written))
+    return names, tuple(unnamed.values())
 
 
 def _quoted_numbers(columns: list[tuple[str, ...]]) -> list[int]:
-    """Places of columns of quoted numbers, where the file leaves other cells unquoted."""
-    bodies = [[cell for cell in column if cell] for column in columns]
-    if all(cell.startswith('"') for body in bodies for cell in body):
+    """Return the indices of columns of quoted numbers, if other cells are not quoted."""
+    filled = [[cell for cell in column if cell] for column in columns]
+    if all(cell.startswith('"') for column in filled for cell in column):
         return []
     return [
-        place
-        for place, body in enumerate(bodies)
-        if body and all(cell[0] == '"' and _NUMBER.fullmatch(cell.strip('"')) for cell in body)
+        index
+        for index, column in enumerate(filled)
+        if column and all(cell[0] == '"' and _NUMBER.fullmatch(cell.strip('"')) for cell in column)
     ]
-
-
-# What looks wrong in a table of text and may be meant otherwise.
-
-_MARKS: Final = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
-"""What programs write for a missing value."""
-
-_LOOKED_AT: Final = 1 << 16
-_MOSTLY: Final = 0.9
-_MANY: Final = 20
-"""Fewer different values may well be codes."""
-_NUMBER_doubts: Final = {
-    mark: rf"^[+-]?(\d+[{mark}]?\d*|[{mark}]\d+)([eE][+-]?\d+)?$" for mark in (".", ",")
-}
-"""By the decimal mark of the file."""
-
-
-def doubts(
-    table: Any,
-    name: str,
-    missing: Sequence[str],
-    *,
-    decimal: str = ".",
-    missing_numbers: Sequence[str] = _MARKS,
-) -> Iterator[str]:
-    """Yield a sentence for each doubt: numbers that are text, marks that are categories.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        As read, empty cells of text still being empty text.
-    name : str
-        The file.
-    missing : sequence of str
-        Cells of text columns that count as missing.
-    decimal : {".", ","}
-        What stands before the decimals of a number.
-    missing_numbers : sequence of str
-        Cells that count as missing in columns of numbers: they make no column text.
-
-    Yields
-    ------
-    str
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> table = pyarrow.table({"n": [str(i) for i in range(20)] + ["unknown"]})
-    >>> next(doubts(table, "data.csv", [""])).split(";")[0]
-    "column 'n' of data.csv is text, because 'unknown' is no number"
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts = [
-        n for n, t in zip(table.column_names, table.schema.types, strict=True) if t == "string"
-    ]
-    marked: dict[str, list[str]] = {}
-    gone = pa.array([*missing, *missing_numbers, ""], pa.string())
-    marks = pa.array([mark for mark in _MARKS if mark not in missing], pa.string())
-    for column in texts:
-        odd = _odd_one(table[column], gone, _NUMBER_doubts[decimal])
-        if odd is not None:
-            yield (
-                f"column {column!r} of {name} is text, because {odd!r} is no number; if that "
-                f"means missing: --missing {odd!r}"
-            )
-            continue
-        different = pc.unique(table[column])
-        for mark in different.filter(pc.is_in(different, value_set=marks)).to_pylist():
-            marked.setdefault(mark, []).append(column)
-    for mark, columns in marked.items():
-        shown = ", ".join(map(repr, columns[:3])) + (", ..." if len(columns) > 3 else "")
-        several = "s" if len(columns) > 1 else ""
-        yield (
-            f"{mark!r} is a category like others in column{several} {shown} of {name}; if it means "
-            f"missing: --missing {mark!r}"
-        )
-
-
-def _odd_one(values: Any, gone: Any, number: str) -> str | None:
-    """Find the first cell that is no number, in a column whose first cells mostly are."""
-    import pyarrow.compute as pc
-
-    first = _known(values.slice(0, _LOOKED_AT), gone)
-    share = pc.mean(pc.match_substring_regex(first, number)).as_py() if len(first) else None
-    if share is None or share < _MOSTLY or pc.count_distinct(first).as_py() < _MANY:
-        return None
-    known = _known(values, gone)
-    place = pc.index(pc.match_substring_regex(known, number), False).as_py()
-    if place < 0:  # all are numbers: the column is text because it is quoted, or asked to be
-        return None
-    odd: str = known[place].as_py()
-    return odd if len(odd) <= 40 else odd[:39] + "…"
-
-
-def _known(values: Any, gone: Any) -> Any:
-    import pyarrow.compute as pc
-
-    return values.filter(pc.invert(pc.is_in(values, value_set=gone)))

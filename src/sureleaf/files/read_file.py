@@ -9,12 +9,11 @@ from typing import Any, Final
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, read_csv
-from sureleaf.files.source import BROKEN, Format, Source, find_source
+from sureleaf.files.source import READ_ERRORS, Format, Source, open_source
 
-__all__ = ["column_names", "damaged", "open_arrow", "open_parquet", "read_file"]
+__all__ = ["column_names", "damaged_file_error", "open_arrow", "open_parquet", "read_file"]
 
-
-_KIND_NAMES: Final[dict[Format, str]] = {
+_FORMAT_NAMES: Final[dict[Format, str]] = {
     "csv": "CSV",
     "parquet": "Parquet",
     "arrow file": "Arrow",
@@ -22,7 +21,7 @@ _KIND_NAMES: Final[dict[Format, str]] = {
     "feather 1": "Feather",
 }
 _PANDAS_INDEX: Final = re.compile(r"__index_level_\d+__")
-"""What pandas calls an index without a name when it writes Parquet."""
+"""The name that pandas gives an unnamed index when it writes Parquet."""
 
 
 def read_file(
@@ -34,44 +33,43 @@ def read_file(
 ) -> Any:
     r"""Read a CSV, Parquet or Arrow file as an Arrow table.
 
-    What the file is, is seen from its first bytes, whatever its name; a compressed CSV (gzip,
-    bzip2, xz, zstandard) is decompressed, a pipe is read to its end, and "-" is standard input. A
-    CSV file has a header; its delimiter is the one of comma, semicolon, tab and bar that splits its
-    first rows alike; with another delimiter than a comma, ``1,5`` may be a number. Text is UTF-8
-    (or UTF-16 with a byte order mark) if no encoding is given. A column of numbers is text if they
-    are quoted while other columns are not, or if not all cells are numbers, however late those
-    come.
+    The format is detected from the first bytes, whatever the file is called. A compressed file
+    (gzip, bzip2, xz, zstandard) is decompressed, a pipe is read to its end, and "-" is standard
+    input.
+
+    A CSV file has a header. Its delimiter (comma, semicolon, tab or bar) is detected from the
+    first rows; if it is not a comma, ``1,5`` may be a number. The encoding is UTF-8, or UTF-16
+    with a byte order mark, unless another one is given. A column is text if one of its cells is
+    not a number, however far down, or if its numbers are in quotes and other columns are not.
 
     Parameters
     ----------
     path : str or path
         The file, or "-".
     text_columns : sequence of str
-        Columns to keep as text even if all cells look like numbers, such as
-        ``schema.text_columns`` of a schema learnt before.
+        Columns to read as text even if all cells look like numbers, such as
+        ``schema.text_columns`` of the schema of a fitted model.
     missing : sequence of str
-        Cells of text columns that are missing: by default, empty ones. In columns of numbers or
-        dates, NA, NaN, null, ? and the like are missing too.
+        Cells of text columns that mean a missing value; by default, empty ones. In columns of
+        numbers or dates, NA, NaN, null, ? and similar marks mean a missing value, too.
     csv : CsvFormat, optional
-        What is known about a CSV file: its delimiter, encoding, decimal mark and further cells
-        that are missing.
+        Delimiter, encoding, decimal mark and further missing values of a CSV file.
 
     Returns
     -------
     pyarrow.Table
-        Ready for `read_table` and `encode`.
+        Ready for `sureleaf.table.read_table` and `sureleaf.table.encode`.
 
     Raises
     ------
     InvalidArgumentError
-        If there is no such file, it is empty, damaged or of another encoding, a row has too few or
-        too many cells (the message has the line number), or two columns have one name.
+        If the file does not exist, is empty, damaged or in another encoding, if a row has too few
+        or too many cells (the message has the line number), or if two columns have the same name.
 
     Warns
     -----
     UserWarning
-        If a column has no name, is text because of a few cells, or keeps marks such as ``?`` as
-        categories.
+        If a column has no name, is text because of a few cells, or has a category such as ``?``.
 
     Examples
     --------
@@ -83,21 +81,20 @@ def read_file(
     """
     import pyarrow as pa
 
-    given = csv or CsvFormat()
-    source = find_source(path)
-    kind = source.format
+    csv_format = csv or CsvFormat()
+    source = open_source(path)
     try:
-        if kind == "csv":
-            gone = [*missing, *given.missing]
-            return read_csv(source, given, text_columns=text_columns, missing=gone)
-        table = open_parquet(source).read() if kind == "parquet" else _read_arrow(source)
-    except (pa.ArrowException, *BROKEN) as error:
-        raise damaged(source, error) from error
-    return _plain(table, source.name)
+        if source.format == "csv":
+            all_missing = [*missing, *csv_format.missing]
+            return read_csv(source, csv_format, text_columns=text_columns, missing=all_missing)
+        table = open_parquet(source).read() if source.format == "parquet" else _read_arrow(source)
+    except (pa.ArrowException, *READ_ERRORS) as error:
+        raise damaged_file_error(source, error) from error
+    return _drop_pandas_index(table, source.name)
 
 
 def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> tuple[str, ...]:
-    r"""Name the columns of a file, of which only the first bytes are read.
+    r"""Return the column names of a file; only its first bytes are read.
 
     Examples
     --------
@@ -109,53 +106,31 @@ def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> 
     """
     import pyarrow as pa
 
-    source = find_source(path)
+    source = open_source(path)
     try:
         if source.format == "csv":
             return CsvText(source, csv or CsvFormat()).dialect.header
         if source.format == "parquet":
             return tuple(open_parquet(source).schema_arrow.names)
         return tuple(open_arrow(source).schema.names)
-    except (pa.ArrowException, *BROKEN) as error:
-        raise damaged(source, error) from error
+    except (pa.ArrowException, *READ_ERRORS) as error:
+        raise damaged_file_error(source, error) from error
 
 
 def open_parquet(source: Source) -> Any:
-    """Open a Parquet file without reading its rows.
-
-    Examples
-    --------
-    >>> import io, pathlib, tempfile
-    >>> import pyarrow, pyarrow.parquet
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.parquet"
-    >>> pyarrow.parquet.write_table(pyarrow.table({"age": [38]}), path)
-    >>> open_parquet(find_source(path)).schema_arrow.names
-    ['age']
-    """
+    """Open a Parquet file without reading its rows."""
     import pyarrow.parquet as pq
 
     return pq.ParquetFile(source.seekable())
 
 
 def open_arrow(source: Source) -> Any:
-    """Open an Arrow file or stream without reading its rows.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pyarrow
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.arrow"
-    >>> table = pyarrow.table({"age": [38]})
-    >>> with pyarrow.ipc.new_file(path, table.schema) as file:
-    ...     file.write_table(table)
-    >>> open_arrow(find_source(path)).schema.names
-    ['age']
-    """
+    """Open an Arrow file or stream without reading its rows."""
     import pyarrow as pa
 
     if source.format == "arrow file":
         return pa.ipc.open_file(source.seekable())
-    if source.again:
+    if source.can_reopen:
         return pa.ipc.open_stream(source.seekable())
     return pa.ipc.open_stream(pa.PythonFile(source.open(), "r"))
 
@@ -168,29 +143,21 @@ def _read_arrow(source: Source) -> Any:
     return open_arrow(source).read_all()
 
 
-def damaged(source: Source, error: Exception) -> InvalidArgumentError:
-    """Make the error for a file that starts well and cannot be read.
-
-    Examples
-    --------
-    >>> import io
-    >>> source = Source("data.csv", b"PAR1", None, io.BytesIO)
-    >>> str(damaged(source, OSError("too short")))
-    'data.csv is a damaged or cut Parquet file: too short. Write or copy it again.'
-    """
-    kind = _KIND_NAMES[source.format]
-    said = " ".join(str(error).split()).rstrip(".")
+def damaged_file_error(source: Source, error: Exception) -> InvalidArgumentError:
+    """Return the error for a file whose first bytes are right and whose rows cannot be read."""
+    cause = " ".join(str(error).split()).rstrip(".")
     return InvalidArgumentError(
-        f"{source.name} is a damaged or cut {kind} file: {said}. Write or copy it again."
+        f"{source.name} is a damaged or truncated {_FORMAT_NAMES[source.format]} file: {cause}. "
+        "Write or copy it again."
     )
 
 
-def _plain(table: Any, name: str) -> Any:
+def _drop_pandas_index(table: Any, file_name: str) -> Any:
     names = table.column_names
-    again = [column for column, count in Counter(names).items() if count > 1]
-    if again:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
         raise InvalidArgumentError(
-            f"columns of {name} must have different names; got {again[0]!r} more than once. Rename "
-            "or drop the duplicates."
+            f"columns of {file_name} must have different names; got {repeated[0]!r} more than "
+            "once. Rename or drop the duplicates."
         )
-    return table.drop_columns([column for column in names if _PANDAS_INDEX.fullmatch(column)])
+    return table.drop_columns([name for name in names if _PANDAS_INDEX.fullmatch(name)])

@@ -1,4 +1,4 @@
-"""Where a table's bytes come from: a file, a pipe or standard input, compressed or not."""
+"""Where the bytes of a table come from: a file, a pipe or standard input, compressed or not."""
 
 import bz2
 import difflib
@@ -15,16 +15,15 @@ from typing import Any, BinaryIO, Final, Literal, cast
 
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["BROKEN", "Format", "Source", "find_source"]
-
+__all__ = ["READ_ERRORS", "Format", "Source", "open_source"]
 
 Format = Literal["csv", "parquet", "arrow file", "arrow stream", "feather 1"]
 
-BROKEN: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
-"""What reading damaged bytes raises, of any compression."""
+READ_ERRORS: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
+"""The errors that damaged bytes raise, with any compression."""
 
 _HEAD_BYTES: Final = 1 << 16
-_LONGEST_HEAD: Final = 1 << 26
+_MAX_HEAD_BYTES: Final = 1 << 26
 
 _FORMATS: Final[tuple[tuple[bytes, Format], ...]] = (
     (b"PAR1", "parquet"),
@@ -33,7 +32,7 @@ _FORMATS: Final[tuple[tuple[bytes, Format], ...]] = (
     (b"\xff\xff\xff\xff", "arrow stream"),
 )
 
-_FOREIGN: Final = (
+_OTHER_FORMATS: Final = (
     (b"sureleaf model", "a saved model"),
     (b"PK\x03\x04", "a zip archive or an Excel workbook"),
     (b"\xd0\xcf\x11\xe0", "an Excel workbook"),
@@ -50,50 +49,50 @@ _FOREIGN: Final = (
     (b"<html", "a web page"),
     (b"<?xml", "XML"),
 )
-"""First bytes of what is often taken for a table."""
+"""First bytes of files that are often mistaken for a table."""
 
 
-def _zstd(raw: Any) -> Any:
+def _open_zstd(raw: Any) -> Any:
     import pyarrow as pa
 
     return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
 
 
-_COMPRESSIONS: Final[tuple[tuple[bytes, Callable[[Any], Any]], ...]] = (
+_DECOMPRESSORS: Final[tuple[tuple[bytes, Callable[[Any], Any]], ...]] = (
     (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
-    (b"\x28\xb5\x2f\xfd", _zstd),
+    (b"\x28\xb5\x2f\xfd", _open_zstd),
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    r"""The bytes of a table, decompressed, from the start as often as they are asked for.
+    r"""The decompressed bytes of a table.
 
     Parameters
     ----------
     name : str
-        For messages: the file's name, or "standard input".
+        For messages: the name of the file, or "standard input".
     head : bytes
         The first bytes.
     path : Path or None
-        The file, where it can be opened again and is not compressed.
+        The file, if it is on the disk and not compressed.
     opener : callable
-        Gives a stream from the start.
+        Opens the bytes from their start.
     size : int or None
-        How many bytes there are; None where that is not known.
-    again : bool
-        Whether it can be opened more than once.
+        The number of bytes; None if it is not known.
+    can_reopen : bool
+        Whether the bytes can be read more than once.
     copies : list of files
-        Copies on the disk, to be closed in the end.
+        Temporary copies on the disk, closed by `close`.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "data.csv"
     >>> _ = path.write_text("a,b\n1,2\n")
-    >>> source = find_source(path)
+    >>> source = open_source(path)
     >>> with source.open() as stream:
     ...     source.format, stream.read()
     ('csv', b'a,b\n1,2\n')
@@ -104,48 +103,48 @@ class Source:
     path: Path | None
     opener: Callable[[], BinaryIO]
     size: int | None = None
-    again: bool = True
+    can_reopen: bool = True
     copies: list[Any] = field(default_factory=list)
 
     @property
     def is_short(self) -> bool:
-        """Whether the head is everything."""
+        """Whether the head is the whole content."""
         return len(self.head) < _HEAD_BYTES
 
     def open(self) -> BinaryIO:
-        """Give a stream of the bytes from the start."""
+        """Open the bytes from their start."""
         return self.opener()
 
     @property
     def format(self) -> Format:
-        """What the bytes are, by the first of them; everything else is CSV, or refused."""
-        found = next((name for magic, name in _FORMATS if self.head.startswith(magic)), None)
-        if found is not None:
-            return found
+        """The format, by the first bytes; what is not another known format is CSV."""
+        for magic, table_format in _FORMATS:
+            if self.head.startswith(magic):
+                return table_format
         start = self.head.removeprefix(b"\xef\xbb\xbf").lstrip()
-        for magic, what in _FOREIGN:
+        for magic, description in _OTHER_FORMATS:
             if start[: len(magic)].lower() == magic.lower():
                 raise InvalidArgumentError(
-                    f"{self.name} must be a CSV, Parquet or Arrow file; got {what}. Save the "
-                    "table as CSV."
+                    f"{self.name} must be a CSV, Parquet or Arrow file; got {description}. Save "
+                    "the table as CSV."
                 )
         return "csv"
 
     def close(self) -> None:
-        """Close what was copied."""
+        """Delete the temporary copies."""
         for copy in self.copies:
             copy.close()
 
     def seekable(self) -> Any:
-        """Give what Parquet and Arrow files are read from: the file, or a copy of it."""
+        """Return the file, or a copy of it, in the random-access form that Arrow reads."""
         import pyarrow as pa
 
         if self.path is not None:
             return pa.memory_map(str(self.path))
         with self.open() as stream:
-            if self.again:
+            if self.can_reopen:
                 return pa.BufferReader(stream.read())
-            copy = tempfile.TemporaryFile()  # noqa: SIM115 - close() does
+            copy = tempfile.TemporaryFile()  # noqa: SIM115 - close() does it
             self.copies.append(copy)
             while block := stream.read(1 << 20):
                 copy.write(block)
@@ -153,15 +152,15 @@ class Source:
         return pa.PythonFile(copy, "r")
 
 
-def find_source(path: Any, *, once: bool = False) -> Source:
-    r"""Find a file, a pipe or, by the name "-", standard input, and read its first bytes.
+def open_source(path: Any, *, as_stream: bool = False) -> Source:
+    r"""Open a file, a pipe or standard input ("-"), and read its first bytes.
 
     Parameters
     ----------
     path : str or path
-        The file.
-    once : bool
-        Whether a pipe is to be read as it comes, but once; else it is read to its end and held
+        The file, or "-".
+    as_stream : bool
+        Read a pipe as its bytes arrive, once only. By default, a pipe is read to its end and kept
         in memory.
 
     Returns
@@ -171,88 +170,84 @@ def find_source(path: Any, *, once: bool = False) -> Source:
     Raises
     ------
     InvalidArgumentError
-        If there is no such file, it may not be read, or it is empty.
+        If the file does not exist, cannot be read or is empty.
 
     Examples
     --------
-    >>> find_source("nowhere.csv")
+    >>> open_source("nowhere.csv")
     Traceback (most recent call last):
     ...
     sureleaf.errors.InvalidArgumentError: there is no file 'nowhere.csv'. Check its name.
     """
-    place = Path(path)
+    file = Path(path)
     is_input = str(path) == "-"
-    name = "standard input" if is_input else place.name
-    if not is_input and place.is_dir():
+    name = "standard input" if is_input else file.name
+    if not is_input and file.is_dir():
         raise InvalidArgumentError(
             f"a table must be a file; got the folder {str(path)!r}. Name one of its files."
         )
     try:
-        if is_input or (place.exists() and not place.is_file()):
-            raw = sys.stdin.buffer if is_input else place.open("rb")
-            source = _piped(name, raw) if once else _held(name, raw)
-            if not once and not is_input:
+        if is_input or (file.exists() and not file.is_file()):
+            raw = sys.stdin.buffer if is_input else file.open("rb")
+            source = _stream_pipe(name, raw) if as_stream else _read_pipe(name, raw)
+            if not as_stream and not is_input:
                 raw.close()
         else:
-            source = _on_disk(name, place)
+            source = _open_file(name, file)
     except FileNotFoundError:
-        raise InvalidArgumentError(_not_there(place)) from None
-    except BROKEN as problem:
-        said = getattr(problem, "strerror", None) or str(problem)
-        raise InvalidArgumentError(f"{name} cannot be read: {said}.") from None
+        raise InvalidArgumentError(_no_such_file(file)) from None
+    except READ_ERRORS as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise InvalidArgumentError(f"{name} cannot be read: {cause}.") from None
     if not source.head.strip():
-        raise InvalidArgumentError(
-            f"{name} must hold a table; got {'only blank lines' if source.head else 'nothing'}."
-        )
+        content = "only blank lines" if source.head else "an empty file"
+        raise InvalidArgumentError(f"{name} must hold a table; got {content}.")
     return source
 
 
-def _not_there(path: Path) -> str:
+def _no_such_file(path: Path) -> str:
     folder = path.parent
-    beside = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-    close = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.8)
-    meant = f"Did you mean {str(folder / close[0])!r}?" if close else "Check its name."
+    neighbours = [file.name for file in folder.iterdir()] if folder.is_dir() else []
+    close = difflib.get_close_matches(path.name, neighbours, n=1, cutoff=0.8)
+    advice = f"Did you mean {str(folder / close[0])!r}?" if close else "Check its name."
     if not folder.is_dir():
-        meant = f"There is no folder {str(folder)!r} either."
-    return f"there is no file {str(path)!r}. {meant}"
+        advice = f"There is no folder {str(folder)!r} either."
+    return f"there is no file {str(path)!r}. {advice}"
 
 
-def _on_disk(name: str, path: Path) -> Source:
+def _open_file(name: str, path: Path) -> Source:
     def opener() -> BinaryIO:
-        return _decompressed(path.open("rb"))
+        return _decompress(path.open("rb"))
 
     with path.open("rb") as raw:
-        compressed = _compression(raw.read(8)) is not None
+        is_compressed = _decompressor(raw.read(8)) is not None
     with opener() as stream:
         head = _read_head(stream)
-    if compressed:
+    if is_compressed:
         return Source(name, head, None, opener)
     return Source(name, head, path, opener, path.stat().st_size)
 
 
-def _held(name: str, raw: BinaryIO) -> Source:
-    with _decompressed(io.BytesIO(raw.read())) as stream:
-        everything = stream.read()
-    head = _read_head(io.BytesIO(everything))
-    return Source(name, head, None, lambda: io.BytesIO(everything), len(everything))
+def _read_pipe(name: str, raw: BinaryIO) -> Source:
+    with _decompress(io.BytesIO(raw.read())) as stream:
+        content = stream.read()
+    head = _read_head(io.BytesIO(content))
+    return Source(name, head, None, lambda: io.BytesIO(content), len(content))
 
 
-def _piped(name: str, raw: BinaryIO) -> Source:
-    stream = _Replayed(raw)
-    start = stream.read(8)
-    stream.replay(start)
-    plain = _Replayed(_decompressed(stream))
-    head = _read_head(cast(BinaryIO, plain))
-    plain.replay(head)
-    return Source(name, head, None, lambda: cast(BinaryIO, plain), again=False)
+def _stream_pipe(name: str, raw: BinaryIO) -> Source:
+    stream = _PushBackStream(_decompress(_PushBackStream(raw)))
+    head = _read_head(cast(BinaryIO, stream))
+    stream.push_back(head)
+    return Source(name, head, None, lambda: cast(BinaryIO, stream), can_reopen=False)
 
 
 def _read_head(stream: BinaryIO) -> bytes:
-    """Read the first bytes; of text, so many that there is a row below the header."""
+    """Read the first bytes; of text, at least the header and one row."""
     head = stream.read(_HEAD_BYTES)
     if head.startswith(tuple(magic for magic, _ in _FORMATS)):
         return head
-    while max(head.count(b"\n"), head.count(b"\r")) < 2 and len(head) < _LONGEST_HEAD:
+    while max(head.count(b"\n"), head.count(b"\r")) < 2 and len(head) < _MAX_HEAD_BYTES:
         more = stream.read(len(head) or 1)
         if not more:
             break
@@ -260,50 +255,51 @@ def _read_head(stream: BinaryIO) -> bytes:
     return head
 
 
-def _decompressed(raw: Any) -> BinaryIO:
-    if isinstance(raw, _Replayed):
-        start = raw.read(8)
-        raw.replay(start)
+def _decompress(raw: Any) -> BinaryIO:
+    start = raw.read(8)
+    if isinstance(raw, _PushBackStream):
+        raw.push_back(start)
     else:
-        start = raw.read(8)
         raw.seek(0)
-    opener = _compression(start)
-    return raw if opener is None else cast(BinaryIO, _Replayed(opener(raw), raw))
+    decompressor = _decompressor(start)
+    if decompressor is None:
+        return cast(BinaryIO, raw)
+    return cast(BinaryIO, _PushBackStream(decompressor(raw), raw))
 
 
-def _compression(start: bytes) -> Callable[[Any], Any] | None:
-    return next((opener for magic, opener in _COMPRESSIONS if start.startswith(magic)), None)
+def _decompressor(start: bytes) -> Callable[[Any], Any] | None:
+    return next((opener for magic, opener in _DECOMPRESSORS if start.startswith(magic)), None)
 
 
-class _Replayed(io.RawIOBase):
-    """A stream of which some bytes, once read, can be put back; closed with what is below it."""
+class _PushBackStream(io.RawIOBase):
+    """A stream to which bytes can be returned after reading; closes the streams below it, too."""
 
     def __init__(self, raw: Any, *below: Any) -> None:
         self._raw, self._below = raw, below
-        self._ahead = b""
+        self._returned = b""
 
     def close(self) -> None:
         for stream in (self._raw, *self._below):
             stream.close()
         super().close()
 
-    def replay(self, data: bytes) -> None:
-        """Put bytes back in front."""
-        self._ahead = data + self._ahead
+    def push_back(self, data: bytes) -> None:
+        """Return bytes: the next read gives them again."""
+        self._returned = data + self._returned
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int | None = -1) -> bytes:
-        """Read as many bytes as asked for, fewer only at the end."""
+        """Read this many bytes, fewer only at the end."""
         wanted = -1 if size is None else size
-        parts = [self._ahead if wanted < 0 else self._ahead[:wanted]]
-        self._ahead = self._ahead[len(parts[0]) :]
-        have = len(parts[0])
-        while wanted < 0 or have < wanted:
-            part = self._raw.read(-1 if wanted < 0 else wanted - have)
+        parts = [self._returned if wanted < 0 else self._returned[:wanted]]
+        self._returned = self._returned[len(parts[0]) :]
+        n_read = len(parts[0])
+        while wanted < 0 or n_read < wanted:
+            part = self._raw.read(-1 if wanted < 0 else wanted - n_read)
             if not part:
                 break
             parts.append(part)
-            have += len(part)
+            n_read += len(part)
         return b"".join(parts)

@@ -9,7 +9,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.model.cross_fitting import NodeHits
 from sureleaf.model.leaf_calibration import shrink_to_parent
 from sureleaf.tree import Routes, TrainingRows, Tree, count_nodes, route
-from sureleaf.tree.structure import line_sums
+from sureleaf.tree.structure import row_sums
 
 __all__ = [
     "LeafCounts",
@@ -131,7 +131,7 @@ def leaf_counts_of(tree: Tree, rows: TrainingRows) -> LeafCounts:
     if rows.weights is not None:
         return count_leaves(tree, rows)
     counts = tree.class_counts.take(tree.leaf_ids, axis=0)
-    return LeafCounts(tree.leaf_ids, counts, line_sums(counts))
+    return LeafCounts(tree.leaf_ids, counts, row_sums(counts))
 
 
 def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts:

@@ -250,7 +250,7 @@ def schema_from_plain(written: Any) -> Schema:
     Examples
     --------
     >>> schema_from_plain({"named": False, "columns": [{"name": "x0", "kind": "numeric"}]})
-    Schema of 1 column, by place
+    Schema of 1 column, by position
       x0  numeric
     """
     columns = written.get("columns") if isinstance(written, dict) else None

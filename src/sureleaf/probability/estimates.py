@@ -13,7 +13,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import estimate_p_max
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 from sureleaf.tree import Tree
-from sureleaf.tree.structure import line_maxima, line_sums
+from sureleaf.tree.structure import row_maxima, row_sums
 
 __all__ = [
     "ESTIMATES",
@@ -217,7 +217,7 @@ class KeepMajority:
         """Estimate every node."""
         probabilities = self.estimate(tree, counts)
         majority = tree.fill_empty(counts).argmax(axis=1)
-        highest = line_maxima(probabilities)
+        highest = row_maxima(probabilities)
         first = (probabilities >= highest[:, np.newaxis] - 1e-12).argmax(axis=1)
         overturned = np.flatnonzero(first != majority)
         kept = probabilities.copy()
@@ -225,7 +225,7 @@ class KeepMajority:
             kept[overturned] = highest[overturned] = 1.0
         # A touch above, since of equal ones the first class would be predicted.
         kept[overturned, majority[overturned]] = highest[overturned] * (1.0 + 1e-9)
-        shares: NDArray[np.float64] = kept / line_sums(kept)[:, np.newaxis]
+        shares: NDArray[np.float64] = kept / row_sums(kept)[:, np.newaxis]
         return shares
 
 

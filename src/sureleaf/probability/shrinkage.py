@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.tree import Tree
-from sureleaf.tree.structure import line_sums
+from sureleaf.tree.structure import row_sums
 
 __all__ = ["Averaging", "Shrinkage", "nodes_by_depth"]
 
@@ -137,12 +137,12 @@ class Averaging:
     def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Estimate every node."""
         added = 1.0 / counts.shape[1] if self.added is None else self.added
-        n = line_sums(counts)
+        n = row_sums(counts)
         all_added = counts.shape[1] * added
         as_leaf = (
             gammaln(all_added)
             - _log_gamma(n, all_added)
-            + line_sums(_log_gamma(counts, added) - gammaln(added))
+            + row_sums(_log_gamma(counts, added) - gammaln(added))
         )
         odds = self.charge * np.log(np.maximum(n * tree.n_columns, 1.0))
         found: NDArray[np.float64] = _kernel.average_prunings(

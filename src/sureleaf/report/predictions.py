@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.row_predictions import RowPredictions, row_predictions
-from sureleaf.progress import Bar
+from sureleaf.progress import ProgressBar
 from sureleaf.table import RowStream
 
 if TYPE_CHECKING:
@@ -197,14 +197,14 @@ def write_predictions(
     found = Predicted()
     writer = None
     try:
-        with _maybe_bar(shown, rows.expected) as bar:
+        with _maybe_bar(shown, rows.expected_rows) as bar:
             for batch in rows.batches:
                 made, said = predict_rows(model, batch, keep=keep, abstain_below=abstain_below)
                 writer = writer or _open_writer(file, kind, made.schema)
                 writer.write_table(made)
                 _count(found, model, made, said)
                 if bar is not None:
-                    bar.reach(found.rows, f"{found.rows:,} rows")
+                    bar.update(found.rows, f"{found.rows:,} rows")
             if writer is None:
                 nothing = _no_rows(model, keep)
                 writer = _open_writer(file, kind, nothing.schema)
@@ -258,11 +258,11 @@ def _count(found: Predicted, model: Any, made: Any, said: RowPredictions) -> Non
 
 
 @contextmanager
-def _maybe_bar(shown: bool, expected: float | None) -> Iterator[Bar | None]:
+def _maybe_bar(shown: bool, expected: float | None) -> Iterator[ProgressBar | None]:
     if not shown:
         yield None
         return
-    with Bar("Predicting", expected) as bar:
+    with ProgressBar("Predicting", expected) as bar:
         yield bar
 
 

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from sureleaf.errors import InvalidArgumentError, suggestion
-from sureleaf.table import CsvFormat, read_file
+from sureleaf.files import CsvFormat, read_file
 
 __all__ = ["Encoded", "Question", "read_model", "read_question"]
 

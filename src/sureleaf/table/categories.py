@@ -1,4 +1,4 @@
-"""A column as category codes, by categories learnt or given."""
+"""A column as category codes, by inferred or given categories."""
 
 from typing import Any, Final
 
@@ -8,43 +8,52 @@ from numpy.typing import NDArray
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.dates import iso_text, temporal_numbers, temporal_of
+from sureleaf.table.raw_column import RawColumn
 from sureleaf.table.schema import MISSING, UNSEEN
-from sureleaf.table.values import RawColumn
 
 __all__ = [
-    "code_texts",
     "declared_categories",
-    "learn_categories",
+    "encode_texts",
+    "infer_categories",
     "look_up",
     "match_categories",
     "sorted_codes",
 ]
 
+Codes = NDArray[np.int32]
 
-# Text of Arrow as codes: equal texts, equal codes.
+_MAX_EXACT: Final = 2.0**53
+"""Up to here, every float64 without a fraction is exactly that integer."""
+
+_DENSE_RANGE: Final = 2**16
+"""Integers within a range of this size are counted, not sorted: 20 times faster on labels."""
+
+_FEW_TEXTS: Final = 100
+"""So few texts are looked up in a Python dict, which is faster than starting Arrow."""
 
 
-def code_texts(texts: Any) -> tuple[NDArray[np.int32], Any]:
-    """Codes of texts in the order in which they first come, and the different texts.
+def encode_texts(texts: Any) -> tuple[NDArray[np.int32], Any]:
+    """Encode texts by the order of their first occurrence.
 
-    Four times as quick as Arrow's own on short texts that come often, and chunks stay apart.
+    For short texts that are often repeated, this is four times as fast as Arrow's
+    dictionary_encode, and it does not copy chunks together.
 
     Parameters
     ----------
     texts : pyarrow.Array or pyarrow.ChunkedArray
-        Of strings, small or large.
+        Of type string or large_string.
 
     Returns
     -------
     codes : ndarray of int32
-        -1 where there is no text.
+        -1 for missing.
     distinct : pyarrow.Array
         The text of each code.
 
     Examples
     --------
     >>> import pyarrow
-    >>> codes, distinct = code_texts(pyarrow.chunked_array([["b", None], ["a", "b"]]))
+    >>> codes, distinct = encode_texts(pyarrow.chunked_array([["b", None], ["a", "b"]]))
     >>> codes.tolist(), distinct.to_pylist()
     ([0, -1, 1, 0], ['b', 'a'])
     """
@@ -72,88 +81,76 @@ def code_texts(texts: Any) -> tuple[NDArray[np.int32], Any]:
 
 
 def _view(buffer: Any, dtype: type) -> NDArray[Any]:
-    """Arrow's memory as NumPy sees it; texts that are all empty have none."""
+    """Return the memory of an Arrow buffer as a NumPy array; empty texts have no buffer."""
     if buffer is None or not buffer.size:
         return np.empty(0, dtype)
     return np.frombuffer(buffer, dtype)
 
 
-Codes = NDArray[np.int32]
-
-_EXACT: Final = 2.0**53
-"""Up to here every whole float64 is the integer it looks like."""
-
-_DENSE_RANGE: Final = 2**16
-"""Integers that span no more are counted, not sorted: 20 times quicker on labels."""
-
-
-_FEW_TEXTS: Final = 100
-
-
-def learn_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
-    """Codes of a column by the sorted distinct values that it has.
+def infer_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
+    """Encode a column by its sorted distinct values.
 
     Parameters
     ----------
     column : RawColumn
-        Of any family. Categories that a category type declares and no row has are dropped.
+        Of any type. Declared categories that no row has are dropped.
 
     Returns
     -------
     codes : ndarray of int32, shape (n_rows,)
-        Place of each value among the categories, -1 where missing.
+        The index of each value in the categories; -1 for missing.
     categories : tuple
-        Text by code points, numbers and bools by size; whole numbers as int even where a
-        library had to store them as floats; dates as ISO text.
+        Text sorted by code points, numbers and bools by size. Whole numbers are int, even if a
+        library stored them as floats; dates are ISO text.
 
     Examples
     --------
     >>> import numpy
-    >>> from sureleaf.table.values import from_numpy
-    >>> codes, categories = learn_categories(from_numpy("x0", numpy.array([10.0, numpy.nan, 2.0])))
+    >>> from sureleaf.table.raw_column import from_numpy
+    >>> codes, categories = infer_categories(from_numpy("x0", numpy.array([10.0, numpy.nan, 2.0])))
     >>> codes.tolist(), categories
     ([1, -1, 0], (2, 10))
     """
     if column.is_category:
-        inner, categories = learn_categories(column.categories)
-        return _drop_unused(look_up(inner, column.indices), categories)
+        label_codes, categories = infer_categories(column.categories)
+        return _drop_unused(look_up(label_codes, column.indices), categories)
     family = column.family
     if family == "null":
         return np.full(len(column.values), MISSING, np.int32), ()
     if family in ("text", "date"):
-        return _learn_text(_texts(column))
+        return _infer_texts(_column_texts(column))
     values, missing = _exact_numbers(column)
     present = values if missing is None else values[~missing]
     distinct, codes = sorted_codes(present)
     if missing is not None:
-        codes, known = np.full(len(values), MISSING, np.int32), codes
-        codes[~missing] = known
-    found = distinct.astype(bool) if family == "bool" else distinct
-    return codes, tuple(found.tolist())
+        codes, present_codes = np.full(len(values), MISSING, np.int32), codes
+        codes[~missing] = present_codes
+    categories = distinct.astype(bool) if family == "bool" else distinct
+    return codes, tuple(categories.tolist())
 
 
 def declared_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
-    """Codes of a column by its categories from first to last, those without rows included.
+    """Encode a column by its declared categories in their order, those without rows included.
 
     Parameters
     ----------
     column : RawColumn
-        Of a category type (its declared order counts), or numbers or bools (by size).
+        Of a category type, or numbers or bools, which are ordered by size.
 
     Returns
     -------
     codes, categories
-        As `learn_categories` gives them.
+        As from `infer_categories`.
 
     Raises
     ------
     InvalidArgumentError
-        For text that declares no order.
+        If the column is text, which declares no order.
 
     Examples
     --------
     >>> import pyarrow
-    >>> from sureleaf.table.values import from_arrow
+    >>> from sureleaf.table.raw_column import from_arrow
     >>> sizes = pyarrow.DictionaryArray.from_arrays([1, 0, None], ["small", "huge"])
     >>> codes, categories = declared_categories(from_arrow("size", sizes))
     >>> codes.tolist(), categories
@@ -162,37 +159,37 @@ def declared_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     if not column.is_category:
         if column.family == "text":
             raise InvalidArgumentError(
-                f"column {column.name!r} is to be ordered and must say how; got text. Give the "
+                f"column {column.name!r} must declare an order to be ordered; got text. Give its "
                 f"categories from first to last: {{{column.name!r}: ['low', 'high']}}."
             )
-        return learn_categories(column)
-    inner, categories = learn_categories(column.categories)
-    _, first = np.unique(inner[inner >= 0], return_index=True)
-    in_order = np.argsort(first)
-    rank = np.append(np.argsort(in_order), MISSING).astype(np.int32)
-    codes = look_up(rank[inner], column.indices)
-    return codes, tuple(categories[place] for place in in_order)
+        return infer_categories(column)
+    label_codes, categories = infer_categories(column.categories)
+    _, first = np.unique(label_codes[label_codes >= 0], return_index=True)
+    order = np.argsort(first)
+    rank = np.append(np.argsort(order), MISSING).astype(np.int32)
+    codes = look_up(rank[label_codes], column.indices)
+    return codes, tuple(categories[index] for index in order)
 
 
 def match_categories(column: RawColumn, categories: tuple[object, ...]) -> Codes:
-    """Codes of a column by given categories.
+    """Encode a column by given categories.
 
     Parameters
     ----------
     column : RawColumn
-        Text (or dates, as ISO text) for categories of text, else numbers or bools.
+        Text or dates (as ISO text) if the categories are text, else numbers or bools.
     categories : tuple
         All text, all bools or all numbers, in code order.
 
     Returns
     -------
     ndarray of int32, shape (n_rows,)
-        -1 where missing, -2 where the value is none of the categories.
+        -1 for missing, -2 for a value that is not one of the categories.
 
     Examples
     --------
     >>> import numpy
-    >>> from sureleaf.table.values import from_numpy
+    >>> from sureleaf.table.raw_column import from_numpy
     >>> match_categories(from_numpy("x0", numpy.array([3, 7])), (7, 9)).tolist()
     [-2, 0]
     """
@@ -201,39 +198,31 @@ def match_categories(column: RawColumn, categories: tuple[object, ...]) -> Codes
     if column.family == "null":
         return np.full(len(column.values), MISSING, np.int32)
     if column.family in ("text", "date"):
-        return _match_text(_texts(column), categories)
+        return _match_texts(_column_texts(column), categories)
     return _match_numbers(column, categories)
 
 
 def sorted_codes(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
-    """Distinct values in order and each value's place among them, as numpy.unique gives.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> distinct, codes = sorted_codes(numpy.array([7, 3, 7]))
-    >>> distinct.tolist(), codes.tolist()
-    ([3, 7], [1, 0, 1])
-    """
+    """Return the sorted distinct values and the code of each value, like numpy.unique."""
     if values.dtype.kind in "iub" and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < _DENSE_RANGE:
             offsets = (values.astype(np.int64) - low).astype(np.intp, copy=False)
-            used = np.bincount(offsets) > 0
-            place = np.cumsum(used, dtype=np.int32) - np.int32(1)
-            return (np.flatnonzero(used) + low).astype(values.dtype), place[offsets]
+            is_used = np.bincount(offsets) > 0
+            rank = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+            return (np.flatnonzero(is_used) + low).astype(values.dtype), rank[offsets]
     distinct, codes = np.unique(values, return_inverse=True)
     return distinct, codes.astype(np.int32)
 
 
-def _learn_text(texts: Any) -> tuple[Codes, tuple[object, ...]]:
+def _infer_texts(texts: Any) -> tuple[Codes, tuple[object, ...]]:
     import pyarrow.compute as pc
 
     if len(texts) <= _FEW_TEXTS:
         categories = tuple(sorted(set(texts.to_pylist()) - {None}))
-        return _places_among(texts, categories), categories
-    codes, values = code_texts(texts)
-    # UTF-8 sorts by bytes as its text does by code points, which is how Python sorts.
+        return _look_up_texts(texts, categories), categories
+    codes, values = encode_texts(texts)
+    # The byte order of UTF-8 is the order of code points, by which Python sorts.
     order = pc.array_sort_indices(values).to_numpy()
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -241,36 +230,36 @@ def _learn_text(texts: Any) -> tuple[Codes, tuple[object, ...]]:
     return codes, tuple(values.take(order).to_pylist())
 
 
-def _match_text(texts: Any, categories: tuple[object, ...]) -> Codes:
+def _match_texts(texts: Any, categories: tuple[object, ...]) -> Codes:
     if len(texts) <= _FEW_TEXTS:
-        return _places_among(texts, categories)
-    codes, values = code_texts(texts)
-    _kernel.recode(codes, _places_among(values, categories))
+        return _look_up_texts(texts, categories)
+    codes, values = encode_texts(texts)
+    _kernel.recode(codes, _look_up_texts(values, categories))
     return codes
 
 
-def _places_among(texts: Any, categories: tuple[object, ...]) -> Codes:
-    """Look each text up, if they are few in Python: Arrow takes longer to begin."""
+def _look_up_texts(texts: Any, categories: tuple[object, ...]) -> Codes:
+    """Return the code of each text by given categories."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if len(texts) <= _FEW_TEXTS:
-        place_of: dict[object, int] = {None: MISSING}
-        place_of.update((category, place) for place, category in enumerate(categories))
-        return np.array([place_of.get(text, UNSEEN) for text in texts.to_pylist()], np.int32)
-    places = pc.index_in(texts, value_set=pa.array(categories, type=texts.type))
-    found: Codes = places.fill_null(UNSEEN).to_numpy()
-    return found
+        code_of: dict[object, int] = {None: MISSING}
+        code_of.update((category, code) for code, category in enumerate(categories))
+        return np.array([code_of.get(text, UNSEEN) for text in texts.to_pylist()], np.int32)
+    indices = pc.index_in(texts, value_set=pa.array(categories, type=texts.type))
+    codes: Codes = indices.fill_null(UNSEEN).to_numpy()
+    return codes
 
 
 def _match_numbers(column: RawColumn, categories: tuple[object, ...]) -> Codes:
     values, missing = _exact_numbers(column)
     if categories:
-        wanted = np.asarray(categories)
-        order = np.argsort(wanted)
-        places = np.minimum(np.searchsorted(wanted, values, sorter=order), len(wanted) - 1)
-        candidates = order[places]
-        codes = np.where(wanted[candidates] == values, candidates, UNSEEN).astype(np.int32)
+        numbers = np.asarray(categories)
+        order = np.argsort(numbers)
+        ranks = np.minimum(np.searchsorted(numbers, values, sorter=order), len(numbers) - 1)
+        candidates = order[ranks]
+        codes = np.where(numbers[candidates] == values, candidates, UNSEEN).astype(np.int32)
     else:
         codes = np.full(len(values), UNSEEN, np.int32)
     if missing is not None:
@@ -278,29 +267,29 @@ def _match_numbers(column: RawColumn, categories: tuple[object, ...]) -> Codes:
     return codes
 
 
-def _texts(column: RawColumn) -> Any:
-    """Give an Arrow array of text: the column's own, or its dates as ISO text."""
+def _column_texts(column: RawColumn) -> Any:
+    """Return an Arrow array of text: the column itself, or its dates as ISO text."""
     import pyarrow as pa
 
     temporal = temporal_of(column.values.type)
     if temporal is None:
         return column.values
     distinct, codes = np.unique(temporal_numbers(column.values), return_inverse=True)
-    words = [None if np.isnan(number) else iso_text(number, temporal) for number in distinct]
-    return pa.array(words, pa.string()).take(pa.array(codes))
+    texts = [None if np.isnan(number) else iso_text(number, temporal) for number in distinct]
+    return pa.array(texts, pa.string()).take(pa.array(codes))
 
 
 def _exact_numbers(column: RawColumn) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Numbers without rounding, and which are missing; whole floats become integers."""
+    """Return exact numbers and which are missing; floats without a fraction become integers."""
     values, missing = column.values, None
     if not isinstance(values, np.ndarray):
         values, missing = _exact_arrow(values)
     if values.dtype.kind == "f":
-        gone = np.isnan(values)
-        missing = gone if missing is None else gone | missing
-        known = np.where(missing, 0.0, values)
-        if np.all(np.abs(known) <= _EXACT) and np.all(known == np.rint(known)):
-            values = known.astype(np.int64)
+        is_nan = np.isnan(values)
+        missing = is_nan if missing is None else is_nan | missing
+        filled = np.where(missing, 0.0, values)
+        if np.all(np.abs(filled) <= _MAX_EXACT) and np.all(filled == np.rint(filled)):
+            values = filled.astype(np.int64)
     if missing is not None and not missing.any():
         missing = None
     return values, missing
@@ -322,15 +311,7 @@ def _exact_arrow(values: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
 
 
 def look_up(code_of: Codes, indices: NDArray[np.integer[Any]]) -> Codes:
-    """``code_of[indices]``, where index -1 is missing.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> code_of = numpy.array([5, 7], dtype=numpy.int32)
-    >>> look_up(code_of, numpy.array([1, -1, 0], dtype=numpy.int8)).tolist()
-    [7, -1, 5]
-    """
+    """Return ``code_of[indices]``, with -1 (missing) for index -1."""
     codes = np.empty(len(indices), np.int32)
     _kernel.look_up(np.ascontiguousarray(indices), code_of, codes)
     return codes

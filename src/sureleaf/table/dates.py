@@ -23,19 +23,12 @@ __all__ = ["TEMPORALS", "iso_text", "temporal_numbers", "temporal_of", "to_tempo
 
 TEMPORALS: Final = ("date", "timestamp", "utc", "duration", "time")
 
-_MICROSECONDS_A_DAY: Final = 86_400_000_000
-_MICROSECONDS: Final = {"s": 1e6, "ms": 1e3, "us": 1.0}
+_MICROSECONDS_PER_DAY: Final = 86_400_000_000
+_MICROSECONDS_PER_UNIT: Final = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
 def temporal_of(arrow_type: Any) -> str | None:
-    """Which of the five kinds of date or time an Arrow type is, None if none.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> temporal_of(pyarrow.date32())
-    'date'
-    """
+    """Return which of `TEMPORALS` an Arrow type is; None for other types."""
     from pyarrow import types
 
     if types.is_date(arrow_type):
@@ -48,17 +41,17 @@ def temporal_of(arrow_type: Any) -> str | None:
 
 
 def temporal_numbers(array: Any) -> NDArray[np.float64]:
-    """Turn an Arrow array of dates or times into its numbers, missing as NaN.
+    """Convert an Arrow array of dates or times to numbers; missing values become NaN.
 
     Parameters
     ----------
     array : pyarrow.Array
-        Of a date, timestamp, duration or time type.
+        Dates, timestamps, durations or times.
 
     Returns
     -------
     ndarray of float64
-        In the unit of the module's table.
+        In the units of the table at the top of this module.
 
     Examples
     --------
@@ -76,34 +69,34 @@ def temporal_numbers(array: Any) -> NDArray[np.float64]:
     if pa.types.is_date(array.type):
         numbers = ticks.astype(np.float64)
     elif array.type.unit == "ns":
-        # Whole microseconds first: a float64 cannot hold today's nanoseconds.
+        # Whole microseconds first: nanoseconds since 1970 do not fit into a float64.
         numbers = np.floor_divide(ticks, 1000) + np.remainder(ticks, 1000) / 1000.0
     else:
-        numbers = ticks * _MICROSECONDS[array.type.unit]
+        numbers = ticks * _MICROSECONDS_PER_UNIT[array.type.unit]
     if array.null_count:
         numbers[array.is_null().to_numpy(zero_copy_only=False)] = np.nan
-    found: NDArray[np.float64] = numbers
-    return found
+    converted: NDArray[np.float64] = numbers
+    return converted
 
 
 def to_temporal(
-    numbers: NDArray[np.float64], given: str, wanted: str
+    numbers: NDArray[np.float64], source: str, target: str
 ) -> NDArray[np.float64] | None:
-    """Numbers of one kind as those of another; None where that would be a guess.
+    """Convert numbers of one kind to another; None if the kinds cannot be converted.
 
-    Dates and zoneless timestamps are points of the same line; nothing else mixes.
+    Only dates and timestamps without a time zone can be converted into each other.
 
     Examples
     --------
     >>> to_temporal(np.array([1.0]), "date", "timestamp").tolist()
     [86400000000.0]
     """
-    if given == wanted:
+    if source == target:
         return numbers
-    if (given, wanted) == ("date", "timestamp"):
-        return numbers * _MICROSECONDS_A_DAY
-    if (given, wanted) == ("timestamp", "date"):
-        return numbers / _MICROSECONDS_A_DAY
+    if (source, target) == ("date", "timestamp"):
+        return numbers * _MICROSECONDS_PER_DAY
+    if (source, target) == ("timestamp", "date"):
+        return numbers / _MICROSECONDS_PER_DAY
     return None
 
 
@@ -113,14 +106,14 @@ def iso_text(number: float, temporal: str) -> str:
     Parameters
     ----------
     number : float
-        In the unit of the module's table.
+        In the unit of the table at the top of this module.
     temporal : str
-        One of ``TEMPORALS``.
+        One of `TEMPORALS`.
 
     Returns
     -------
     str
-        To the microsecond; a number beyond the years 1 to 9999 stays a number.
+        To the microsecond; a date outside the years 1 to 9999 is written as its number.
 
     Examples
     --------
@@ -131,7 +124,7 @@ def iso_text(number: float, temporal: str) -> str:
     >>> iso_text(95_400_000_000.0, "duration")
     'P1DT2H30M'
     """
-    microseconds = number * _MICROSECONDS_A_DAY if temporal == "date" else number
+    microseconds = number * _MICROSECONDS_PER_DAY if temporal == "date" else number
     if not abs(microseconds) < 2.0**62:
         return repr(number)
     ticks = round(microseconds)
@@ -151,7 +144,7 @@ def iso_text(number: float, temporal: str) -> str:
 
 
 def _duration_text(ticks: int) -> str:
-    days, rest = divmod(abs(ticks), _MICROSECONDS_A_DAY)
+    days, rest = divmod(abs(ticks), _MICROSECONDS_PER_DAY)
     hours, rest = divmod(rest, 3_600_000_000)
     minutes, rest = divmod(rest, 60_000_000)
     seconds = f"{rest / 1e6:.6f}".rstrip("0").rstrip(".")

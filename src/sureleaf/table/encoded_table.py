@@ -1,4 +1,4 @@
-"""What does the tree learner get: columns of numbers and codes."""
+"""The table that trees are grown on: columns of numbers and category codes."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,23 +13,21 @@ __all__ = ["EncodedTable", "Recoding", "Recodings", "take_rows"]
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """A table as the kernel reads it, one array a column.
+    """A table as the kernel reads it: one array per column.
 
     Parameters
     ----------
     schema : Schema
-        What each column means.
+        The name, kind and categories of each column.
     columns : tuple of ndarray
-        Numeric and date columns: float64 with NaN for missing, infinities being numbers; of
-        any stride, a view of the caller's array where that was possible, so not to be written
-        to. Categorical and ordered columns: contiguous int32 codes, -1 for missing, -2 for a
-        value that is no category of the schema. Where a table was encoded ``to_walk``, int64 and
-        int8 instead of these, if that is what the caller had.
+        Numeric and date columns are float64 of any stride, with NaN for missing; they may be
+        views of the caller's array and must not be written to. Categorical and ordered columns
+        are contiguous int32 codes, with -1 for missing and -2 for a value that is not a category
+        of the schema. A table encoded with ``for_routing`` may have int64 numbers and int8 codes.
     n_rows : int
-        The number of rows, also where there are no columns.
+        The number of rows, even if there are no columns.
     unseen_counts : dict of str to int
-        How many values of a column are no category of the schema; columns without any are
-        left out.
+        For each column with unseen categories, the number of such values.
 
     Examples
     --------
@@ -59,38 +57,26 @@ class EncodedTable:
         return "\n".join([f"EncodedTable of {rows} x {columns}", *lines, *unseen])
 
 
-# Some rows of an encoded table, as if they had been read alone.
-
-_N_LISTED = 32
-
-
 def take_rows(table: EncodedTable, rows: NDArray[np.integer[Any]]) -> EncodedTable:
-    """Give some rows of a table, in this order, by the same schema.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> take_rows(read_table([[1.5], [2.5], [3.5]]), np.array([2, 0, 0])).columns[0].tolist()
-    [3.5, 1.5, 1.5]
-    """
+    """Return the given rows of a table, in this order, with the same schema."""
     columns = tuple(column.take(rows) for column in table.columns)
     return EncodedTable(table.schema, columns, len(rows))
 
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """From the codes of a whole table to those that some of its rows would have had alone.
+    """From the codes of a whole table to the codes that a part of its rows would have alone.
 
-    A table that is read learns the categories that it holds; part of its rows may lack some. Those
-    are then no categories, and rows that have them hold what the part has not seen.
+    The categories of a table are inferred from its rows. A part of the rows may lack some of them;
+    for the part, these are unseen categories.
 
     Parameters
     ----------
     schema : Schema
-        With the categories that the part has. Ordered columns keep what they declare.
+        With the categories that occur in the part. Ordered columns keep their declared ones.
     codes : dict of int to ndarray
-        Column number -> the new code of each old one, then those of unseen and missing values;
-        columns that lack no category are left out.
+        Column index -> the new code of each old one, then the codes of unseen and missing values.
+        Columns that lack no category are left out.
 
     Examples
     --------
@@ -108,38 +94,45 @@ class Recoding:
 
     @classmethod
     def of(cls, table: EncodedTable, rows: NDArray[np.integer[Any]]) -> "Recoding":
-        """Find which categories these rows have."""
-        places = _categorical_places(table)
-        return cls.keeping(table.schema, {j: _categories_in(table, j, rows) for j in places})
+        """Make the recoding for the part of the table with these rows."""
+        indices = _categorical_indices(table)
+        return cls.keeping(table.schema, {j: _occurring(table, j, rows) for j in indices})
 
     @classmethod
-    def keeping(cls, schema: Schema, has: dict[int, NDArray[np.bool_]]) -> "Recoding":
-        """Keep some categories: a flag for each one of each categorical column, by its number."""
+    def keeping(cls, schema: Schema, occurring: dict[int, NDArray[np.bool_]]) -> "Recoding":
+        """Make the recoding that keeps the flagged categories of each categorical column."""
         columns, codes = list(schema.columns), {}
-        for place, is_kept in has.items():
+        for index, is_kept in occurring.items():
             if is_kept.all():
                 continue
             new = np.full(len(is_kept) + 2, UNSEEN, dtype=np.int32)
             new[:-2][is_kept] = np.arange(np.count_nonzero(is_kept))
             new[MISSING] = MISSING
-            column = columns[place]
+            column = columns[index]
             kept = tuple(c for c, keep in zip(column.categories, is_kept, strict=True) if keep)
-            columns[place] = Column(column.name, column.kind, kept)
-            codes[place] = new
+            columns[index] = Column(column.name, column.kind, kept)
+            codes[index] = new
         return cls(replace(schema, columns=tuple(columns)) if codes else schema, codes)
 
     def __call__(self, table: EncodedTable) -> EncodedTable:
-        """Encode rows of the whole table as the part would have."""
+        """Recode rows of the whole table."""
         if not self.codes:
             return table
         columns = list(table.columns)
-        for place, new in self.codes.items():
-            columns[place] = new[columns[place]]
+        for index, new in self.codes.items():
+            columns[index] = new[columns[index]]
         return EncodedTable(self.schema, tuple(columns), table.n_rows)
 
 
+_N_LISTED = 32
+"""Rows per category that are checked before all rows are."""
+
+
 class Recodings:
-    """Recodings of many parts of one table: some rows of each category tell whether a part has it.
+    """Recodings of many parts of one table, such as its bootstrap samples.
+
+    A few rows of each category are listed once. Nearly always one of them is in the part, which
+    proves that the category occurs; only if none is, all rows of the part are searched.
 
     Parameters
     ----------
@@ -156,35 +149,36 @@ class Recodings:
 
     def __init__(self, table: EncodedTable) -> None:
         self.table = table
-        self._listed = {j: _list_rows(table, j) for j in _categorical_places(table)}
+        self._listed = {j: _list_rows(table, j) for j in _categorical_indices(table)}
 
-    def of(self, times: NDArray[np.integer[Any]]) -> Recoding:
-        """Find the recoding of the part that has each row so many times."""
-        has = {}
-        for place, (rows, n_rows) in self._listed.items():
-            has[place] = times[rows].any(axis=1) & (n_rows > 0)
-            if not (has[place] | (n_rows <= _N_LISTED)).all():
-                has[place] = _categories_in(self.table, place, np.flatnonzero(times))
-        return Recoding.keeping(self.table.schema, has)
+    def of(self, row_counts: NDArray[np.integer[Any]]) -> Recoding:
+        """Make the recoding for the part that has each row this many times."""
+        occurring = {}
+        for index, (rows, n_rows) in self._listed.items():
+            occurring[index] = row_counts[rows].any(axis=1) & (n_rows > 0)
+            if not (occurring[index] | (n_rows <= _N_LISTED)).all():
+                occurring[index] = _occurring(self.table, index, np.flatnonzero(row_counts))
+        return Recoding.keeping(self.table.schema, occurring)
 
 
-def _categorical_places(table: EncodedTable) -> list[int]:
+def _categorical_indices(table: EncodedTable) -> list[int]:
     columns = table.schema.columns
-    return [place for place, column in enumerate(columns) if column.kind == "categorical"]
+    return [index for index, column in enumerate(columns) if column.kind == "categorical"]
 
 
-def _categories_in(
-    table: EncodedTable, place: int, rows: NDArray[np.integer[Any]]
+def _occurring(
+    table: EncodedTable, index: int, rows: NDArray[np.integer[Any]]
 ) -> NDArray[np.bool_]:
-    has = np.zeros(len(table.schema.columns[place].categories) + 2, dtype=bool)
-    has[table.columns[place].take(rows)] = True  # missing ones fall behind the categories
-    return has[:-2]
+    """Return for each category of a column whether it occurs in these rows."""
+    occurs = np.zeros(len(table.schema.columns[index].categories) + 2, dtype=bool)
+    occurs[table.columns[index].take(rows)] = True  # -1 and -2 are behind the categories
+    return occurs[:-2]
 
 
-def _list_rows(table: EncodedTable, place: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """List some rows of each category, the last one again where they are few; and count all."""
-    codes = table.columns[place]
+def _list_rows(table: EncodedTable, index: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return some rows of each category (the last repeated if there are few), and their number."""
+    codes = table.columns[index]
     order = np.argsort(codes, kind="stable")
-    ends = np.searchsorted(codes[order], np.arange(len(table.schema.columns[place].categories) + 1))
-    at = np.minimum(ends[:-1, None] + np.arange(_N_LISTED), ends[1:, None] - 1)
-    return order[at], np.diff(ends)
+    ends = np.searchsorted(codes[order], np.arange(len(table.schema.columns[index].categories) + 1))
+    positions = np.minimum(ends[:-1, None] + np.arange(_N_LISTED), ends[1:, None] - 1)
+    return order[positions], np.diff(ends)

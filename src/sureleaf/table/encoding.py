@@ -1,4 +1,4 @@
-"""A table encoded by a schema that is known, as for a prediction."""
+"""Encoding a table by a known schema, as before a prediction."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -11,33 +11,30 @@ from sureleaf.table.categories import look_up, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of, to_temporal
 from sureleaf.table.encoded_table import EncodedTable
 from sureleaf.table.frames import LabelledColumn, RawTable, open_table
+from sureleaf.table.raw_column import RawColumn
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
-from sureleaf.table.values import RawColumn
 
 __all__ = ["encode", "encode_opened", "float_numbers", "quoted"]
 
 
-# A column as float64 numbers, without a copy where there is a way.
-
-
 def float_numbers(column: RawColumn) -> NDArray[np.float64]:
-    """Give the column's numbers as float64, missing as NaN.
+    """Return the numbers of a column as float64, with NaN for missing.
 
     Parameters
     ----------
     column : RawColumn
-        Of numbers or bools, or wholly missing; or of a category type of these.
+        Numbers or bools, also of a category type, or only missing values.
 
     Returns
     -------
     ndarray of float64, shape (n_rows,)
-        A view of the caller's memory, maybe read-only and of any stride, if that holds float64
+        A view of the caller's memory (read-only perhaps, of any stride) if that holds float64
         without nulls. Integers beyond 2**53 are rounded to the nearest float64.
 
     Examples
     --------
     >>> import numpy
-    >>> from sureleaf.table.values import from_numpy
+    >>> from sureleaf.table.raw_column import from_numpy
     >>> table = numpy.ones((3, 2))
     >>> numpy.shares_memory(float_numbers(from_numpy("x1", table[:, 1])), table)
     True
@@ -45,69 +42,69 @@ def float_numbers(column: RawColumn) -> NDArray[np.float64]:
     if column.family == "null":
         return np.full(len(column.values), np.nan)
     if column.is_category:
-        known = np.append(float_numbers(column.categories), np.nan)
-        taken: NDArray[np.float64] = known[column.indices]
-        return taken
+        label_numbers = np.append(float_numbers(column.categories), np.nan)
+        numbers: NDArray[np.float64] = label_numbers[column.indices]
+        return numbers
     values = column.values
-    found = values if isinstance(values, np.ndarray) else _from_arrow(values)
-    if found.dtype != np.float64 or not found.dtype.isnative or not found.flags.aligned:
-        with np.errstate(over="ignore"):  # a long double beyond float64 is infinite
-            found = found.astype(np.float64)
-    return found
+    array = values if isinstance(values, np.ndarray) else _arrow_numbers(values)
+    if array.dtype != np.float64 or not array.dtype.isnative or not array.flags.aligned:
+        with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite
+            array = array.astype(np.float64)
+    return array
 
 
-def _from_arrow(values: Any) -> NDArray[Any]:
+def _arrow_numbers(values: Any) -> NDArray[Any]:
     import pyarrow as pa
 
     types = pa.types
     if types.is_boolean(values.type) or types.is_decimal(values.type):
         values = values.cast(pa.float64())
-    found: NDArray[Any] = values.to_numpy(zero_copy_only=False)
-    return found
+    array: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return array
 
 
 _SHOWN_NAMES: Final = 5
-_FAMILY_WORDS: Final = {
+_FAMILY_NAMES: Final = {
     "number": "numbers",
     "bool": "bools",
     "text": "text",
     "date": "dates or times",
-    "null": "nothing",
+    "null": "only missing values",
 }
 
 
 def encode(
-    X: Any, schema: Schema, *, estimator: str = "TreeClassifier", to_walk: bool = False
+    X: Any, schema: Schema, *, estimator: str = "TreeClassifier", for_routing: bool = False
 ) -> EncodedTable:
     """Encode a table by a schema, as before a prediction.
 
-    Columns are found by name, in any order, if the schema has names, else by place. Columns
-    that the schema does not know are ignored with a warning.
+    Columns are matched by name, in any order, or by position if the schema has no names. Columns
+    that are not in the schema are ignored with a warning.
 
     Parameters
     ----------
     X : table
-        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows; any
-        number of rows, none included.
+        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows; it may
+        have no rows.
     schema : Schema
-        What the columns must be.
+        The columns that the table must have.
     estimator : str
-        Who was fitted, for messages.
-    to_walk : bool
-        The table is only sent through trees: whole numbers and codes that are right already may
-        stay int64 and int8, without a copy.
+        The name of the fitted estimator, for messages.
+    for_routing : bool
+        The table will only be routed through trees, which read int64 numbers and int8 codes, too:
+        these need not be copied.
 
     Returns
     -------
     EncodedTable
-        A value that is no category of the schema has code -2 and is counted.
+        A value that is not a category of the schema has code -2 and is counted.
 
     Raises
     ------
     InvalidArgumentError
-        If a column is not there, or the number of columns of a bare array is wrong.
+        If a column is missing, or an array has the wrong number of columns.
     InvalidTypeError
-        If a column holds another type than at fit.
+        If a column has another type than at fit.
 
     Examples
     --------
@@ -118,26 +115,19 @@ def encode(
     >>> [column.tolist() for column in table.columns], table.unseen_counts
     ([[1.0, 2.0], [1, -2]], {'sex': 1})
     """
-    return encode_opened(open_table(X), schema, estimator, to_walk=to_walk)
+    return encode_opened(open_table(X), schema, estimator, for_routing=for_routing)
 
 
 def encode_opened(
-    raw: RawTable, schema: Schema, estimator: str, *, to_walk: bool = False
+    raw: RawTable, schema: Schema, estimator: str, *, for_routing: bool = False
 ) -> EncodedTable:
-    """Encode a table that is open already: a stream can be read but once.
-
-    Examples
-    --------
-    >>> schema = Schema((Column("x0", "numeric"),), named=False)
-    >>> encode_opened(open_table([[1.5]]), schema, "TreeClassifier").columns[0].tolist()
-    [1.5]
-    """
-    places = _places(raw, schema, estimator)
-    # A tree of numbers alone has a walk of its own, along columns of float64.
-    to_walk = to_walk and any(column.is_coded for column in schema.columns)
+    """Encode a table that is already open: a stream can be opened only once."""
+    indices = _match_columns(raw, schema, estimator)
+    # Trees that test only numbers are routed by a faster loop over float64 columns.
+    for_routing = for_routing and any(column.is_coded for column in schema.columns)
     arrays = tuple(
-        _encode_column(raw.column(place), column, to_walk)
-        for place, column in zip(places, schema.columns, strict=True)
+        _encode_column(raw.column(index), column, for_routing)
+        for index, column in zip(indices, schema.columns, strict=True)
     )
     counts = (
         (column.name, _count_unseen(array))
@@ -148,27 +138,21 @@ def encode_opened(
 
 
 def _count_unseen(codes: NDArray[np.int32]) -> int:
-    has_some = len(codes) > 0 and codes.min() <= UNSEEN
-    return int(np.count_nonzero(codes == UNSEEN)) if has_some else 0
+    has_unseen = len(codes) > 0 and codes.min() <= UNSEEN
+    return int(np.count_nonzero(codes == UNSEEN)) if has_unseen else 0
 
 
 def quoted(names: Sequence[str]) -> str:
-    """Names for a message: the first few in quotes, and how many more.
-
-    Examples
-    --------
-    >>> quoted(["age", "sex"])
-    "'age', 'sex'"
-    """
+    """Return names for a message: the first ones in quotes, and how many more there are."""
     shown = ", ".join(map(repr, names[:_SHOWN_NAMES]))
     more = len(names) - _SHOWN_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _places(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
-    """Which column of X is which of the schema's."""
+def _match_columns(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
+    """Return the index in X of each column of the schema."""
     if raw.named and schema.named:
-        return _places_by_name(raw, schema, estimator)
+        return _match_by_name(raw, schema, estimator)
     if len(raw.names) != len(schema):
         raise InvalidArgumentError(
             f"X has {len(raw.names)} features, but {estimator} is expecting {len(schema)} "
@@ -186,9 +170,9 @@ def _places(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
     return range(len(schema))
 
 
-def _places_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
-    place_of = {name: place for place, name in enumerate(raw.names)}
-    missing = [name for name in schema.names if name not in place_of]
+def _match_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
+    index_of = {name: index for index, name in enumerate(raw.names)}
+    missing = [name for name in schema.names if name not in index_of]
     if missing:
         raise InvalidArgumentError(
             "The feature names should match those that were passed during fit.\n"
@@ -203,17 +187,17 @@ def _places_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[i
             f"X has columns that {estimator} was not fitted with; ignored: {quoted(extra)}",
             UserWarning,
         )
-    return [place_of[name] for name in schema.names]
+    return [index_of[name] for name in schema.names]
 
 
-def _encode_column(raw: RawColumn, column: Column, to_walk: bool) -> NDArray[Any]:
+def _encode_column(raw: RawColumn, column: Column, for_routing: bool) -> NDArray[Any]:
     if column.is_coded:
-        return _encode_categories(raw, column, to_walk)
+        return _encode_categories(raw, column, for_routing)
     if column.kind == "date":
         return _encode_dates(raw, column)
     if raw.family not in ("number", "bool", "null"):
-        return _missing_or_wrong(raw, column, "numbers")
-    if to_walk and _is_plain_int64(raw):
+        return _all_missing_or_error(raw, column, "numbers")
+    if for_routing and _is_plain_int64(raw):
         return raw.values  # type: ignore[no-any-return]
     return float_numbers(raw)
 
@@ -224,18 +208,20 @@ def _is_plain_int64(raw: RawColumn) -> bool:
     return raw.values.dtype == np.int64 and raw.values.flags.aligned
 
 
-def _encode_categories(raw: RawColumn, column: Column, to_walk: bool) -> NDArray[np.integer[Any]]:
+def _encode_categories(
+    raw: RawColumn, column: Column, for_routing: bool
+) -> NDArray[np.integer[Any]]:
     if not isinstance(raw, LabelledColumn):
-        if not _is_of_family(raw, column):
-            return _missing_or_wrong(raw, column, _expected_categories(column))
+        if not _has_family(raw, column):
+            return _all_missing_or_error(raw, column, _expected_categories(column))
         return match_categories(raw, column.categories)
-    code_of = column.recall(raw.labels)
+    code_of = column.cached_codes(raw.labels)
     if code_of is None:
-        if not _is_of_family(raw, column):
-            return _missing_or_wrong(raw, column, _expected_categories(column))
+        if not _has_family(raw, column):
+            return _all_missing_or_error(raw, column, _expected_categories(column))
         code_of = match_categories(raw.categories, column.categories)
-        column.remember(raw.labels, code_of)
-    if to_walk and raw.codes.dtype == np.int8 and _are_in_order(code_of):
+        column.cache_codes(raw.labels, code_of)
+    if for_routing and raw.codes.dtype == np.int8 and _are_in_order(code_of):
         return raw.codes
     return look_up(code_of, raw.codes)
 
@@ -244,15 +230,15 @@ def _are_in_order(codes: NDArray[np.int32]) -> bool:
     return bool((codes == np.arange(len(codes), dtype=np.int32)).all())
 
 
-def _is_of_family(raw: RawColumn, column: Column) -> bool:
+def _has_family(raw: RawColumn, column: Column) -> bool:
     family = column.category_family
     is_text = raw.family in ("text", "date")
-    # Without categories (wholly missing at fit) whatever comes now was never seen.
+    # Without categories (all values were missing at fit), every value is unseen.
     return raw.family == "null" or family is None or is_text == (family == "text")
 
 
 def _expected_categories(column: Column) -> str:
-    return f"categories of {_FAMILY_WORDS[str(column.category_family)]}"
+    return f"categories of {_FAMILY_NAMES[str(column.category_family)]}"
 
 
 def _encode_dates(raw: RawColumn, column: Column) -> NDArray[Any]:
@@ -261,49 +247,52 @@ def _encode_dates(raw: RawColumn, column: Column) -> NDArray[Any]:
     values = raw.values
     if raw.is_category:
         values = values.dictionary_decode()
-    given = temporal_of(values.type) if raw.family == "date" else None
-    numbers = to_temporal(temporal_numbers(values), given, str(column.temporal)) if given else None
+    temporal = temporal_of(values.type) if raw.family == "date" else None
+    numbers = None
+    if temporal is not None:
+        numbers = to_temporal(temporal_numbers(values), temporal, str(column.temporal))
     if numbers is None:
-        return _missing_or_wrong(raw, column, f"values of the date type {column.temporal!r}")
+        return _all_missing_or_error(raw, column, f"values of the date type {column.temporal!r}")
     return numbers
 
 
-def _missing_or_wrong(raw: RawColumn, column: Column, expected: str) -> NDArray[Any]:
-    """Encode a column of another type without a value, as a few rows often have one, or refuse it.
+def _all_missing_or_error(raw: RawColumn, column: Column, expected: str) -> NDArray[Any]:
+    """Encode a column of another type if all its values are missing; else raise an error.
 
-    pandas makes numbers of a column that is nothing but NaN, whatever it was at fit.
+    With few rows, such a column is frequent: in pandas, a column of only NaN has a number type.
     """
-    row, value = _first_offender(raw)
+    row, value = _first_wrong_value(raw)
     if row is not None:
-        raise _wrong_type(raw, column, expected, f"first {value!r} in row {row}")
+        raise _wrong_type_error(raw, column, expected, f"first {value!r} in row {row}")
     n_rows = len(raw.values)
     return np.full(n_rows, MISSING, np.int32) if column.is_coded else np.full(n_rows, np.nan)
 
 
-def _wrong_type(raw: RawColumn, column: Column, expected: str, first: str) -> InvalidTypeError:
-    got = _FAMILY_WORDS[raw.family]
+def _wrong_type_error(
+    raw: RawColumn, column: Column, expected: str, first: str
+) -> InvalidTypeError:
+    got = _FAMILY_NAMES[raw.family]
     if raw.family == "date":
-        given = raw.values.type.value_type if raw.is_category else raw.values.type
-        got = f"the date type {temporal_of(given)!r}"
+        arrow_type = raw.values.type.value_type if raw.is_category else raw.values.type
+        got = f"the date type {temporal_of(arrow_type)!r}"
     return InvalidTypeError(
         f"column {column.name!r} must hold {expected}, as at fit; got {got}, {first}. Convert the "
         "column to the type it had at fit."
     )
 
 
-def _first_offender(raw: RawColumn) -> tuple[int | None, object]:
-    """Find the first value that could not even be read as a number, else the first value."""
-    given = raw.values
-    values = given.tolist() if isinstance(given, np.ndarray) else given.to_pylist()
+def _first_wrong_value(raw: RawColumn) -> tuple[int | None, object]:
+    """Return row and value of the first text that is not a number, else of the first value."""
+    values = raw.values.tolist() if isinstance(raw.values, np.ndarray) else raw.values.to_pylist()
     present = [(row, v) for row, v in enumerate(values) if v is not None and v == v]
     if raw.family == "text":
-        odd = next(((row, value) for row, value in present if not _reads_as_number(value)), None)
-        if odd is not None:
-            return odd
+        for row, value in present:
+            if not _is_number(value):
+                return row, value
     return present[0] if present else (None, None)
 
 
-def _reads_as_number(text: str) -> bool:
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:

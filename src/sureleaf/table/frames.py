@@ -1,4 +1,4 @@
-"""The columns of X, whatever library it comes from."""
+"""X of any library, as a table whose columns are converted on demand."""
 
 import sys
 from collections import Counter
@@ -13,37 +13,26 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.table.values import Family, RawColumn, from_arrow, from_numpy, unusable
+from sureleaf.table.raw_column import Family, RawColumn, from_arrow, from_numpy, unusable_type_error
 
 __all__ = ["LabelledColumn", "RawTable", "open_table", "series_column"]
 
 
-# A column of pandas' category type: codes, and labels that many columns share.
-
-
 class LabelledColumn(RawColumn):
-    """A column of a category type as pandas has it, codes and labels apart.
+    """A column of pandas' category type: codes and labels.
 
-    Most tables are encoded by these two alone, so that Arrow is only asked where it must be.
+    Most tables can be encoded from these two, without a conversion to Arrow.
 
     Parameters
     ----------
     name : str
-        The column's name.
+        The name of the column.
     labels : pandas.Index
-        The declared categories. Columns that are derived from each other share it, and it never
-        changes.
+        The declared categories, an immutable object that columns derived from each other share.
     codes : ndarray of int
-        Which of the labels each row has; -1 for missing.
+        The index into the labels of each row; -1 for missing.
     ordered : bool
         Whether the labels have an order.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> column = LabelledColumn("x0", pandas.Index(["a", "b"]), np.array([1, -1]), ordered=False)
-    >>> column.family, column.values.to_pylist()
-    ('text', ['b', None])
     """
 
     labels: Any
@@ -62,7 +51,7 @@ class LabelledColumn(RawColumn):
 
     @property
     def family(self) -> Family:
-        """What the labels are."""
+        """The type of the labels."""
         return self.categories.family
 
     @cached_property
@@ -71,9 +60,9 @@ class LabelledColumn(RawColumn):
         import pyarrow as pa
 
         try:
-            labels = pa.array(_plain(self.labels), from_pandas=True)
+            labels = pa.array(_arrow_labels(self.labels), from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError) as error:
-            raise unusable(self.name, f"dtype category ({error})") from error
+            raise unusable_type_error(self.name, f"dtype category ({error})") from error
         return from_arrow(self.name, _one_array(labels))
 
     @cached_property
@@ -90,10 +79,10 @@ def _one_array(values: Any) -> Any:
     return values.combine_chunks() if hasattr(values, "combine_chunks") else values
 
 
-def _plain(labels: Any) -> Any:
-    """Give labels of a type that Arrow has; the intervals of pandas.cut are written as text."""
-    is_foreign = str(labels.dtype).startswith(("interval", "period"))
-    return [str(label) for label in labels] if is_foreign else labels
+def _arrow_labels(labels: Any) -> Any:
+    """Return labels of a type that Arrow has; the intervals of pandas.cut become text."""
+    is_unknown = str(labels.dtype).startswith(("interval", "period"))
+    return [str(label) for label in labels] if is_unknown else labels
 
 
 _ACCEPTED: Final = (
@@ -101,29 +90,24 @@ _ACCEPTED: Final = (
     "of rows"
 )
 
-_EXACT: Final = 2**53
-"""Up to here every integer is a float64."""
+_MAX_EXACT: Final = 2**53
+"""float64 holds every integer up to this one exactly."""
 
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """A table of any library; a column is converted when it is asked for.
+    """A table of any library; a column is converted when it is requested.
 
     Parameters
     ----------
     names : tuple of str
-        The columns' names; ``x0``, ``x1``, ... where the table has none.
+        The names of the columns; ``x0``, ``x1``, ... if the table has none.
     named : bool
-        Whether the table itself names its columns, by strings.
+        Whether the table itself names its columns.
     n_rows : int
         The number of rows.
     column : callable
-        Column number -> RawColumn.
-
-    Examples
-    --------
-    >>> open_table([[1, "a"], [2, "b"]]).names
-    ('x0', 'x1')
+        Returns the RawColumn at a column index.
     """
 
     names: tuple[str, ...]
@@ -133,7 +117,7 @@ class RawTable:
 
 
 def open_table(X: Any) -> RawTable:
-    """See X as a table without converting it yet.
+    """Open X as a table, without converting its columns yet.
 
     Parameters
     ----------
@@ -144,13 +128,13 @@ def open_table(X: Any) -> RawTable:
     Returns
     -------
     RawTable
-        Names, shape and the columns on demand.
+        The names, the number of rows, and the columns on demand.
 
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If X is no table with two dimensions, is sparse, is lazy without an Arrow C stream, or
-        names two columns alike.
+        If X does not have two dimensions, is sparse, is lazy without an Arrow C stream, or has
+        two columns of the same name.
 
     Examples
     --------
@@ -163,13 +147,13 @@ def open_table(X: Any) -> RawTable:
         return _open_array(X)
     if _is_pandas(X):
         return _open_pandas(X)
-    _refuse_sparse(X)
+    _check_dense(X)
     frame = _as_frame(X)
     if isinstance(frame, nw.DataFrame):
         return _open_frame(frame)
     if isinstance(frame, nw.Series):
-        raise _one_dimensional(X)
-    # A lazy frame with a stream, such as a DuckDB relation, gives its rows when it is read.
+        raise _not_two_dimensional_error(X)
+    # A lazy frame with an Arrow stream, such as a DuckDB relation, gives its rows when read.
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
         return _open_frame(_as_frame(_as_arrow(X)))
     if isinstance(frame, nw.LazyFrame):
@@ -181,15 +165,15 @@ def open_table(X: Any) -> RawTable:
 
 
 def _as_frame(X: Any) -> Any:
-    """X as narwhals has it; X itself if that knows it not."""
+    """Return X as a narwhals frame; X itself if narwhals does not know its type."""
     try:
         return nw.from_native(X, allow_series=True, pass_through=True)
     except DuplicateError:
-        raise _duplicates(_labels(X)) from None
+        raise _duplicate_names_error(_labels(X)) from None
 
 
 def _is_pandas(X: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # a frame has imported it
+    pandas = sys.modules.get("pandas")  # whoever has a DataFrame has imported it
     return pandas is not None and isinstance(X, pandas.DataFrame)
 
 
@@ -198,19 +182,19 @@ def _as_arrow(X: Any) -> Any:
 
     try:
         return pa.table(X)
-    except (pa.ArrowException, TypeError) as error:  # an array, not a table
-        raise _one_dimensional(X) from error
+    except (pa.ArrowException, TypeError) as error:  # a single array
+        raise _not_two_dimensional_error(X) from error
 
 
-def _one_dimensional(X: Any) -> InvalidArgumentError:
+def _not_two_dimensional_error(X: Any) -> InvalidArgumentError:
     return InvalidArgumentError(
         f"Expected a 2-dimensional container but got {type(X)} instead. Pass a data frame of one "
         "column if your data has a single feature, or of one row if it contains a single sample."
     )
 
 
-def _refuse_sparse(X: Any) -> None:
-    sparse = sys.modules.get("scipy.sparse")  # a sparse X has imported it
+def _check_dense(X: Any) -> None:
+    sparse = sys.modules.get("scipy.sparse")  # whoever has a sparse X has imported it
     if sparse is not None and sparse.issparse(X):
         raise InvalidTypeError(
             f"Sparse data was passed, but dense data is required: X must be {_ACCEPTED}; got "
@@ -227,10 +211,10 @@ def _as_array(X: Any) -> NDArray[Any]:
         raise InvalidTypeError(f"X must be {_ACCEPTED}; got {type(X).__name__}.")
     if not isinstance(X, Sequence):
         return np.asarray(X)
-    # As objects, so that a row of 1.5 and "a" does not become a row of text.
+    # As objects, so that a row of 1.5 and "a" does not become text.
     array = _rows_as_objects(X)
     if array.ndim == 1 and any(isinstance(row, Sequence | np.ndarray) for row in X):
-        raise _ragged(X)
+        raise _ragged_error(X)
     return array
 
 
@@ -238,15 +222,15 @@ def _rows_as_objects(X: Sequence[Any]) -> NDArray[Any]:
     try:
         return np.array(X, dtype=object)
     except ValueError as error:  # rows of arrays with different shapes
-        raise _ragged(X) from error
+        raise _ragged_error(X) from error
 
 
-def _ragged(X: Sequence[Any]) -> InvalidArgumentError:
+def _ragged_error(X: Sequence[Any]) -> InvalidArgumentError:
     lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
-    odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), 0)
+    row = next((row for row, length in enumerate(lengths) if length != lengths[0]), 0)
     return InvalidArgumentError(
-        f"rows of X must have as many values as the first one, {lengths[0]}; got {lengths[odd]} "
-        f"in row {odd}. Fill short rows with None."
+        f"rows of X must all have {lengths[0]} values, like the first one; got {lengths[row]} "
+        f"in row {row}. Fill short rows with None."
     )
 
 
@@ -258,33 +242,30 @@ def _open_array(X: NDArray[Any]) -> RawTable:
     if X.ndim != 2:
         raise InvalidArgumentError(_wrong_dimensions(X))
     if not isinstance(X, np.ma.MaskedArray):
-        X = np.asarray(X)  # a column of numpy.matrix would be a matrix
+        X = np.asarray(X)  # a column of a numpy.matrix would be a matrix
     if X.dtype.kind in "iuf" and not isinstance(X, np.ma.MaskedArray) and _fits_float64(X):
-        # One pass over memory in its own order is 7 times quicker than one for each column.
+        # One pass in memory order is 7 times faster than one pass per column.
         X = X.astype(np.float64, copy=False)
     n_rows, n_columns = X.shape
-    names = tuple(f"x{place}" for place in range(n_columns))
-    return RawTable(names, False, n_rows, lambda place: from_numpy(names[place], X[:, place]))
+    names = tuple(f"x{index}" for index in range(n_columns))
+    return RawTable(names, False, n_rows, lambda index: from_numpy(names[index], X[:, index]))
 
 
 def _fits_float64(X: NDArray[Any]) -> bool:
-    """Whether float64 holds every number of X exactly, which integers as categories need."""
+    """Return whether float64 holds every number exactly, as integer categories need."""
     if X.dtype.kind == "f" or X.dtype.itemsize <= 4:
         return X.dtype.itemsize <= 8
-    return X.size == 0 or bool(X.max() <= _EXACT and (X.dtype.kind == "u" or X.min() >= -_EXACT))
+    return X.size == 0 or bool(
+        X.max() <= _MAX_EXACT and (X.dtype.kind == "u" or X.min() >= -_MAX_EXACT)
+    )
 
 
 def _wrong_dimensions(X: NDArray[Any]) -> str:
-    """Say it in scikit-learn's words, which its own checks and many users know."""
-    if X.ndim == 0:
+    """Return the message of scikit-learn, which its own checks require."""
+    if X.ndim < 2:
+        shape = "1D" if X.ndim else "scalar"
         return (
-            f"Expected 2D array, got scalar array instead:\narray={X}.\n"
-            "Reshape your data either using array.reshape(-1, 1) if your data has a single "
-            "feature or array.reshape(1, -1) if it contains a single sample."
-        )
-    if X.ndim == 1:
-        return (
-            f"Expected 2D array, got 1D array instead:\narray={X}.\n"
+            f"Expected 2D array, got {shape} array instead:\narray={X}.\n"
             "Reshape your data either using array.reshape(-1, 1) if your data has a single "
             "feature or array.reshape(1, -1) if it contains a single sample."
         )
@@ -292,13 +273,13 @@ def _wrong_dimensions(X: NDArray[Any]) -> str:
 
 
 def _open_pandas(frame: Any) -> RawTable:
-    """Open the usual table without narwhals, which takes longer than the columns of a row."""
+    """Open a pandas frame without narwhals, whose overhead is large for few rows."""
     labels = frame.columns.tolist()
     if not frame.columns.is_unique:
-        raise _duplicates(labels)
+        raise _duplicate_names_error(labels)
     names, named = _names(labels)
     return RawTable(
-        names, named, len(frame), lambda place: _pandas_column(names[place], frame[labels[place]])
+        names, named, len(frame), lambda index: _pandas_column(names[index], frame[labels[index]])
     )
 
 
@@ -309,31 +290,31 @@ def _open_frame(frame: nw.DataFrame[Any]) -> RawTable:
         names,
         named,
         len(frame),
-        lambda place: series_column(names[place], frame.get_column(labels[place])),
+        lambda index: series_column(names[index], frame.get_column(labels[index])),
     )
 
 
 def _names(labels: list[Any]) -> tuple[tuple[str, ...], bool]:
-    """Names of columns, and whether the table gave them."""
+    """Return the names of the columns, and whether they come from the table."""
     if _are_names(labels):
         return tuple(labels), True
-    return tuple(f"x{place}" for place in range(len(labels))), False
+    return tuple(f"x{index}" for index in range(len(labels))), False
 
 
 def _labels(native: Any) -> list[Any]:
     return list(native.column_names if hasattr(native, "column_names") else native.columns)
 
 
-def _duplicates(labels: list[Any]) -> InvalidArgumentError:
-    again = [repr(label) for label, count in Counter(labels).items() if count > 1]
+def _duplicate_names_error(labels: list[Any]) -> InvalidArgumentError:
+    repeated = [repr(label) for label, count in Counter(labels).items() if count > 1]
     return InvalidArgumentError(
-        f"columns of X must have different names; got {', '.join(again)} more than once. Rename "
-        "or drop the duplicates."
+        f"columns of X must have different names; got {', '.join(repeated)} more than once. "
+        "Rename or drop the duplicates."
     )
 
 
 def _are_names(labels: list[Any]) -> bool:
-    """As scikit-learn decides it: strings are names, numbers and tuples are places."""
+    """Return whether labels are names, as scikit-learn does: strings are, numbers are not."""
     kinds = {type(label).__name__ for label in labels if not isinstance(label, str)}
     if kinds and any(isinstance(label, str) for label in labels):
         raise InvalidTypeError(
@@ -345,27 +326,20 @@ def _are_names(labels: list[Any]) -> bool:
 
 
 def series_column(name: str, series: nw.Series[Any]) -> RawColumn:
-    """Take one column of a data frame, of whichever library.
-
-    Examples
-    --------
-    >>> import polars
-    >>> series_column("x0", nw.from_native(polars.Series([1, None]), series_only=True)).family
-    'number'
-    """
+    """Make a column from a series of any library that narwhals knows."""
     if series.implementation.is_pandas_like():
         return _pandas_column(name, series.to_native())
     if series.implementation.is_pyarrow():
         return from_arrow(name, series.to_native())
     if not series.implementation.is_polars():
         return from_arrow(name, series.to_arrow())
-    if series.dtype == nw.Object:  # which leaves for Arrow as addresses
+    if series.dtype == nw.Object:  # Arrow would get the addresses of the objects
         return from_numpy(name, series.to_numpy())
-    if series.dtype in (nw.Int128, nw.UInt128):  # which Arrow has not
+    if series.dtype in (nw.Int128, nw.UInt128):  # Arrow does not have these types
         ends = [end for end in (series.min(), series.max()) if end is not None]
         is_small = all(-(2**63) <= end < 2**63 for end in ends)
         series = series.cast(nw.Int64 if is_small else nw.Float64)
-    # polars calls every Enum ordered when it leaves for Arrow; its order is often arbitrary.
+    # polars exports every Enum as ordered; its order is often arbitrary.
     return from_arrow(name, series.to_arrow(), ordered=False)
 
 
@@ -383,4 +357,4 @@ def _pandas_column(name: str, series: Any) -> RawColumn:
     try:
         return from_arrow(name, pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise unusable(name, f"dtype {dtype} ({error})") from error
+        raise unusable_type_error(name, f"dtype {dtype} ({error})") from error

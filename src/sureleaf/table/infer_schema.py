@@ -1,4 +1,4 @@
-"""A table read for a fit: its schema learnt, its columns encoded."""
+"""Reading a table for a fit: infer its schema and encode its columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args
@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.table.categories import declared_categories, learn_categories, match_categories
+from sureleaf.table.categories import declared_categories, infer_categories, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of
 from sureleaf.table.encoded_table import EncodedTable
 from sureleaf.table.encoding import encode_opened, float_numbers, quoted
 from sureleaf.table.frames import RawTable, open_table
+from sureleaf.table.raw_column import RawColumn
 from sureleaf.table.schema import UNSEEN, Column, Kind, Schema
-from sureleaf.table.values import RawColumn
 
 __all__ = ["read_table"]
 
@@ -31,38 +31,38 @@ def read_table(
     overrides: Schema | Mapping[Any, Any] | None = None,
     estimator: str = "TreeClassifier",
 ) -> EncodedTable:
-    """Read a table for a fit: learn its schema and encode it by that.
+    """Infer the schema of a table and encode it, as before a fit.
 
     Text, bools and category types (pandas category, polars Categorical and Enum, Arrow
     dictionary) are categorical; pandas and Arrow categories that declare an order are ordered;
-    dates, timestamps, durations and times are dates; numbers (infinities too) and wholly empty
-    columns are numeric. None, NaN, NaT, NA, null and masked are missing; an empty text is a
-    value.
+    dates, timestamps, durations and times are dates; numbers (also infinite ones) and columns
+    without a value are numeric. None, NaN, NaT, NA, null and masked values are missing; an empty
+    text is a value.
 
     Parameters
     ----------
     X : table
         NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows.
     categorical_features : "auto", array-like, mapping or Schema
-        Which columns are categorical: by type, or the names, the places or a mask of them, as in
-        scikit-learn's HistGradientBoostingClassifier. Given as a list, numbers in it become
-        categories, bools not in it become numbers, and text not in it is an error. A mapping or
-        a Schema is what `overrides` may be, and the other columns go by type.
+        The categorical columns: by type ("auto"), or their names, their indices or a mask, as in
+        scikit-learn's HistGradientBoostingClassifier. With a list, listed numbers become
+        categories, bools that are not listed become numbers, and text that is not listed is an
+        error. A mapping or a Schema has the meaning of `overrides`.
     overrides : Schema or mapping, optional
-        What is known better: column name or place -> kind, or the categories of an ordered
-        column from first to last; or a whole Schema, which must then fit the table.
+        For some columns, by name or index, the kind, or the categories of an ordered column from
+        first to last. Or a whole Schema, which the table must match.
     estimator : str
-        Who is being fitted, for messages.
+        The name of the estimator, for messages.
 
     Returns
     -------
     EncodedTable
-        With the schema learnt.
+        With the inferred schema.
 
     Raises
     ------
     InvalidArgumentError, InvalidTypeError
-        If the table is empty, or a column cannot be what it is to be.
+        If the table is empty, or a column cannot be of the given kind.
 
     Examples
     --------
@@ -81,20 +81,22 @@ def read_table(
             "categorical_features", categorical_features, "auto",
         )  # fmt: skip
     if isinstance(overrides, Schema):
-        return _by_given(raw, overrides, estimator)
-    listed = _listed_places(categorical_features, raw)
-    chosen = _overridden(overrides or {}, raw, argument)
-    learnt = []
-    for place in range(len(raw.names)):
-        column = raw.column(place)
-        choice = chosen.get(place) or _kind(column, None if listed is None else place in listed)
-        learnt.append(_learn_column(column, choice))
-    schema = Schema(tuple(column for column, _ in learnt), raw.named)
-    return EncodedTable(schema, tuple(array for _, array in learnt), raw.n_rows)
+        return _encode_by_schema(raw, overrides, estimator)
+    listed = _listed_indices(categorical_features, raw)
+    chosen = _read_overrides(overrides or {}, raw, argument)
+    columns, arrays = [], []
+    for index in range(len(raw.names)):
+        raw_column = raw.column(index)
+        is_listed = None if listed is None else index in listed
+        choice = chosen.get(index) or _infer_kind(raw_column, is_listed)
+        column, array = _infer_column(raw_column, choice)
+        columns.append(column)
+        arrays.append(array)
+    return EncodedTable(Schema(tuple(columns), raw.named), tuple(arrays), raw.n_rows)
 
 
 def _check_shape(raw: RawTable, estimator: str) -> None:
-    """Say it in scikit-learn's words, which its own checks look for."""
+    """Raise the errors of scikit-learn for empty tables, which its own checks require."""
     shape = f"(shape=({raw.n_rows}, {len(raw.names)}))"
     if raw.n_rows == 0:
         raise InvalidArgumentError(
@@ -106,64 +108,66 @@ def _check_shape(raw: RawTable, estimator: str) -> None:
         )
 
 
-def _by_given(raw: RawTable, schema: Schema, estimator: str) -> EncodedTable:
+def _encode_by_schema(raw: RawTable, schema: Schema, estimator: str) -> EncodedTable:
     table = encode_opened(raw, schema, estimator)
     for name, count in table.unseen_counts.items():
         raise InvalidArgumentError(
-            f"column {name!r} must hold categories of the schema given; got {count} values that "
-            "are none. Add them to the schema, or make them missing."
+            f"column {name!r} must hold categories of the given schema; got {count} other values. "
+            "Add them to the schema, or make them missing."
         )
     return table
 
 
-def _listed_places(categorical_features: Any, raw: RawTable) -> set[int] | None:
-    """Places of the columns listed as categorical; None to go by type."""
+def _listed_indices(categorical_features: Any, raw: RawTable) -> set[int] | None:
+    """Return the indices of the columns listed as categorical; None for "auto"."""
     if isinstance(categorical_features, str):
         if categorical_features == "auto":
             return None
         raise InvalidArgumentError(
-            "categorical_features must be 'auto' or a list of names, places or a mask; got "
+            "categorical_features must be 'auto' or a list of names, indices or a mask; got "
             f"{categorical_features!r}. Did you mean [{categorical_features!r}]?"
         )
     if categorical_features is not None and not isinstance(categorical_features, Iterable):
         raise InvalidTypeError(
-            "categorical_features must be 'auto', a list of names, places or a mask, or a mapping "
+            "categorical_features must be 'auto', a list of names, indices or a mask, or a mapping "
             f"of columns to kinds; got {categorical_features!r}. Did you mean "
             f"[{categorical_features!r}]?"
         )
-    wanted = [] if categorical_features is None else list(categorical_features)
-    if wanted and all(isinstance(entry, bool | np.bool_) for entry in wanted):
-        if len(wanted) != len(raw.names):
+    entries = [] if categorical_features is None else list(categorical_features)
+    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
+        if len(entries) != len(raw.names):
             raise InvalidArgumentError(
-                f"categorical_features as a mask must have one bool a column, {len(raw.names)}; "
-                f"got {len(wanted)}."
+                f"categorical_features as a mask must have one bool per column, {len(raw.names)}; "
+                f"got {len(entries)}."
             )
-        return set(np.flatnonzero(wanted).tolist())
-    return {_place(entry, raw, "categorical_features") for entry in wanted}
+        return set(np.flatnonzero(entries).tolist())
+    return {_column_index(entry, raw, "categorical_features") for entry in entries}
 
 
-def _overridden(overrides: Mapping[Any, Any], raw: RawTable, argument: str) -> dict[int, Choice]:
+def _read_overrides(
+    overrides: Mapping[Any, Any], raw: RawTable, argument: str
+) -> dict[int, Choice]:
     chosen: dict[int, Choice] = {}
     for key, choice in overrides.items():
-        place = _place(key, raw, argument)
+        index = _column_index(key, raw, argument)
         if isinstance(choice, str):
             if choice not in _KINDS:
                 raise InvalidArgumentError(
-                    f"kind of column {raw.names[place]!r} must be one of {', '.join(_KINDS)}, or "
+                    f"kind of column {raw.names[index]!r} must be one of {', '.join(_KINDS)}, or "
                     f"a list of categories; got {choice!r}."
                 )
-            chosen[place] = choice  # type: ignore[assignment]
+            chosen[index] = choice  # type: ignore[assignment]
         elif isinstance(choice, Sequence) and len(choice):
-            chosen[place] = tuple(choice)
+            chosen[index] = tuple(choice)
         else:
             raise InvalidTypeError(
-                f"override of column {raw.names[place]!r} must be a kind or a list of "
+                f"override of column {raw.names[index]!r} must be a kind or a list of "
                 f"categories; got {choice!r}."
             )
     return chosen
 
 
-def _place(entry: Any, raw: RawTable, argument: str) -> int:
+def _column_index(entry: Any, raw: RawTable, argument: str) -> int:
     if isinstance(entry, str):
         if entry in raw.names:
             return raw.names.index(entry)
@@ -174,22 +178,22 @@ def _place(entry: Any, raw: RawTable, argument: str) -> int:
         if 0 <= entry < len(raw.names):
             return int(entry)
         raise InvalidArgumentError(
-            f"{argument} must give places from 0 to {len(raw.names) - 1}; got {entry}."
+            f"{argument} must give indices from 0 to {len(raw.names) - 1}; got {entry}."
         )
-    raise InvalidTypeError(f"{argument} must hold names or places of columns; got {entry!r}.")
+    raise InvalidTypeError(f"{argument} must hold names or indices of columns; got {entry!r}.")
 
 
-def _kind(column: RawColumn, listed: bool | None) -> Kind:
-    """Choose by type; ``listed`` is whether a list has the column, None if there is no list."""
+def _infer_kind(column: RawColumn, is_listed: bool | None) -> Kind:
+    """Choose the kind by type; `is_listed` is None if there is no list of categorical columns."""
     family = column.family
-    if listed:
+    if is_listed:
         return "categorical"
     if column.is_category and column.ordered:
         return "ordered"
     if family == "date" and not column.is_category:
         return "date"
     is_categorical = column.is_category or family == "text"
-    if listed is None:
+    if is_listed is None:
         return "categorical" if is_categorical or family == "bool" else "numeric"
     if is_categorical:
         raise InvalidArgumentError(
@@ -200,46 +204,48 @@ def _kind(column: RawColumn, listed: bool | None) -> Kind:
     return "numeric"
 
 
-def _learn_column(column: RawColumn, choice: Choice) -> tuple[Column, NDArray[Any]]:
+def _infer_column(column: RawColumn, choice: Choice) -> tuple[Column, NDArray[Any]]:
     if isinstance(choice, tuple):
-        return _ordered_by(column, choice)
+        return _encode_ordered(column, choice)
     if choice == "categorical":
-        codes, categories = learn_categories(column)
+        codes, categories = infer_categories(column)
         return Column(column.name, "categorical", categories), codes
     if choice == "ordered":
         codes, categories = declared_categories(column)
         return Column(column.name, "ordered", categories), codes
     if choice == "date":
         if column.family != "date" or column.is_category:
-            raise _cannot_be(column, "date", "pandas.to_datetime")
+            raise _wrong_kind_error(column, "date", "pandas.to_datetime")
         temporal = temporal_of(column.values.type)
         return Column(column.name, "date", (), temporal), temporal_numbers(column.values)
     if column.family not in ("number", "bool", "null"):
-        raise _cannot_be(column, "numeric", "pandas.to_numeric")
+        raise _wrong_kind_error(column, "numeric", "pandas.to_numeric")
     return Column(column.name, "numeric"), float_numbers(column)
 
 
-def _ordered_by(
+def _encode_ordered(
     column: RawColumn, categories: tuple[object, ...]
 ) -> tuple[Column, NDArray[np.int32]]:
-    learnt = Column(column.name, "ordered", categories)
-    of_text = learnt.category_family == "text"
-    if column.family != "null" and of_text != (column.family in ("text", "date")):
-        raise _cannot_be(column, f"ordered by {quoted([str(c) for c in categories])}", "astype")
+    ordered = Column(column.name, "ordered", categories)
+    is_text = ordered.category_family == "text"
+    if column.family != "null" and is_text != (column.family in ("text", "date")):
+        raise _wrong_kind_error(
+            column, f"ordered by {quoted([str(c) for c in categories])}", "astype"
+        )
     codes = match_categories(column, categories)
     unseen = np.flatnonzero(codes == UNSEEN)
     if len(unseen):
         row = int(unseen[0])
         raise InvalidArgumentError(
-            f"column {column.name!r} must hold the categories given, {learnt!r}; got "
+            f"column {column.name!r} must hold the given categories, {ordered!r}; got "
             f"{column.values[row]!s} in row {row}. Add it, or make it missing."
         )
-    return learnt, codes
+    return ordered, codes
 
 
-def _cannot_be(column: RawColumn, kind: str, remedy: str) -> InvalidTypeError:
+def _wrong_kind_error(column: RawColumn, kind: str, converter: str) -> InvalidTypeError:
     return InvalidTypeError(
         f"column {column.name!r} cannot be {kind}; it holds "
         f"{'categories of ' if column.is_category else ''}{column.family} values. Convert it "
-        f"first, for example by {remedy}."
+        f"first, for example with {converter}."
     )

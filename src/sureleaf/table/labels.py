@@ -1,4 +1,4 @@
-"""Labels of any type as class codes."""
+"""Labels of any type -> class codes."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, warn_caller
-from sureleaf.table.categories import learn_categories, sorted_codes
+from sureleaf.table.categories import infer_categories, sorted_codes
 from sureleaf.table.frames import series_column
-from sureleaf.table.values import RawColumn, from_arrow, from_numpy
+from sureleaf.table.raw_column import RawColumn, from_arrow, from_numpy
 
 __all__ = ["encode_labels"]
 
@@ -18,27 +18,27 @@ __all__ = ["encode_labels"]
 def encode_labels(
     y: Any, *, estimator: str = "TreeClassifier"
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Turn labels into codes 0 to K-1 of sorted classes.
+    """Encode labels as codes 0 to K-1 of the sorted classes.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
         Text, bools, whole numbers, dates or categories; NumPy, pandas, polars, Arrow or a list.
     estimator : str
-        Who is being fitted, for messages.
+        The name of the estimator, for messages.
 
     Returns
     -------
     codes : ndarray of int32, shape (n_rows,)
         ``classes[codes]`` are the labels.
     classes : ndarray of shape (K,)
-        The distinct labels as numpy.unique sorts them, of the labels' own dtype; declared
-        categories that no row has are no classes.
+        The distinct labels, sorted as by numpy.unique, with the dtype of the labels. Declared
+        categories that no row has are not classes.
 
     Raises
     ------
     InvalidArgumentError
-        If there are no labels, one is missing, or they are a continuous quantity.
+        If there are no labels, if one is missing, or if they are continuous.
 
     Examples
     --------
@@ -46,32 +46,32 @@ def encode_labels(
     >>> codes.tolist(), classes.tolist()
     ([0, 1, 0], ['no', 'yes'])
     """
-    found = _text_codes(y)
-    if found is not None:
-        return found
+    encoded = _encode_text_objects(y)
+    if encoded is not None:
+        return encoded
     column = _label_column(y, estimator)
     if len(column.values) == 0:
         raise InvalidArgumentError("y must have at least one label; got none. Add rows.")
-    _check_known(column)
+    _check_no_missing(column)
     if column.family == "text":
-        codes, categories = learn_categories(column)
-        # Text of NumPy stays of NumPy's text type; the text of data frames is of objects.
+        codes, categories = infer_categories(column)
+        # NumPy text keeps its dtype; text of data frames has dtype object.
         is_text_array = isinstance(y, np.ndarray | list | tuple) and np.asarray(y).dtype.kind == "U"
         return codes, np.array(categories, dtype=np.str_ if is_text_array else object)
     values = column.values
     if not isinstance(values, np.ndarray):
-        values = _plain(values)
+        values = _to_numpy(values)
     if values.dtype.kind == "f":
-        return _float_codes(values)
+        return _encode_floats(values)
     classes, codes = sorted_codes(values)
     return codes, classes
 
 
-def _text_codes(y: Any) -> tuple[NDArray[np.int32], NDArray[Any]] | None:
-    """Code objects that are text and nothing else, twice as quick as by way of Arrow."""
+def _encode_text_objects(y: Any) -> tuple[NDArray[np.int32], NDArray[Any]] | None:
+    """Encode an array of text objects, twice as fast as through Arrow; None for other labels."""
     dtype = getattr(y, "dtype", None)
-    is_of_objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
-    if not is_of_objects or isinstance(y, np.ma.MaskedArray) or y.ndim != 1 or not len(y):
+    has_objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
+    if not has_objects or isinstance(y, np.ma.MaskedArray) or y.ndim != 1 or not len(y):
         return None
     codes = np.empty(len(y), np.int32)
     distinct = _kernel.code_objects(np.asarray(y), codes)
@@ -87,7 +87,8 @@ def _text_codes(y: Any) -> tuple[NDArray[np.int32], NDArray[Any]] | None:
 def _label_column(y: Any, estimator: str) -> RawColumn:
     if y is None:
         raise InvalidArgumentError(
-            f"{estimator} requires y to be passed, but the target y is None. Give one label a row."
+            f"{estimator} requires y to be passed, but the target y is None. Give one label per "
+            "row."
         )
     frame = nw.from_native(y, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
@@ -124,7 +125,7 @@ def _label_array(y: Any) -> NDArray[Any]:
             f"y should be a 1d array, got labels of different lengths instead ({error})."
         ) from error
     if labels.dtype.kind == "U" and labels.ndim == 1 and not all(isinstance(v, str) for v in y):
-        return np.asarray(y, dtype=object)  # NumPy has made text of numbers or NaN
+        return np.asarray(y, dtype=object)  # NumPy has converted numbers or NaN to text
     return labels
 
 
@@ -133,7 +134,8 @@ def _check_one_column(shape: tuple[int, ...]) -> None:
 
     if shape[1] != 1:
         raise InvalidArgumentError(
-            f"y should be a 1d array, got an array of shape {shape} instead. Give one label a row."
+            f"y should be a 1d array, got an array of shape {shape} instead. Give one label per "
+            "row."
         )
     warn_caller(
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
@@ -142,7 +144,7 @@ def _check_one_column(shape: tuple[int, ...]) -> None:
     )
 
 
-def _check_known(column: RawColumn) -> None:
+def _check_no_missing(column: RawColumn) -> None:
     values = column.values
     if not isinstance(values, np.ndarray):
         missing = values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
@@ -157,19 +159,19 @@ def _check_known(column: RawColumn) -> None:
         )
 
 
-def _plain(values: Any) -> NDArray[Any]:
-    """Arrow numbers, bools or dates without nulls as NumPy has them."""
+def _to_numpy(values: Any) -> NDArray[Any]:
+    """Convert an Arrow array of numbers, bools or dates without nulls."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.float64())
-    plain: NDArray[Any] = values.to_numpy(zero_copy_only=False)
-    return plain
+    array: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return array
 
 
-def _float_codes(values: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def _encode_floats(values: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
     if np.isinf(values).any():
         row = int(np.argmax(np.isinf(values)))
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""What the columns of a table are: names, kinds and categories."""
+"""The columns of a table: names, kinds and categories."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,26 +19,26 @@ MISSING: Final = -1
 """The code of a missing value in a categorical or ordered column."""
 
 UNSEEN: Final = -2
-"""The code of a value that is none of the column's categories."""
+"""The code of a value that is not one of the categories of its column."""
 
 _SHOWN_CATEGORIES: Final = 6
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: what it is called, what it holds and how its numbers read.
+    """One column: its name, its kind and its categories.
 
     Parameters
     ----------
     name : str
-        The column's name; ``x0``, ``x1``, ... where the table had none.
+        The name of the column; ``x0``, ``x1``, ... if the table has no names.
     kind : {"numeric", "categorical", "ordered", "date"}
-        Ordered columns are categories with a first and a last.
+        An ordered column has categories with an order.
     categories : tuple
-        Category ``categories[c]`` has code c; text, bools or numbers. Sorted for categorical
-        columns, in their declared order for ordered ones, empty for the other kinds.
+        Category ``categories[c]`` has code c. All are text, all bools or all numbers. Sorted for
+        categorical columns, in their declared order for ordered ones, empty for other kinds.
     temporal : str, optional
-        For dates, what one number means: see `sureleaf.table.dates`.
+        For dates, the unit of their numbers: see `sureleaf.table.dates`.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Column:
         self._check_kind()
         if self.categories and not self.is_coded:
             raise InvalidArgumentError(
-                f"column {self.name!r} is {self.kind} and has no categories; "
+                f"categories of column {self.name!r} must be empty, because it is {self.kind}; "
                 f"got {len(self.categories)}. Make its kind 'categorical' or 'ordered'."
             )
         self._check_categories()
@@ -89,13 +89,13 @@ class Column:
             )
         if len(set(self.categories)) < len(self.categories):
             raise InvalidArgumentError(
-                f"categories of column {self.name!r} must be different from each other; "
-                "leave each out but once."
+                f"categories of column {self.name!r} must all be different; got some more than "
+                "once. List each category once."
             )
 
     @property
     def is_coded(self) -> bool:
-        """Whether the column holds category codes (and not float64 numbers)."""
+        """Whether the column is encoded as category codes, not as float64 numbers."""
         return self.kind in ("categorical", "ordered")
 
     @property
@@ -103,41 +103,34 @@ class Column:
         """``"text"``, ``"bool"`` or ``"number"``; None without categories."""
         return _family(type(self.categories[0])) if self.categories else None
 
-    def remember(self, labels: object, codes: NDArray[np.int32]) -> None:
-        """Keep the codes that the labels of a category type became, for the next table.
+    def cache_codes(self, labels: object, codes: NDArray[np.int32]) -> None:
+        """Cache the codes of the labels of a category type, for the next table.
 
-        Frames that are derived from each other share one object for their labels, which does not
-        change. The object is kept, too, so that no other can be taken for it.
-
-        Examples
-        --------
-        >>> size, labels = Column("size", "categorical", ("l", "s")), ["s", "l"]
-        >>> size.remember(labels, np.array([1, 0], dtype=np.int32))
-        >>> size.recall(labels).tolist(), size.recall(["s", "l"])
-        ([1, 0], None)
+        Data frames that are derived from each other share one immutable object for their labels.
+        The cache holds a reference to it, so that no other object can get its identity.
         """
-        self.__dict__["_remembered"] = labels, codes
+        self.__dict__["_cached_codes"] = labels, codes
 
-    def recall(self, labels: object) -> NDArray[np.int32] | None:
-        """Give the codes of these labels, if they were the last that were remembered."""
-        last, codes = self.__dict__.get("_remembered", (None, None))
-        return codes if last is labels else None
+    def cached_codes(self, labels: object) -> NDArray[np.int32] | None:
+        """Return the codes of these labels if they were cached last, else None."""
+        cached, codes = self.__dict__.get("_cached_codes", (None, None))
+        return codes if cached is labels else None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def render(self, value: float) -> str:
-        """Write a number of the column (a value, a threshold, a code) as a reader would.
+        """Write a value, a threshold or a code of the column as text for people.
 
         Parameters
         ----------
         value : float or int
-            A number, a date's number or a category's code.
+            A number, the number of a date, or the code of a category.
 
         Returns
         -------
         str
-            The shortest text that reads back as the same number; ISO 8601 for dates.
+            The shortest text that is read back as the same number; ISO 8601 for dates.
 
         Examples
         --------
@@ -155,39 +148,41 @@ class Column:
         return repr(float(value)).removesuffix(".0")
 
     def to_json(self) -> dict[str, Any]:
-        """Write the column as a dict for `Schema.to_json`."""
-        written: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        """Return the column as a dict for `Schema.to_json`."""
+        plain: dict[str, Any] = {"name": self.name, "kind": self.kind}
         if self.is_coded:
-            written["categories"] = list(self.categories)
+            plain["categories"] = list(self.categories)
         if self.temporal:
-            written["temporal"] = self.temporal
-        return written
+            plain["temporal"] = self.temporal
+        return plain
 
     def __repr__(self) -> str:
-        held = f"{self.kind} ({self.temporal})" if self.temporal else self.kind
-        if self.is_coded:
-            held += f": {self._shown_categories()}"
-        return f"Column({self.name!r}, {held})"
+        return f"Column({self.name!r}, {self.describe()})"
+
+    def describe(self) -> str:
+        """Return the kind and the first categories, as a schema lists them."""
+        description = f"{self.kind} ({self.temporal})" if self.temporal else self.kind
+        return f"{description}: {self._shown_categories()}" if self.is_coded else description
 
     def _shown_categories(self) -> str:
         shown = [repr(category) for category in self.categories[:_SHOWN_CATEGORIES]]
         if len(self.categories) > _SHOWN_CATEGORIES:
             shown.append(f"... {len(self.categories)} in all")
-        between = " < " if self.kind == "ordered" else ", "
-        return between.join(shown) or "no categories"
+        separator = " < " if self.kind == "ordered" else ", "
+        return separator.join(shown) or "no categories"
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table in their order: what a fit learns and a prediction checks.
+    """The columns of a table: inferred when a model is fitted, checked when it predicts.
 
     Parameters
     ----------
     columns : tuple of Column
         In the order of the table.
     named : bool
-        Whether columns are found by name; False for a bare array, whose columns are found
-        by place and called ``x0``, ``x1``, ... as scikit-learn does.
+        Whether columns are matched by name. The columns of an array are matched by position and
+        called ``x0``, ``x1``, ... as in scikit-learn.
 
     Examples
     --------
@@ -205,38 +200,32 @@ class Schema:
 
     def __post_init__(self) -> None:
         counts = Counter(column.name for column in self.columns)
-        again = [name for name, count in counts.items() if count > 1]
-        if again:
+        repeated = [name for name, count in counts.items() if count > 1]
+        if repeated:
             raise InvalidArgumentError(
-                f"column names must differ from each other; got {', '.join(map(repr, again))} "
+                f"column names must all be different; got {', '.join(map(repr, repeated))} "
                 "more than once. Rename or drop the duplicates."
             )
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names in their order."""
+        """The names of the columns, in their order."""
         return tuple(column.name for column in self.columns)
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """Names of the columns whose categories are text: read these as text from a file.
-
-        Examples
-        --------
-        >>> Schema((Column("zip", "categorical", ("01234", "10115")),)).text_columns
-        ('zip',)
-        """
+        """The names of the columns with text categories, which a file must give as text."""
         return tuple(c.name for c in self.columns if c.category_family == "text")
 
     def to_json(self) -> dict[str, Any]:
-        """Write the schema as plain dicts, lists, text, bools and numbers.
+        """Return the schema as plain dicts, lists, text, bools and numbers.
 
         Returns
         -------
         dict
             ``{"named": bool, "columns": [{"name", "kind", "categories"?, "temporal"?}, ...]}``;
             ``categories`` (in code order) for categorical and ordered columns, ``temporal``
-            for dates. The types of categories survive JSON: ``true``, ``1`` and ``1.5``.
+            for dates. JSON keeps the types of categories: ``true``, ``1`` and ``1.5``.
 
         Examples
         --------
@@ -246,18 +235,18 @@ class Schema:
         return {"named": self.named, "columns": [column.to_json() for column in self.columns]}
 
     @classmethod
-    def from_json(cls, written: Mapping[str, Any]) -> "Schema":
-        """Read what `to_json` wrote.
+    def from_json(cls, plain: Mapping[str, Any]) -> "Schema":
+        """Read the result of `to_json`.
 
         Raises
         ------
         InvalidArgumentError
-            If a part is not there or cannot be a schema.
+            If a part is missing or invalid.
 
         Examples
         --------
         >>> Schema.from_json({"named": False, "columns": [{"name": "x0", "kind": "numeric"}]})
-        Schema of 1 column, by place
+        Schema of 1 column, by position
           x0  numeric
         """
         try:
@@ -268,13 +257,13 @@ class Schema:
                     tuple(part.get("categories", ())),
                     part.get("temporal"),
                 )
-                for part in written["columns"]
+                for part in plain["columns"]
             )
-            return cls(columns, bool(written["named"]))
+            return cls(columns, bool(plain["named"]))
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidArgumentError(
                 "a schema must be a dict with 'named' and 'columns', each column with 'name' "
-                f"and 'kind'; got one where this failed: {error!r}. Write it with to_json()."
+                f"and 'kind'; reading it failed with {error!r}. Write it with to_json()."
             ) from error
 
     def __len__(self) -> int:
@@ -285,12 +274,9 @@ class Schema:
 
     def __repr__(self) -> str:
         width = max((len(column.name) for column in self.columns), default=0)
-        start = len("Column(") + 2  # what a column's repr has around its name
-        lines = [
-            f"  {c.name:<{width}}  {repr(c)[start + len(repr(c.name)) : -1]}" for c in self.columns
-        ]
+        lines = [f"  {column.name:<{width}}  {column.describe()}" for column in self.columns]
         title = f"Schema of {len(self)} column{'' if len(self) == 1 else 's'}"
-        return "\n".join([title + ("" if self.named else ", by place"), *lines])
+        return "\n".join([title + ("" if self.named else ", by position"), *lines])
 
 
 def _family(category_type: type) -> str | None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 
-__all__ = ["Tree", "leaves_in_words", "line_maxima", "line_sums"]
+__all__ = ["Tree", "leaves_in_words", "row_maxima", "row_sums"]
 
 
 # Sums and maxima of the lines of a table of many short lines.
@@ -18,24 +18,24 @@ __all__ = ["Tree", "leaves_in_words", "line_maxima", "line_sums"]
 # as much as adding two columns.
 
 
-def line_sums(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_sums(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum of each line.
 
     Examples
     --------
-    >>> line_sums(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [3.0, 7.0]
     """
     sums: NDArray[np.float64] = np.ascontiguousarray(table.T).sum(axis=0)
     return sums
 
 
-def line_maxima(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_maxima(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest number of each line.
 
     Examples
     --------
-    >>> line_maxima(np.array([[1.0, 2.0], [4.0, 3.0]])).tolist()
+    >>> row_maxima(np.array([[1.0, 2.0], [4.0, 3.0]])).tolist()
     [2.0, 4.0]
     """
     maxima: NDArray[np.float64] = np.ascontiguousarray(table.T).max(axis=0)
@@ -204,7 +204,7 @@ class Tree:
 
     def fill_empty(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give nodes without rows the counts of their parent."""
-        is_empty = line_sums(counts) <= 0
+        is_empty = row_sums(counts) <= 0
         is_empty[0] = False  # which has no parent
         source = np.arange(self.n_nodes)
         waiting = np.flatnonzero(is_empty)

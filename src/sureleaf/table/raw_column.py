@@ -1,7 +1,7 @@
-"""One column of any library: numbers, bools, text, dates or nothing.
+"""One column of any library: numbers, bools, text, dates, or only missing values.
 
-Every column is brought to one of two forms: a NumPy array of numbers or bools, or one Arrow
-array. What a library spells None, NaN, NaT, NA or null is then NaN or an Arrow null.
+Every column is converted to one of two forms: a NumPy array of numbers or bools, or an Arrow
+array. None, NaN, NaT, NA and null of any library then are NaN or an Arrow null.
 """
 
 import datetime
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.table.dates import temporal_of
 
-__all__ = ["Family", "RawColumn", "from_arrow", "from_numpy", "unusable"]
+__all__ = ["Family", "RawColumn", "from_arrow", "from_numpy", "unusable_type_error"]
 
 Family = Literal["number", "bool", "text", "date", "null"]
 
-_PLAIN_KINDS: Final = "fiub"
-_BIGGEST_OFFSET: Final = 2**31 - 1
+_NUMPY_KINDS: Final = "fiub"
+_MAX_OFFSET: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +31,11 @@ class RawColumn:
     Parameters
     ----------
     name : str
-        The column's name.
+        The name of the column.
     values : ndarray, pyarrow.Array or pyarrow.ChunkedArray
-        Numbers or bools as a NumPy array, anything as an Arrow array; text may be in chunks.
+        Numbers or bools as a NumPy array, any type as an Arrow array. Text may be in chunks.
     ordered : bool
-        Whether its library says that its categories have an order.
-
-    Examples
-    --------
-    >>> RawColumn("age", np.array([20.0, 30.0])).family
-    'number'
+        Whether its library declares an order of its categories.
     """
 
     name: str
@@ -49,19 +44,19 @@ class RawColumn:
 
     @property
     def is_category(self) -> bool:
-        """Whether the column is of a category type (and not merely of text)."""
+        """Whether the column has a category type, and not just text."""
         return not isinstance(self.values, np.ndarray) and hasattr(self.values, "dictionary")
 
     @property
     def family(self) -> Family:
-        """What the values are; for a category type, what its categories are."""
+        """The type of the values; for a category type, that of its categories."""
         if isinstance(self.values, np.ndarray):
             return "bool" if self.values.dtype.kind == "b" else "number"
         arrow_type = self.values.type
-        found = _arrow_family(arrow_type.value_type if self.is_category else arrow_type)
-        if found is None:
-            raise unusable(self.name, f"type {arrow_type}")
-        return found
+        family = _arrow_family(arrow_type.value_type if self.is_category else arrow_type)
+        if family is None:
+            raise unusable_type_error(self.name, f"type {arrow_type}")
+        return family
 
     @property
     def categories(self) -> "RawColumn":
@@ -70,29 +65,29 @@ class RawColumn:
 
     @property
     def indices(self) -> NDArray[np.integer[Any]]:
-        """For a category type, which of `categories` each row has; -1 for missing."""
+        """For a category type, the index into `categories` of each row; -1 for missing."""
         import pyarrow as pa
 
-        found: NDArray[np.int32] = (
+        indices: NDArray[np.int32] = (
             self.values.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
         )
-        return found
+        return indices
 
 
 def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
-    """Bring a 1-D NumPy array of any dtype to one of the two forms.
+    """Make a column from a 1-D NumPy array of any dtype.
 
     Parameters
     ----------
     name : str
-        The column's name, for error messages.
+        The name of the column, for error messages.
     values : ndarray of shape (n_rows,)
-        Any dtype; a masked array's masked values are missing.
+        Masked values of a masked array are missing.
 
     Returns
     -------
     RawColumn
-        Numbers and bools as they are, not copied; everything else as an Arrow array.
+        Numbers and bools without a copy; everything else as an Arrow array.
 
     Examples
     --------
@@ -101,39 +96,39 @@ def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
     'text'
     """
     if isinstance(values, np.ma.MaskedArray):
-        values = _unmasked(values)
+        values = _fill_masked(values)
     kind = values.dtype.kind
-    if kind in _PLAIN_KINDS:
+    if kind in _NUMPY_KINDS:
         return RawColumn(name, values)
     import pyarrow as pa
 
     if kind == "O":
-        return from_arrow(name, _inferred(name, values))
+        return from_arrow(name, _infer_type(name, values))
     if kind in "mM":
-        return from_arrow(name, pa.array(_arrow_unit(values), from_pandas=True))
+        return from_arrow(name, pa.array(_to_arrow_unit(values), from_pandas=True))
     if kind in "UST":
         return from_arrow(name, pa.array(values, from_pandas=True))
     if kind == "c":
-        raise _complex(name, f"dtype {values.dtype}")
-    raise unusable(name, f"dtype {values.dtype}")
+        raise _complex_error(name, f"dtype {values.dtype}")
+    raise unusable_type_error(name, f"dtype {values.dtype}")
 
 
 def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawColumn:
-    """Bring an Arrow array, chunked or not, to a single array of a type we know.
+    """Make a column from an Arrow array, chunked or not.
 
     Parameters
     ----------
     name : str
-        The column's name, for error messages.
+        The name of the column, for error messages.
     values : pyarrow.Array or pyarrow.ChunkedArray
-        Of any type; one that cannot be a column raises an error when it is used.
+        Of any type; a type that cannot be used raises an error when the column is encoded.
     ordered : bool, optional
-        Whether a category type is ordered; by default, what the Arrow type says.
+        Whether a category type is ordered; by default, as the Arrow type declares.
 
     Returns
     -------
     RawColumn
-        Not copied where there is one chunk.
+        A single chunk is not copied.
 
     Examples
     --------
@@ -158,7 +153,7 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
         try:
             values = values.cast(pa.large_binary()).cast(pa.large_string())
         except pa.ArrowInvalid as error:
-            raise unusable(name, "bytes that are not UTF-8 text") from error
+            raise unusable_type_error(name, "bytes that are not UTF-8 text") from error
     return RawColumn(name, values)
 
 
@@ -169,12 +164,12 @@ def _one_chunk(values: Any) -> Any:
         return values.chunk(0)
     if pa.types.is_dictionary(values.type):
         return values.unify_dictionaries().combine_chunks()
-    if pa.types.is_string(values.type) and values.nbytes > _BIGGEST_OFFSET:
-        values = values.cast(pa.large_string())  # 32-bit offsets do not reach the end
+    if pa.types.is_string(values.type) and values.nbytes > _MAX_OFFSET:
+        values = values.cast(pa.large_string())  # offsets of 32 bits are too small
     return values.combine_chunks()
 
 
-def _unmasked(values: Any) -> NDArray[Any]:
+def _fill_masked(values: Any) -> NDArray[Any]:
     if not np.ma.is_masked(values):
         return np.asarray(values.data)
     as_float = values.dtype.kind in "fiu"
@@ -183,52 +178,52 @@ def _unmasked(values: Any) -> NDArray[Any]:
     return np.asarray(filled)
 
 
-def _inferred(name: str, values: NDArray[Any]) -> Any:
-    """Make an Arrow array of Python objects, of the one type they have in common."""
+def _infer_type(name: str, values: NDArray[Any]) -> Any:
+    """Convert Python objects to an Arrow array of their common type."""
     import pyarrow as pa
 
     try:
-        found = pa.array(values, from_pandas=True)
-        if found.type == pa.date32() and any(map(_is_moment, values)):
-            # Arrow would drop the hours of those that have some.
-            return pa.array([_as_moment(value) for value in values], from_pandas=True)
-        if pa.types.is_timestamp(found.type):
-            _check_zones(name, values)
-        return found
+        array = pa.array(values, from_pandas=True)
+        if array.type == pa.date32() and any(map(_is_datetime, values)):
+            # Among dates, Arrow would drop the hours of datetimes.
+            return pa.array([_as_datetime(value) for value in values], from_pandas=True)
+        if pa.types.is_timestamp(array.type):
+            _check_time_zones(name, values)
+        return array
     except InvalidTypeError:
         raise
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         cause = error
-    known = [None if _is_missing(value) else value for value in values]
-    try:  # with the rarer spellings of missing out of the way
-        return pa.array(known)
+    objects = [None if _is_missing(value) else value for value in values]
+    try:  # again, with every kind of missing value as None
+        return pa.array(objects)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        moments = _numpy_moments(known)
-        if moments is not None:
-            return pa.array(_arrow_unit(moments), from_pandas=True)
-        if all(map(_is_real, known)):
-            return pa.array([None if value is None else _as_float(value) for value in known])
-        raise _mixed(name, known, cause) from cause
+        times = _numpy_times(objects)
+        if times is not None:
+            return pa.array(_to_arrow_unit(times), from_pandas=True)
+        if all(map(_is_real, objects)):
+            return pa.array([None if value is None else _as_float(value) for value in objects])
+        raise _mixed_types_error(name, objects, cause) from cause
 
 
-def _numpy_moments(known: list[Any]) -> NDArray[Any] | None:
-    """Dates or durations of NumPy in an array of their own; None if they are something else."""
-    for kind in (np.datetime64, np.timedelta64):
-        if all(isinstance(value, kind) for value in known if value is not None):
-            found = np.array([kind("NaT") if value is None else value for value in known])
-            return found if found.dtype.kind in "mM" else None  # years and days do not add up
+def _numpy_times(objects: list[Any]) -> NDArray[Any] | None:
+    """Return NumPy datetimes or durations as one array; None if the objects are neither."""
+    for scalar in (np.datetime64, np.timedelta64):
+        if all(isinstance(value, scalar) for value in objects if value is not None):
+            array = np.array([scalar("NaT") if value is None else value for value in objects])
+            return array if array.dtype.kind in "mM" else None  # years and days cannot be mixed
     return None
 
 
 def _is_real(value: Any) -> bool:
-    # Python takes a duration of NumPy for an integer.
+    # A NumPy duration counts as an integer in Python.
     is_number = isinstance(value, numbers.Real | decimal.Decimal)
     return value is None or (is_number and not isinstance(value, np.timedelta64))
 
 
-def _check_zones(name: str, values: NDArray[Any]) -> None:
-    """Refuse moments with and without a time zone together, of which Arrow would make one kind."""
-    row_of = {value.tzinfo is None: row for row, value in enumerate(values) if _is_moment(value)}
+def _check_time_zones(name: str, values: NDArray[Any]) -> None:
+    """Raise an error if only some datetimes have a time zone: Arrow would ignore it."""
+    row_of = {value.tzinfo is None: row for row, value in enumerate(values) if _is_datetime(value)}
     if len(row_of) == 2:
         raise InvalidTypeError(
             f"column {name!r} must hold times that all have a time zone, or none; got "
@@ -237,11 +232,11 @@ def _check_zones(name: str, values: NDArray[Any]) -> None:
         )
 
 
-def _is_moment(value: Any) -> bool:
+def _is_datetime(value: Any) -> bool:
     return isinstance(value, datetime.datetime) and not _is_missing(value)
 
 
-def _as_moment(value: Any) -> Any:
+def _as_datetime(value: Any) -> Any:
     is_day = type(value) is datetime.date
     return datetime.datetime.combine(value, datetime.time()) if is_day else value
 
@@ -261,23 +256,23 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, numbers.Number | decimal.Decimal) and bool(value != value)
 
 
-def _complex(name: str, got: str) -> InvalidArgumentError:
-    """Make a value error, though it is about a type: scikit-learn's checks want one."""
+def _complex_error(name: str, got: str) -> InvalidArgumentError:
+    """Return a ValueError, although it is about a type: scikit-learn's checks require one."""
     return InvalidArgumentError(
         f"Complex data not supported: column {name!r} must hold real numbers; got {got}. Give "
-        "real and imaginary parts as two columns."
+        "the real and the imaginary part as two columns."
     )
 
 
-def _mixed(name: str, known: list[Any], cause: Exception) -> SureleafError:
+def _mixed_types_error(name: str, objects: list[Any], cause: Exception) -> SureleafError:
     first_of: dict[str, str] = {}
-    for row, value in enumerate(known):
+    for row, value in enumerate(objects):
         if value is None:
             continue
         if isinstance(value, complex):
-            return _complex(name, f"{value!r} in row {row}")
+            return _complex_error(name, f"{value!r} in row {row}")
         first_of.setdefault(type(value).__name__, f"{type(value).__name__} {value!r} in row {row}")
-    # "argument must be a string or a number" is what scikit-learn's checks look for.
+    # scikit-learn's checks look for "argument must be a string or a number".
     return InvalidTypeError(
         f"column {name!r} must hold values of one type, and every value of the argument must be "
         f"a string or a number (or a bool or a date); got {', '.join(first_of.values())} "
@@ -285,8 +280,8 @@ def _mixed(name: str, known: list[Any], cause: Exception) -> SureleafError:
     )
 
 
-def _arrow_unit(values: NDArray[Any]) -> NDArray[Any]:
-    """Dates in a unit that Arrow has, exactly where there is one."""
+def _to_arrow_unit(values: NDArray[Any]) -> NDArray[Any]:
+    """Convert datetimes or durations to a unit that Arrow has, without rounding if possible."""
     unit, _ = np.datetime_data(values.dtype)
     letter = values.dtype.kind
     if unit in ("Y", "M", "W") or (unit == "D" and letter == "m"):
@@ -315,7 +310,7 @@ def _arrow_family(arrow_type: Any) -> Family | None:
 
 
 def _is_plain_text(arrow_type: Any) -> bool:
-    """Whether text lies in buffers that can be coded where they are, chunk by chunk."""
+    """Return whether text is in plain buffers, which are encoded chunk by chunk in place."""
     from pyarrow import types
 
     return bool(types.is_string(arrow_type) or types.is_large_string(arrow_type))
@@ -336,14 +331,8 @@ def _is_binary(arrow_type: Any) -> bool:
     return bool(is_plain or is_other)
 
 
-def unusable(name: str, got: str) -> InvalidTypeError:
-    """Say that a column is of a type that cannot be one.
-
-    Examples
-    --------
-    >>> "got type list" in str(unusable("x0", "type list"))
-    True
-    """
+def unusable_type_error(name: str, got: str) -> InvalidTypeError:
+    """Return the error for a column of a type that cannot be used."""
     return InvalidTypeError(
         f"column {name!r} must hold numbers, text, bools, categories or dates; got {got}. "
         "Convert the column, or leave it out."
