@@ -1,4 +1,4 @@
-"""Importances: the decrease of impurity, added up node by node."""
+"""Importances are the decreases of impurity, summed node by node."""
 
 import numpy as np
 import pandas as pd
@@ -9,14 +9,14 @@ from sureleaf.tree import Tree, node_impurity
 from tests.naive.splits import entropy, gini
 
 
-def slow_importances(tree: Tree, impurity) -> np.ndarray:
-    won = np.zeros(tree.n_columns)
+def naive_importances(tree: Tree, impurity) -> np.ndarray:
+    decrease = np.zeros(tree.n_columns)
     for node in range(tree.n_nodes):
         children = tree.branches(node)
         if len(children):
             after = sum(float(impurity(tree.class_counts[child])) for child in children)
-            won[tree.feature[node]] += float(impurity(tree.class_counts[node])) - after
-    return won / won.sum()
+            decrease[tree.feature[node]] += float(impurity(tree.class_counts[node])) - after
+    return decrease / decrease.sum()
 
 
 @pytest.mark.parametrize(
@@ -30,15 +30,15 @@ def test_importances_are_the_decreases_of_impurity(criterion, impurity, split):
     X["c"] = 7.0
     X = X.mask(random.random(X.shape) < 0.1)
     model = TreeClassifier(criterion=criterion, categorical_split=split).fit(X, y)
-    expected = slow_importances(model.tree_, impurity)
+    expected = naive_importances(model.tree_, impurity)
     np.testing.assert_allclose(model.feature_importances_, expected, rtol=1e-9, atol=1e-12)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert model.feature_importances_[2] == 0  # a constant column
     n = model.tree_.class_counts.sum(axis=1)
-    slow = np.divide(impurity(model.tree_.class_counts), n, out=np.zeros_like(n), where=n > 0)
-    np.testing.assert_allclose(node_impurity(model.tree_, criterion), slow, atol=1e-12)
+    naive = np.divide(impurity(model.tree_.class_counts), n, out=np.zeros_like(n), where=n > 0)
+    np.testing.assert_allclose(node_impurity(model.tree_, criterion), naive, atol=1e-12)
 
 
-def test_a_tree_of_one_leaf_finds_nothing_important():
+def test_all_importances_of_a_single_leaf_are_zero():
     model = TreeClassifier().fit([[1.0, 2.0], [3.0, 4.0]], [0, 0])
     np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])

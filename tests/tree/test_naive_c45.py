@@ -1,4 +1,4 @@
-"""The slow oracle is J48: every printed tree, and the probabilities of every row."""
+"""The naive C4.5 gives the trees that J48 prints, and its probabilities for every row."""
 
 import csv
 
@@ -51,27 +51,27 @@ def rules_of(stored: dict, kind: str) -> Rules:
 
 @pytest.mark.parametrize("kind", ["pruned", "unpruned"])
 @pytest.mark.parametrize("number", range(len(RANDOM)))
-def test_the_oracle_grows_j48s_tree_of_random_tables(number, kind):
+def test_the_naive_tree_of_random_tables_is_that_of_j48(number, kind):
     named = random_named(RANDOM[number])
     tree = fit(named.data, rules_of(RANDOM[number], kind))
     assert_is_printed(tree, parse(RANDOM[number]["trees"][kind], named.columns), named)
 
 
 @pytest.mark.parametrize("kind", ["pruned", "unpruned-laplace"])
-def test_the_oracle_has_j48s_probabilities_of_random_tables(kind):
-    stored = [one for one in RANDOM if "probabilities" in one]
+def test_the_naive_probabilities_of_random_tables_are_those_of_j48(kind):
+    stored = [case for case in RANDOM if "probabilities" in case]
     assert len(stored) == 12
-    for one in stored:
-        expected = np.array([row.split(",") for row in one["probabilities"][kind]], float)
-        named = random_named(one)
-        assert_has_probabilities(fit(named.data, rules_of(one, kind)), named, kind, expected)
+    for case in stored:
+        expected = np.array([row.split(",") for row in case["probabilities"][kind]], float)
+        named = random_named(case)
+        assert_has_probabilities(fit(named.data, rules_of(case, kind)), named, kind, expected)
 
 
 @needs_shared
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in DATA_SETS]
 )
-def test_the_oracle_grows_j48s_tree_of_real_tables(name):
+def test_the_naive_tree_of_real_tables_is_that_of_j48(name):
     named = load_table(name)
     tree = fit(named.data, Rules(pruning=None))
     assert_is_printed(tree, load_printed(name, "unpruned", named.columns), named)
@@ -82,7 +82,7 @@ def test_the_oracle_grows_j48s_tree_of_real_tables(name):
 
 @needs_shared
 @pytest.mark.parametrize("file", sorted(path.name for path in FIXTURES.glob("*.csv")))
-def test_the_oracle_has_j48s_probabilities_of_real_tables(file):
+def test_the_naive_probabilities_of_real_tables_are_those_of_j48(file):
     name, kind = file.removesuffix(".probabilities.csv").rsplit(".", 1)
     header, *rows = csv.reader((FIXTURES / file).read_text().splitlines())
     named = load_table(name)
@@ -92,7 +92,7 @@ def test_the_oracle_has_j48s_probabilities_of_real_tables(file):
 
 
 def random_rows(random, n_rows: int):
-    """Columns, categories and labels: two numeric, two categorical, with holes and ties."""
+    """Return columns, categories and labels, with missing values and ties."""
     columns = [
         np.round(random.normal(size=n_rows), 1),
         random.integers(0, 5, n_rows).astype(float),
@@ -106,7 +106,7 @@ def random_rows(random, n_rows: int):
 
 @pytest.mark.parametrize("split", ["multiway", "subset"])
 @pytest.mark.parametrize("criterion", ["gain_ratio", "entropy", "gini"])
-def test_a_row_of_weight_k_is_k_rows_and_of_weight_0_none(criterion, split):
+def test_a_row_of_weight_k_equals_k_rows_and_weight_0_is_ignored(criterion, split):
     random = np.random.default_rng(3)
     rules = Rules(criterion=criterion, categorical_split=split, min_samples_leaf=3)
     for _ in range(5):
@@ -162,14 +162,14 @@ def test_the_best_grouping_for_two_classes_is_a_cut_of_the_categories_sorted_by_
         assert gain(sides, 80, impurity) == pytest.approx(best, rel=1e-9)
 
 
-def test_thresholds_stay_below_the_upper_neighbour_at_the_ends_of_the_numbers():
+def test_thresholds_between_extreme_numbers_are_below_the_upper_one():
     for low, high in [(1.0, np.nextafter(1.0, 2)), (1e308, 1.7e308), (-np.inf, np.inf)]:
         rules = Rules("gini", min_samples_leaf=1, pruning=None)
         tree = fit(table([[low, high]], [0], [0, 1], 2), rules)
         assert low <= tree.split.threshold < high
 
 
-def test_a_leaf_without_rows_predicts_as_its_parent_does():
+def test_an_empty_leaf_predicts_like_its_parent():
     """Probabilities printed by J48 (Weka 3.6.14) for a row that falls into an empty leaf."""
     rows = [(0, 0, 0)] * 7 + [(0, 1, 1)] * 4 + [(1, 2, 2)] * 6 + [(1, 0, 2)] * 3 + [(1, 1, 2)] * 3
     a, b, labels = zip(*rows, strict=True)

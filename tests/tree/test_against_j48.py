@@ -1,4 +1,4 @@
-"""TreeClassifier is C4.5: J48's printed trees and probabilities, of tables as a user has them."""
+"""TreeClassifier gives the trees and probabilities that J48 prints."""
 
 import csv
 
@@ -30,7 +30,7 @@ PARAMETERS = {
 
 
 def frame_of(named: Named) -> tuple[pd.DataFrame, np.ndarray]:
-    """The table with its texts, and the labels: what a user has."""
+    """Return the table with its texts and labels, as a user has it."""
     columns = {}
     for name, array, texts in zip(named.columns, named.data.columns, named.values, strict=True):
         columns[name] = (
@@ -66,7 +66,7 @@ def assert_is_printed(named: Named, kind: str, printed: PrintedTree, **rules: fl
 
 def assert_has_probabilities(named: Named, kind: str, expected: np.ndarray, **rules: float) -> None:
     model, X, _ = fitted(named, kind, **rules)
-    # half a unit of the third decimal, and the last bit of the number itself
+    # Half a unit of the third decimal, and the last bit of the number itself.
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=0, atol=0.0005 + 1e-12)
 
 
@@ -80,15 +80,15 @@ def test_the_tree_of_a_random_table_is_the_one_j48_prints(number, kind):
 
 @pytest.mark.parametrize("kind", ["pruned", "unpruned-laplace"])
 def test_the_probabilities_of_random_tables_are_those_of_j48(kind):
-    stored = [one for one in RANDOM if "probabilities" in one]
+    stored = [case for case in RANDOM if "probabilities" in case]
     assert stored
-    for one in stored:
-        expected = np.array([row.split(",") for row in one["probabilities"][kind]], float)
-        assert_has_probabilities(random_named(one), kind, expected, **rules_of(one))
+    for case in stored:
+        expected = np.array([row.split(",") for row in case["probabilities"][kind]], float)
+        assert_has_probabilities(random_named(case), kind, expected, **rules_of(case))
 
 
 @needs_shared
-def test_all_reference_trees_are_looked_at():
+def test_all_reference_trees_are_tested():
     assert len(DATA_SETS) == 19
 
 
