@@ -112,7 +112,7 @@ def compare(
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
     if len(paths) == 2:
@@ -158,9 +158,9 @@ def compare(
         method=method,
     )
     if as_json:
-        show_json(evaluation_text.comparison_values(found))
+        show_json(terminal.comparison_values(found))
     else:
-        show(*evaluation_text.show_comparison(found))
+        show(*terminal.show_comparison(found))
 
 
 def _refuse_others(context: typer.Context, allowed: frozenset[str], belonging: str) -> None:
@@ -187,7 +187,7 @@ def _compare_reports(
 ) -> None:
     """Show what the new report says of the old one; as a gate, exit with 1 where it is worse."""
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.gate import compare_reports, read_report
 
     old, new = (read_report(path) for path in paths)
@@ -195,10 +195,10 @@ def _compare_reports(
     passed = found.verdict != "worse"
     if as_json:
         told = {"gate": "passed" if passed else "failed"} if gate else {}
-        show_json(evaluation_text.comparison_values(found) | told)
+        show_json(terminal.comparison_values(found) | told)
     else:
         beyond = f"worse beyond {found.margin:g} by the test"
         last = f"Gate: passed (not {beyond})" if passed else f"Gate: failed ({beyond})"
-        show(*evaluation_text.show_comparison(found, ("new", "old")), *([last] if gate else []))
+        show(*terminal.show_comparison(found, ("new", "old")), *([last] if gate else []))
     if gate and not passed:
         raise typer.Exit(1)

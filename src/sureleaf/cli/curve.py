@@ -57,7 +57,7 @@ def curve(
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
     asked = read_question(
@@ -89,6 +89,6 @@ def curve(
     )
     target_rows = None if reach is None else found.rows_for(reach)
     if as_json:
-        show_json(evaluation_text.curve_values(found, target_rows))
+        show_json(terminal.curve_values(found, target_rows))
     else:
-        show(*evaluation_text.show_curve(found, target_rows), *given.left_out(asked.n_left_out))
+        show(*terminal.show_curve(found, target_rows), *given.left_out(asked.n_left_out))

@@ -50,7 +50,7 @@ def evaluate(
     """
     from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
     given.check_output(save)
@@ -78,6 +78,6 @@ def evaluate(
     if save is not None:
         judged.save(save)
     if as_json:
-        show_json(evaluation_text.evaluation_values(judged, summary))
+        show_json(terminal.evaluation_values(judged, summary))
     else:
-        show(*evaluation_text.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))
+        show(*terminal.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))

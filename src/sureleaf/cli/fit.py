@@ -49,7 +49,7 @@ def fit(
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
     if bagged is not None and group is not None:
@@ -77,10 +77,10 @@ def fit(
     )
     more = {} if asked.groups is None else {"groups": asked.groups}
     model.fit(asked.X, asked.y, sample_weight=asked.weights, **more)
-    values = leaves_text.fit_values(model, asked, target)
+    values = terminal.fit_values(model, asked, target)
     model.save(output)
     values["saved"] = str(output)
     if as_json:
         show_json(values)
     else:
-        show(*leaves_text.show_fit(values), *given.left_out(asked.n_left_out))
+        show(*terminal.show_fit(values), *given.left_out(asked.n_left_out))

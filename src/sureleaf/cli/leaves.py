@@ -57,7 +57,7 @@ def leaves(
     - sureleaf leaves model.sureleaf
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.predictions import is_model, load_tree
     from sureleaf.report.question import read_question
 
@@ -97,7 +97,7 @@ def leaves(
         n_left_out = asked.n_left_out
     found = model.leaves(level=level, confidence=confidence, utility=utility)
     if as_json:
-        show_json(leaves_text.leaf_values(model, found))
+        show_json(terminal.leaf_values(model, found))
     else:
-        text = leaves_text.show_leaves(model, found, level, None if every else most)
+        text = terminal.show_leaves(model, found, level, None if every else most)
         show(*text, *given.left_out(n_left_out))

@@ -38,7 +38,7 @@ def rank(
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.estimators import rank_columns
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
     asked = read_question(
@@ -55,6 +55,6 @@ def rank(
         random_state=seed,
     )
     if as_json:
-        show_json(leaves_text.ranking_values(ranking))
+        show_json(terminal.ranking_values(ranking))
     else:
-        show(*leaves_text.show_ranking(ranking, asked.y), *given.left_out(asked.n_left_out))
+        show(*terminal.show_ranking(ranking, asked.y), *given.left_out(asked.n_left_out))

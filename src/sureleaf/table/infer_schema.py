@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table.categories import declared_categories, learn_categories, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of
-from sureleaf.table.encoded_table import EncodedTable
+from sureleaf.table.encoded_table import EncodedTable, Recoding
 from sureleaf.table.encoding import encode_opened, float_numbers, quoted
 from sureleaf.table.frames import RawTable, open_table
 from sureleaf.table.schema import UNSEEN, Column, Kind, Schema
@@ -42,7 +42,8 @@ def read_table(
     Parameters
     ----------
     X : table
-        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows.
+        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows. Of an
+        EncodedTable, the categories that its rows have.
     categorical_features : "auto", array-like, mapping or Schema
         Which columns are categorical: by type, or the names, the places or a mask of them, as in
         scikit-learn's HistGradientBoostingClassifier. Given as a list, numbers in it become
@@ -73,6 +74,8 @@ def read_table(
       x1  ordered: 's' < 'm' < 'l'
       x2  numeric
     """
+    if isinstance(X, EncodedTable) and overrides is None and _is_auto(categorical_features):
+        return Recoding.of(X, np.arange(X.n_rows))(X)
     raw = open_table(X)
     _check_shape(raw, estimator)
     argument = "overrides"
@@ -91,6 +94,10 @@ def read_table(
         learnt.append(_learn_column(column, choice))
     schema = Schema(tuple(column for column, _ in learnt), raw.named)
     return EncodedTable(schema, tuple(array for _, array in learnt), raw.n_rows)
+
+
+def _is_auto(categorical_features: Any) -> bool:
+    return isinstance(categorical_features, str) and categorical_features == "auto"
 
 
 def _check_shape(raw: RawTable, estimator: str) -> None:
