@@ -1,6 +1,6 @@
-// The learning curve, and how it may go on.
 "use strict";
 
+// The learning curve and its extrapolation.
 (() => {
   const S = window.Sureleaf;
   const { curve } = S.report.error;
@@ -9,7 +9,7 @@
   const percent = (value) => S.percent(value).replace(/\u00a0/g, " ");
   const ends = [curve.low, curve.high, curve.values, ahead ? ahead.values : [], ahead ? ahead.low : [], ahead ? ahead.high : []].flat().filter((value) => value !== null);
   const lowest = Math.max(0, Math.floor(Math.min(...ends) * 20) / 20), highest = Math.min(1, Math.ceil(Math.max(...ends) * 20) / 20);
-  const told = (at) => `${S.count(at.value[0])} rows\n${percent(at.value[1])}${at.seriesName === "ahead" ? "\ncarried on" : ""}`;
+  const told = (at) => `${S.count(at.value[0])} rows\n${percent(at.value[1])}${at.seriesName === "ahead" ? "\nextrapolated" : ""}`;
 
   // 1, 2, 5, 10, 20, ... between the first and the last size.
   const sizes = [...curve.sizes, ...(ahead ? ahead.sizes : [])], first = Math.min(...sizes), last = Math.max(...sizes);
