@@ -1,4 +1,4 @@
-"""Differences between classifiers as intervals, with the verdict beside each."""
+"""Comparisons of classifiers: differences with intervals, and average ranks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,29 +17,28 @@ if TYPE_CHECKING:
 
 __all__ = ["ComparisonDisplay", "RanksDisplay"]
 
-
 _COLOURS = {"better": BLUE, "worse": RED, "equivalent": GREEN, "undecided": "#6f6f6f"}
-_SIGNS = {"better": "o", "worse": "s", "equivalent": "D", "undecided": "o"}
+_MARKERS = {"better": "o", "worse": "s", "equivalent": "D", "undecided": "o"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonDisplay(Display):
-    """Differences with their intervals, zero and the margin.
+    """Differences between classifiers with their intervals, margin and verdicts.
 
     Parameters
     ----------
     names : list of str
-        What is compared with what.
+        The name of each comparison.
     difference, low, high : ndarray of float64
-        First minus second, and the interval.
+        First minus second, and the ends of the interval.
     verdicts : list of str
-        better, worse, equivalent or undecided, of the first.
+        "better", "worse", "equivalent" or "undecided", for the first of the two.
     rows_needed : list of int or None
-        Rows in all that would decide.
+        Total number of rows that would decide an undecided comparison.
     measure : str
-        What was compared.
+        The measure that was compared.
     margin, level : float
-        As asked for.
+        Margin of equivalence, and level of the intervals.
 
     Examples
     --------
@@ -49,7 +48,7 @@ class ComparisonDisplay(Display):
     >>> from sureleaf import compare, evaluate
     >>> X, y = load_iris(return_X_y=True)
     >>> one, two = (evaluate(m, X, y, random_state=0) for m in (GaussianNB(), DummyClassifier()))
-    >>> ComparisonDisplay.from_comparison(compare(one, two), name="Bayes - guess").verdicts
+    >>> ComparisonDisplay.from_comparison(compare(one, two), name="Bayes - dummy").verdicts
     ['better']
     """
 
@@ -65,14 +64,14 @@ class ComparisonDisplay(Display):
 
     @classmethod
     def from_comparison(cls, comparison: Comparison, *, name: str = "first - second") -> Self:
-        """Take one comparison.
+        """Create the display of one comparison.
 
         Parameters
         ----------
         comparison : Comparison
-            As `sureleaf.compare` gives it.
+            The result of `sureleaf.compare`.
         name : str
-            What is compared with what.
+            Its label.
 
         Returns
         -------
@@ -82,59 +81,59 @@ class ComparisonDisplay(Display):
 
     @classmethod
     def from_comparisons(cls, comparisons: Mapping[str, Comparison]) -> Self:
-        """Take several comparisons by name, of one measure, margin and level.
+        """Create the display of several comparisons with the same measure, margin and level.
 
         Parameters
         ----------
         comparisons : mapping of str to Comparison
-            As `sureleaf.compare` gives them.
+            Results of `sureleaf.compare`, by name.
 
         Returns
         -------
         ComparisonDisplay
         """
-        found = list(comparisons.values())
-        kinds = {(one.measure, one.margin, one.level) for one in found}
+        results = list(comparisons.values())
+        kinds = {(result.measure, result.margin, result.level) for result in results}
         if len(kinds) != 1:
             raise InvalidArgumentError(
-                "comparisons must be of one measure, margin and level; got "
-                f"{sorted(map(str, kinds))}. Draw the others beside."
+                "comparisons must have one measure, margin and level; got "
+                f"{sorted(map(str, kinds))}. Draw the others in a display of their own."
             )
         return cls(
             list(comparisons),
-            np.array([one.difference for one in found]),
-            np.array([one.low for one in found]),
-            np.array([one.high for one in found]),
-            [str(one.verdict) for one in found],
-            [one.rows_needed for one in found],
-            found[0].measure,
-            found[0].margin,
-            found[0].level,
+            np.array([result.difference for result in results]),
+            np.array([result.low for result in results]),
+            np.array([result.high for result in results]),
+            [str(result.verdict) for result in results],
+            [result.rows_needed for result in results],
+            results[0].measure,
+            results[0].margin,
+            results[0].level,
         )
 
-    def _size(self) -> tuple[float, float]:
+    def figure_size(self) -> tuple[float, float]:
+        """Return a size that grows with the number of comparisons."""
         return 8.4, 1.9 + 0.5 * max(len(self.names), 2)
 
-    def _title(self) -> tuple[str, str]:
-        told = f"{100 * self.level:g} % intervals of the difference"
+    def _heading(self) -> tuple[str, str]:
+        subtitle = f"Lines: {100 * self.level:g} % intervals of the difference"
         if self.margin:
-            told += f"; shaded: differences of up to {self.margin:g} that do not matter"
-        return f"Who is better by {self.measure}", f"{told}."
+            subtitle += f"; shaded: equivalent, up to {self.margin:g}"
+        return f"Difference in {self.measure}", f"{subtitle}."
 
     def _draw(self, axes: "Axes") -> None:
         if self.margin:
             axes.axvspan(-self.margin, self.margin, color=GREY, alpha=0.22, linewidth=0)
         axes.axvline(0, color=INK, linewidth=1)
         height = -np.arange(len(self.names), dtype=float)
-        for place, (y, verdict) in enumerate(zip(height, self.verdicts, strict=True)):
+        for index, (y, verdict) in enumerate(zip(height, self.verdicts, strict=True)):
             colour = _COLOURS[verdict]
-            axes.plot([self.low[place], self.high[place]], [y, y], color=colour, linewidth=2.4)
-            fill = "white" if verdict == "undecided" else colour
+            axes.plot([self.low[index], self.high[index]], [y, y], color=colour, linewidth=2.4)
             axes.plot(
-                self.difference[place],
+                self.difference[index],
                 y,
-                _SIGNS[verdict],
-                markerfacecolor=fill,
+                _MARKERS[verdict],
+                markerfacecolor="white" if verdict == "undecided" else colour,
                 markeredgecolor=colour,
                 markeredgewidth=1.8,
                 markersize=8,
@@ -142,7 +141,7 @@ class ComparisonDisplay(Display):
             axes.text(
                 1.02,
                 y,
-                self._told(place),
+                self._verdict_text(index),
                 transform=axes.get_yaxis_transform(),
                 va="center",
                 fontsize=9,
@@ -156,19 +155,16 @@ class ComparisonDisplay(Display):
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(f"difference in {self.measure}")
 
-    def _told(self, place: int) -> str:
-        verdict, rows = self.verdicts[place], self.rows_needed[place]
+    def _verdict_text(self, index: int) -> str:
+        verdict, rows = self.verdicts[index], self.rows_needed[index]
         if verdict == "undecided" and rows is not None:
-            return f"undecided;\n{rows:,} rows would tell"
+            return f"undecided;\n{rows:,} rows needed"
         return verdict
-
-
-# Average ranks of algorithms over data sets, and which of them do not differ.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RanksDisplay(Display):
-    """A critical-difference diagram, one line an algorithm.
+    """A critical-difference diagram with one line per algorithm.
 
     Parameters
     ----------
@@ -177,18 +173,20 @@ class RanksDisplay(Display):
     ranks : ndarray of float64
         Their average ranks.
     groups : list of (int, int)
-        First and last place of algorithms that do not differ.
-    critical_difference, p_value : float
-        Nemenyi's difference in ranks; of "all are alike".
+        Index of the first and last algorithm of each group that does not differ.
+    critical_difference : float
+        Nemenyi's critical difference of ranks.
+    p_value : float
+        Of the hypothesis that all algorithms are equal.
     n_datasets : int
-        Data sets compared on.
+        Number of data sets.
 
     Examples
     --------
     >>> from sureleaf import compare_many
     >>> scores = [[9, 8, 7], [8, 7, 6], [9, 7, 8], [7, 6, 5], [9, 8, 6], [8, 6, 5]]
-    >>> found = compare_many(scores, names=["forest", "tree", "rule"])
-    >>> RanksDisplay.from_comparison(found).groups
+    >>> comparison = compare_many(scores, names=["forest", "tree", "rule"])
+    >>> RanksDisplay.from_comparison(comparison).groups
     [(0, 1), (1, 2)]
     """
 
@@ -201,36 +199,37 @@ class RanksDisplay(Display):
 
     @classmethod
     def from_comparison(cls, comparison: ManyComparison) -> Self:
-        """Take a comparison of many algorithms.
+        """Create the display of a comparison of many algorithms.
 
         Parameters
         ----------
         comparison : ManyComparison
-            As `sureleaf.compare_many` gives it.
+            The result of `sureleaf.compare_many`.
 
         Returns
         -------
         RanksDisplay
         """
         names = list(comparison.names)
-        places = [[names.index(name) for name in group] for group in comparison.groups]
+        groups = [[names.index(name) for name in group] for group in comparison.groups]
         return cls(
             names,
             np.array(comparison.average_ranks),
-            [(min(group), max(group)) for group in places if len(group) > 1],
+            [(min(group), max(group)) for group in groups if len(group) > 1],
             comparison.critical_difference,
             comparison.p_value,
             comparison.n_datasets,
         )
 
-    def _size(self) -> tuple[float, float]:
+    def figure_size(self) -> tuple[float, float]:
+        """Return a size that grows with the number of algorithms and groups."""
         return 7.5, 1.9 + 0.36 * (len(self.names) + len(self.groups))
 
-    def _title(self) -> tuple[str, str]:
+    def _heading(self) -> tuple[str, str]:
         return (
             f"Average ranks over {self.n_datasets} data sets",
-            f"1 is best. Bars join what does not differ (critical difference "
-            f"{self.critical_difference:.2f}); all alike: p = {self.p_value:.2g}.",
+            f"1 is best. Bars join algorithms that do not differ (critical difference "
+            f"{self.critical_difference:.2f}). All equal: p = {self.p_value:.2g}.",
         )
 
     def _draw(self, axes: "Axes") -> None:
@@ -247,10 +246,10 @@ class RanksDisplay(Display):
                 fontsize=9,
                 color=INK,
             )
-        for place, (first, last) in enumerate(self.groups):
-            y = -len(self.names) - 0.7 * place + 0.1
+        for index, (first, last) in enumerate(self.groups):
+            y = -len(self.names) - 0.7 * index + 0.1
             axes.plot([self.ranks[first], self.ranks[last]], [y, y], color=INK, linewidth=4)
-            for end in (first, last):  # down from the algorithm to its bar
+            for end in (first, last):  # connects the algorithm with its bar
                 axes.plot(
                     [self.ranks[end]] * 2, [height[end], y], color=GREY, linewidth=0.7, zorder=0
                 )
