@@ -36,7 +36,12 @@ def names(n_categories: int) -> tuple[str, ...]:
 def fit(rows: TrainingRows, rules: Rules, n_threads: int = 1) -> Tree:
     """Grow, collapse and prune as the oracle's `fit` does."""
     growth = GrowthRules(
-        rules.criterion, rules.categorical_split, rules.max_depth, rules.min_samples_leaf
+        rules.criterion,
+        rules.categorical_split,
+        rules.max_depth,
+        rules.min_samples_leaf,
+        missing=rules.missing,
+        thresholds=rules.thresholds,
     )
     tree = grow(rows, growth, n_threads=n_threads)
     if rules.collapse:

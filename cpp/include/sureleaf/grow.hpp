@@ -184,7 +184,7 @@ inline Tree grow(Presorted& data, std::span<const std::int32_t> labels, std::siz
     return grower.run([&](std::size_t j) -> std::vector<std::uint32_t> {
       PresortedColumn& column = data.columns[j];
       // C4.5 looks up its thresholds in the orders.
-      if (use_up && !config.has_c45_rules()) return std::move(column.order);
+      if (use_up && config.threshold_rule() != ThresholdRule::c45) return std::move(column.order);
       return column.order;
     });
   };

@@ -37,6 +37,10 @@ struct Histogram {
     for (std::size_t k = 0; k < n_classes; ++k) sum += at[k];
     return sum;
   }
+  // The bin of a code, which is the last one if the code occurs at all.
+  bool has_last_code(std::size_t code_) const {
+    return n_bins > 0 && code(n_bins - 1) == code_ && !is_empty(n_bins - 1);
+  }
   bool is_empty(std::size_t bin) const {
     const Weight* at = cells.data() + bin * n_classes;
     std::uint64_t bits = std::bit_cast<std::uint64_t>(at[0]) | std::bit_cast<std::uint64_t>(at[1]);
@@ -60,16 +64,21 @@ struct Histogram {
   }
 };
 
-// Thresholds between codes.
+// Thresholds between codes. Missing values, if they have a bin, are the last code and stay on the
+// right: the last threshold tests whether a value is missing.
 template <class Weight, class Scorer>
 void scan_codes(const Histogram<Weight>& table, Scorer scorer, const PresortedColumn& column,
                 bool needs_gap, BestThreshold& best, Candidate& candidate) {
   bool started = false;
   std::size_t before = 0;
+  const std::size_t code_of_missing = column.values.size();
   const std::size_t n_values = table.visit_bins([&](std::size_t bin) {
     const std::size_t code = table.code(bin);
-    if (started && (!needs_gap || column.values[before] + c45_gap < column.values[code]) &&
+    if (started &&
+        (!needs_gap || code == code_of_missing ||
+         column.values[before] + c45_gap < column.values[code]) &&
         best.offer(scorer)) {
+      candidate.tests_missing = code == code_of_missing;
       candidate.cut = before;
       candidate.below = static_cast<std::uint32_t>(before);
       candidate.above = static_cast<std::uint32_t>(code);
@@ -82,6 +91,37 @@ void scan_codes(const Histogram<Weight>& table, Scorer scorer, const PresortedCo
     started = true;
   });
   candidate.exhausted = n_values < 2;
+}
+
+// The same with missing values on the left.
+template <class Weight, class Scorer>
+void scan_codes_missing_left(const Histogram<Weight>& table, Scorer scorer,
+                             const PresortedColumn& column, bool needs_gap, BestThreshold& best,
+                             Candidate& candidate) {
+  const std::size_t missing_bin = table.n_bins - 1;
+  auto move = [&](std::size_t bin) {
+    const std::span<const Weight> weights = table.weights(bin);
+    for (std::size_t k = 0; k < table.n_classes; ++k)
+      if (weights[k] > 0) scorer.move(k, weights[k]);
+  };
+  move(missing_bin);
+  bool started = false;
+  std::size_t before = 0;
+  table.visit_bins([&](std::size_t bin) {
+    if (bin == missing_bin) return;
+    const std::size_t code = table.code(bin);
+    if (started && (!needs_gap || column.values[before] + c45_gap < column.values[code]) &&
+        best.offer(scorer)) {
+      candidate.missing_branch = 0;
+      candidate.tests_missing = false;
+      candidate.cut = before;
+      candidate.below = static_cast<std::uint32_t>(before);
+      candidate.above = static_cast<std::uint32_t>(code);
+    }
+    move(bin);
+    before = code;
+    started = true;
+  });
 }
 
 // One branch per category. `known` is the part of the node whose value is known.
@@ -191,10 +231,10 @@ class HistogramBuilder {
     if (column.flag >= 0 && totals.flags_are_counted)
       return flag_histogram<Weight>(j, totals, space);
     if (column.small < 0 || !totals.codes_are_counted) return count_column<Weight>(j, task, space);
-    const std::size_t n_classes = growth_.n_classes, n_codes = growth_.data.n_codes(j);
+    const std::size_t n_classes = growth_.n_classes, n_bins = growth_.n_bins_of(j);
     const std::size_t first = growth_.first_bin[static_cast<std::size_t>(column.small)];
     const std::span<const Weight> all = totals.template codes<Weight>();
-    return {all.subspan(first * n_classes, n_codes * n_classes), {}, n_codes, n_classes};
+    return {all.subspan(first * n_classes, n_bins * n_classes), {}, n_bins, n_classes};
   }
 
  private:
@@ -308,14 +348,17 @@ class HistogramBuilder {
     }
   }
 
-  // Calls visit(code, class, weight) for the node's rows whose value is known.
+  // Calls visit(code, class, weight) for the node's rows whose value is known, or has a bin.
   template <class Weight, class Visit>
   void visit_codes(std::size_t j, const NodeTask& task, Visit&& visit) const {
     const std::span<const Entry> rows(growth_.lists.back().data() + task.begin, task.n);
+    const std::uint32_t missing =
+        growth_.has_missing_bin(j) ? static_cast<std::uint32_t>(growth_.data.n_codes(j)) : no_code;
     auto each = [&](auto&& code_of) {
       for (const Entry entry : rows) {
         const std::size_t row = growth_.packing.row(entry);
-        const std::uint32_t code = code_of(row);
+        std::uint32_t code = code_of(row);
+        if (code == no_code) code = missing;
         if (code == no_code) continue;
         if constexpr (std::is_same_v<Weight, double>)
           visit(code, growth_.packing.cls(entry), growth_.weights.weight(row));
@@ -334,14 +377,14 @@ class HistogramBuilder {
   template <class Weight>
   Histogram<Weight> count_column(std::size_t j, const NodeTask& task,
                                  Workspace<Entry>& space) const {
-    const std::size_t n_cells = growth_.data.n_codes(j) * growth_.n_classes;
+    const std::size_t n_bins = growth_.n_bins_of(j), n_cells = n_bins * growth_.n_classes;
     std::vector<Weight>& cells = space.template cells<Weight>();
     if (4 * (task.n + task.fractional_rows.size()) >= n_cells) {
       cells.assign(n_cells, Weight{0});
       visit_codes<Weight>(j, task, [&](std::uint32_t code, std::size_t k, Weight w) {
         cells[code * growth_.n_classes + k] += w;
       });
-      return {cells, {}, growth_.data.n_codes(j), growth_.n_classes};
+      return {cells, {}, n_bins, growth_.n_classes};
     }
     auto& coded = space.template coded<Weight>();
     coded.clear();

@@ -24,7 +24,9 @@ __all__ = [
 
 Arrays = dict[str, NDArray[Any]]
 
-_TREE: Final = tuple(field.name for field in fields(Tree) if field.name != "n_columns")
+_TREE: Final = tuple(
+    field.name for field in fields(Tree) if field.name not in ("n_columns", "missing_branch")
+)
 _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
 _SUM_TOLERANCE: Final = 1e-6
 
@@ -39,7 +41,10 @@ def tree_arrays(tree: Tree, place: str = "tree") -> Arrays:
     >>> tree_arrays(model.tree_)["tree/feature"].tolist()
     [0, -1, -1]
     """
-    return {f"{place}/{name}": getattr(tree, name) for name in _TREE}
+    arrays: Arrays = {f"{place}/{name}": getattr(tree, name) for name in _TREE}
+    if np.any(tree.missing_branch >= 0):  # without the array missing values go down all branches
+        arrays[f"{place}/missing_branch"] = tree.missing_branch
+    return arrays
 
 
 def tree_from(state: ModelState, schema: Schema, n_classes: int, place: str = "tree") -> Tree:
@@ -55,6 +60,7 @@ def tree_from(state: ModelState, schema: Schema, n_classes: int, place: str = "t
     feature = state.take(f"{place}/feature", "<i4", (None,))
     n_nodes = len(feature)
     children = state.take(f"{place}/children", "<i4", (None,))
+    missing_branch = f"{place}/missing_branch"
     tree = Tree(
         feature=feature,
         threshold=state.take(f"{place}/threshold", "<f8", (n_nodes,)),
@@ -65,6 +71,11 @@ def tree_from(state: ModelState, schema: Schema, n_classes: int, place: str = "t
         category_branch=state.take(f"{place}/category_branch", "<i4", (None,)),
         class_counts=state.take(f"{place}/class_counts", "<f8", (n_nodes, n_classes)),
         n_columns=len(schema),
+        missing_branch=(
+            state.take(missing_branch, "<i4", (n_nodes,))
+            if missing_branch in state.arrays
+            else np.full(n_nodes, -1, dtype=np.int32)
+        ),
     )
     try:
         _ = tree.kernel  # which looks at every node, and keeps the tree

@@ -30,6 +30,17 @@ class GrowthRules:
         The largest number of tests on a way.
     min_samples_leaf : float
         C4.5's M, a weight.
+    missing : {"fraction", "branch"}
+        What happens to a row whose value is missing at a test. "fraction": it goes down all
+        branches, with the share that each has of the known rows (C4.5). "branch": it takes one
+        branch, which the test has learned; "is it missing?" can be the test itself (threshold
+        infinity). If no training row of the node was missing, it takes the heaviest branch.
+    thresholds : {"c45", "midpoint", "observed"} or None
+        Which number between two neighbouring values is the threshold. "c45": an observed value
+        near the midpoint, and values closer than 1e-5 are not separated (gain_ratio only).
+        "observed": the lower value, so that an increasing transformation of the column gives the
+        same tree. None: "c45" for gain_ratio, else "observed" with missing="branch" and
+        "midpoint" without.
 
     Examples
     --------
@@ -41,6 +52,8 @@ class GrowthRules:
     categorical_split: str = "multiway"
     max_depth: int | None = None
     min_samples_leaf: float = 2.0
+    missing: str = "fraction"
+    thresholds: str | None = None
 
     @property
     def kernel(self) -> _kernel.GrowthConfig:
@@ -51,6 +64,8 @@ class GrowthRules:
             categorical_split=self.categorical_split,
             min_samples_leaf=float(self.min_samples_leaf),
             max_depth=max_depth,
+            missing=self.missing,
+            thresholds=self.thresholds,
         )
 
 
