@@ -146,7 +146,11 @@ constexpr std::array<std::string_view, 3> threshold_rules{"c45", "midpoint", "ob
 
 GrowthConfig make_config(std::string_view criterion, std::string_view categorical_split,
                          double min_samples_leaf, std::optional<std::int64_t> max_depth,
-                         std::string_view missing, std::optional<std::string_view> thresholds) {
+                         std::string_view missing, std::optional<std::string_view> thresholds,
+                         double min_samples_split, double min_impurity_decrease,
+                         std::optional<std::size_t> max_leaves,
+                         std::optional<std::size_t> max_features, std::uint64_t seed,
+                         std::uint64_t tree) {
   GrowthConfig config;
   config.criterion =
       static_cast<std::uint8_t>(index_of(sureleaf::Criteria::names, criterion, "criterion"));
@@ -160,6 +164,14 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
         static_cast<sureleaf::ThresholdRule>(index_of(threshold_rules, *thresholds, "thresholds"));
   if (config.thresholds == sureleaf::ThresholdRule::c45 && !config.has_c45_rules())
     throw std::invalid_argument("thresholds='c45' needs criterion='gain_ratio'");
+  config.min_samples_split = min_samples_split;
+  config.min_impurity_decrease = min_impurity_decrease;
+  if (max_leaves == 0 || max_features == 0)
+    throw std::invalid_argument("max_leaves and max_features must be at least 1, or None");
+  config.max_leaves = max_leaves.value_or(0);
+  config.max_features = max_features.value_or(0);
+  config.seed = seed;
+  config.tree = tree;
   return config;
 }
 
@@ -168,7 +180,9 @@ void bind_config(nb::module_& module) {
       .def(nb::new_(&make_config), nb::kw_only(), "criterion"_a = "gain_ratio",
            "categorical_split"_a = "multiway", "min_samples_leaf"_a = 2.0,
            "max_depth"_a.none() = nb::none(), "missing"_a = "fraction",
-           "thresholds"_a.none() = nb::none());
+           "thresholds"_a.none() = nb::none(), "min_samples_split"_a = 0.0,
+           "min_impurity_decrease"_a = 0.0, "max_leaves"_a.none() = nb::none(),
+           "max_features"_a.none() = nb::none(), "seed"_a = 0, "tree"_a = 0);
   module.def(
       "criterion_names",
       [] {

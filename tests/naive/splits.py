@@ -27,6 +27,12 @@ class Rules:
     min_samples_leaf: float = 2
     missing: Literal["fraction", "branch"] = "fraction"
     thresholds: Literal["c45", "midpoint", "observed"] | None = None
+    min_samples_split: float = 0
+    min_impurity_decrease: float = 0
+    max_leaves: int | None = None
+    max_features: int | None = None
+    seed: int = 0
+    tree: int = 0
     collapse: bool = True
     pruning: Literal["pessimistic"] | None = "pessimistic"
     confidence_factor: float = 0.25
@@ -54,9 +60,12 @@ class Candidate:
     cut: tuple[float, float] | None = None
 
 
-def c45_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) -> Split | None:
+def c45_split(
+    data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, features: list[int]
+) -> tuple[Split, float] | None:
     found = []
-    for feature, n_categories in enumerate(data.categories):
+    for feature in features:
+        n_categories = data.categories[feature]
         if rules.missing == "branch":
             candidate = c45_branch(data, feature, rows, weights, rules)
         elif not n_categories:
@@ -68,9 +77,10 @@ def c45_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) 
         if candidate is not None:
             found.append(candidate)
     best = best_gain_ratio(data, found)
-    if best is None or best.cut is None:
-        return best and best.split
-    return with_threshold(best.split, best.cut, data, rules)
+    if best is None:
+        return None
+    split = best.split if best.cut is None else with_threshold(best.split, best.cut, data, rules)
+    return split, best.gain
 
 
 def best_gain_ratio(data: Table, found: list[Candidate]) -> Candidate | None:
@@ -205,12 +215,15 @@ def c45_subset(
 # Entropy and gini: the purest split, without C4.5's guards
 
 
-def purest_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) -> Split | None:
+def purest_split(
+    data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, features: list[int]
+) -> tuple[Split, float] | None:
     """The legal split of largest decrease; the first column, then the lowest cut, on ties."""
     impurity = IMPURITIES[rules.criterion]
     close = TIE * impurity(data.counts(rows, weights)) / weights.sum()
     best_decrease, best, best_cut = -np.inf, None, None
-    for feature, n_categories in enumerate(data.categories):
+    for feature in features:
+        n_categories = data.categories[feature]
         if rules.missing == "branch":
             splits = branch_splits(data, feature, rows, weights, rules)
         elif not n_categories:
@@ -227,9 +240,10 @@ def purest_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rule
             decrease = gain(sides, weights.sum(), impurity)
             if decrease > best_decrease + close:
                 best_decrease, best, best_cut = decrease, split, cut
-    if best is None or best_cut is None:
-        return best
-    return with_threshold(best, best_cut, data, rules)
+    if best is None:
+        return None
+    split = best if best_cut is None else with_threshold(best, best_cut, data, rules)
+    return split, best_decrease
 
 
 def every_threshold(data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules):

@@ -61,7 +61,7 @@ class BestSplitFinder {
  private:
   Candidate best_split(std::size_t j, const NodeTask& task, const Totals& totals,
                        Workspace<Entry>& space) const {
-    if (task.is_exhausted(j)) return {};
+    if (task.is_exhausted(j) || totals.skips(j)) return {};
     return Criteria::visit(growth_.config.criterion, [&](auto policy) {
       using Impurity = decltype(policy);
       if (growth_.n_classes == 2)

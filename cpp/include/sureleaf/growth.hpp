@@ -14,6 +14,7 @@
 
 #include "sureleaf/criterion.hpp"
 #include "sureleaf/presort.hpp"
+#include "sureleaf/random.hpp"
 #include "sureleaf/split.hpp"
 #include "sureleaf/thread_pool.hpp"
 
@@ -55,6 +56,7 @@ struct NodeTask {
   std::size_t node = 0;
   std::size_t begin = 0, n = 0;  // its range in every list
   std::int64_t depth = 0;
+  std::uint64_t key = 0;  // of random draws
   std::vector<FractionalRow> fractional_rows;
   std::vector<std::size_t> n_known;      // one per column with missing values
   std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
@@ -240,7 +242,7 @@ class Growth {
       largest = std::max(largest, w);
     }
     return depth >= config.max_depth || 2 * config.min_samples_leaf - total > c45_slack ||
-           total - largest < c45_slack;
+           config.min_samples_split - total > c45_slack || total - largest < c45_slack;
   }
 
   // The root; its class totals are added to `totals`.
@@ -250,6 +252,7 @@ class Growth {
     total_weight = std::accumulate(totals.begin(), totals.end(), 0.0);
     NodeTask root;
     root.n = n_root;
+    root.key = root_key(config.seed, config.tree);
     root.exhausted.assign(data.table.size() / 64 + 1, 0);
     for (const std::size_t j : missing_columns) root.n_known.push_back(root_known[j]);
     return root;

@@ -177,8 +177,9 @@ class HistogramBuilder {
     }
     // Clearing and scanning the bins must not cost more than counting the rows.
     const std::size_t n_rows = task.n + task.fractional_rows.size();
-    totals.codes_are_counted =
-        4 * n_rows * data.small_columns.size() >= growth_.n_bins && !data.small_columns.empty();
+    const std::size_t n_small =
+        totals.is_drawn.empty() ? data.small_columns.size() : totals.n_drawn_small;
+    totals.codes_are_counted = 4 * n_rows * n_small >= growth_.n_bins && n_small > 0;
     if (!totals.codes_are_counted) return;
     const std::size_t n_cells = growth_.n_bins * growth_.n_classes;
     if (totals.whole)
@@ -191,11 +192,12 @@ class HistogramBuilder {
                            Totals& totals, Workspace<Entry>& space) const {
     if (!totals.codes_are_counted || totals.codes_are_inherited) return;
     if (totals.whole) {
-      RowCounter<std::int64_t>(growth_, task, first, last, totals.code_counts, space)
+      RowCounter<std::int64_t>(growth_, task, totals, first, last, totals.code_counts, space)
           .add(task.begin, task.begin + task.n);
       return;
     }
-    const RowCounter<double> counter(growth_, task, first, last, totals.code_weights, space);
+    const RowCounter<double> counter(growth_, task, totals, first, last, totals.code_weights,
+                                     space);
     counter.add(task.begin, task.begin + task.n);
     counter.add(task.fractional_rows);
   }
@@ -205,7 +207,8 @@ class HistogramBuilder {
   // fewer.
   void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
                  Workspace<Entry>& space) const {
-    if (branches.empty() || !totals.whole || !totals.codes_are_counted) return;
+    if (branches.empty() || !totals.whole || !totals.codes_are_counted || !totals.is_drawn.empty())
+      return;
     NodeTask& largest = *std::ranges::max_element(branches, {}, &NodeTask::n);
     const std::size_t n_rest = task.n - largest.n, n_cells = totals.code_counts.size();
     const std::size_t n_columns = growth_.data.small_columns.size();
@@ -213,7 +216,7 @@ class HistogramBuilder {
     auto is_large = [&](std::size_t n) { return n * n_columns >= 8 * n_cells; };
     if (n_rest > largest.n || !is_large(largest.n)) return;
     std::vector<std::int64_t> rest(n_cells, 0);
-    const RowCounter<std::int64_t> counter(growth_, task, 0, n_columns, rest, space);
+    const RowCounter<std::int64_t> counter(growth_, task, totals, 0, n_columns, rest, space);
     counter.add(task.begin, largest.begin);
     counter.add(largest.begin + largest.n, task.begin + task.n);
     largest.code_counts = totals.code_counts;
@@ -239,16 +242,18 @@ class HistogramBuilder {
 
  private:
   // Adds rows to the histograms of small columns `first` to `last`, all codes of a row at a time;
-  // exhausted columns are left out.
+  // exhausted columns, and those that are not drawn, are left out.
   template <class Weight>
   class RowCounter {
    public:
-    RowCounter(const Growth<Entry>& growth, const NodeTask& task, std::size_t first,
-               std::size_t last, std::vector<Weight>& cells, Workspace<Entry>& space)
+    RowCounter(const Growth<Entry>& growth, const NodeTask& task, const Totals& totals,
+               std::size_t first, std::size_t last, std::vector<Weight>& cells,
+               Workspace<Entry>& space)
         : growth_(growth), cells_(cells), counted_(space.counted) {
       counted_.clear();
       for (std::size_t c = first; c < last; ++c)
-        if (!task.is_exhausted(growth.data.small_columns[c]))
+        if (!task.is_exhausted(growth.data.small_columns[c]) &&
+            !totals.skips(growth.data.small_columns[c]))
           counted_.push_back({c, growth.first_bin[c] * growth.n_classes});
     }
     // Adds the rows from one position of the lists to another.

@@ -244,12 +244,12 @@ class Partitioner {
         pending[i].n_known.push_back(by_branch[pending[i].node - branches.first_child]);
   }
 
- private:
   std::size_t n_branches(std::size_t j, const Candidate& candidate) const {
     if (!candidate.groups.empty() || growth_.data.table[j].has_thresholds()) return 2;
     return growth_.data.n_codes(j) + (candidate.missing_branch < 0 ? 0 : 1);
   }
 
+ private:
   // The branch with most weight, the first one on ties.
   static std::int32_t heaviest(const Branches<Entry>& branches) {
     const double least = *std::ranges::max_element(branches.share) - tie_share;
@@ -297,6 +297,7 @@ class Partitioner {
       child.begin = begin;
       child.n = branches.n_rows[b];
       child.depth = task.depth + 1;
+      child.key = child_key(task.key, b);
       child.exhausted = task.exhausted;
       child.fractional_rows.reserve(branches.n_fractional[b] + branches.n_missing);
     }
