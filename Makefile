@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo test check format stub pictures toolchain clean sanitize benchmark promises
+.PHONY: demo test cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -21,8 +21,12 @@ demo: $(VENV)/.installed-demo
 	@echo "  $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
 	@echo "  $(BIN)/sureleaf --help"
 
-test: $(VENV)/.installed-test
+test: $(VENV)/.installed-test cpp-test
 	$(BIN)/python -m pytest -n auto
+
+# The kernel's own tests, without Python.
+cpp-test: $(BIN)/python
+	CXX="$(CXX)" cpp/tests/run plain
 
 check: $(VENV)/.installed-check
 	$(BIN)/ruff check .
@@ -54,8 +58,12 @@ benchmark: $(VENV)/.installed-benchmark
 promises: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.quality.promises docs/promises.md
 
-sanitize:
-	cpp/tests/sanitize
+# Under the address and undefined-behaviour sanitizers; then under the thread sanitizer, too.
+sanitize-address: $(BIN)/python
+	CXX="$(CXX)" cpp/tests/run address,undefined
+
+sanitize: sanitize-address
+	CXX="$(CXX)" cpp/tests/run thread
 
 clean:
 	rm -rf build demo $(VENV)

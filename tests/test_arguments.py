@@ -14,30 +14,30 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 def test_numbers_of_any_kind_are_read_and_text_is_not(value: object) -> None:
     if isinstance(value, str):
         with pytest.raises(InvalidTypeError, match=r"n must be a number .*; got '3'\."):
-            arguments.numbers("n", value)
+            arguments.check_numbers("n", value)
     else:
-        assert arguments.numbers("n", value).item() == 3.0
+        assert arguments.check_numbers("n", value).item() == 3.0
 
 
 @pytest.mark.parametrize("value", [None, [1, None], 1j, [[1], [1, 2]], ["a"], {"n": 1}])
 def test_what_is_no_number_is_a_type_error(value: object) -> None:
     with pytest.raises(InvalidTypeError, match="n must be a number or an array of numbers"):
-        arguments.numbers("n", value)
+        arguments.check_numbers("n", value)
 
 
 def test_integers_beyond_64_bits_are_read() -> None:
-    assert arguments.numbers("n", 10**30) == 1e30
+    assert arguments.check_numbers("n", 10**30) == 1e30
 
 
 def test_the_callers_array_is_never_written_to() -> None:
     given = np.array([0.2, 0.6])
-    assert np.isnan(arguments.p_max_of(given)[0])
+    assert np.isnan(arguments.check_p_max(given)[0])
     assert given[0] == 0.2
 
 
 def test_long_values_are_cut_in_messages() -> None:
     with pytest.raises(InvalidTypeError) as caught:
-        arguments.numbers("n", ["text"] * 1000)
+        arguments.check_numbers("n", ["text"] * 1000)
     assert len(str(caught.value)) < 200
 
 
@@ -51,27 +51,27 @@ def test_long_values_are_cut_in_messages() -> None:
 )
 def test_messages_about_p_max_say_what_to_do_next(value: float, advice: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
-        arguments.p_max_of(value)
+        arguments.check_p_max(value)
     assert f"p_max must be from 0.5 to 1; got {value!r}." in str(caught.value)
     assert str(caught.value).endswith(advice)
 
 
 def test_a_bad_element_of_one_vector_raises_only_where_a_vector_is_the_unit() -> None:
-    assert np.isnan(arguments.p_max_of([0.6, 0.4])).tolist() == [False, True]
+    assert np.isnan(arguments.check_p_max([0.6, 0.4])).tolist() == [False, True]
     with pytest.raises(InvalidArgumentError, match=r"got 0\.4\."):
-        arguments.p_max_of([0.6, 0.4], core=1)
-    assert np.isnan(arguments.p_max_of([[0.6, 0.4]], core=1)).tolist() == [[False, True]]
+        arguments.check_p_max([0.6, 0.4], core=1)
+    assert np.isnan(arguments.check_p_max([[0.6, 0.4]], core=1)).tolist() == [[False, True]]
 
 
 def test_a_distribution_is_scaled_to_sum_exactly() -> None:
-    assert arguments.distribution("shares", [0.5 + 4e-9, 0.5]).sum() == 1.0
+    assert arguments.check_distribution("shares", [0.5 + 4e-9, 0.5]).sum() == 1.0
 
 
 @pytest.mark.parametrize("bad", [[0.5, 0.6], [0.5, 0.4], [1.5, -0.5], [np.nan, 1.0], [np.inf, 0.0]])
 def test_what_does_not_add_up_to_one_raises_alone_and_is_nan_among_others(bad: list[float]) -> None:
     with pytest.raises(InvalidArgumentError, match="shares must be 0 or more and add up to 1"):
-        arguments.distribution("shares", bad)
-    both = arguments.distribution("shares", [bad, [0.25, 0.75]])
+        arguments.check_distribution("shares", bad)
+    both = arguments.check_distribution("shares", [bad, [0.25, 0.75]])
     assert np.isnan(both[0]).all()
     assert both[1].tolist() == [0.25, 0.75]
 
@@ -79,7 +79,7 @@ def test_what_does_not_add_up_to_one_raises_alone_and_is_nan_among_others(bad: l
 @pytest.mark.parametrize("bad", [1.0, [], np.ones((2, 0))])
 def test_a_distribution_needs_a_last_axis(bad: object) -> None:
     with pytest.raises(InvalidArgumentError, match="must have a last axis"):
-        arguments.distribution("shares", bad)
+        arguments.check_distribution("shares", bad)
 
 
 def test_shapes_that_do_not_broadcast_are_named() -> None:
@@ -88,5 +88,5 @@ def test_shapes_that_do_not_broadcast_are_named() -> None:
 
 
 def test_scalars_come_back_as_python_floats() -> None:
-    assert type(arguments.as_given(np.array(0.5))) is float
-    assert isinstance(arguments.as_given(np.array([0.5])), np.ndarray)
+    assert type(arguments.scalar_or_array(np.array(0.5))) is float
+    assert isinstance(arguments.scalar_or_array(np.array([0.5])), np.ndarray)

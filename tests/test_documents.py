@@ -1,4 +1,4 @@
-"""What the documents say is true."""
+"""Statements in the documents are true, and their examples run."""
 
 import doctest
 import re
@@ -20,12 +20,12 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 @pytest.mark.parametrize("name", ["README.md", "docs/judging.md"])
 def test_the_python_examples_run(name: str) -> None:
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-    done = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=options)
-    assert done.attempted > 5
-    assert done.failed == 0
+    results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=options)
+    assert results.attempted > 5
+    assert results.failed == 0
 
 
-def test_the_commands_of_the_readme_print_what_it_says() -> None:
+def test_the_commands_of_the_readme_print_what_it_shows() -> None:
     examples = re.findall(r"```console\n\$ sureleaf (.*?)\n(.*?)```", README, flags=re.DOTALL)
     assert examples
     for command, printed in examples:
@@ -33,45 +33,56 @@ def test_the_commands_of_the_readme_print_what_it_says() -> None:
 
 
 @pytest.mark.parametrize("name", [*DOCUMENTS, *sorted(f"docs/{p.name}" for p in PAGES)])
-def test_links_to_files_lead_somewhere(name: str) -> None:
+def test_linked_files_exist(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", text):
         assert ((ROOT / name).parent / target).exists(), target
 
 
-def test_every_page_of_the_documentation_can_be_found_from_the_readme() -> None:
+def test_the_readme_links_to_every_page_of_the_documentation() -> None:
     assert {page.name for page in PAGES} <= set(re.findall(r"docs/([\w-]+\.md)", README))
 
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_every_file_that_is_named_exists(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
-    named = re.findall(r"`((?:src|tests|cpp|docs|benchmarks|\.ci)/[\w./-]*)`", text)
-    assert named
-    for path in named:
+    paths = re.findall(r"`((?:src|tests|cpp|docs|benchmarks|\.ci)/[\w./-]*)`", text)
+    assert paths
+    for path in paths:
         assert (ROOT / path).exists(), path
 
 
-def test_the_rooms_of_the_architecture_are_those_that_are_checked_and_their_state_is_true() -> None:
-    table = re.findall(
-        r"^\| `(\w+)` \|.*\| (here|begun|planned) \|$",
-        (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"),
-        flags=re.MULTILINE,
-    )
+def test_the_packages_of_the_architecture_are_those_that_import_linter_checks() -> None:
+    architecture = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = architecture.partition("## The packages")[2].partition("\n## ")[0]
+    packages = re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     layers = re.search(r"layers = \[(.*?)\]", project, flags=re.DOTALL)
     assert layers is not None
-    assert [room for room, _ in table] == re.findall(r"\"\(?(\w+)\)?\"", layers.group(1))
-    package = ROOT / "src" / "sureleaf"
-    for room, state in table:
-        exists = (package / room).is_dir() or (package / f"{room}.py").is_file()
-        assert exists == (state != "planned"), room
+    assert packages == re.findall(r"\"\(?(\w+)\)?\"", layers.group(1))
+    source = ROOT / "src" / "sureleaf"
+    for name in packages:
+        assert (source / name).is_dir() or (source / f"{name}.py").is_file(), name
+
+
+def test_every_term_of_the_glossary_is_defined_once() -> None:
+    terms = [term for term, _, _ in glossary()]
+    assert len(terms) > 60
+    assert len(terms) == len(set(terms))
+
+
+def glossary() -> list[list[str]]:
+    """Term, meaning and names in code of every entry."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [row for row in rows if row[0] != "term"]
 
 
 def test_the_picture_of_the_readme_is_what_its_script_draws() -> None:
-    done = subprocess.run(
+    script = subprocess.run(
         [sys.executable, str(ROOT / "docs" / "draw_leaves.py")],
         capture_output=True,
         check=True,
     )
-    assert done.stdout.decode() == (ROOT / "docs" / "leaves.svg").read_text(encoding="utf-8")
+    assert script.stdout.decode() == (ROOT / "docs" / "leaves.svg").read_text(encoding="utf-8")

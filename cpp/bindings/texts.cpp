@@ -41,13 +41,14 @@ Output add(TextCoder& coder, const Input<Offset>& offsets, const Input<std::uint
                                 {reinterpret_cast<const char*>(data.data()), data.shape(0)},
                                 {}};
   if (validity) texts.validity = {validity->data(), validity->shape(0)};
-  auto* places = new std::vector<std::int64_t>;
-  nb::capsule owner(places, [](void* p) noexcept { delete static_cast<decltype(places)>(p); });
+  auto* new_indices = new std::vector<std::int64_t>;
+  nb::capsule owner(new_indices,
+                    [](void* p) noexcept { delete static_cast<decltype(new_indices)>(p); });
   {
     sureleaf::Unlocked unlocked;
-    *places = sureleaf::code_texts(texts, first, coder.known, {codes.data(), codes.shape(0)});
+    *new_indices = sureleaf::code_texts(texts, first, coder.known, {codes.data(), codes.shape(0)});
   }
-  return Output(places->data(), {places->size()}, owner);
+  return Output(new_indices->data(), {new_indices->size()}, owner);
 }
 
 // Codes of the str objects of a NumPy array, and the different ones; none if there is another
@@ -58,7 +59,7 @@ std::optional<Texts> code_objects(const nb::handle& objects, const Codes& codes)
   const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&view, &PyBuffer_Release);
   if (view.ndim != 1 || view.shape[0] != static_cast<Py_ssize_t>(codes.shape(0)) ||
       view.itemsize != sizeof(PyObject*) || std::strcmp(view.format, "O") != 0)
-    throw std::invalid_argument("one object a code is needed");
+    throw std::invalid_argument("one object per code is needed");
   sureleaf::TextCodes known;
   Texts distinct;
   for (std::size_t i = 0; i < codes.shape(0); ++i) {
@@ -82,7 +83,8 @@ std::optional<Texts> code_objects(const nb::handle& objects, const Codes& codes)
 template <class Index>
 void look_up(const Input<Index>& indices, const Input<std::int32_t>& new_codes,
              const Codes& codes) {
-  if (indices.shape(0) != codes.shape(0)) throw std::invalid_argument("one index a code is needed");
+  if (indices.shape(0) != codes.shape(0))
+    throw std::invalid_argument("one index per code is needed");
   const std::size_t n_rows = indices.shape(0), n = new_codes.shape(0);
   const Index* const from = indices.data();
   std::int32_t* const to = codes.data();
@@ -97,14 +99,14 @@ void look_up(const Input<Index>& indices, const Input<std::int32_t>& new_codes,
       to[i] = std::max<std::int32_t>(static_cast<std::int32_t>(from[i]), -1);
     return;
   }
-  // What is missing has the place before the first, so that the loop has nothing to decide.
+  // Missing values have the entry before the first, so that the loop needs no branch.
   std::vector<std::int32_t> code_of(n + 1, -1);
   std::copy(new_codes.data(), new_codes.data() + n, code_of.begin() + 1);
   for (std::size_t i = 0; i < n_rows; ++i)
     to[i] = code_of[static_cast<std::size_t>(std::max<Index>(from[i], -1) + std::int64_t{1})];
 }
 
-// Which of the codes 0 .. n - 1 there are; looked for until all have been found.
+// Which of the codes 0 .. n - 1 occur; the search stops when all have been seen.
 nb::ndarray<nb::numpy, bool, nb::ndim<1>> find_used(const Codes& codes, std::size_t n) {
   constexpr std::size_t block = 1024;
   auto* is_used = new bool[n + 1]();  // one more, for codes that are below 0
@@ -139,8 +141,7 @@ void bind_texts(nb::module_& module) {
       .def("add", &add<std::int32_t>, "offsets"_a, "data"_a, "validity"_a.none(), "first"_a,
            "codes"_a,
            "Code texts first, first + 1, ... of Arrow's buffers, -1 where there is none; returns "
-           "the "
-           "places of those that are new.")
+           "the indices of new texts.")
       .def("add", &add<std::int64_t>, "offsets"_a, "data"_a, "validity"_a.none(), "first"_a,
            "codes"_a);
   module.def("code_objects", &code_objects, "objects"_a, "codes"_a,
@@ -151,7 +152,7 @@ void bind_texts(nb::module_& module) {
   module.def("look_up", &look_up<std::int16_t>, "indices"_a, "new_codes"_a, "codes"_a);
   module.def("look_up", &look_up<std::int32_t>, "indices"_a, "new_codes"_a, "codes"_a);
   module.def("look_up", &look_up<std::int64_t>, "indices"_a, "new_codes"_a, "codes"_a);
-  module.def("find_used", &find_used, "codes"_a, "n"_a, "Which of the codes 0 to n - 1 there are.");
+  module.def("find_used", &find_used, "codes"_a, "n"_a, "Which of the codes 0 to n - 1 occur.");
   module.def("recode", &recode, "codes"_a, "new_codes"_a,
              "Replace each code by its new one; those below 0 stay.");
 }

@@ -1,22 +1,26 @@
-// Tables, trees and what is done with them: shapes and types are checked here, the work runs
-// without the GIL, and Ctrl-C is looked for now and then.
+// Tables and trees. Shapes and types are checked here, the work runs without the GIL, and Ctrl-C is
+// checked now and then.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "gil.hpp"
 #include "parts.hpp"
-#include "sureleaf/averaging.hpp"
 #include "sureleaf/bags.hpp"
 #include "sureleaf/grow.hpp"
 #include "sureleaf/pessimistic.hpp"
@@ -29,9 +33,10 @@ using namespace nb::literals;
 namespace {
 
 using sureleaf::Columns;
-using sureleaf::Patience;
+using sureleaf::GrowthConfig;
+using sureleaf::InterruptFlag;
+using sureleaf::RoutingTree;
 using sureleaf::Tree;
-using sureleaf::WalkedTree;
 
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -58,8 +63,8 @@ std::span<const T> view(const Input<T>& array) {
   return {array.data(), array.shape(0)};
 }
 
-Patience patience_with_signals() {
-  return Patience([] {
+InterruptFlag flag_with_signals() {
+  return InterruptFlag([] {
     sureleaf::Locked locked;
     return PyErr_CheckSignals() != 0;
   });
@@ -68,10 +73,10 @@ Patience patience_with_signals() {
 // Runs work without the GIL; an interrupt has already set Python's exception.
 template <class Work>
 auto run(Work&& work) {
-  Patience patience = patience_with_signals();
+  InterruptFlag interrupt = flag_with_signals();
   try {
     sureleaf::Unlocked unlocked;
-    return work(patience);
+    return work(interrupt);
   } catch (const sureleaf::Interrupted&) {
     throw nb::python_error();
   }
@@ -115,7 +120,8 @@ Table make_table(const nb::typed<nb::list, nb::object>& arrays,
 // Growing and pruning read float64 and int32 only.
 void check_wide(const Table& table) {
   for (const sureleaf::Column& column : table.columns.columns)
-    if (column.is_narrow) throw std::invalid_argument("a table to be walked grows no trees");
+    if (column.is_narrow)
+      throw std::invalid_argument("a table of narrow columns can only be routed");
 }
 
 struct SortedTable {
@@ -123,7 +129,44 @@ struct SortedTable {
   std::vector<nb::object> owners;
 };
 
-sureleaf::Criterion criterion_of(int number) { return static_cast<sureleaf::Criterion>(number); }
+// The index of a word in a table of words.
+template <std::size_t n>
+std::size_t index_of(const std::array<std::string_view, n>& words, std::string_view word,
+                     const char* argument) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (words[i] == word) return i;
+  std::string message = std::string(argument) + " must be one of";
+  for (const std::string_view known : words) message += " '" + std::string(known) + "'";
+  throw std::invalid_argument(message + "; got '" + std::string(word) + "'");
+}
+
+constexpr std::array<std::string_view, 2> categorical_splits{"multiway", "subset"};
+
+GrowthConfig make_config(std::string_view criterion, std::string_view categorical_split,
+                         double min_samples_leaf, std::optional<std::int64_t> max_depth) {
+  GrowthConfig config;
+  config.criterion =
+      static_cast<std::uint8_t>(index_of(sureleaf::Criteria::names, criterion, "criterion"));
+  config.categorical_split = static_cast<sureleaf::CategoricalSplit>(
+      index_of(categorical_splits, categorical_split, "categorical_split"));
+  config.min_samples_leaf = min_samples_leaf;
+  if (max_depth) config.max_depth = *max_depth;
+  return config;
+}
+
+void bind_config(nb::module_& module) {
+  nb::class_<GrowthConfig>(module, "GrowthConfig", "The rules by which a tree is grown.")
+      .def(nb::new_(&make_config), nb::kw_only(), "criterion"_a = "gain_ratio",
+           "categorical_split"_a = "multiway", "min_samples_leaf"_a = 2.0,
+           "max_depth"_a.none() = nb::none());
+  module.def(
+      "criterion_names",
+      [] {
+        return std::vector<std::string>(sureleaf::Criteria::names.begin(),
+                                        sureleaf::Criteria::names.end());
+      },
+      "The criteria that GrowthConfig takes.");
+}
 
 void check_labels(const Input<std::int32_t>& labels, std::size_t n_rows, std::size_t n_classes) {
   if (labels.shape(0) != n_rows) throw std::invalid_argument("labels differ in length");
@@ -140,22 +183,16 @@ std::span<const T> optional_view(const std::optional<Input<T>>& array, std::size
 }
 
 Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_classes,
-          const std::optional<Input<std::uint32_t>>& counts,
-          const std::optional<Input<double>>& weights, int criterion, bool subsets,
-          double min_samples_leaf, std::int64_t max_depth, std::size_t n_threads, bool use_up,
-          bool are_copies) {
+          const GrowthConfig& config, const std::optional<Input<std::uint32_t>>& counts,
+          const std::optional<Input<double>>& weights, bool are_copies, std::size_t n_threads,
+          bool use_up) {
   const std::size_t n_rows = table.presorted.table.n_rows;
   check_labels(labels, n_rows, n_classes);
   const sureleaf::RowWeights row_weights{optional_view(counts, n_rows),
                                          optional_view(weights, n_rows), are_copies};
-  sureleaf::GrowthRules rules;
-  rules.criterion = criterion_of(criterion);
-  rules.subsets = subsets;
-  rules.min_samples_leaf = min_samples_leaf;
-  rules.max_depth = max_depth;
-  return run([&](Patience& patience) {
-    return sureleaf::grow(table.presorted, view(labels), n_classes, row_weights, rules, n_threads,
-                          use_up, patience);
+  return run([&](InterruptFlag& interrupt) {
+    return sureleaf::grow(table.presorted, view(labels), n_classes, row_weights, config, n_threads,
+                          use_up, interrupt);
   });
 }
 
@@ -168,8 +205,8 @@ std::vector<T> copy_of(const Input<T>& array) {
   return {array.data(), array.data() + array.shape(0)};
 }
 
-// A tree from its arrays, refused unless every number in it stays within bounds, so that no file
-// can make the walks below leave the arrays.
+// A tree from its arrays. Every number is checked, so that no file can make routing leave the
+// arrays.
 Tree make_tree(const Input<std::int32_t>& feature, const Input<double>& threshold,
                const Input<std::int64_t>& child_offset, const Input<std::int32_t>& children,
                const Input<double>& branch_share, const Input<std::int64_t>& category_offset,
@@ -193,31 +230,31 @@ Tree make_tree(const Input<std::int32_t>& feature, const Input<double>& threshol
 using Sums =
     std::tuple<Output<double>, Output<double>, Output<double>, Output<double>, Output<double>>;
 
-// `is_asked` has a line a tree: a flag a row.
+// `uses_row` has one line per tree and one flag per row.
 Sums predict_bags(const std::vector<const Tree*>& trees, const std::vector<Input2<double>>& values,
-                  const std::optional<Input2<std::uint8_t>>& is_asked, const Table& table,
-                  bool in_detail, bool stop_at_unseen, std::size_t n_threads) {
+                  const std::optional<Input2<std::uint8_t>>& uses_row, const Table& table,
+                  bool with_details, bool stop_at_unseen, std::size_t n_threads) {
   const std::size_t n_rows = table.columns.n_rows;
   if (trees.empty() || trees.size() != values.size())
-    throw std::invalid_argument("one array of values a tree is needed");
-  if (is_asked && (is_asked->shape(0) != trees.size() || is_asked->shape(1) != n_rows))
-    throw std::invalid_argument("one flag a tree and row is needed");
+    throw std::invalid_argument("one array of values per tree is needed");
+  if (uses_row && (uses_row->shape(0) != trees.size() || uses_row->shape(1) != n_rows))
+    throw std::invalid_argument("one flag per tree and row is needed");
   const std::size_t n_values = values[0].shape(1);
   std::vector<sureleaf::BaggedTree> bags;
   for (std::size_t t = 0; t < trees.size(); ++t) {
     if (values[t].shape(0) != trees[t]->size() || values[t].shape(1) != n_values)
-      throw std::invalid_argument("one line of values a node is needed");
+      throw std::invalid_argument("one line of values per node is needed");
     bags.push_back({*trees[t], {values[t].data(), values[t].size()}, {}});
-    if (is_asked) bags.back().is_asked = {is_asked->data() + t * n_rows, n_rows};
+    if (uses_row) bags.back().uses_row = {uses_row->data() + t * n_rows, n_rows};
   }
-  sureleaf::BagSums sums = run([&](Patience& patience) {
-    return sureleaf::predict_bags(bags, table.columns, n_values, in_detail,
-                                  unseen_of(stop_at_unseen), n_threads, patience);
+  sureleaf::BagSums sums = run([&](InterruptFlag& interrupt) {
+    return sureleaf::predict_bags(bags, table.columns, n_values, with_details,
+                                  unseen_of(stop_at_unseen), n_threads, interrupt);
   });
-  const std::size_t n_detailed = in_detail ? n_rows : 0;
+  const std::size_t n_detailed = with_details ? n_rows : 0;
   return {give(std::move(sums.values), {n_rows, n_values}),
           give(std::move(sums.squares), {n_detailed, n_values}),
-          give(std::move(sums.votes), {n_detailed, n_values}), give(std::move(sums.guessed)),
+          give(std::move(sums.votes), {n_detailed, n_values}), give(std::move(sums.imputed)),
           give(std::move(sums.n_trees))};
 }
 
@@ -236,15 +273,15 @@ void bind_tree(nb::module_& module) {
       .def_prop_ro("n_rows", [](const Table& table) { return table.columns.n_rows; });
   module.def("make_table", &make_table, "columns"_a, "n_categories"_a, "ordered"_a, "n_rows"_a,
              "float64 columns where n_categories is -1, int32 codes elsewhere; int64 and int8 in "
-             "tables that are only walked.");
+             "tables that are only routed.");
 
-  nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns found.");
+  nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns.");
   module.def(
       "presort",
       [](const Table& table, std::size_t n_threads) {
         check_wide(table);
-        return run([&](Patience& patience) {
-          return SortedTable{sureleaf::presort(table.columns, n_threads, patience), {}};
+        return run([&](InterruptFlag& interrupt) {
+          return SortedTable{sureleaf::presort(table.columns, n_threads, interrupt), {}};
         });
       },
       "table"_a, "n_threads"_a, nb::keep_alive<0, 1>(),
@@ -271,16 +308,17 @@ void bind_tree(nb::module_& module) {
           "class_weights",
           [](const Tree& tree) { return give(tree.class_weights, {tree.size(), tree.n_classes}); },
           owned);
-  module.def("make_tree", &make_tree, "feature"_a, "threshold"_a, "child_offset"_a, "children"_a,
-             "branch_share"_a, "category_offset"_a, "category_branch"_a, "class_weights"_a,
-             "n_columns"_a, "A tree from its arrays; ValueError if they do not make one.");
+  module.def("make_tree", &make_tree, nb::kw_only(), "feature"_a, "threshold"_a, "child_offset"_a,
+             "children"_a, "branch_share"_a, "category_offset"_a, "category_branch"_a,
+             "class_weights"_a, "n_columns"_a,
+             "A tree from its arrays; ValueError if they are inconsistent.");
 
-  module.def(
-      "grow", &grow, "table"_a, "labels"_a, "n_classes"_a, "counts"_a.none(), "weights"_a.none(),
-      "criterion"_a, "subsets"_a, "min_samples_leaf"_a, "max_depth"_a, "n_threads"_a, "use_up"_a,
-      "are_copies"_a,
-      "Grow a tree; `use_up` lets it take the table's orders, `are_copies` says that a row of "
-      "count k stands for k rows, to the last digit.");
+  bind_config(module);
+  module.def("grow", &grow, "table"_a, "labels"_a, "n_classes"_a, "config"_a, nb::kw_only(),
+             "counts"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
+             "are_copies"_a = false, "n_threads"_a = 1, "use_up"_a = false,
+             "Grow a tree. `use_up` lets it take the table's orders; with `are_copies` a row of "
+             "count k stands for k rows, to the last digit.");
 
   module.def(
       "collapse_marks", [](const Tree& tree) { return give(sureleaf::collapse_marks(tree)); },
@@ -289,17 +327,18 @@ void bind_tree(nb::module_& module) {
       "cut_at",
       [](const Tree& tree, const Input<std::uint8_t>& becomes_leaf) {
         if (becomes_leaf.shape(0) != tree.size())
-          throw std::invalid_argument("one mark a node is needed");
+          throw std::invalid_argument("one mark per node is needed");
         return sureleaf::cut_at(tree, view(becomes_leaf));
       },
       "tree"_a, "becomes_leaf"_a, "The same tree with the marked nodes as leaves.");
   module.def(
       "cost_complexity_alphas",
       [](const Tree& tree, const Input<double>& cost) {
-        if (cost.shape(0) != tree.size()) throw std::invalid_argument("one cost a node is needed");
+        if (cost.shape(0) != tree.size())
+          throw std::invalid_argument("one cost per node is needed");
         return give(sureleaf::cost_complexity_alphas(tree, view(cost)));
       },
-      "tree"_a, "cost"_a, "The penalty a leaf at which each inner node is cut.");
+      "tree"_a, "cost"_a, "The penalty per leaf at which each inner node is cut.");
   module.def(
       "average_prunings",
       [](const Tree& tree, const Input2<double>& counts, const Input<double>& as_leaf,
@@ -307,7 +346,7 @@ void bind_tree(nb::module_& module) {
         const std::size_t n = tree.size();
         if (counts.shape(0) != n || counts.shape(1) != tree.n_classes || as_leaf.shape(0) != n ||
             ends.shape(0) != n || goes_on.shape(0) != n)
-          throw std::invalid_argument("one line of counts and evidence a node is needed");
+          throw std::invalid_argument("one line of counts and evidence per node is needed");
         return give(sureleaf::average_prunings(tree, {counts.data(), counts.size()},
                                                {view(as_leaf), view(ends), view(goes_on)}, added),
                     {n, tree.n_classes});
@@ -321,68 +360,69 @@ void bind_tree(nb::module_& module) {
          double quantile) {
         check_wide(table);
         check_labels(labels, table.columns.n_rows, tree.n_classes);
-        return run([&](Patience& patience) {
+        return run([&](InterruptFlag& interrupt) {
           return sureleaf::prune_pessimistic(
               tree, table.columns, view(labels), optional_view(weights, table.columns.n_rows),
-              are_copies, sureleaf::PessimisticErrors(confidence_factor, quantile), patience);
+              are_copies, sureleaf::PessimisticErrors(confidence_factor, quantile), interrupt);
         });
       },
-      "tree"_a, "table"_a, "labels"_a, "weights"_a.none(), "are_copies"_a, "confidence_factor"_a,
-      "quantile"_a, "C4.5's subtree replacement and raising.");
+      "tree"_a, "table"_a, "labels"_a, nb::kw_only(), "weights"_a.none(), "are_copies"_a,
+      "confidence_factor"_a, "quantile"_a, "C4.5's subtree replacement and raising.");
 
-  nb::class_<WalkedTree>(module, "WalkedTree", "A tree for many walks: keeps its packed form.")
+  nb::class_<RoutingTree>(module, "RoutingTree",
+                          "A tree for routing many rows; keeps its packed form.")
       .def(nb::init<const Tree&>(), "tree"_a, nb::keep_alive<1, 2>());
   module.def(
       "route",
-      [](const WalkedTree& tree, const Table& table, bool stop_at_unseen) {
-        sureleaf::Routes routes = run([&](Patience& patience) {
-          return sureleaf::route(tree, table.columns, unseen_of(stop_at_unseen), patience);
+      [](const RoutingTree& tree, const Table& table, bool stop_at_unseen) {
+        sureleaf::Routes routes = run([&](InterruptFlag& interrupt) {
+          return sureleaf::route(tree, table.columns, unseen_of(stop_at_unseen), interrupt);
         });
         return std::make_tuple(give(std::move(routes.offset)), give(std::move(routes.node)),
                                give(std::move(routes.share)),
-                               give(std::move(routes.guessed_share)));
+                               give(std::move(routes.imputed_share)));
       },
       "tree"_a, "table"_a, "stop_at_unseen"_a,
-      "Where rows end: offsets by row, nodes, shares, and each row's guessed share.");
+      "The nodes of rows: offsets per row, nodes, shares, and the imputed share of each row.");
   module.def(
       "count_nodes",
       [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
          const std::optional<Input<double>>& weights) {
         check_labels(labels, table.columns.n_rows, tree.n_classes);
-        std::vector<double> counts = run([&](Patience& patience) {
+        std::vector<double> counts = run([&](InterruptFlag& interrupt) {
           return sureleaf::count_nodes(tree, table.columns, view(labels),
-                                       optional_view(weights, table.columns.n_rows), patience);
+                                       optional_view(weights, table.columns.n_rows), interrupt);
         });
         return give(std::move(counts), {tree.size(), tree.n_classes});
       },
       "tree"_a, "table"_a, "labels"_a, "weights"_a.none(),
-      "Class weights of every node when these rows are sent through the tree.");
+      "Class weights of every node when these rows are routed through the tree.");
   module.def(
       "predict",
-      [](const WalkedTree& tree, const Table& table, const Input2<double>& values,
+      [](const RoutingTree& tree, const Table& table, const Input2<double>& values,
          bool stop_at_unseen, std::size_t n_threads) {
         if (values.shape(0) != tree.tree().size())
-          throw std::invalid_argument("one line of values a node is needed");
+          throw std::invalid_argument("one line of values per node is needed");
         const std::size_t n_values = values.shape(1);
         // Mixtures are added up, so cells start at zero; calloc leaves the clearing to the system.
         std::unique_ptr<double, decltype(&std::free)> out(
             static_cast<double*>(std::calloc(table.columns.n_rows * n_values + 1, sizeof(double))),
             &std::free);
         if (!out) throw std::bad_alloc();
-        run([&](Patience& patience) {
+        run([&](InterruptFlag& interrupt) {
           sureleaf::predict(tree, table.columns, {values.data(), values.size()}, n_values,
-                            unseen_of(stop_at_unseen), n_threads, out.get(), patience);
+                            unseen_of(stop_at_unseen), n_threads, out.get(), interrupt);
           return true;
         });
         double* data = out.release();
         nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
         return Output<double>(data, {table.columns.n_rows, n_values}, owner);
       },
-      "tree"_a, "table"_a, "values"_a, "stop_at_unseen"_a, "n_threads"_a,
-      "Mixtures of the nodes' values, a line a row.");
+      "tree"_a, "table"_a, "values"_a, nb::kw_only(), "stop_at_unseen"_a, "n_threads"_a,
+      "Mixtures of the nodes' values, one line per row.");
   module.def(
-      "predict_bags", &predict_bags, "trees"_a, "values"_a, "is_asked"_a.none(), "table"_a,
-      "in_detail"_a, "stop_at_unseen"_a, "n_threads"_a,
-      "Sums over trees of the mixtures of their nodes' values, a line a row; in detail also "
-      "of their squares and of the trees' votes; their guessed shares and the number of trees.");
+      "predict_bags", &predict_bags, "trees"_a, "values"_a, "uses_row"_a.none(), "table"_a,
+      "with_details"_a, "stop_at_unseen"_a, "n_threads"_a,
+      "Sums over trees of the mixtures of their nodes' values, one line per row; with details also "
+      "sums of squares and votes; the imputed shares, and the number of trees per row.");
 }

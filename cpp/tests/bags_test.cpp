@@ -4,15 +4,14 @@
 #include <cstring>
 
 #include "check.hpp"
-#include "small_table.hpp"
-#include "sureleaf/grow.hpp"
+#include "growing.hpp"
 
 using checks::close;
 using checks::mixed_table;
 using checks::SmallTable;
 using sureleaf::BaggedTree;
 using sureleaf::BagSums;
-using sureleaf::Patience;
+using sureleaf::InterruptFlag;
 using sureleaf::Tree;
 using sureleaf::Unseen;
 
@@ -22,18 +21,16 @@ constexpr std::size_t n_values = 3;
 
 // Trees of some rows each, those with a missing value among them.
 std::vector<Tree> grown(const SmallTable& table, std::size_t n_trees, bool subsets) {
-  Patience patience;
-  sureleaf::GrowthRules rules;
-  rules.criterion = sureleaf::Criterion::gini;
-  rules.subsets = subsets;
-  sureleaf::Presorted sorted = sureleaf::presort(table.columns, 1, patience);
+  InterruptFlag interrupt;
+  const sureleaf::GrowthConfig config =
+      checks::config_of(sureleaf::criterion_id<sureleaf::Gini>, subsets);
+  sureleaf::Presorted sorted = sureleaf::presort(table.columns, 1, interrupt);
   std::vector<Tree> trees;
   for (std::size_t t = 0; t < n_trees; ++t) {
     std::vector<std::uint32_t> counts;
     for (std::size_t row = 0; row < table.columns.n_rows; ++row)
       counts.push_back(static_cast<std::uint32_t>((row * (t + 3)) % 7 % 3));
-    trees.push_back(sureleaf::grow(sorted, table.labels, table.n_classes, {counts, {}}, rules, 1,
-                                   false, patience));
+    trees.push_back(checks::grow(sorted, table, config, 1, {counts, {}}, false, interrupt));
   }
   return trees;
 }
@@ -51,15 +48,15 @@ std::vector<std::vector<double>> values_of(const std::vector<Tree>& trees) {
 // The same sums by way of the routes, one row after the other.
 BagSums sums_of_routes(const std::vector<BaggedTree>& bags, const SmallTable& table,
                        Unseen unseen) {
-  Patience patience;
+  InterruptFlag interrupt;
   const std::size_t n_rows = table.columns.n_rows;
   BagSums sums{std::vector<double>(n_rows * n_values), std::vector<double>(n_rows * n_values),
                std::vector<double>(n_rows * n_values), std::vector<double>(n_rows),
                std::vector<double>(n_rows)};
   for (const BaggedTree& bag : bags) {
-    const sureleaf::Routes routes = sureleaf::route(bag.tree, table.columns, unseen, patience);
+    const sureleaf::Routes routes = sureleaf::route(bag.tree, table.columns, unseen, interrupt);
     for (std::size_t row = 0; row < n_rows; ++row) {
-      if (!bag.is_asked.empty() && !bag.is_asked[row]) continue;
+      if (!bag.uses_row.empty() && !bag.uses_row[row]) continue;
       double mean[n_values] = {};
       for (auto i = routes.offset[row]; i < routes.offset[row + 1]; ++i) {
         const auto at = static_cast<std::size_t>(i);
@@ -74,7 +71,7 @@ BagSums sums_of_routes(const std::vector<BaggedTree>& bags, const SmallTable& ta
         if (mean[k] > mean[winner] + 1e-12) winner = k;
       }
       sums.votes[row * n_values + winner] += 1;
-      sums.guessed[row] += routes.guessed_share[row];
+      sums.imputed[row] += routes.imputed_share[row];
       sums.n_trees[row] += 1;
     }
   }
@@ -93,33 +90,33 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
 
 // Sizes about the width of a step and the rows of a block.
 void sums_are_those_of_the_routes() {
-  Patience patience;
-  for (const double holes : {0.0, 0.1})
+  InterruptFlag interrupt;
+  for (const double missing_share : {0.0, 0.1})
     for (const bool subsets : {false, true}) {
-      const SmallTable train = mixed_table(400, holes, 1);
+      const SmallTable train = mixed_table(400, missing_share, 1);
       const std::vector<Tree> trees = grown(train, 3, subsets);
       const std::vector<std::vector<double>> values = values_of(trees);
       for (const std::size_t n_rows : {1, 7, 8, 9, 1023, 1024, 1025}) {
-        const SmallTable table = mixed_table(n_rows, holes, 2);
+        const SmallTable table = mixed_table(n_rows, missing_share, 2);
         std::vector<std::vector<std::uint8_t>> asked(trees.size());
         std::vector<BaggedTree> bags;
         for (std::size_t t = 0; t < trees.size(); ++t) {
           for (std::size_t row = 0; row < n_rows; ++row) asked[t].push_back((row + t) % 3 != 0);
           bags.push_back({trees[t], values[t], {}});
-          if (t > 0) bags.back().is_asked = asked[t];
+          if (t > 0) bags.back().uses_row = asked[t];
         }
         for (const Unseen unseen : {Unseen::mixture, Unseen::stop}) {
           const BagSums expected = sums_of_routes(bags, table, unseen);
           const BagSums sums =
-              sureleaf::predict_bags(bags, table.columns, n_values, true, unseen, 1, patience);
+              sureleaf::predict_bags(bags, table.columns, n_values, true, unseen, 1, interrupt);
           CHECK(all_close(sums.values, expected.values));
           CHECK(all_close(sums.squares, expected.squares));
           CHECK(all_close(sums.votes, expected.votes));
-          CHECK(all_close(sums.guessed, expected.guessed));
+          CHECK(all_close(sums.imputed, expected.imputed));
           CHECK(same(sums.n_trees, expected.n_trees));
           const BagSums threads =
-              sureleaf::predict_bags(bags, table.columns, n_values, false, unseen, 3, patience);
-          CHECK(same(threads.values, sums.values) && same(threads.guessed, sums.guessed));
+              sureleaf::predict_bags(bags, table.columns, n_values, false, unseen, 3, interrupt);
+          CHECK(same(threads.values, sums.values) && same(threads.imputed, sums.imputed));
           CHECK(threads.squares.empty() && threads.votes.empty());
         }
       }
@@ -128,7 +125,7 @@ void sums_are_those_of_the_routes() {
 
 // A leaf alone tests no column, and all rows end in it.
 void a_leaf_answers_for_all_rows() {
-  Patience patience;
+  InterruptFlag interrupt;
   SmallTable table;
   table.add({1.0, std::nan(""), -3.0});
   table.labels = {1, 1, 1};
@@ -137,12 +134,12 @@ void a_leaf_answers_for_all_rows() {
   const std::vector<double> values{0.25, 0.5, 0.5};
   const std::vector<BaggedTree> bags{{trees[0], values, {}}, {trees[1], values, {}}};
   const BagSums sums =
-      sureleaf::predict_bags(bags, table.columns, n_values, true, Unseen::mixture, 2, patience);
+      sureleaf::predict_bags(bags, table.columns, n_values, true, Unseen::mixture, 2, interrupt);
   for (std::size_t row = 0; row < 3; ++row) {
     CHECK(sums.values[row * n_values] == 0.5 && sums.values[row * n_values + 1] == 1.0);
     CHECK(sums.squares[row * n_values] == 0.125);
     CHECK(sums.votes[row * n_values + 1] == 2.0 && sums.votes[row * n_values + 2] == 0.0);
-    CHECK(sums.n_trees[row] == 2.0 && sums.guessed[row] == 0.0);
+    CHECK(sums.n_trees[row] == 2.0 && sums.imputed[row] == 0.0);
   }
 }
 

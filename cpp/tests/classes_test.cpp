@@ -13,9 +13,9 @@ using checks::close;
 namespace {
 
 std::vector<double> wins(std::int64_t n, const std::vector<double>& probabilities) {
-  std::vector<double> found(probabilities.size());
-  sureleaf::classes::win_probabilities(n, probabilities, found);
-  return found;
+  std::vector<double> results(probabilities.size());
+  sureleaf::classes::win_probabilities(n, probabilities, results);
+  return results;
 }
 
 void two_classes_have_the_confidence_of_a_node() {
@@ -44,11 +44,11 @@ void someone_wins_and_equals_win_equally() {
 void threads_share_nothing() {
   const std::vector<double> probabilities{0.3, 0.28, 0.22, 0.2};
   const auto alone = wins(300, probabilities);
-  std::vector<std::vector<double>> found(4);
+  std::vector<std::vector<double>> results(4);
   std::vector<std::thread> threads;
-  for (auto& one : found) threads.emplace_back([&] { one = wins(300, probabilities); });
+  for (auto& one : results) threads.emplace_back([&] { one = wins(300, probabilities); });
   for (auto& thread : threads) thread.join();
-  for (const auto& one : found) CHECK(one == alone);
+  for (const auto& one : results) CHECK(one == alone);
 }
 
 }  // namespace

@@ -114,14 +114,14 @@ void node_confidence_has_exact_edges() {
 void entropic_estimate_maximises_the_likelihood() {
   for (int n = 2; n <= 60; ++n)
     for (int y = (n + 1) / 2; y < n; ++y) {
-      const double found = sureleaf::entropic_estimate(y, n), d = 2 * y - n;
-      CHECK(found >= 0.5 && found <= static_cast<double>(y) / n);
+      const double estimate = sureleaf::entropic_estimate(y, n), d = 2 * y - n;
+      CHECK(estimate >= 0.5 && estimate <= static_cast<double>(y) / n);
       if (d * d <= n) {
-        CHECK(found == 0.5);
+        CHECK(estimate == 0.5);
         continue;
       }
       const auto slope = [&](double s) { return d * std::tanh(d * std::atanh(s)) - n * s; };
-      CHECK(slope(2 * found - 1 - 1e-12) > 0 && slope(2 * found - 1 + 1e-12) < 0);
+      CHECK(slope(2 * estimate - 1 - 1e-12) > 0 && slope(2 * estimate - 1 + 1e-12) < 0);
     }
   CHECK(close(sureleaf::entropic_estimate(5, 7), 2.0 / 3, 2e-16));
   CHECK(sureleaf::entropic_estimate(1, 1) == 0.5);
@@ -145,15 +145,15 @@ void log_binomial_equals_the_row() {
 }
 
 void threads_share_nothing() {
-  std::vector<double> found(4);
+  std::vector<double> estimate(4);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
-    threads.emplace_back([&found, i] {
-      found[i] = sureleaf::node_confidence(1e4, 0.3, 0.51, true) +
-                 sureleaf::entropic_estimate(60, 100) + sureleaf::log_binomial(60, 100, 0.6);
+    threads.emplace_back([&estimate, i] {
+      estimate[i] = sureleaf::node_confidence(1e4, 0.3, 0.51, true) +
+                    sureleaf::entropic_estimate(60, 100) + sureleaf::log_binomial(60, 100, 0.6);
     });
   for (auto& thread : threads) thread.join();
-  for (double each : found) CHECK(each == found[0]);
+  for (double each : estimate) CHECK(each == estimate[0]);
 }
 
 }  // namespace

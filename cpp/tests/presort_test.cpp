@@ -6,15 +6,15 @@
 
 using checks::SmallTable;
 using sureleaf::increase_bit;
-using sureleaf::Patience;
+using sureleaf::InterruptFlag;
 using sureleaf::Presorted;
 using sureleaf::PresortedColumn;
 
 namespace {
 
 Presorted presort(const SmallTable& table, std::size_t n_threads = 1) {
-  Patience patience;
-  return sureleaf::presort(table.columns, n_threads, patience);
+  InterruptFlag interrupt;
+  return sureleaf::presort(table.columns, n_threads, interrupt);
 }
 
 void check_order(const PresortedColumn& column, const std::vector<double>& values) {

@@ -2,14 +2,13 @@
 #include "sureleaf/prune.hpp"
 
 #include "check.hpp"
-#include "small_table.hpp"
-#include "sureleaf/grow.hpp"
+#include "growing.hpp"
 #include "sureleaf/pessimistic.hpp"
 
 using checks::close;
 using checks::mixed_table;
 using checks::SmallTable;
-using sureleaf::Patience;
+using sureleaf::InterruptFlag;
 using sureleaf::Tree;
 
 namespace {
@@ -17,12 +16,8 @@ namespace {
 constexpr double kQuarter = 0.25, kQuantile = 0.6744897501960817;  // of 1 - 0.25
 
 Tree grown(const SmallTable& table, double least = 2) {
-  Patience patience;
-  sureleaf::GrowthRules rules;
-  rules.criterion = sureleaf::Criterion::gini;
-  rules.min_samples_leaf = least;
-  sureleaf::Presorted sorted = sureleaf::presort(table.columns, 2, patience);
-  return sureleaf::grow(sorted, table.labels, table.n_classes, {}, rules, 2, false, patience);
+  return checks::grow(table,
+                      checks::config_of(sureleaf::criterion_id<sureleaf::Gini>, false, least), 2);
 }
 
 std::size_t n_leaves(const Tree& tree) {
@@ -77,7 +72,7 @@ std::vector<double> slow_alphas(const Tree& tree, const std::vector<double>& cos
   while (!is_leaf[0]) {
     std::vector<double> below = cost, leaves(tree.size(), 1);
     double weakest = std::numeric_limits<double>::infinity();
-    std::size_t found = 0;
+    std::size_t weakest_node = 0;
     for (std::size_t node = tree.size(); node-- > 0;) {
       if (is_leaf[node]) continue;
       below[node] = leaves[node] = 0;
@@ -95,11 +90,11 @@ std::vector<double> slow_alphas(const Tree& tree, const std::vector<double>& cos
       const double g = (cost[node] - below[node]) / (leaves[node] - 1);
       if (g < weakest) {
         weakest = g;
-        found = node;
+        weakest_node = node;
       }
     }
     reached = std::max(reached, weakest);
-    std::vector<std::size_t> pending{found};
+    std::vector<std::size_t> pending{weakest_node};
     while (!pending.empty()) {
       const std::size_t node = pending.back();
       pending.pop_back();
@@ -119,7 +114,8 @@ void weakest_links_are_those_of_a_slow_search() {
     const Tree tree = grown(table);
     std::vector<double> cost;
     for (std::size_t node = 0; node < tree.size(); ++node)
-      cost.push_back(sureleaf::group_impurity<double>(tree.weights(node), false));
+      cost.push_back(
+          sureleaf::Group(tree.weights(node), sureleaf::criterion_id<sureleaf::Gini>).impurity);
     const std::vector<double> fast = sureleaf::cost_complexity_alphas(tree, cost);
     const std::vector<double> slow = slow_alphas(tree, cost);
     bool agree = true;
@@ -142,7 +138,7 @@ void pessimistic_errors_by_hand() {
 }
 
 void noise_is_pruned_and_signal_is_kept() {
-  Patience patience;
+  InterruptFlag interrupt;
   SmallTable table;
   std::mt19937 random(5);
   std::vector<double> signal, noise;
@@ -155,14 +151,14 @@ void noise_is_pruned_and_signal_is_kept() {
   const sureleaf::PessimisticErrors estimate(kQuarter, kQuantile);
   const Tree good = grown(table);
   CHECK(n_leaves(sureleaf::prune_pessimistic(good, table.columns, table.labels, {}, false, estimate,
-                                             patience)) == 2);
+                                             interrupt)) == 2);
   SmallTable useless;
   useless.labels = table.labels;
   useless.add(noise);
   const Tree bad = grown(useless, 20);
   CHECK(n_leaves(bad) > 3);
   CHECK(n_leaves(sureleaf::prune_pessimistic(bad, useless.columns, useless.labels, {}, false,
-                                             estimate, patience)) < n_leaves(bad));
+                                             estimate, interrupt)) < n_leaves(bad));
 }
 
 // Raising is given up on the strength of this.
@@ -183,18 +179,18 @@ void further_rows_mean_no_fewer_errors() {
 }
 
 void pruned_counts_are_those_of_rows_sent_through() {
-  Patience patience;
+  InterruptFlag interrupt;
   const sureleaf::PessimisticErrors strict(kQuarter, kQuantile);
   const sureleaf::PessimisticErrors mild(1 - kQuarter, -kQuantile);  // raises again and again
   bool agree = true, is_sound = true;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     const SmallTable table = mixed_table(300, seed % 2 ? 0.2 : 0.0, seed);
     const Tree pruned = sureleaf::prune_pessimistic(grown(table), table.columns, table.labels, {},
-                                                    false, seed % 4 < 2 ? strict : mild, patience);
+                                                    false, seed % 4 < 2 ? strict : mild, interrupt);
     is_sound =
         is_sound && sureleaf::fault_in(pruned, pruned.size(), table.columns.size()) == nullptr;
     const std::vector<double> counts =
-        sureleaf::count_nodes(pruned, table.columns, table.labels, {}, patience);
+        sureleaf::count_nodes(pruned, table.columns, table.labels, {}, interrupt);
     for (std::size_t i = 0; i < counts.size(); ++i)
       agree = agree && close(counts[i], pruned.class_weights[i], 1e-9);
   }
@@ -202,9 +198,9 @@ void pruned_counts_are_those_of_rows_sent_through() {
   CHECK(agree);
 }
 
-// A root with two branches and a row that lost its way is replaced by a node with four and none.
+// A root with two branches and a row with a missing value is replaced by a node with four and none.
 void raising_forgets_the_rows_that_were_lost() {
-  Patience patience;
+  InterruptFlag interrupt;
   SmallTable table;
   std::vector<double> noise;
   std::vector<std::int32_t> codes;
@@ -225,16 +221,16 @@ void raising_forgets_the_rows_that_were_lost() {
   tree.branch_share = {31.0 / 39, 8.0 / 39, 0.25, 0.25, 0.25, 0.25};
   tree.category_offset = {0, 0, 4, 4, 4, 4, 4, 4};
   tree.category_branch = {0, 1, 2, 3};
-  tree.class_weights = sureleaf::count_nodes(tree, table.columns, table.labels, {}, patience);
+  tree.class_weights = sureleaf::count_nodes(tree, table.columns, table.labels, {}, interrupt);
   const Tree pruned =
       sureleaf::prune_pessimistic(tree, table.columns, table.labels, {}, false,
-                                  sureleaf::PessimisticErrors(kQuarter, kQuantile), patience);
+                                  sureleaf::PessimisticErrors(kQuarter, kQuantile), interrupt);
   CHECK((pruned.feature == std::vector<std::int32_t>{1, -1, -1, -1, -1}));
   CHECK((pruned.class_weights == std::vector<double>{20, 20, 10, 0, 10, 0, 0, 10, 0, 10}));
 }
 
 void a_chain_of_nodes_is_pruned_without_a_stack() {
-  Patience patience;
+  InterruptFlag interrupt;
   SmallTable table;
   std::vector<double> values;
   for (int row = 0; row < 2000; ++row) {
@@ -246,7 +242,7 @@ void a_chain_of_nodes_is_pruned_without_a_stack() {
   CHECK(chain.size() == 3999);
   const sureleaf::PessimisticErrors estimate(kQuarter, kQuantile);
   const Tree pruned = sureleaf::prune_pessimistic(chain, table.columns, table.labels, {}, false,
-                                                  estimate, patience);
+                                                  estimate, interrupt);
   CHECK(pruned.size() < chain.size());
   std::vector<double> cost;
   for (std::size_t node = 0; node < chain.size(); ++node)

@@ -6,42 +6,36 @@
 #include <deque>
 
 #include "check.hpp"
-#include "small_table.hpp"
-#include "sureleaf/grow.hpp"
+#include "growing.hpp"
 
 using checks::close;
 using checks::mixed_table;
 using checks::SmallTable;
-using sureleaf::Patience;
+using sureleaf::InterruptFlag;
 using sureleaf::Tree;
 using sureleaf::Unseen;
 
 namespace {
 
 Tree grown(const SmallTable& table, bool subsets) {
-  Patience patience;
-  sureleaf::GrowthRules rules;
-  rules.criterion = sureleaf::Criterion::gini;
-  rules.subsets = subsets;
-  sureleaf::Presorted sorted = sureleaf::presort(table.columns, 2, patience);
-  return sureleaf::grow(sorted, table.labels, table.n_classes, {}, rules, 2, false, patience);
+  return checks::grow(table, checks::config_of(sureleaf::criterion_id<sureleaf::Gini>, subsets), 2);
 }
 
 void predictions_are_the_mixtures_of_routes() {
-  Patience patience;
+  InterruptFlag interrupt;
   for (const std::size_t n_rows : {1, 7, 8, 9, 4095, 4096, 4097})
-    for (const double holes : {0.0, 0.1})
+    for (const double missing_share : {0.0, 0.1})
       for (const bool subsets : {false, true}) {
-        const SmallTable train = mixed_table(600, holes, 1);
-        const SmallTable table = mixed_table(n_rows, holes, 2);
+        const SmallTable train = mixed_table(600, missing_share, 1);
+        const SmallTable table = mixed_table(n_rows, missing_share, 2);
         const Tree tree = grown(train, subsets);
         std::vector<double> values;
         for (std::size_t node = 0; node < tree.size(); ++node)
           values.push_back(std::cos(static_cast<double>(node)));
         for (const Unseen unseen : {Unseen::mixture, Unseen::stop}) {
-          const sureleaf::Routes routes = sureleaf::route(tree, table.columns, unseen, patience);
+          const sureleaf::Routes routes = sureleaf::route(tree, table.columns, unseen, interrupt);
           std::vector<double> out(n_rows);
-          sureleaf::predict(tree, table.columns, values, 1, unseen, 3, out.data(), patience);
+          sureleaf::predict(tree, table.columns, values, 1, unseen, 3, out.data(), interrupt);
           bool agree = true;
           for (std::size_t row = 0; row < n_rows; ++row) {
             double mean = 0, share = 0;
@@ -51,35 +45,35 @@ void predictions_are_the_mixtures_of_routes() {
               share += routes.share[at];
             }
             agree = agree && close(out[row], mean, 1e-12) && close(share, 1, 1e-12) &&
-                    routes.guessed_share[row] <= 1 + 1e-12;
+                    routes.imputed_share[row] <= 1 + 1e-12;
           }
           CHECK(agree);
         }
       }
 }
 
-// Packed and unpacked trees, whole rows and rows with holes: each goes as it would alone.
+// Packed and unpacked trees, whole rows and rows with missing_share: each goes as it would alone.
 void rows_go_together_as_they_go_alone() {
-  Patience patience;
+  InterruptFlag interrupt;
   for (const std::size_t n_rows : {1, 8, 3000})
     for (const bool subsets : {false, true}) {
       const SmallTable table = mixed_table(n_rows, 0.1, 3);
       const Tree tree = grown(mixed_table(600, 0.1, 1), subsets);
       for (const Unseen unseen : {Unseen::mixture, Unseen::stop}) {
-        const sureleaf::Routes routes = sureleaf::route(tree, table.columns, unseen, patience);
-        sureleaf::Walk alone(tree, table.columns, unseen);
+        const sureleaf::Routes routes = sureleaf::route(tree, table.columns, unseen, interrupt);
+        sureleaf::RowRouter alone(tree, table.columns, unseen);
         bool agree = true;
         for (std::size_t row = 0; row < n_rows; ++row) {
           auto at = static_cast<std::size_t>(routes.offset[row]);
-          double guessed_share = 0;
-          alone(row, [&](std::size_t node, double share, bool guessed) {
+          double imputed_share = 0;
+          alone(row, [&](std::size_t node, double share, bool imputed) {
             agree = agree && static_cast<std::size_t>(routes.node[at]) == node &&
                     routes.share[at] == share;
-            if (guessed) guessed_share += share;
+            if (imputed) imputed_share += share;
             ++at;
           });
           agree = agree && static_cast<std::size_t>(routes.offset[row + 1]) == at &&
-                  routes.guessed_share[row] == guessed_share;
+                  routes.imputed_share[row] == imputed_share;
         }
         CHECK(agree);
       }
@@ -88,7 +82,7 @@ void rows_go_together_as_they_go_alone() {
 
 // Tables of one layout and of another, few rows and many, asked for on several threads.
 void a_tree_that_is_kept_walks_as_a_new_one() {
-  Patience patience;
+  InterruptFlag interrupt;
   const Tree tree = grown(mixed_table(600, 0.1, 1), false);
   std::vector<double> values;
   for (std::size_t i = 0; i < 2 * tree.size(); ++i)
@@ -96,29 +90,29 @@ void a_tree_that_is_kept_walks_as_a_new_one() {
   std::deque<SmallTable> tables;  // whose columns must stay where they are
   for (const std::size_t n_rows : {3, 2000, 5, 1500, 2000}) {
     tables.push_back(mixed_table(n_rows, 0.1, 4));
-    // Categories that the tree has not seen, so that its steps are others.
+    // Categories that the tree has not seen, so that its nodes are others.
     if (n_rows == 1500) tables.back().columns.columns.back().n_categories = 400;
   }
-  const sureleaf::WalkedTree kept(tree);
+  const sureleaf::RoutingTree kept(tree);
   std::atomic<bool> agree{true};
-  sureleaf::run_jobs(4 * tables.size(), 4, patience, [&](std::size_t i, std::size_t) {
+  sureleaf::run_jobs(4 * tables.size(), 4, interrupt, [&](std::size_t i, std::size_t) {
     const SmallTable& table = tables[i % tables.size()];
-    Patience own;
-    std::vector<double> found(2 * table.columns.n_rows), expected(2 * table.columns.n_rows);
-    sureleaf::predict(kept, table.columns, values, 2, Unseen::mixture, 2, found.data(), own);
-    sureleaf::Walk alone(tree, table.columns, Unseen::mixture);
+    InterruptFlag own;
+    std::vector<double> predicted(2 * table.columns.n_rows), expected(2 * table.columns.n_rows);
+    sureleaf::predict(kept, table.columns, values, 2, Unseen::mixture, 2, predicted.data(), own);
+    sureleaf::RowRouter alone(tree, table.columns, Unseen::mixture);
     for (std::size_t row = 0; row < table.columns.n_rows; ++row)
       alone(row, [&](std::size_t node, double share, bool) {
         for (std::size_t k = 0; k < 2; ++k) expected[2 * row + k] += share * values[2 * node + k];
       });
-    if (found != expected) agree = false;
+    if (predicted != expected) agree = false;
   });
   CHECK(agree);
 }
 
 // A branch that no category of the table takes is reached by rows that lack the value.
 void a_branch_without_categories_is_reached() {
-  Patience patience;
+  InterruptFlag interrupt;
   SmallTable table;
   table.add({0, 1, sureleaf::missing_code}, 2, false);
   Tree tree;
@@ -133,7 +127,7 @@ void a_branch_without_categories_is_reached() {
   tree.class_weights = {4, 2, 1, 1};
   const std::vector<double> values{10, 1, 2, 4};
   std::vector<double> out(3);
-  sureleaf::predict(tree, table.columns, values, 1, Unseen::mixture, 1, out.data(), patience);
+  sureleaf::predict(tree, table.columns, values, 1, Unseen::mixture, 1, out.data(), interrupt);
   CHECK((out == std::vector<double>{1, 2, 2}));
 }
 
@@ -153,17 +147,17 @@ Tree category_tree() {
 }
 
 void unseen_and_missing_rows_go_their_ways() {
-  Patience patience;
+  InterruptFlag interrupt;
   SmallTable table;
   table.add({0, 1, 2, 3, sureleaf::missing_code, sureleaf::unseen_code, 99}, 4, false);
   const Tree tree = category_tree();
   CHECK(sureleaf::fault_in(tree, 4, 1) == nullptr);
   const std::vector<double> values{10, 1, 2, 3};
   std::vector<double> out(7);
-  sureleaf::predict(tree, table.columns, values, 1, Unseen::mixture, 1, out.data(), patience);
+  sureleaf::predict(tree, table.columns, values, 1, Unseen::mixture, 1, out.data(), interrupt);
   CHECK((out == std::vector<double>{1, 2, 3, 1.25, 1.25, 1.25, 1.25}));
   out.assign(7, 0.0);  // shares are added to what is there
-  sureleaf::predict(tree, table.columns, values, 1, Unseen::stop, 1, out.data(), patience);
+  sureleaf::predict(tree, table.columns, values, 1, Unseen::stop, 1, out.data(), interrupt);
   CHECK((out == std::vector<double>{1, 2, 3, 10, 1.25, 10, 10}));
 }
 

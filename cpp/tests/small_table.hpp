@@ -32,8 +32,8 @@ struct SmallTable {
   }
 };
 
-// Continuous, few-valued, two-valued, categorical and ordered columns, with holes in most.
-inline SmallTable mixed_table(std::size_t n_rows, double holes, std::uint32_t seed) {
+// Continuous, few-valued, two-valued, categorical and ordered columns, with missing_share in most.
+inline SmallTable mixed_table(std::size_t n_rows, double missing_share, std::uint32_t seed) {
   std::mt19937 random(seed);
   auto uniform = [&] { return static_cast<double>(random()) / 4294967296.0; };
   SmallTable table;
@@ -46,7 +46,7 @@ inline SmallTable mixed_table(std::size_t n_rows, double holes, std::uint32_t se
       double value = uniform() + 0.2 * table.labels[row];
       if (style == 1) value = std::floor(value * 20);
       if (style == 2) value = value > 0.7;
-      values.push_back(style < 2 && uniform() < holes ? std::nan("") : value);
+      values.push_back(style < 2 && uniform() < missing_share ? std::nan("") : value);
     }
     table.add(std::move(values));
   }
@@ -54,8 +54,9 @@ inline SmallTable mixed_table(std::size_t n_rows, double holes, std::uint32_t se
     std::vector<std::int32_t> codes;
     for (std::size_t row = 0; row < n_rows; ++row) {
       const auto leaning = static_cast<std::uint32_t>(table.labels[row]) + random() % 5;
-      codes.push_back(uniform() < holes ? sureleaf::missing_code
-                                        : static_cast<std::int32_t>(leaning * 7 % n_categories));
+      codes.push_back(uniform() < missing_share
+                          ? sureleaf::missing_code
+                          : static_cast<std::int32_t>(leaning * 7 % n_categories));
     }
     table.add(codes, n_categories, n_categories == 6);
   }

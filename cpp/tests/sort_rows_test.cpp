@@ -1,4 +1,4 @@
-// The order of rows by their numbers, against a plain stable sort: any spread, any ties.
+// The order of rows by their numbers, against a plain stable sort: any route_fractional, any ties.
 #include "sureleaf/sort_rows.hpp"
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 using sureleaf::c45_gap;
 using sureleaf::increase_bit;
-using sureleaf::Patience;
+using sureleaf::InterruptFlag;
 using sureleaf::RowOrder;
 using sureleaf::detail::RowSorter;
 
@@ -72,7 +72,7 @@ const std::vector<Style>& styles() {
        [](double u, auto& random) { return random() % 2 ? u - 0.5
                                            : u < 0.5    ? 0.0
                                                         : -0.0; }},
-      {"holes", [](double u, auto& random) { return random() % 3 ? u : std::nan(""); }},
+      {"missing_share", [](double u, auto& random) { return random() % 3 ? u : std::nan(""); }},
       {"one number", [](double, auto&) { return 3.5; }},
       {"nothing", [](double, auto&) { return std::nan(""); }},
   };
@@ -82,15 +82,15 @@ const std::vector<Style>& styles() {
 void orders_are_those_of_a_plain_sort() {
   std::mt19937_64 random(1);
   RowSorter sorter;
-  Patience patience;
+  InterruptFlag interrupt;
   for (const std::size_t n_rows : {0, 1, 2, 3, 17, 300, 5000, 70000})
     for (const Style& style : styles()) {
       std::vector<double> values;
       for (std::size_t row = 0; row < n_rows; ++row)
         values.push_back(style.number(static_cast<double>(random() >> 11) * 0x1p-53, random));
-      const RowOrder found = sorter.sort(values, patience), plain = plain_order(values);
-      const bool agrees = found.rows == plain.rows && found.n_known == plain.n_known &&
-                          found.gaps_are_wide == plain.gaps_are_wide;
+      const RowOrder order = sorter.sort(values, interrupt), plain = plain_order(values);
+      const bool agrees = order.rows == plain.rows && order.n_known == plain.n_known &&
+                          order.gaps_are_wide == plain.gaps_are_wide;
       if (!agrees) std::printf("%s, %zu rows\n", style.name, n_rows);
       CHECK(agrees);
     }
@@ -98,11 +98,11 @@ void orders_are_those_of_a_plain_sort() {
 
 void sorted_rows_stay_and_turned_ones_turn() {
   RowSorter sorter;
-  Patience patience;
+  InterruptFlag interrupt;
   for (const double sign : {1.0, -1.0}) {
     std::vector<double> values;
     for (int row = 0; row < 3000; ++row) values.push_back(sign * std::sqrt(row));
-    CHECK(sorter.sort(values, patience).rows == plain_order(values).rows);
+    CHECK(sorter.sort(values, interrupt).rows == plain_order(values).rows);
   }
 }
 

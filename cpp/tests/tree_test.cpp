@@ -1,36 +1,21 @@
 // Growing: the same tree on any number of threads, whatever the entries, and stopping on the way.
 
 #include "check.hpp"
-#include "small_table.hpp"
-#include "sureleaf/grow.hpp"
+#include "growing.hpp"
 #include "sureleaf/route.hpp"
 
 using checks::close;
+using checks::config_of;
+using checks::grow;
 using checks::mixed_table;
 using checks::SmallTable;
-using sureleaf::Criterion;
-using sureleaf::GrowthRules;
-using sureleaf::Patience;
+using sureleaf::criterion_id;
+using sureleaf::GrowthConfig;
+using sureleaf::InterruptFlag;
 using sureleaf::RowWeights;
 using sureleaf::Tree;
 
 namespace {
-
-Tree grow(const SmallTable& table, const GrowthRules& rules, std::size_t n_threads = 1,
-          const RowWeights& weights = {}, bool use_up = false) {
-  Patience patience;
-  sureleaf::Presorted sorted = sureleaf::presort(table.columns, n_threads, patience);
-  return sureleaf::grow(sorted, table.labels, table.n_classes, weights, rules, n_threads, use_up,
-                        patience);
-}
-
-GrowthRules rules_of(Criterion criterion, bool subsets = false, double least = 2) {
-  GrowthRules rules;
-  rules.criterion = criterion;
-  rules.subsets = subsets;
-  rules.min_samples_leaf = least;
-  return rules;
-}
 
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return false;
@@ -46,20 +31,23 @@ bool same_tree(const Tree& a, const Tree& b) {
          a.category_branch == b.category_branch && same_bits(a.class_weights, b.class_weights);
 }
 
-constexpr Criterion criteria[] = {Criterion::gain_ratio, Criterion::entropy, Criterion::gini};
+constexpr std::uint8_t gain_ratio = criterion_id<sureleaf::GainRatio>;
+constexpr std::uint8_t entropy = criterion_id<sureleaf::Entropy>;
+constexpr std::uint8_t gini = criterion_id<sureleaf::Gini>;
+constexpr std::uint8_t criteria[] = {gain_ratio, entropy, gini};
 
 void threads_do_not_change_a_bit() {
-  for (const double holes : {0.0, 0.1})
-    for (const Criterion criterion : criteria)
+  for (const double missing_share : {0.0, 0.1})
+    for (const std::uint8_t criterion : criteria)
       for (const bool subsets : {false, true}) {
-        const SmallTable table = mixed_table(1500, holes, 1);
-        const GrowthRules rules = rules_of(criterion, subsets);
-        const Tree expected = grow(table, rules);
+        const SmallTable table = mixed_table(1500, missing_share, 1);
+        const GrowthConfig config = config_of(criterion, subsets);
+        const Tree expected = grow(table, config);
         CHECK(expected.size() > 20);
         CHECK(sureleaf::fault_in(expected, expected.size(), table.columns.size()) == nullptr);
         for (const std::size_t n_threads : {2, 5})
           for (const bool use_up : {false, true})
-            CHECK(same_tree(grow(table, rules, n_threads, {}, use_up), expected));
+            CHECK(same_tree(grow(table, config, n_threads, {}, use_up), expected));
       }
 }
 
@@ -90,17 +78,17 @@ void weights_are_repeated_rows() {
     else
       repeated.add(std::move(codes), column.n_categories, column.kind == sureleaf::Kind::ordered);
   }
-  for (const Criterion criterion : criteria) {
-    const GrowthRules rules = rules_of(criterion, false, 5);
-    const Tree expected = grow(repeated, rules);
+  for (const std::uint8_t criterion : criteria) {
+    const GrowthConfig config = config_of(criterion, false, 5);
+    const Tree expected = grow(repeated, config);
     RowWeights whole, parts;
     whole.whole = counts;
     parts.fractional = fractional;
     RowWeights copies = whole;
     copies.are_copies = true;
-    CHECK(same_tree(grow(table, rules, 2, copies), expected));
+    CHECK(same_tree(grow(table, config, 2, copies), expected));
     for (const RowWeights& weights : {whole, parts}) {
-      const Tree tree = grow(table, rules, 2, weights);
+      const Tree tree = grow(table, config, 2, weights);
       CHECK(tree.feature == expected.feature);
       CHECK(same_bits(tree.threshold, expected.threshold));
       bool counts_agree = tree.class_weights.size() == expected.class_weights.size();
@@ -112,12 +100,12 @@ void weights_are_repeated_rows() {
 }
 
 void counts_are_those_of_rows_sent_through() {
-  Patience patience;
-  for (const double holes : {0.0, 0.2}) {
-    const SmallTable table = mixed_table(800, holes, 3);
-    const Tree tree = grow(table, rules_of(Criterion::gini), 2);
+  InterruptFlag interrupt;
+  for (const double missing_share : {0.0, 0.2}) {
+    const SmallTable table = mixed_table(800, missing_share, 3);
+    const Tree tree = grow(table, config_of(gini), 2);
     const std::vector<double> counts =
-        sureleaf::count_nodes(tree, table.columns, table.labels, {}, patience);
+        sureleaf::count_nodes(tree, table.columns, table.labels, {}, interrupt);
     bool agree = true;
     for (std::size_t i = 0; i < counts.size(); ++i)
       agree = agree && close(counts[i], tree.class_weights[i], 1e-9);
@@ -139,12 +127,12 @@ void wide_entries_give_the_same_tree() {
     table.labels.push_back((state >> 40) % 1024 < 300 || values.back() > 9e6);
   }
   table.add(std::move(values));
-  GrowthRules rules = rules_of(Criterion::gini);
-  rules.max_depth = 2;
+  GrowthConfig config = config_of(gini);
+  config.max_depth = 2;
   table.n_classes = 2;
-  const Tree narrow = grow(table, rules, 2);
+  const Tree narrow = grow(table, config, 2);
   table.n_classes = 4096;
-  const Tree wide = grow(table, rules, 2);
+  const Tree wide = grow(table, config, 2);
   CHECK(narrow.size() > 3);
   CHECK(narrow.feature == wide.feature);
   CHECK(same_bits(narrow.threshold, wide.threshold));
@@ -157,9 +145,9 @@ void exclusive_or_is_split_without_gain() {
   table.add({0, 0, 1, 1});
   table.add({0, 1, 0, 1});
   table.labels = {0, 1, 1, 0};
-  for (const Criterion criterion : {Criterion::entropy, Criterion::gini})
-    CHECK(grow(table, rules_of(criterion, false, 1)).size() == 7);
-  CHECK(grow(table, rules_of(Criterion::gain_ratio, false, 1)).size() == 1);
+  for (const std::uint8_t criterion : {entropy, gini})
+    CHECK(grow(table, config_of(criterion, false, 1)).size() == 7);
+  CHECK(grow(table, config_of(gain_ratio, false, 1)).size() == 1);
 }
 
 void hard_numbers_are_cut_in_order() {
@@ -170,7 +158,7 @@ void hard_numbers_are_cut_in_order() {
   for (std::size_t i = 0; i < values.size(); ++i)
     table.labels.push_back(static_cast<std::int32_t>(i % 2));
   table.add(values);
-  const Tree tree = grow(table, rules_of(Criterion::gini, false, 1));
+  const Tree tree = grow(table, config_of(gini, false, 1));
   CHECK(tree.size() == 2 * values.size() - 1);
   for (std::size_t node = 0; node < tree.size(); ++node)
     CHECK(tree.is_leaf(node) == std::isnan(tree.threshold[node]));
@@ -179,16 +167,15 @@ void hard_numbers_are_cut_in_order() {
 void an_interrupt_stops_all_threads() {
   const SmallTable table = mixed_table(4000, 0.1, 4);
   for (const std::size_t n_threads : {1, 3}) {
-    Patience calm;
-    sureleaf::Presorted sorted = sureleaf::presort(table.columns, n_threads, calm);
+    InterruptFlag unset_flag;
+    sureleaf::Presorted sorted = sureleaf::presort(table.columns, n_threads, unset_flag);
     const auto start = std::chrono::steady_clock::now();
-    Patience impatient([] { return true; });
+    InterruptFlag set_flag([] { return true; });
     bool stopped = false;
-    // Patience asks every 50 ms: until then trees are grown.
+    // InterruptFlag asks every 50 ms: until then trees are grown.
     while (!stopped && std::chrono::steady_clock::now() - start < std::chrono::minutes(2)) {
       try {
-        sureleaf::grow(sorted, table.labels, 3, {}, rules_of(Criterion::gini), n_threads, false,
-                       impatient);
+        grow(sorted, table, config_of(gini), n_threads, {}, false, set_flag);
       } catch (const sureleaf::Interrupted&) {
         stopped = true;
       }

@@ -1,290 +1,130 @@
-"""What a level accepts: checks, broadcasting, and scalars out where scalars came in.
+"""Checks of what the caller gives: every argument is checked here, before any work.
 
-One rule for all of ``sureleaf.levels``:
+The functions `check_…` return the argument in the form the code needs, or raise an error that
+names the argument, what was expected and what was got.
 
-- a **scalar** that cannot be used (p_max = 0.3, n = -1, NaN) raises an error that names the
-  argument and the value;
-- a bad **element of an array** gives NaN in its place and leaves the others alone;
-- where a last axis belongs together (the nodes of a tree, the classes of a distribution), one
-  **vector** is what a scalar is above: a bad vector raises, one of several gives NaN;
+The arrays of `sureleaf.levels` follow one rule about bad values:
+
+- a bad **scalar** (p_max = 0.3, n = -1, NaN) raises an error;
+- a bad **element of an array** becomes NaN and leaves the other elements alone;
+- where the last axis belongs together (the nodes of a tree, the classes of a distribution), a
+  **vector** is treated like a scalar: one bad vector raises, one of several becomes NaN;
 - shapes that do not broadcast, and values that are not numbers, raise an error;
 - an empty array gives an empty array.
 """
 
 import operator
-from collections.abc import Callable
-from typing import Any
+import os
+from collections.abc import Callable, Collection
+from numbers import Integral, Real
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 
 __all__ = [
     "FloatArray",
-    "Floats",
-    "Integers",
-    "Labels",
+    "IntArray",
+    "LabelArray",
     "Numbers",
-    "as_given",
     "broadcast",
-    "chance",
     "check_choice",
     "check_count",
+    "check_distribution",
+    "check_finite_rows",
+    "check_groups",
     "check_level",
+    "check_number",
+    "check_numbers",
+    "check_p_max",
+    "check_pairs",
     "check_probabilities",
+    "check_range",
+    "check_rows",
     "check_same_length",
     "check_share",
+    "check_unit_interval",
     "check_weights",
-    "distribution",
-    "finite_rows",
-    "numbers",
-    "p_max_of",
     "read_labels",
-    "require_pairs",
-    "rows",
-    "within",
+    "scalar_or_array",
+    "thread_count",
 ]
 
-
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+LabelArray = NDArray[Any]
 Numbers = float | FloatArray
 """A float where every argument was a scalar, otherwise an array of the broadcast shape."""
 
-_SUM_TOLERANCE = 1e-8
+_DISTRIBUTION_TOLERANCE: Final = 1e-8
+"""How far the sum of a distribution given to a formula may be from 1."""
+
+_PREDICTION_TOLERANCE: Final = 1e-3
+"""How far the sum of predicted probabilities may be from 1: models that use float32 round."""
+
+_LARGEST_WEIGHT_SUM: Final = 1e150
+"""The square of this sum is still a finite number."""
+
+_N_CORES: Final = os.cpu_count() or 1
 
 
-def numbers(name: str, value: ArrayLike) -> FloatArray:
-    """Return a fresh float64 array of the value, or raise an error that names it.
-
-    Examples
-    --------
-    >>> numbers("n", [1, 2])
-    array([1., 2.])
-    """
-    try:
-        given = np.asarray(value)
-        if given.dtype.kind in "biuf":
-            return given.astype(np.float64)
-        if given.dtype.kind == "O":  # fractions, decimals, integers beyond 64 bits; not None
-            items = [float(item) for item in given.flat]
-            return np.array(items, dtype=np.float64).reshape(given.shape)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise InvalidTypeError(
-        f"{name} must be a number or an array of numbers; got {_shown(value)}. "
-        "Convert it to numbers first."
-    )
+# Single values
 
 
-def within(
-    name: str,
-    value: ArrayLike,
-    allowed: Callable[[FloatArray], NDArray[np.bool_]],
-    expected: str,
-    advice: Callable[[float], str] = lambda value: "",
-    *,
-    core: int = 0,
-) -> FloatArray:
-    """Return the numbers with NaN for elements not allowed; a scalar not allowed is an error.
-
-    With ``core=1`` a bad element of a single vector is an error, too.
+def check_choice(name: str, value: object, choices: Collection[object]) -> Any:
+    """Return the value if it is one of the choices.
 
     Examples
     --------
-    >>> within("share", [0.2, -1.0], lambda x: x >= 0, "0 or more")
-    array([0.2, nan])
-    """
-    array = numbers(name, value)
-    good = allowed(array)
-    if good.all():
-        return array
-    if array.ndim <= core:
-        number = float(array[~good].flat[0])
-        raise InvalidArgumentError(f"{name} must be {expected}; got {number!r}.{advice(number)}")
-    array[~good] = np.nan
-    return array
-
-
-def rows(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
-    """Check numbers of rows: 0 or more, fractions and infinity (the limit) included.
-
-    Examples
-    --------
-    >>> rows("n", [3, -1])
-    array([ 3., nan])
-    """
-    return within(name, value, lambda n: n >= 0, "a number of rows, 0 or more", _not_nan, core=core)
-
-
-def finite_rows(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
-    """Check counted rows: 0 or more, fractions included, infinity not.
-
-    Examples
-    --------
-    >>> finite_rows("y", [2.5, float("inf")])
-    array([2.5, nan])
-    """
-    return within(
-        name,
-        value,
-        lambda y: (y >= 0) & np.isfinite(y),
-        "a finite count of rows, 0 or more",
-        _not_nan,
-        core=core,
-    )
-
-
-def p_max_of(value: ArrayLike, name: str = "p_max", *, core: int = 0) -> FloatArray:
-    """Check probabilities of the more probable of two classes: from 0.5 to 1.
-
-    Examples
-    --------
-    >>> p_max_of([0.6, 0.4])
-    array([0.6, nan])
-    """
-    return within(
-        name, value, lambda p: (p >= 0.5) & (p <= 1), "from 0.5 to 1", _mirrored, core=core
-    )
-
-
-def chance(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
-    """Check probabilities, shares and weights: from 0 to 1.
-
-    Examples
-    --------
-    >>> chance("share", [0.25, 1.5])
-    array([0.25,  nan])
-    """
-    return within(name, value, lambda p: (p >= 0) & (p <= 1), "from 0 to 1", _percent, core=core)
-
-
-def distribution(name: str, value: ArrayLike) -> FloatArray:
-    """Check probabilities along the last axis: 0 or more, with sum 1 (within 1e-8, then scaled).
-
-    Examples
-    --------
-    >>> distribution("shares", [[0.25, 0.75], [0.5, 0.6]])
-    array([[0.25, 0.75],
-           [ nan,  nan]])
-    """
-    array = numbers(name, value)
-    if array.ndim == 0 or array.shape[-1] == 0:
-        raise InvalidArgumentError(
-            f"{name} must have a last axis to add up along; got shape {array.shape}. "
-            "Give at least one number, such as [1.0]."
-        )
-    total = array.sum(axis=-1, keepdims=True)
-    good = (array >= 0).all(axis=-1, keepdims=True) & (np.abs(total - 1) <= _SUM_TOLERANCE)
-    if array.ndim == 1 and not good.all():
-        raise InvalidArgumentError(
-            f"{name} must be 0 or more and add up to 1; got {_shown(array.tolist())} with sum "
-            f"{float(total[0]):.10g}. Divide counts by their sum first."
-        )
-    return np.where(good, array / np.where(good, total, 1.0), np.nan)
-
-
-def broadcast(**arrays: FloatArray) -> tuple[FloatArray, ...]:
-    """Return the arrays in their common shape, or say which shapes do not go together.
-
-    Examples
-    --------
-    >>> [a.shape for a in broadcast(n=np.ones((3, 1)), p_max=np.ones(2))]
-    [(3, 2), (3, 2)]
-    """
-    try:
-        return tuple(np.broadcast_arrays(*arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise InvalidArgumentError(
-            f"shapes must broadcast to one shape; got {shapes}. "
-            "Give arrays of equal length, or add an axis with [:, None]."
-        ) from None
-
-
-def require_pairs(
-    name: str, values: FloatArray, good: NDArray[np.bool_], expected: str, *, scalars: bool
-) -> FloatArray:
-    """Return the values with NaN where a relation between arguments fails; scalars raise.
-
-    Examples
-    --------
-    >>> y, n = np.array([2.0, 9.0]), np.array([5.0, 5.0])
-    >>> require_pairs("y", y, y <= n, "at most n", scalars=False)
-    array([ 2., nan])
-    """
-    if good.all():
-        return values
-    if scalars:
-        bad = float(values[~good].flat[0])
-        raise InvalidArgumentError(f"{name} must be {expected}; got {bad!r}.")
-    return np.where(good, values, np.nan)
-
-
-def as_given(result: FloatArray) -> Numbers:
-    """Return a float for a result without axes, the array itself otherwise.
-
-    Examples
-    --------
-    >>> as_given(np.array(0.5))
-    0.5
-    """
-    return float(result) if result.ndim == 0 else result
-
-
-def _mirrored(p: float) -> str:
-    if 0 <= p < 0.5:
-        return f" It is the larger of p and 1 - p: did you mean {1 - p:.6g}?"
-    return _percent(p)
-
-
-def _percent(p: float) -> str:
-    return f" Did you mean {p / 100:.6g}?" if 1 < p <= 100 else _not_nan(p)
-
-
-def _not_nan(value: float) -> str:
-    return " Remove or replace missing values first." if np.isnan(value) else ""
-
-
-def _shown(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
-# What the caller gave: numbers and arrays, checked once at the door.
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Labels = NDArray[Any]
-
-SUM_TOLERANCE = 1e-3
-"""How far a row of probabilities may be from 1: float32 models are allowed their rounding."""
-
-
-def check_level(level: float) -> float:
-    """Return a level of confidence as a float, strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> check_level(95)
+    >>> check_choice("average", "macr", ("macro", "weighted"))
     Traceback (most recent call last):
     ...
-    sureleaf.errors.InvalidArgumentError: level must be between 0 and 1; got 95. Did you mean 0.95?
+    sureleaf.errors.InvalidArgumentError: average must be one of 'macro', 'weighted'; got 'macr'.
+    Did you mean 'macro'?
     """
-    if not 0 < level < 1:
-        hint = f" Did you mean {level / 100:g}?" if 1 < level < 100 else ""
-        raise InvalidArgumentError(f"level must be between 0 and 1; got {level!r}.{hint}")
-    return float(level)
+    if isinstance(value, list | dict | np.ndarray) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        words = [choice for choice in choices if isinstance(choice, str)]
+        near = suggestion(value, words, listed=False) if isinstance(value, str) else ""
+        raise InvalidArgumentError(f"{name} must be one of {listed}; got {value!r}.{near}")
+    return value
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    low: float,
+    high: float = np.inf,
+    whole: bool = False,
+    open_low: bool = False,
+) -> None:
+    """Raise unless the value is a number within the bounds.
+
+    Examples
+    --------
+    >>> check_number("min_confidence", 95, low=0, high=1)
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: min_confidence must be a number at least 0 and at most 1;
+    got 95. Did you mean 0.95?
+    """
+    kind = Integral if whole else Real
+    is_number = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+    inside = is_number and low <= value <= high and not (open_low and value == low)  # type: ignore[operator]
+    if not inside:
+        what = "a whole number" if whole else "a number"
+        bounds = f"above {low:g}" if open_low else f"at least {low:g}"
+        upper = "" if high == np.inf else f" and at most {high:g}"
+        is_percent = high == 1 and is_number and 1 < value <= 100  # type: ignore[operator]
+        near = f" Did you mean {value / 100:g}?" if is_percent else ""  # type: ignore[operator]
+        raise InvalidArgumentError(f"{name} must be {what} {bounds}{upper}; got {value!r}.{near}")
 
 
 def check_count(name: str, value: object, *, least: int = 1) -> int:
-    """Return a whole number of at least `least`.
-
-    Examples
-    --------
-    >>> check_count("repeats", 3)
-    3
-    """
+    """Return a whole number of at least `least`."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -297,54 +137,65 @@ def check_count(name: str, value: object, *, least: int = 1) -> int:
 
 
 def check_share(name: str, value: float) -> float:
-    """Return a share strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> check_share("test", 0.25)
-    0.25
-    """
+    """Return a share strictly between 0 and 1."""
     if not 0 < value < 1:
         hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
         raise InvalidArgumentError(f"{name} must be between 0 and 1; got {value!r}.{hint}")
     return float(value)
 
 
-def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
-    """Return one of the words that are allowed.
+def check_level(level: float) -> float:
+    """Return the level of an interval as a float, strictly between 0 and 1.
 
     Examples
     --------
-    >>> check_choice("average", "macro", ("macro", "weighted"))
-    'macro'
+    >>> check_level(95)
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: level must be between 0 and 1; got 95. Did you mean 0.95?
     """
-    if value not in choices:
-        allowed = ", ".join(repr(choice) for choice in choices)
-        raise InvalidArgumentError(f"{name} must be one of {allowed}; got {value!r}.")
-    return str(value)
+    return check_share("level", level)
+
+
+def thread_count(n_jobs: Any) -> int:
+    """Return the number of threads for n_jobs; None and -1 are all cores that joblib allows.
+
+    Examples
+    --------
+    >>> thread_count(1)
+    1
+    """
+    if n_jobs is not None:
+        is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+        if not is_whole or n_jobs == 0:
+            raise InvalidArgumentError(
+                f"n_jobs must be a whole number other than 0, or None; got {n_jobs!r}. Use 1 for "
+                "one thread, None or -1 for all cores."
+            )
+    import joblib  # the pure formulas of sureleaf.levels do without it
+
+    wanted = int(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    return max(1, min(wanted, _N_CORES))
+
+
+# One entry per row
 
 
 def check_same_length(**arrays: NDArray[Any] | None) -> int:
-    """Return the number of rows that all the arrays have.
-
-    Examples
-    --------
-    >>> check_same_length(truth=np.zeros(3), prediction=np.ones(3))
-    3
-    """
+    """Return the number of rows that all the arrays have."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise InvalidArgumentError(
-            f"All arrays must have the same number of rows; {found}. Give one entry a row."
+            f"All arrays must have the same number of rows; {listed}. Give one entry per row."
         )
     return next(iter(lengths.values()))
 
 
-def read_labels(name: str, labels: ArrayLike) -> Labels:
+def read_labels(name: str, labels: ArrayLike) -> LabelArray:
     """Return labels as an array of one dimension, without missing ones.
 
-    Object arrays of one kind of label become arrays of that kind, so that comparing them is quick.
+    Object arrays of one kind of label become arrays of that kind, which compare much faster.
 
     Examples
     --------
@@ -356,29 +207,39 @@ def read_labels(name: str, labels: ArrayLike) -> Labels:
         array = array[:, 0]
     if array.ndim != 1:
         raise InvalidArgumentError(
-            f"{name} must have one label a row; got an array of shape {array.shape}."
+            f"{name} must have one label per row; got an array of shape {array.shape}."
         )
     if array.dtype == object:
-        array = _tidy_objects(name, array)
+        array = _typed_labels(name, array)
     if array.dtype.kind == "f" and np.isnan(array).any():
-        raise InvalidArgumentError(f"{name} has missing labels (NaN); leave those rows out.")
+        raise InvalidArgumentError(f"{name} has missing labels (NaN). Remove those rows.")
     return array
 
 
-def _tidy_objects(name: str, array: Labels) -> Labels:
+def _typed_labels(name: str, array: LabelArray) -> LabelArray:
     missing = [value is None or value != value for value in array]
     if any(missing):
         raise InvalidArgumentError(
-            f"{name} has missing labels, the first in row {missing.index(True)}; "
-            "leave those rows out."
+            f"{name} has missing labels, the first in row {missing.index(True)}. Remove those rows."
         )
     if len({type(value) for value in array}) == 1:
         return np.array(array.tolist())
     return array
 
 
-def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
-    """Return the rows' weights: finite, not negative, not all zero; or None.
+def check_weights(
+    sample_weight: Any, n_rows: int, *, ones_as_none: bool = False
+) -> FloatArray | None:
+    """Return sample weights as an array: finite, not negative, not all zero.
+
+    Parameters
+    ----------
+    sample_weight : array_like, scalar or None
+        None stays None; a scalar is the weight of every row.
+    n_rows : int
+        Number of rows.
+    ones_as_none : bool
+        Whether weights that are all 1 become None, so that a fit takes the unweighted path.
 
     Examples
     --------
@@ -387,24 +248,82 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None
     """
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = _weight_numbers(sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
         raise InvalidArgumentError(
-            f"sample_weight must have one weight for each of the {n_rows} rows; "
-            f"got shape {weights.shape}."
+            f"sample_weight must have one weight per row, shape ({n_rows},); got shape "
+            f"{weights.shape}."
         )
-    lowest = weights.min(initial=0.0)
-    total = weights.sum()
-    if not np.isfinite(total) or lowest < 0 or total <= 0:
+    bad = ~np.isfinite(weights) | (weights < 0)
+    if bad.any():
+        row = int(np.argmax(bad))
         raise InvalidArgumentError(
-            "sample_weight must be finite, not negative and not all zero; "
-            f"got a sum of {total} and a smallest weight of {lowest}."
+            f"sample_weight must be finite and not negative; got {weights[row]} in row {row}. "
+            "Give a row weight 0 to leave it out."
         )
-    return weights
+    if not weights.any():
+        raise InvalidArgumentError(
+            "sample_weight must be above 0 for at least one row; got all zeros."
+        )
+    if weights.max() > _LARGEST_WEIGHT_SUM / n_rows:
+        raise InvalidArgumentError(
+            f"sample_weight must have a sum of at most {_LARGEST_WEIGHT_SUM:g}; got weights up to "
+            f"{weights.max():g}. Divide them by their largest."
+        )
+    return None if ones_as_none and bool((weights == 1.0).all()) else weights
 
 
-def check_probabilities(probabilities: ArrayLike, n_classes: int) -> Floats:
-    """Return probabilities as rows by classes, each row a distribution.
+def _weight_numbers(given: Any) -> FloatArray:
+    """Return a copy of the weights as floats; masked ones become NaN, which is refused later."""
+    if isinstance(given, np.ma.MaskedArray):
+        given = np.where(np.ma.getmaskarray(given), np.nan, given.data)
+    kind = getattr(getattr(given, "dtype", None), "kind", "O")
+    try:
+        if kind in "cmM":  # complex numbers and dates, which NumPy would convert silently
+            raise TypeError(f"dtype {given.dtype}")
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(
+            f"sample_weight must have one number per row; got a value that is not a number "
+            f"({error})."
+        ) from error
+
+
+def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """Return a copy of the groups as an array: one entry per row, none of them missing.
+
+    Examples
+    --------
+    >>> check_groups(["a", "a", "b"], 3).tolist()
+    ['a', 'a', 'b']
+    """
+    if groups is None:
+        return None
+    array = np.array(groups)
+    if array.shape != (n_rows,):
+        raise InvalidArgumentError(
+            f"groups must have one entry per row, shape ({n_rows},); got shape {array.shape}."
+        )
+    try:
+        distinct = np.unique(array)
+        missing = distinct[distinct != distinct]
+    except TypeError as error:  # None, or 1 and "a" as objects
+        raise InvalidTypeError(
+            f"groups must be of one type and never missing; got values that cannot be sorted "
+            f"({error}). Convert them to text first."
+        ) from error
+    if len(missing):
+        raise InvalidArgumentError(
+            f"groups must have an entry for every row; got {missing[0]}. Give each row without a "
+            "group one of its own."
+        )
+    return array
+
+
+def check_probabilities(probabilities: ArrayLike, n_classes: int) -> FloatArray:
+    """Return predicted probabilities with one row per row and one column per class.
 
     One column is read as the probability of the second of two classes.
 
@@ -427,13 +346,176 @@ def check_probabilities(probabilities: ArrayLike, n_classes: int) -> Floats:
         row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
         raise InvalidArgumentError(
             f"probabilities must be numbers; row {row} has {array[row].tolist()}. "
-            "Leave such rows out, or repair the model that made them."
+            "Remove such rows, or repair the model that predicted them."
         )
-    off = np.abs(sums - 1.0)
-    if low < 0 or (len(off) and off.max() > SUM_TOLERANCE):
-        row = int(off.argmax()) if low >= 0 else int(array.min(axis=1).argmin())
+    deviation = np.abs(sums - 1.0)
+    if low < 0 or (len(deviation) and deviation.max() > _PREDICTION_TOLERANCE):
+        row = int(deviation.argmax()) if low >= 0 else int(array.min(axis=1).argmin())
         raise InvalidArgumentError(
             f"probabilities must be at least 0 and sum to 1 in each row; row {row} has "
             f"{array[row].tolist()}. Divide each row by its sum, or calibrate the scores first."
         )
     return array
+
+
+# Arrays of numbers that broadcast, for the formulas of sureleaf.levels
+
+
+def check_numbers(name: str, value: ArrayLike) -> FloatArray:
+    """Return a fresh float64 array of the value."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind in "biuf":
+            return given.astype(np.float64)
+        if given.dtype.kind == "O":  # fractions, decimals, integers beyond 64 bits; not None
+            items = [float(item) for item in given.flat]
+            return np.array(items, dtype=np.float64).reshape(given.shape)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InvalidTypeError(
+        f"{name} must be a number or an array of numbers; got {_shortened(value)}. "
+        "Convert it to numbers first."
+    )
+
+
+def check_range(
+    name: str,
+    value: ArrayLike,
+    allowed: Callable[[FloatArray], NDArray[np.bool_]],
+    expected: str,
+    advice: Callable[[float], str] = lambda value: "",
+    *,
+    core: int = 0,
+) -> FloatArray:
+    """Return the numbers with NaN for elements that are not allowed; a bad scalar raises.
+
+    With ``core=1`` a bad element of a single vector raises, too.
+
+    Examples
+    --------
+    >>> check_range("share", [0.2, -1.0], lambda x: x >= 0, "0 or more")
+    array([0.2, nan])
+    """
+    array = check_numbers(name, value)
+    good = allowed(array)
+    if good.all():
+        return array
+    if array.ndim <= core:
+        number = float(array[~good].flat[0])
+        raise InvalidArgumentError(f"{name} must be {expected}; got {number!r}.{advice(number)}")
+    array[~good] = np.nan
+    return array
+
+
+def check_rows(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
+    """Check numbers of rows: 0 or more, fractions and infinity (the limit) included."""
+    return check_range(
+        name, value, lambda n: n >= 0, "a number of rows, 0 or more", _nan_advice, core=core
+    )
+
+
+def check_finite_rows(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
+    """Check counts of rows: 0 or more, fractions included, infinity not."""
+    return check_range(
+        name,
+        value,
+        lambda y: (y >= 0) & np.isfinite(y),
+        "a finite count of rows, 0 or more",
+        _nan_advice,
+        core=core,
+    )
+
+
+def check_p_max(value: ArrayLike, name: str = "p_max", *, core: int = 0) -> FloatArray:
+    """Check probabilities of the more probable of two classes: from 0.5 to 1."""
+    return check_range(
+        name, value, lambda p: (p >= 0.5) & (p <= 1), "from 0.5 to 1", _p_max_advice, core=core
+    )
+
+
+def check_unit_interval(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
+    """Check probabilities, shares and mixing weights: from 0 to 1."""
+    return check_range(
+        name, value, lambda p: (p >= 0) & (p <= 1), "from 0 to 1", _percent_advice, core=core
+    )
+
+
+def check_distribution(name: str, value: ArrayLike) -> FloatArray:
+    """Check probabilities along the last axis: 0 or more, with sum 1 (within 1e-8, then scaled).
+
+    Examples
+    --------
+    >>> check_distribution("shares", [[0.25, 0.75], [0.5, 0.6]])
+    array([[0.25, 0.75],
+           [ nan,  nan]])
+    """
+    array = check_numbers(name, value)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise InvalidArgumentError(
+            f"{name} must have a last axis to add up along; got shape {array.shape}. "
+            "Give at least one number, such as [1.0]."
+        )
+    total = array.sum(axis=-1, keepdims=True)
+    is_one = np.abs(total - 1) <= _DISTRIBUTION_TOLERANCE
+    good = (array >= 0).all(axis=-1, keepdims=True) & is_one
+    if array.ndim == 1 and not good.all():
+        raise InvalidArgumentError(
+            f"{name} must be 0 or more and add up to 1; got {_shortened(array.tolist())} with sum "
+            f"{float(total[0]):.10g}. Divide counts by their sum first."
+        )
+    return np.where(good, array / np.where(good, total, 1.0), np.nan)
+
+
+def check_pairs(
+    name: str, values: FloatArray, good: NDArray[np.bool_], expected: str, *, scalars: bool
+) -> FloatArray:
+    """Return the values with NaN where a relation between two arguments fails; scalars raise.
+
+    Examples
+    --------
+    >>> y, n = np.array([2.0, 9.0]), np.array([5.0, 5.0])
+    >>> check_pairs("y", y, y <= n, "at most n", scalars=False)
+    array([ 2., nan])
+    """
+    if good.all():
+        return values
+    if scalars:
+        bad = float(values[~good].flat[0])
+        raise InvalidArgumentError(f"{name} must be {expected}; got {bad!r}.")
+    return np.where(good, values, np.nan)
+
+
+def broadcast(**arrays: FloatArray) -> tuple[FloatArray, ...]:
+    """Return the arrays in their common shape, or name the shapes that do not fit."""
+    try:
+        return tuple(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InvalidArgumentError(
+            f"shapes must broadcast to one shape; got {shapes}. "
+            "Give arrays of equal length, or add an axis with [:, None]."
+        ) from None
+
+
+def scalar_or_array(result: FloatArray) -> Numbers:
+    """Return a float for a result without axes, the array itself otherwise."""
+    return float(result) if result.ndim == 0 else result
+
+
+def _p_max_advice(p: float) -> str:
+    if 0 <= p < 0.5:
+        return f" It is the larger of p and 1 - p: did you mean {1 - p:.6g}?"
+    return _percent_advice(p)
+
+
+def _percent_advice(p: float) -> str:
+    return f" Did you mean {p / 100:.6g}?" if 1 < p <= 100 else _nan_advice(p)
+
+
+def _nan_advice(value: float) -> str:
+    return " Remove or replace missing values first." if np.isnan(value) else ""
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

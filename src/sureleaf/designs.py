@@ -1,6 +1,6 @@
 """Designs: which rows train and which rows test.
 
-The designs live in the room `sureleaf.evaluation`; this is where they are imported from.
+They are defined in `sureleaf.evaluation.designs`; users import them from here.
 """
 
 from sureleaf.evaluation.designs import *  # noqa: F403

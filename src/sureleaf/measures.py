@@ -1,7 +1,7 @@
 """Measures: plain functions of truth and predictions or probabilities.
 
 A rate of no rows is 0, an area of one class is NaN, and every function takes ``sample_weight``.
-The functions live in the room `sureleaf.evaluation`; this is where they are imported from.
+They are defined in `sureleaf.evaluation.measures`; users import them from here.
 """
 
 from sureleaf.evaluation.measures import *  # noqa: F403

@@ -1,15 +1,17 @@
 """Random numbers that depend on a seed and a key, never on what was drawn before.
 
-Each use has its own counter-based stream (Philox), keyed by the seed, the purpose and, say, the
-repeat: one worker or many, in any order, draw the same. Only the raw stream is used for designs,
-because numpy promises that it never changes, and of no method above it.
+Each use has its own counter-based stream (Philox), keyed by the seed, the purpose and a number
+such as the repeat. So one worker or many, in any order, draw the same numbers. Designs use only
+the raw stream: NumPy promises that it never changes, but not the methods built on it.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import Integers
-from sureleaf.errors import InvalidTypeError
+from sureleaf.arguments import IntArray
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 
 __all__ = [
     "CURVE",
@@ -17,6 +19,7 @@ __all__ = [
     "INTERVAL",
     "PARTITION",
     "RESAMPLE",
+    "draw_seed",
     "draw_with_replacement",
     "generator",
     "read_seed",
@@ -24,21 +27,12 @@ __all__ = [
     "shuffled",
 ]
 
-
 PARTITION, RESAMPLE, FIT, INTERVAL, CURVE = range(5)
 """Purposes: the first part of a key."""
 
 
-def _stream(seed: int, key: tuple[int, ...]) -> np.random.Philox:
-    return np.random.Philox(np.random.SeedSequence(seed, spawn_key=key))
-
-
-def _raw(n: int, seed: int, key: tuple[int, ...]) -> NDArray[np.uint64]:
-    return np.asarray(_stream(seed, key).random_raw(n), dtype=np.uint64)
-
-
-def shuffled(n: int, seed: int, *key: int) -> Integers:
-    """Row numbers 0 to n - 1 in random order.
+def shuffled(n: int, seed: int, *key: int) -> IntArray:
+    """Return the row numbers 0 to n - 1 in random order.
 
     Examples
     --------
@@ -48,14 +42,8 @@ def shuffled(n: int, seed: int, *key: int) -> Integers:
     return np.argsort(_raw(n, seed, key), kind="stable").astype(np.int64)
 
 
-def draw_with_replacement(n: int, size: int, seed: int, *key: int) -> Integers:
-    """Draw `size` row numbers below n, each independently.
-
-    Examples
-    --------
-    >>> draw_with_replacement(10, 5, 0).tolist() == draw_with_replacement(10, 5, 0).tolist()
-    True
-    """
+def draw_with_replacement(n: int, size: int, seed: int, *key: int) -> IntArray:
+    """Draw `size` row numbers below n, each independently of the others."""
     unit = (_raw(size, seed, key) >> np.uint64(11)).astype(np.float64)
     unit *= 2.0**-53
     unit *= n
@@ -63,35 +51,17 @@ def draw_with_replacement(n: int, size: int, seed: int, *key: int) -> Integers:
 
 
 def seed_for(seed: int, *key: int) -> int:
-    """Return a seed below 2^31 for an estimator's random_state.
-
-    Examples
-    --------
-    >>> seed_for(0, FIT, 1) == seed_for(0, FIT, 1) != seed_for(0, FIT, 2)
-    True
-    """
+    """Return a seed below 2^31 for the random_state of an estimator."""
     return int(_raw(1, seed, key)[0] >> np.uint64(33))
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:
-    """Return a numpy generator of its own stream.
-
-    Examples
-    --------
-    >>> bool(generator(0, 1).random() == generator(0, 1).random())
-    True
-    """
+    """Return a numpy generator with a stream of its own."""
     return np.random.Generator(_stream(seed, key))
 
 
 def read_seed(random_state: object) -> int:
-    """Return the seed that random_state stands for; None takes one from the system.
-
-    Examples
-    --------
-    >>> read_seed(7)
-    7
-    """
+    """Return the seed of an evaluation; None takes a new one from the operating system."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(random_state, np.random.Generator):
@@ -104,3 +74,27 @@ def read_seed(random_state: object) -> int:
         "random_state must be None, a whole number of at least 0, or a numpy generator; "
         f"got {random_state!r}."
     )
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the seed of an estimator, by scikit-learn's rules: None is NumPy's global state."""
+    if isinstance(random_state, int | np.integer) and 0 <= random_state < 2**128:
+        return int(random_state)
+    from sklearn.utils import check_random_state  # designs do without it
+
+    try:
+        state = check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            "random_state must be a whole number from 0 on, a numpy.random.RandomState or None; "
+            f"got {random_state!r}."
+        ) from error
+    return int(state.randint(np.iinfo(np.int32).max))
+
+
+def _stream(seed: int, key: tuple[int, ...]) -> np.random.Philox:
+    return np.random.Philox(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def _raw(n: int, seed: int, key: tuple[int, ...]) -> NDArray[np.uint64]:
+    return np.asarray(_stream(seed, key).random_raw(n), dtype=np.uint64)

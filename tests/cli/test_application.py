@@ -60,7 +60,10 @@ def test_the_help_lists_every_command_with_what_it_does() -> None:
         (["plan", "--p-max", "high"], "--p-max must be a number such as 0.75 or a range"),
         (["plan", "--p-max", "0.6", "0.7", "0.8"], "--p-max must be a number such as 0.75"),
         (["reproduce", "zhang"], "document must be one of zhang2024, xu2022, aw, or chawla2006"),
-        (["reproduce", "zhang2024", "--table", "20"], "zhang2024 has no table 20"),
+        (
+            ["reproduce", "zhang2024", "--table", "20"],
+            "part must be a part of zhang2024, table 1 to table 19; got 'table 20'",
+        ),
     ],
 )
 def test_an_error_is_one_line_on_stderr_with_exit_code_2(

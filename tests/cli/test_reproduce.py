@@ -12,9 +12,10 @@ from tests.cli.command import sureleaf
 def test_the_last_lines_count_all_figures() -> None:
     done = sureleaf("reproduce", "zhang2024")
     assert done.returncode == 0
-    assert "1,586 figures: 1,130 as defined, 437 from another computation, 19 misprints." in (
-        " ".join(done.stdout.split())
-    )
+    shown = " ".join(done.stdout.split())
+    assert "1,586 figures: 1,130 as defined, 437 from another computation, 19 misprints." in shown
+    assert "1,556 computed by this library's functions: 1,105 as defined, 434 from" in shown
+    assert "30 arithmetic of the document: 25 as defined, 3 from another computation" in shown
 
 
 def test_json_is_the_result_object() -> None:
@@ -66,5 +67,5 @@ def test_a_part_may_be_chosen_by_name() -> None:
 def test_an_unknown_part_is_one_line() -> None:
     done = sureleaf("reproduce", "aw", "--part", "nope")
     assert done.returncode == 2
-    assert done.stderr.startswith("sureleaf: aw has no nope")
+    assert done.stderr.startswith("sureleaf: part must be a part of aw, ")
     assert len(done.stderr.splitlines()) == 1

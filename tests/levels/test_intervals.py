@@ -1,10 +1,13 @@
-"""Intervals for p_max, confidence and utility."""
+"""Intervals for a probability, p_max, confidence and utility."""
+
+import math
 
 import mpmath
 import numpy as np
 import pytest
 from scipy.special import betainc
 from scipy.stats import binom, binomtest
+from statsmodels.stats.proportion import proportion_confint
 
 from sureleaf import InvalidArgumentError
 from sureleaf.levels import confidence, level_intervals, p_max_interval, utility
@@ -130,7 +133,9 @@ def test_the_ends_of_clopper_and_pearson_have_tails_of_half_the_rest(k, n):
     assert float(1 - tail_at_least(k + 1, n, mpmath.mpf(high))) == pytest.approx(0.05, abs=1e-12)
 
 
-@pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 7), (10, 10), (80, 100)])
+@pytest.mark.parametrize(
+    ("k", "n"), [(0, 1), (1, 1), (0, 5), (3, 7), (10, 10), (80, 100), (4999, 5000)]
+)
 def test_the_ends_of_wilson_solve_its_equation(k, n):
     z = mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf("0.95"))
     for end in wilson(k, n):
@@ -184,7 +189,7 @@ def test_edges_are_closed_and_no_rows_tell_nothing(interval):
 
 @pytest.mark.parametrize("interval", INTERVALS.values(), ids=list(INTERVALS))
 def test_bad_counts_and_levels_are_named(interval):
-    with pytest.raises(InvalidArgumentError, match="hits must be at most n"):
+    with pytest.raises(InvalidArgumentError, match="successes must be at most n"):
         interval(3, 2)
     with pytest.raises(InvalidArgumentError, match=r"level must be .*got 95.*0\.95"):
         interval(1, 2, level=95)
@@ -261,3 +266,49 @@ def test_the_fewest_rows_are_found_and_nan_where_there_are_none():
     assert found[:5].tolist() == enough[:5].tolist()
     assert np.isnan(found[5:]).all()
     assert len(min_rows(lambda n, places: n > 0, 0)) == 0
+
+
+CASES = [(0, 1), (1, 1), (0, 20), (1, 20), (19, 20), (20, 20), (80, 100), (4999, 5000)]
+
+
+@pytest.mark.parametrize(("successes", "n"), CASES)
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_both_intervals_are_those_of_statsmodels(successes: int, n: int, level: float) -> None:
+    expected = proportion_confint(successes, n, alpha=1 - level, method="wilson")
+    assert wilson(successes, n, level=level) == pytest.approx(expected, abs=1e-12)
+    expected = proportion_confint(successes, n, alpha=1 - level, method="beta")
+    assert clopper_pearson(successes, n, level=level) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_ends_of_clopper_pearson_have_the_tail_they_promise() -> None:
+    low, high = clopper_pearson(7, 30, level=0.9)
+    assert binom.sf(6, 30, low) == pytest.approx(0.05)
+    assert binom.cdf(7, 30, high) == pytest.approx(0.05)
+
+
+def test_80_of_100_have_the_published_wilson_interval() -> None:
+    assert wilson(80, 100) == pytest.approx((0.7112, 0.8666), abs=5e-5)
+
+
+def test_without_rows_the_interval_is_0_to_1() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert clopper_pearson(0, 0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "message"),
+    [
+        (-1, 5, "successes must be a finite count of rows, 0 or more; got -1.0"),
+        (6, 5, r"successes must be at most n \(give counts, not rates\); got 6.0"),
+        (1, math.inf, "n must be a finite count of rows, 0 or more; got inf"),
+        (math.nan, 5, "successes must be a finite count of rows, 0 or more; got nan"),
+    ],
+)
+def test_impossible_counts_are_refused(successes: float, n: float, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        wilson(successes, n)
+
+
+def test_a_level_in_percent_is_recognised() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"got 95. Did you mean 0.95\?"):
+        wilson(8, 10, level=95)

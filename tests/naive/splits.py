@@ -20,7 +20,7 @@ TIE = 1e-10  # gini, entropy: decreases closer than this share of the node's imp
 class Rules:
     """What the user of the tree can choose."""
 
-    criterion: Literal["gain_ratio", "entropy", "gini"] = "gain_ratio"
+    criterion: str = "gain_ratio"
     categorical_split: Literal["multiway", "subset"] = "multiway"
     max_depth: int | None = None
     min_samples_leaf: float = 2
@@ -160,7 +160,7 @@ def c45_subset(
 
 def purest_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) -> Split | None:
     """The legal split of largest decrease; the first column, then the lowest cut, on ties."""
-    impurity = {"entropy": entropy, "gini": gini}[rules.criterion]
+    impurity = IMPURITIES[rules.criterion]
     close = TIE * impurity(data.counts(rows, weights)) / weights.sum()
     best_decrease, best = -np.inf, None
     for feature, n_categories in enumerate(data.categories):
@@ -247,6 +247,9 @@ def gini(counts: np.ndarray) -> np.ndarray:
     total = counts.sum(-1)
     squares = (counts**2).sum(-1)
     return total - np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+
+
+IMPURITIES = {"gain_ratio": entropy, "entropy": entropy, "gini": gini}
 
 
 def gain(branches: np.ndarray, total: float, impurity=entropy) -> np.ndarray:

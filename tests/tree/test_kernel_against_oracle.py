@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sureleaf import _kernel
 from sureleaf.probability import Frequency, Laplace
 from sureleaf.tree import mixture
 from tests.naive import c45
-from tests.naive.splits import Rules, counts_by_category, entropy, gain, gini, groupings
+from tests.naive.splits import IMPURITIES, Rules, counts_by_category, gain, groupings
 from tests.naive.tree import Table, divide, predict_proba
 from tests.reference.compare import first_difference
 from tests.tree.encoded import fit, training_rows
 
-CRITERIA = ["gain_ratio", "entropy", "gini"]
+CRITERIA = _kernel.criterion_names()
 STYLES = {
     "continuous": st.floats(-1e6, 1e6),
     "few values": st.integers(0, 4).map(float),
@@ -100,7 +101,7 @@ def test_larger_tables_with_many_holes_give_the_oracles_tree(data):
 
 
 def worth(sides: np.ndarray, total: float, by: Rules) -> float:
-    return float(gain(sides, total, gini if by.criterion == "gini" else entropy))
+    return float(gain(sides, total, IMPURITIES[by.criterion]))
 
 
 def best_grouping(data: Table, feature: int, rows, weights, by: Rules) -> float:

@@ -297,8 +297,8 @@ inline void win_probabilities(std::int64_t n, std::span<const double> probabilit
     return;
   }
   Race race(rows, std::move(means), rest, first, last);
-  const std::vector<double>& found = race.run();
-  for (std::size_t i = 0; i < able.size(); ++i) wins[able[i]] = std::clamp(found[i], 0.0, 1.0);
+  const std::vector<double>& results = race.run();
+  for (std::size_t i = 0; i < able.size(); ++i) wins[able[i]] = std::clamp(results[i], 0.0, 1.0);
 }
 
 }  // namespace sureleaf::classes

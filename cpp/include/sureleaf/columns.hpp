@@ -1,4 +1,4 @@
-// A table as the kernel sees it: borrowed columns of numbers or category codes.
+// A table as the kernel reads it: borrowed columns of numbers or category codes.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ enum class Kind : std::uint8_t { numeric, categorical, ordered };
 inline constexpr std::int32_t missing_code = -1;
 inline constexpr std::int32_t unseen_code = -2;
 
-// One column of any stride: float64 numbers (NaN is missing) or int32 category codes; or narrow, as
-// rows to be predicted often come: int64 numbers or int8 codes.
+// One column of any stride: float64 numbers (NaN is missing) or int32 category codes. Rows that are
+// only predicted may be narrow: int64 numbers or int8 codes.
 struct Column {
   Kind kind = Kind::numeric;
   const char* data = nullptr;
@@ -27,26 +27,26 @@ struct Column {
   Cell cell(std::size_t row) const {
     return *reinterpret_cast<const Cell*>(data + static_cast<std::ptrdiff_t>(row) * stride);
   }
-  // Of tables that trees are grown on, which are not narrow.
+  // Only for tables that trees are grown on, which are not narrow.
   double number(std::size_t row) const { return cell<double>(row); }
   std::int32_t code(std::size_t row) const { return cell<std::int32_t>(row); }
-  // The place of a row on the line that thresholds cut; NaN where it has none.
+  // The number that thresholds are compared with; NaN if it is missing.
   double value(std::size_t row) const {
-    return kind == Kind::numeric ? number(row) : place_of(code(row));
+    return kind == Kind::numeric ? number(row) : position_of(code(row));
   }
-  // The same of any rows.
-  std::int32_t walked_code(std::size_t row) const {
+  // The same for columns of any width.
+  std::int32_t any_code(std::size_t row) const {
     return is_narrow ? cell<std::int8_t>(row) : code(row);
   }
-  double walked_value(std::size_t row) const {
-    if (kind != Kind::numeric) return place_of(walked_code(row));
+  double any_value(std::size_t row) const {
+    if (kind != Kind::numeric) return position_of(any_code(row));
     return is_narrow ? static_cast<double>(cell<std::int64_t>(row)) : number(row);
   }
-  static double place_of(std::int32_t code) {
+  static double position_of(std::int32_t code) {
     return code < 0 ? std::nan("") : static_cast<double>(code);
   }
   bool has_thresholds() const { return kind != Kind::categorical; }
-  // Numbers side by side.
+  // Whether the numbers are adjacent.
   bool is_dense() const {
     return kind == Kind::numeric && !is_narrow &&
            stride == static_cast<std::ptrdiff_t>(sizeof(double));

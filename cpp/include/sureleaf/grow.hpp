@@ -1,4 +1,4 @@
-// Growing a tree: which node when, by which threads, and split by which column.
+// Growing a tree: the order of nodes, their threads, and the column of each split.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,13 @@
 #include <span>
 #include <vector>
 
-#include "sureleaf/arena.hpp"
-#include "sureleaf/cut.hpp"
-#include "sureleaf/divide.hpp"
+#include "sureleaf/best_split.hpp"
 #include "sureleaf/growth.hpp"
+#include "sureleaf/node_queue.hpp"
+#include "sureleaf/partition.hpp"
 #include "sureleaf/presort.hpp"
-#include "sureleaf/threads.hpp"
+#include "sureleaf/thread_pool.hpp"
 #include "sureleaf/tree.hpp"
-#include "sureleaf/waiting.hpp"
 #include "sureleaf/workspace.hpp"
 
 namespace sureleaf {
@@ -25,90 +24,92 @@ template <class Entry>
 class Grower {
  public:
   Grower(const Presorted& data, std::span<const std::int32_t> labels, std::size_t n_classes,
-         RowWeights weights, const GrowthRules& rules, std::size_t n_threads, Patience& patience)
-      : growth_(data, labels, n_classes, weights, rules),
-        crew_(n_threads),
-        patience_(patience),
-        workspaces_(crew_.size(), Workspace<Entry>(n_classes)),
-        cuts_(growth_, patience),
-        divider_(growth_, workspaces_, patience) {}
+         RowWeights weights, const GrowthConfig& config, std::size_t n_threads,
+         InterruptFlag& interrupt)
+      : growth_(data, labels, n_classes, weights, config),
+        pool_(n_threads),
+        interrupt_(interrupt),
+        workspaces_(pool_.size(), Workspace<Entry>(n_classes)),
+        finder_(growth_, interrupt),
+        partitioner_(growth_, workspaces_, interrupt) {}
 
-  // `take_order` hands over the order of a column: a copy of the shared one, or that one itself.
+  // `take_order` gives the order of a column: a copy of the shared one, or the shared one itself.
   template <class TakeOrder>
   Tree run(TakeOrder&& take_order) {
-    growth_.make_lists(take_order, crew_, patience_);
+    growth_.make_lists(take_order, pool_, interrupt_);
     Arena top(growth_.n_classes);
     top.add_nodes(1);
-    Waiting waiting(patience_);
-    std::vector<Work> nodes;
+    NodeQueue queue(interrupt_);
+    std::vector<NodeTask> nodes;
     nodes.push_back(growth_.make_root(top.weights(0)));
-    waiting.add(std::move(nodes), top);
-    split_together(waiting, top);
-    crew_.run(crew_.size(), patience_, [&](std::size_t, std::size_t thread) {
-      waiting.work_off(
-          [&](Work& work, Arena& arena) { grow_below(work, arena, workspaces_[thread], waiting); });
+    queue.add(std::move(nodes), top);
+    split_together(queue, top);
+    pool_.run(pool_.size(), interrupt_, [&](std::size_t, std::size_t thread) {
+      queue.run([&](NodeTask& task, Arena& arena) {
+        grow_below(task, arena, workspaces_[thread], queue);
+      });
     });
     growth_.lists.clear();
-    return flatten_arenas(top, waiting.arenas());
+    return flatten_arenas(top, queue.arenas());
   }
 
  private:
-  // ---- the order of work ------------------------------------------------------------------
+  // ---- the order of nodes -----------------------------------------------------------------
 
-  // Nodes near the root are split one after the other, their columns shared out among the threads,
-  // until there is enough for each thread to do alone while the largest node is split.
-  void split_together(Waiting& waiting, Arena& arena) {
-    while (!waiting.is_empty() &&
-           waiting.n_rows() - waiting.largest() < (crew_.size() - 1) * waiting.largest()) {
-      Work work = waiting.take_largest();
-      std::vector<Work> branches;
-      split(work, arena, workspaces_[0], crew_, branches);
-      waiting.add(std::move(branches), arena);
+  // Nodes near the root are split one after the other, and threads share their columns, until there
+  // is enough work for each thread to take nodes of its own.
+  void split_together(NodeQueue& queue, Arena& arena) {
+    while (!queue.is_empty() &&
+           queue.n_rows() - queue.largest() < (pool_.size() - 1) * queue.largest()) {
+      NodeTask task = queue.take_largest();
+      std::vector<NodeTask> branches;
+      split(task, arena, workspaces_[0], pool_, branches);
+      queue.add(std::move(branches), arena);
     }
   }
 
-  // Grows a node to its end, or splits it for others to go on with where it is large.
-  void grow_below(Work& root, Arena& arena, Workspace<Entry>& space, Waiting& waiting) {
-    constexpr std::size_t n_turns = 6;  // of a thread at the least, for all to end together
-    const bool is_large = root.n > growth_.n_root / (n_turns * crew_.size()) && crew_.size() > 1;
-    std::vector<Work> pending;
+  // Grows a node to the end; a large node is split once, and its children are queued.
+  void grow_below(NodeTask& root, Arena& arena, Workspace<Entry>& space, NodeQueue& queue) {
+    constexpr std::size_t n_turns = 6;  // per thread at least, so that all threads end together
+    const bool is_large = root.n > growth_.n_root / (n_turns * pool_.size()) && pool_.size() > 1;
+    std::vector<NodeTask> pending;
     pending.push_back(std::move(root));
-    Crew alone(1);
+    ThreadPool alone(1);
     while (!pending.empty()) {
-      patience_.check();
-      Work work = std::move(pending.back());
+      interrupt_.check();
+      NodeTask task = std::move(pending.back());
       pending.pop_back();
-      split(work, arena, space, alone, pending);
-      if (is_large) return waiting.add(std::move(pending), arena);
+      split(task, arena, space, alone, pending);
+      if (is_large) return queue.add(std::move(pending), arena);
     }
   }
 
-  void split(Work& work, Arena& arena, Workspace<Entry>& space, Crew& crew,
-             std::vector<Work>& pending) {
-    if (growth_.is_leaf(arena.weights(work.node), work.depth)) return;
+  void split(NodeTask& task, Arena& arena, Workspace<Entry>& space, ThreadPool& pool,
+             std::vector<NodeTask>& pending) {
+    if (growth_.is_leaf(arena.weights(task.node), task.depth)) return;
     Totals& totals = space.totals;
-    set_totals(work, arena, totals);
+    set_totals(task, arena, totals);
     std::vector<Candidate>& candidates = space.candidates;
     candidates.resize(growth_.data.table.size());
-    if (crew.size() == 1)
-      cuts_.find_cuts(work, totals, space, candidates);
+    if (pool.size() == 1)
+      finder_.find_splits(task, totals, space, candidates);
     else
-      cuts_.find_cuts(work, totals, workspaces_, crew, candidates);
+      finder_.find_splits(task, totals, workspaces_, pool, candidates);
     for (std::size_t j = 0; j < candidates.size(); ++j)
-      if (candidates[j].hopeless) work.give_up(j);
+      if (candidates[j].exhausted) task.mark_exhausted(j);
     const std::size_t chosen = choose(candidates, totals);
     if (chosen == candidates.size()) return;
     const std::size_t n_before = pending.size();
-    divider_.make_split(work, chosen, candidates[chosen], arena, space, crew, pending);
-    if (space.branches.lost_rows.empty())
-      cuts_.hand_down(work, totals, std::span(pending).subspan(n_before), space);
+    partitioner_.make_split(task, chosen, candidates[chosen], arena, space, pool, pending);
+    if (space.branches.missing_rows.empty())
+      finder_.pass_down(task, totals, std::span(pending).subspan(n_before), space);
   }
 
-  void set_totals(const Work& work, Arena& arena, Totals& totals) const {
-    const std::span<const double> weights = arena.weights(work.node);
+  void set_totals(const NodeTask& task, Arena& arena, Totals& totals) const {
+    const std::span<const double> weights = arena.weights(task.node);
     totals.weights.assign(weights.begin(), weights.end());
-    totals.node = Group(weights, growth_.rules.uses_entropy());
-    totals.whole = work.side.empty() && growth_.weights.are_whole();
+    totals.node = Group(weights, growth_.config.criterion);
+    totals.whole = task.fractional_rows.empty() && growth_.weights.are_whole();
     totals.counts.clear();
     if (totals.whole)
       for (const double w : weights) totals.counts.push_back(static_cast<std::int64_t>(w));
@@ -117,8 +118,8 @@ class Grower {
   // ---- the best column --------------------------------------------------------------------
 
   std::size_t choose(const std::vector<Candidate>& candidates, const Totals& totals) const {
-    return growth_.rules.is_c45() ? choose_by_ratio(candidates)
-                                  : choose_by_gain(candidates, totals);
+    return growth_.config.has_c45_rules() ? choose_by_ratio(candidates)
+                                          : choose_by_gain(candidates, totals);
   }
 
   std::size_t choose_by_gain(const std::vector<Candidate>& candidates, const Totals& totals) const {
@@ -163,27 +164,27 @@ class Grower {
   }
 
   Growth<Entry> growth_;
-  Crew crew_;
-  Patience& patience_;
+  ThreadPool pool_;
+  InterruptFlag& interrupt_;
   std::vector<Workspace<Entry>> workspaces_;
-  CutFinder<Entry> cuts_;
-  Divider<Entry> divider_;
+  BestSplitFinder<Entry> finder_;
+  Partitioner<Entry> partitioner_;
 };
 
 }  // namespace detail
 
-// Grows a tree. Orders are shared with other trees; with `use_up` the tree may have them, which
-// saves their memory.
+// Grows a tree. Orders are shared with other trees; with `use_up` the tree may take them, which
+// saves memory.
 inline Tree grow(Presorted& data, std::span<const std::int32_t> labels, std::size_t n_classes,
-                 const RowWeights& weights, const GrowthRules& rules, std::size_t n_threads,
-                 bool use_up, Patience& patience) {
+                 const RowWeights& weights, const GrowthConfig& config, std::size_t n_threads,
+                 bool use_up, InterruptFlag& interrupt) {
   auto run = [&](auto entry) {
-    detail::Grower<decltype(entry)> grower(data, labels, n_classes, weights, rules, n_threads,
-                                           patience);
+    detail::Grower<decltype(entry)> grower(data, labels, n_classes, weights, config, n_threads,
+                                           interrupt);
     return grower.run([&](std::size_t j) -> std::vector<std::uint32_t> {
       PresortedColumn& column = data.columns[j];
       // C4.5 looks up its thresholds in the orders.
-      if (use_up && !rules.is_c45()) return std::move(column.order);
+      if (use_up && !config.has_c45_rules()) return std::move(column.order);
       return column.order;
     });
   };

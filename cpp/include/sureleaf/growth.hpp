@@ -1,9 +1,9 @@
-// What growing a tree works on: the rows in lists, and how much each counts.
+// The state of growing a tree: lists of rows, and the weight of each row.
 //
-// Rows of whole weight stand in lists, one a column in the order of its values, cut into a stretch
-// a node; splitting a node splits its stretch of every list and keeps the order. Rows that a
-// missing value has sent down several branches are in a small weighted list of the node's own, so
-// that data without missing values pays nothing for them.
+// Rows of whole weight are in lists, one list per column in the order of its values. A node has the
+// same range in every list; splitting a node partitions its range of every list and keeps the
+// order. Rows that went down several branches because of a missing value are in a small weighted
+// list per node, so that data without missing values pays nothing for them.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 #include <span>
 #include <vector>
 
-#include "sureleaf/impurity.hpp"
+#include "sureleaf/criterion.hpp"
 #include "sureleaf/presort.hpp"
 #include "sureleaf/split.hpp"
-#include "sureleaf/threads.hpp"
+#include "sureleaf/thread_pool.hpp"
 
 namespace sureleaf {
 
-// How much each row counts. Rows of weight zero take no part at all.
+// The weight of each row. Rows of weight 0 are left out.
 struct RowWeights {
   std::span<const std::uint32_t> whole;  // empty: every row counts once
   std::span<const double> fractional;    // not empty: used instead
-  // A row that counts k times stands for k rows, whose parts are kept one by one: then the tree has
-  // the last digit of the one grown on k rows.
+  // A row of count k stands for k rows, and its fractions are kept one by one: then the tree is
+  // that of k rows to the last digit.
   bool are_copies = false;
 
   bool are_whole() const { return fractional.empty(); }
@@ -43,37 +43,38 @@ namespace detail {
 inline constexpr std::uint32_t no_code = 0xFFFFFFFFu;
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-// A row, or a part of one, that counts by its weight.
-struct SideRow {
+// A row, or a fraction of one.
+struct FractionalRow {
   std::uint32_t row;
   std::uint32_t cls;
   double weight;
 };
 
-// A node that waits to be split.
-struct Work {
+// A node that is to be split.
+struct NodeTask {
   std::size_t node = 0;
-  std::size_t begin = 0, n = 0;  // its stretch of every list
+  std::size_t begin = 0, n = 0;  // its range in every list
   std::int64_t depth = 0;
-  std::vector<SideRow> side;
-  std::vector<std::size_t> n_known;       // a column with gaps each
-  std::vector<std::uint64_t> hopeless;    // a bit a column that no node below can be split on
-  std::vector<std::int64_t> code_counts;  // of its rows, where those of its parent told them
+  std::vector<FractionalRow> fractional_rows;
+  std::vector<std::size_t> n_known;      // one per column with missing values
+  std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
+  std::vector<std::int64_t>
+      code_counts;  // histograms of the small columns, if they follow from the parent's
 
-  bool is_hopeless(std::size_t j) const { return (hopeless[j / 64] >> (j % 64)) & 1; }
-  void give_up(std::size_t j) { hopeless[j / 64] |= std::uint64_t{1} << (j % 64); }
+  bool is_exhausted(std::size_t j) const { return (exhausted[j / 64] >> (j % 64)) & 1; }
+  void mark_exhausted(std::size_t j) { exhausted[j / 64] |= std::uint64_t{1} << (j % 64); }
 };
 
 template <class Entry>
 class Growth {
  public:
   Growth(const Presorted& presorted, std::span<const std::int32_t> row_labels,
-         std::size_t number_of_classes, RowWeights row_weights, const GrowthRules& growth_rules)
+         std::size_t number_of_classes, RowWeights row_weights, const GrowthConfig& growth_config)
       : data(presorted),
         labels(row_labels),
         n_classes(number_of_classes),
         weights(row_weights),
-        rules(growth_rules),
+        config(growth_config),
         packing(data.table.n_rows, n_classes, weights.largest_count()),
         logs(make_logs()),
         largest_count(weights.largest_count()) {}
@@ -82,44 +83,45 @@ class Growth {
   std::span<const std::int32_t> labels;
   std::size_t n_classes;
   RowWeights weights;
-  GrowthRules rules;
+  GrowthConfig config;
   Packing<Entry> packing;
   LogTable logs;
   std::size_t largest_count;
-  std::vector<std::vector<Entry>> lists;  // a column each; the last: rows in their own order
-  // Of the codes of columns with thresholds, where C4.5 may ask for them or some may not occur.
+  std::vector<std::vector<Entry>> lists;  // one per column; the last: rows in table order
+  // The first row of each code of a column with thresholds, where C4.5 needs it or not all codes
+  // occur.
   std::vector<std::vector<std::uint32_t>> first_rows;
-  std::vector<std::vector<std::uint32_t>> ranks;  // of a row's value, where rows may part
-  std::vector<char> has_gaps;
-  std::vector<std::size_t> gap_columns, root_known;
+  std::vector<std::vector<std::uint32_t>> ranks;  // of each row's value, if rows can be fractional
+  std::vector<char> has_missing;
+  std::vector<std::size_t> missing_columns, root_known;
   std::size_t n_root = 0;
   double total_weight = 0;
-  std::vector<std::size_t> first_line;  // of each small column in a table of all their codes
-  std::size_t n_lines = 0;
-  std::vector<std::size_t> lone_columns;  // all but the small ones
+  std::vector<std::size_t> first_bin;  // of each small column in the histograms of all
+  std::size_t n_bins = 0;
+  std::vector<std::size_t> large_columns;  // all but the small ones
 
   bool takes_part(std::size_t row) const { return weights.are_unit() || weights.weight(row) > 0; }
 
   template <class TakeOrder>
-  void make_lists(TakeOrder&& take_order, Crew& crew, Patience& patience) {
+  void make_lists(TakeOrder&& take_order, ThreadPool& pool, InterruptFlag& interrupt) {
     const std::size_t p = data.table.size();
     lists.resize(p + 1);
     for (const std::size_t j : data.small_columns) {
-      first_line.push_back(n_lines);
-      n_lines += data.n_codes(j) + 1;
+      first_bin.push_back(n_bins);
+      n_bins += data.n_codes(j) + 1;
     }
     for (std::size_t j = 0; j < p; ++j)
-      if (data.columns[j].small < 0) lone_columns.push_back(j);
+      if (data.columns[j].small < 0) large_columns.push_back(j);
     first_rows.resize(p);
     ranks.resize(p);
-    has_gaps.assign(p, 0);
+    has_missing.assign(p, 0);
     root_known.assign(p, 0);
     const bool all_rows = weights.are_unit();
-    crew.run(p, patience, [&](std::size_t j, std::size_t) {
+    pool.run(p, interrupt, [&](std::size_t j, std::size_t) {
       const PresortedColumn& column = data.columns[j];
       if (!column.is_ordered_list()) return;
       std::vector<std::uint32_t> order = take_order(j);
-      if (rows_may_part()) ranks[j] = ranks_of(order, column.n_known);
+      if (rows_may_be_fractional()) ranks[j] = ranks_of(order, column.n_known);
       lists[j] = pack_list(std::move(order), column.n_known, all_rows, root_known[j]);
     });
     bool any_codes = false;
@@ -127,19 +129,19 @@ class Growth {
       any_codes = any_codes || !data.columns[j].is_ordered_list();
       if (data.columns[j].is_ordered_list()) {
         n_root = lists[j].size();
-        if (root_known[j] < lists[j].size()) has_gaps[j] = 1;
+        if (root_known[j] < lists[j].size()) has_missing[j] = 1;
       }
     }
     for (std::size_t j = 0; j < p; ++j)
-      if (has_gaps[j]) gap_columns.push_back(j);
+      if (has_missing[j]) missing_columns.push_back(j);
     if (!any_codes && p > 0) return;
     std::vector<Entry>& rows = lists[p];
     for (std::size_t row = 0; row < data.table.n_rows; ++row)
       if (takes_part(row)) rows.push_back(pack(row, false));
     n_root = rows.size();
-    crew.run(p, patience, [&](std::size_t j, std::size_t) {
+    pool.run(p, interrupt, [&](std::size_t j, std::size_t) {
       const bool are_few = !data.columns[j].is_ordered_list() && data.table[j].has_thresholds();
-      if (rules.is_c45() && are_few && (needs_gap(j) || !weights.are_unit()))
+      if (config.has_c45_rules() && are_few && (needs_gap(j) || !weights.are_unit()))
         first_rows[j] = first_rows_of_codes(j);
     });
   }
@@ -155,7 +157,7 @@ class Growth {
     return packing.holds_counts() ? packing.count(entry) : weights.count(packing.row(entry));
   }
 
-  // Hands over a function from entry to whole weight, for loops in which a branch would be felt.
+  // Hands over a function from entry to whole weight, for loops in which a branch would cost time.
   template <class Use>
   void with_counts(Use&& use) const {
     if (weights.are_unit())
@@ -177,15 +179,17 @@ class Growth {
       use([this](Entry entry) { return weights.fractional[packing.row(entry)]; });
   }
 
-  std::size_t n_known(std::size_t j, const Work& work) const {
-    if (!has_gaps[j]) return work.n;
-    const auto at = std::lower_bound(gap_columns.begin(), gap_columns.end(), j);
-    return work.n_known[static_cast<std::size_t>(at - gap_columns.begin())];
+  std::size_t n_known(std::size_t j, const NodeTask& task) const {
+    if (!has_missing[j]) return task.n;
+    const auto index = std::lower_bound(missing_columns.begin(), missing_columns.end(), j);
+    return task.n_known[static_cast<std::size_t>(index - missing_columns.begin())];
   }
 
-  bool needs_gap(std::size_t j) const { return rules.is_c45() && !data.columns[j].gaps_are_wide; }
+  bool needs_gap(std::size_t j) const {
+    return config.has_c45_rules() && !data.columns[j].gaps_are_wide;
+  }
 
-  // Hands over a function from row to code (`no_code` where there is none).
+  // Hands over a function from row to code (`no_code` if the value is missing).
   template <class Use>
   void with_codes(std::size_t j, Use&& use) const {
     const PresortedColumn& column = data.columns[j];
@@ -205,14 +209,14 @@ class Growth {
     }
   }
 
-  // The node's stretch of an ordered list, as far as it has values.
-  std::span<const Entry> known_list(std::size_t j, const Work& work) const {
-    return {lists[j].data() + work.begin, n_known(j, work)};
+  // The node's range of an ordered list, up to the last known value.
+  std::span<const Entry> known_list(std::size_t j, const NodeTask& task) const {
+    return {lists[j].data() + task.begin, n_known(j, task)};
   }
 
-  std::span<const Entry> source_list(std::size_t j, const Work& work) const {
+  std::span<const Entry> source_list(std::size_t j, const NodeTask& task) const {
     const std::vector<Entry>& list = data.columns[j].is_ordered_list() ? lists[j] : lists.back();
-    return {list.data() + work.begin, work.n};
+    return {list.data() + task.begin, task.n};
   }
 
   bool is_leaf(std::span<const double> class_weights, std::int64_t depth) const {
@@ -221,25 +225,25 @@ class Growth {
       total += w;
       largest = std::max(largest, w);
     }
-    return depth >= rules.max_depth || 2 * rules.min_samples_leaf - total > c45_slack ||
+    return depth >= config.max_depth || 2 * config.min_samples_leaf - total > c45_slack ||
            total - largest < c45_slack;
   }
 
-  // The root, its class totals added to `totals`.
-  Work make_root(std::span<double> totals) {
+  // The root; its class totals are added to `totals`.
+  NodeTask make_root(std::span<double> totals) {
     for (std::size_t row = 0; row < data.table.n_rows; ++row)
       if (takes_part(row)) totals[label(row)] += weights.weight(row);
     total_weight = std::accumulate(totals.begin(), totals.end(), 0.0);
-    Work root;
+    NodeTask root;
     root.n = n_root;
-    root.hopeless.assign(data.table.size() / 64 + 1, 0);
-    for (const std::size_t j : gap_columns) root.n_known.push_back(root_known[j]);
+    root.exhausted.assign(data.table.size() / 64 + 1, 0);
+    for (const std::size_t j : missing_columns) root.n_known.push_back(root_known[j]);
     return root;
   }
 
  private:
-  // Where values are missing, rows go down several branches in parts.
-  bool rows_may_part() const {
+  // If values are missing, rows go down several branches.
+  bool rows_may_be_fractional() const {
     return std::any_of(data.columns.begin(), data.columns.end(), [&](const auto& column) {
       return column.is_ordered_list() ? column.n_known < data.table.n_rows : column.has_missing;
     });
@@ -259,14 +263,14 @@ class Growth {
   LogTable make_logs() const {
     double total = 0;
     for (std::size_t row = 0; row < data.table.n_rows; ++row) total += weights.weight(row);
-    // Fractional weights have no table, and their sum may be beyond any whole number.
-    const bool stored = rules.uses_entropy() && weights.are_whole();
+    // Fractional weights have no table, and their sum may exceed any whole number.
+    const bool stored = config.needs_logs() && weights.are_whole();
     const std::size_t largest = stored ? static_cast<std::size_t>(total) + 1 : 1;
     return LogTable(largest, stored ? std::min(largest + 1, std::size_t{1} << 23) : 1);
   }
 
   // The list of one column: the rows that take part, in order, with their classes. Made in the
-  // place of the order itself where the types agree.
+  // memory of the order itself if the types agree.
   std::vector<Entry> pack_list(std::vector<std::uint32_t> order, std::size_t n_known, bool all_rows,
                                std::size_t& known_kept) const {
     std::vector<Entry> list;
@@ -292,7 +296,7 @@ class Growth {
   }
 
   std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {
-    // The last one is that of missing values.
+    // The last entry is that of missing values.
     std::vector<std::uint32_t> first_row(data.n_codes(j) + 1, no_code);
     const auto [codes, step] = data.small_codes_of(j);
     for (auto entry = lists.back().rbegin(); entry != lists.back().rend(); ++entry) {

@@ -1,5 +1,5 @@
-// What growing a tree needs of each column, found once and shared by every tree grown on it:
-// the order of the rows where values are many, small codes where they are few.
+// What growing needs of each column, computed once and shared by all trees that are grown on the
+// table: the order of the rows if values are many, small codes if they are few.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 #include "sureleaf/columns.hpp"
 #include "sureleaf/sort_rows.hpp"
-#include "sureleaf/threads.hpp"
+#include "sureleaf/thread_pool.hpp"
 
 namespace sureleaf {
 
@@ -21,13 +21,13 @@ inline constexpr std::size_t max_rows = std::size_t{1} << 31;
 inline constexpr std::size_t max_small_codes = 255;
 
 struct PresortedColumn {
-  // Many values: rows by value, rows without one last; increase_bit marks a row whose value is
-  // above its predecessor's.
+  // Many values: rows by value, rows with a missing value last; increase_bit marks a row whose
+  // value is above that of the row before.
   std::vector<std::uint32_t> order;
   std::size_t n_known = 0;
-  // Few values or few categories: a code a row, gathered with those of the other such columns: as
-  // flag number `flag` of each row where there are two codes, nothing is missing and such columns
-  // are some, else as its code number `small`.
+  // Few values or few categories: one code per row, stored together with those of other such
+  // columns: as flag number `flag` of the row if there are two codes, no missing values and at
+  // least least_flags such columns, else as code number `small` of the row.
   std::int32_t flag = -1;
   std::int32_t small = -1;
   bool has_missing = true;
@@ -35,7 +35,7 @@ struct PresortedColumn {
   std::vector<double> values;
   // All different values are further apart than c45_gap.
   bool gaps_are_wide = true;
-  // Codes are read from the table itself: a categorical column of many categories.
+  // Codes are read from the table itself: a categorical column with many categories.
   bool codes_in_table = false;
 
   bool is_ordered_list() const { return flag < 0 && small < 0 && !codes_in_table; }
@@ -44,22 +44,22 @@ struct PresortedColumn {
 struct Presorted {
   Columns table;
   std::vector<PresortedColumn> columns;
-  // The flags of a row side by side, so that all of them are counted by a few vector additions.
+  // The flags of a row are adjacent, so that all are counted by a few vector additions.
   std::vector<std::uint8_t> flags;
-  std::size_t n_flags = 0;  // a row, the padding included
-  // The other small codes of a row side by side, so that a row costs one line of cache.
+  std::size_t n_flags = 0;  // per row, padding included
+  // The other small codes of a row are adjacent, so that a row costs one cache line.
   std::vector<std::uint8_t> small_codes;
   std::vector<std::size_t> small_columns;
   static constexpr std::size_t flag_padding = 16;
   static constexpr std::ptrdiff_t least_flags = 4;
 
-  // How many codes there are: their number stands for a missing value.
+  // The number of codes; it is also the code of a missing value.
   std::size_t n_codes(std::size_t j) const {
     return table[j].has_thresholds() ? columns[j].values.size()
                                      : static_cast<std::size_t>(table[j].n_categories);
   }
   const std::uint8_t* flags_of(std::size_t row) const { return flags.data() + row * n_flags; }
-  // A row's code in a column of few values: the first of them, and how far it is to the next.
+  // The codes of a column of few values: the first row's, and the distance to the next row's.
   std::pair<const std::uint8_t*, std::size_t> small_codes_of(std::size_t j) const {
     if (columns[j].flag >= 0) return {flags.data() + columns[j].flag, n_flags};
     return {small_codes.data() + columns[j].small, small_columns.size()};
@@ -68,30 +68,30 @@ struct Presorted {
 
 namespace detail {
 
-// In a table stored by rows a line of cache holds so many columns' values, which are read together.
+// In a table stored by rows, one cache line holds this many columns, which are read together.
 inline constexpr std::size_t line_columns = 8;
-// A missing value's code while the number of codes is not known.
+// The code of a missing value while the number of codes is not known.
 inline constexpr std::uint8_t small_missing = 255;
 
-// Finds the few different values of a column, or says that they are many. Open addressing in a
-// table that stays in the first-level cache; a continuous column is given up after some 300 rows.
+// Finds the distinct values of a column if they are few. Open addressing in a table that stays in
+// the first-level cache; a continuous column is dropped after about 300 rows.
 class FewValues {
  public:
   FewValues() {
     slots_.fill(empty);
     keys_.reserve(max_small_codes);
   }
-  // The provisional code of a value, or -1 when there are too many.
+  // The provisional code of a value, or -1 if there are too many values.
   int code_of(double x) {
     const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);
     if (bits == last_bits_) return last_code_;
     std::size_t slot = (bits * 0x9E3779B97F4A7C15ull) >> 54;
     for (;;) {
-      const std::int16_t found = slots_[slot];
-      if (found == empty) break;
-      if (keys_[static_cast<std::size_t>(found)] == bits) {
+      const std::int16_t code = slots_[slot];
+      if (code == empty) break;
+      if (keys_[static_cast<std::size_t>(code)] == bits) {
         last_bits_ = bits;
-        return last_code_ = found;
+        return last_code_ = code;
       }
       slot = (slot + 1) & 1023;
     }
@@ -116,7 +116,7 @@ class FewValues {
   int last_code_ = -1;
 };
 
-// A column on its way to small codes, a block of rows at a time.
+// Encodes a column of few values, one block of rows at a time.
 class FewValuesColumn {
  public:
   void add(const Column& column, std::size_t begin, std::size_t end) {
@@ -134,7 +134,7 @@ class FewValuesColumn {
     }
   }
   bool is_few() const { return is_few_; }
-  // The codes by ascending value; the values go to the column.
+  // The codes in the order of their values; the values are stored in `out`.
   std::vector<std::uint8_t> finish(PresortedColumn& out);
 
  private:
@@ -144,15 +144,16 @@ class FewValuesColumn {
 };
 
 inline std::vector<std::uint8_t> FewValuesColumn::finish(PresortedColumn& out) {
-  const std::vector<double> found = few_.values();
-  std::vector<std::uint8_t> by_value(found.size());
-  for (std::size_t i = 0; i < found.size(); ++i) by_value[i] = static_cast<std::uint8_t>(i);
-  std::sort(by_value.begin(), by_value.end(), [&](auto a, auto b) { return found[a] < found[b]; });
+  const std::vector<double> distinct = few_.values();
+  std::vector<std::uint8_t> by_value(distinct.size());
+  for (std::size_t i = 0; i < distinct.size(); ++i) by_value[i] = static_cast<std::uint8_t>(i);
+  std::sort(by_value.begin(), by_value.end(),
+            [&](auto a, auto b) { return distinct[a] < distinct[b]; });
   std::array<std::uint8_t, 256> rank{};
   rank[small_missing] = small_missing;
   for (std::size_t i = 0; i < by_value.size(); ++i) {
     rank[by_value[i]] = static_cast<std::uint8_t>(i);
-    out.values.push_back(found[by_value[i]]);
+    out.values.push_back(distinct[by_value[i]]);
     if (i > 0 && !(out.values[i - 1] + c45_gap < out.values[i])) out.gaps_are_wide = false;
   }
   for (std::uint8_t& code : codes_) code = rank[code];
@@ -168,14 +169,14 @@ inline std::vector<std::uint8_t> encode_small_categories(const Column& column, s
   return codes;
 }
 
-// Puts the small codes of the columns side by side, `width` a row, and lets go of the columns.
+// Puts the small codes of the columns side by side, `width` per row, and frees the columns.
 inline std::vector<std::uint8_t> interleave(std::vector<std::vector<std::uint8_t>>& codes,
                                             const std::vector<std::size_t>& columns,
-                                            std::size_t width, std::size_t n_rows, Crew& crew,
-                                            Patience& patience) {
+                                            std::size_t width, std::size_t n_rows, ThreadPool& pool,
+                                            InterruptFlag& interrupt) {
   std::vector<std::uint8_t> result(n_rows * width);
   constexpr std::size_t block = 4096;
-  crew.run((n_rows + block - 1) / block, patience, [&](std::size_t i, std::size_t) {
+  pool.run((n_rows + block - 1) / block, interrupt, [&](std::size_t i, std::size_t) {
     const std::size_t end = std::min(n_rows, (i + 1) * block);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::uint8_t* from = codes[columns[c]].data();
@@ -188,12 +189,12 @@ inline std::vector<std::uint8_t> interleave(std::vector<std::vector<std::uint8_t
 }
 
 inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std::uint8_t>>& codes,
-                               Crew& crew, Patience& patience) {
+                               ThreadPool& pool, InterruptFlag& interrupt) {
   std::vector<std::size_t> flagged;
   std::vector<std::uint8_t> highest(codes.size(), 0);
   for (std::size_t j = 0; j < codes.size(); ++j)
     if (!codes[j].empty()) highest[j] = *std::max_element(codes[j].begin(), codes[j].end());
-  // A vector of flags is as long for one of them as for many.
+  // Adding a vector of flags costs the same for one flag as for many.
   const bool has_flags = std::ranges::count(highest, 1) >= Presorted::least_flags;
   for (std::size_t j = 0; j < codes.size(); ++j) {
     if (codes[j].empty()) continue;
@@ -214,21 +215,21 @@ inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std
   const std::size_t n_rows = presorted.table.n_rows;
   constexpr std::size_t padding = Presorted::flag_padding;
   presorted.n_flags = (flagged.size() + padding - 1) / padding * padding;
-  presorted.flags = interleave(codes, flagged, presorted.n_flags, n_rows, crew, patience);
+  presorted.flags = interleave(codes, flagged, presorted.n_flags, n_rows, pool, interrupt);
   presorted.small_codes = interleave(codes, presorted.small_columns, presorted.small_columns.size(),
-                                     n_rows, crew, patience);
+                                     n_rows, pool, interrupt);
 }
 
-// Finds the columns of few values or few categories, whose codes it gives back, and those of many
-// numbers, which are to be sorted.
+// Finds the columns of few values or few categories and returns their codes; `many` gets the
+// columns that are to be sorted.
 inline std::vector<std::vector<std::uint8_t>> find_small_codes(
     const Columns& table, std::vector<PresortedColumn>& columns, std::vector<std::size_t>& many,
-    Crew& crew, Patience& patience) {
+    ThreadPool& pool, InterruptFlag& interrupt) {
   std::vector<std::vector<std::uint8_t>> codes(table.size());
   std::vector<std::uint8_t> is_many(table.size(), 0);
   const std::size_t width = table.is_by_rows() ? line_columns : 1;
   constexpr std::size_t block = 4096;
-  crew.run((table.size() + width - 1) / width, patience, [&](std::size_t i, std::size_t) {
+  pool.run((table.size() + width - 1) / width, interrupt, [&](std::size_t i, std::size_t) {
     const std::size_t first = i * width;
     const std::size_t n = std::min(width, table.size() - first);
     std::vector<FewValuesColumn> few(n);
@@ -248,7 +249,7 @@ inline std::vector<std::vector<std::uint8_t>> find_small_codes(
       } else {
         is_many[first + c] = 1;
       }
-      patience.check();
+      interrupt.check();
     }
   });
   for (std::size_t j = 0; j < table.size(); ++j)
@@ -256,20 +257,21 @@ inline std::vector<std::vector<std::uint8_t>> find_small_codes(
   return codes;
 }
 
-// Sorts columns. Those of a table stored by rows are copied before, some at a time.
+// Sorts columns. Columns of a table stored by rows are copied first, some at a time.
 inline void sort_columns(const Columns& table, const std::vector<std::size_t>& many,
-                         std::vector<PresortedColumn>& columns, Crew& crew, Patience& patience) {
+                         std::vector<PresortedColumn>& columns, ThreadPool& pool,
+                         InterruptFlag& interrupt) {
   constexpr std::size_t block = 512;
-  // One for each thread or some, but no more than a line has, or than take two bytes a cell.
-  const std::size_t n_each = std::min(table.size() / 4, line_columns) / crew.size();
-  const std::size_t width = crew.size() * std::max<std::size_t>(n_each, 1);
-  std::vector<RowSorter> sorters(crew.size());
+  // At least one per thread, but no more than a cache line has, or than take two bytes per cell.
+  const std::size_t n_each = std::min(table.size() / 4, line_columns) / pool.size();
+  const std::size_t width = pool.size() * std::max<std::size_t>(n_each, 1);
+  std::vector<RowSorter> sorters(pool.size());
   std::vector<std::vector<double>> values(width);
   for (std::size_t first = 0; first < many.size(); first += width) {
     const std::size_t n = std::min(width, many.size() - first);
     for (std::size_t c = 0; c < n; ++c)
       if (!table[many[first + c]].is_dense()) values[c].resize(table.n_rows);
-    crew.run((table.n_rows + block - 1) / block, patience, [&](std::size_t i, std::size_t) {
+    pool.run((table.n_rows + block - 1) / block, interrupt, [&](std::size_t i, std::size_t) {
       const std::size_t end = std::min(table.n_rows, (i + 1) * block);
       for (std::size_t c = 0; c < n; ++c) {
         const Column& column = table[many[first + c]];
@@ -277,10 +279,10 @@ inline void sort_columns(const Columns& table, const std::vector<std::size_t>& m
         for (std::size_t row = i * block; row < end; ++row) values[c][row] = column.value(row);
       }
     });
-    crew.run(n, patience, [&](std::size_t c, std::size_t thread) {
+    pool.run(n, interrupt, [&](std::size_t c, std::size_t thread) {
       const Column& column = table[many[first + c]];
       const double* numbers = column.is_dense() ? column.numbers() : values[c].data();
-      RowOrder order = sorters[thread].sort({numbers, table.n_rows}, patience);
+      RowOrder order = sorters[thread].sort({numbers, table.n_rows}, interrupt);
       PresortedColumn& out = columns[many[first + c]];
       out.order = std::move(order.rows);
       out.n_known = order.n_known;
@@ -291,17 +293,17 @@ inline void sort_columns(const Columns& table, const std::vector<std::size_t>& m
 
 }  // namespace detail
 
-inline Presorted presort(Columns table, std::size_t n_threads, Patience& patience) {
+inline Presorted presort(Columns table, std::size_t n_threads, InterruptFlag& interrupt) {
   if (table.n_rows >= max_rows) throw std::length_error("more than 2**31 rows");
   Presorted result;
   result.columns.resize(table.size());
-  Crew crew(n_threads);
+  ThreadPool pool(n_threads);
   std::vector<std::size_t> many;
   std::vector<std::vector<std::uint8_t>> codes =
-      detail::find_small_codes(table, result.columns, many, crew, patience);
-  detail::sort_columns(table, many, result.columns, crew, patience);
+      detail::find_small_codes(table, result.columns, many, pool, interrupt);
+  detail::sort_columns(table, many, result.columns, pool, interrupt);
   result.table = std::move(table);
-  detail::gather_small_codes(result, codes, crew, patience);
+  detail::gather_small_codes(result, codes, pool, interrupt);
   return result;
 }
 

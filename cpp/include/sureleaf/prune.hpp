@@ -1,9 +1,10 @@
-// Making a grown tree smaller: collapse, cost-complexity order, and cutting at chosen nodes.
-// Nothing is regrown.
+// Making a grown tree smaller (collapse, cost-complexity order, cutting node_below chosen nodes),
+// and the mean over all prunings. Nothing is grown again.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -60,8 +61,8 @@ inline Tree cut_at(const Tree& tree, std::span<const std::uint8_t> becomes_leaf)
   return result;
 }
 
-// C4.5's first look at a grown tree: a subtree that makes hardly fewer training errors than its
-// root would as a leaf is cut. Top-down, so the marks below a marked node do not matter.
+// C4.5's collapse: a subtree that makes hardly fewer training errors than its root would as a leaf
+// is cut. It goes top-down, so marks below a marked node do not matter.
 inline std::vector<std::uint8_t> collapse_marks(const Tree& tree) {
   constexpr double least_gain = 1e-3;
   std::vector<double> errors(tree.size());
@@ -79,8 +80,8 @@ inline std::vector<std::uint8_t> collapse_marks(const Tree& tree) {
   return marks;
 }
 
-// For each inner node the penalty a leaf (alpha, in the units of `cost`) at which weakest-link
-// pruning cuts it; never below that of a node beneath it. Leaves: infinity.
+// For each inner node the penalty per leaf (alpha, in the units of `cost`) node_below which
+// weakest-link pruning cuts it; never below that of a node beneath it. Leaves: infinity.
 inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<const double> cost) {
   const std::size_t n = tree.size();
   std::vector<double> subtree_cost(cost.begin(), cost.end()), leaves(n, 1.0);
@@ -111,8 +112,8 @@ inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<co
     const auto [g, node] = links.top();
     links.pop();
     if (is_cut[node]) continue;
-    // Cutting the weakest link makes no link above it weaker, so an old entry is at most too
-    // early: it goes back with what it is now.
+    // Cutting the weakest link makes no link above it weaker, so an old entry comes node_below most
+    // too early: it is queued again with its present strength.
     if (const double now = strength(node); now > g) {
       links.emplace(now, node);
       continue;
@@ -122,12 +123,12 @@ inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<co
     const double leaf_change = 1.0 - leaves[node];
     std::vector<std::size_t> below{node};
     while (!below.empty()) {
-      const std::size_t at = below.back();
+      const std::size_t node_below = below.back();
       below.pop_back();
-      if (tree.is_leaf(at) || is_cut[at]) continue;
-      is_cut[at] = 1;
-      alpha[at] = reached;
-      for (const std::int32_t child : tree.branches(at))
+      if (tree.is_leaf(node_below) || is_cut[node_below]) continue;
+      is_cut[node_below] = 1;
+      alpha[node_below] = reached;
+      for (const std::int32_t child : tree.branches(node_below))
         below.push_back(static_cast<std::size_t>(child));
     }
     for (std::int32_t up = parent[node]; up >= 0; up = parent[static_cast<std::size_t>(up)]) {
@@ -137,6 +138,58 @@ inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<co
     }
   }
   return alpha;
+}
+
+}  // namespace sureleaf
+
+namespace sureleaf {
+
+// Per node: the log likelihood of its rows if it is a leaf, and the log prior probabilities that a
+// tree which reaches it ends there or goes on.
+struct PruningEvidence {
+  std::span<const double> as_leaf, ends, goes_on;
+};
+
+// Probabilities of every node: a mean of (count + added) / sum over the path to the root, weighted
+// by the posterior probability that the tree ends there. In preorder a child comes after its
+// parent, so one backward pass and one forward pass are enough.
+inline std::vector<double> average_prunings(const Tree& tree, std::span<const double> counts,
+                                            const PruningEvidence& evidence, double added) {
+  const std::size_t n = tree.size(), n_classes = tree.n_classes;
+  std::vector<double> evidence_below(evidence.as_leaf.begin(), evidence.as_leaf.end()),
+      ends(n, 1.0);
+  for (std::size_t node = n; node-- > 0;) {
+    if (tree.is_leaf(node)) continue;
+    double below = 0;
+    for (const std::int32_t child : tree.branches(node))
+      below += evidence_below[static_cast<std::size_t>(child)];
+    const double here = evidence.ends[node] + evidence.as_leaf[node];
+    const double as_split = evidence.goes_on[node] + below;
+    const double larger = std::max(here, as_split);
+    evidence_below[node] = larger + std::log1p(std::exp(std::min(here, as_split) - larger));
+    ends[node] = std::exp(here - evidence_below[node]);
+  }
+  // Forward: the sum over prunings that end above a node, and the posterior weight of the others.
+  std::vector<double> probabilities(n * n_classes, 0.0), rest(n, 1.0), frequency(n_classes);
+  for (std::size_t node = 0; node < n; ++node) {
+    double* line = probabilities.data() + node * n_classes;
+    double total = 0;
+    for (std::size_t k = 0; k < n_classes; ++k)
+      total += frequency[k] = counts[node * n_classes + k] + added;
+    const double here = rest[node] * ends[node];
+    for (double& share : frequency) share /= total;
+    if (!tree.is_leaf(node))
+      for (const std::int32_t child : tree.branches(node)) {
+        const auto c = static_cast<std::size_t>(child);
+        rest[c] = rest[node] - here;
+        for (std::size_t k = 0; k < n_classes; ++k)
+          probabilities[c * n_classes + k] = line[k] + here * frequency[k];
+      }
+    double sum = 0;
+    for (std::size_t k = 0; k < n_classes; ++k) sum += line[k] += rest[node] * frequency[k];
+    for (std::size_t k = 0; k < n_classes; ++k) line[k] /= sum;
+  }
+  return probabilities;
 }
 
 }  // namespace sureleaf

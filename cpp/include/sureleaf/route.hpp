@@ -1,4 +1,4 @@
-// Which leaves a row reaches, and with what share of its weight.
+// The leaves that a row reaches, and its share in each.
 #pragma once
 
 #include <cmath>
@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "sureleaf/columns.hpp"
-#include "sureleaf/packed.hpp"
-#include "sureleaf/steps.hpp"
-#include "sureleaf/threads.hpp"
+#include "sureleaf/packed_tree.hpp"
+#include "sureleaf/thread_pool.hpp"
 #include "sureleaf/tree.hpp"
 
 namespace sureleaf {
 
-// What a row does at a test of a category that the node has not seen.
+// What a row does at a test of a category that the node has not seen in training.
 enum class Unseen : std::uint8_t { mixture, stop };
 
 inline constexpr std::int32_t branch_missing = -1;
@@ -26,14 +25,13 @@ inline std::int32_t branch_of(const Tree& tree, std::size_t node, const Columns&
                               std::size_t row) {
   const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
   if (column.has_thresholds()) {
-    const double value = column.walked_value(row);
+    const double value = column.any_value(row);
     if (std::isnan(value))
-      return column.kind == Kind::ordered && column.walked_code(row) == unseen_code
-                 ? branch_unseen
-                 : branch_missing;
+      return column.kind == Kind::ordered && column.any_code(row) == unseen_code ? branch_unseen
+                                                                                 : branch_missing;
     return value <= tree.threshold[node] ? 0 : 1;
   }
-  const std::int32_t code = column.walked_code(row);
+  const std::int32_t code = column.any_code(row);
   if (code == missing_code) return branch_missing;
   const auto branches = tree.category_branches(node);
   if (code < 0 || static_cast<std::size_t>(code) >= branches.size()) return branch_unseen;
@@ -59,66 +57,67 @@ void with_branches(const Tree& tree, std::size_t node, const Columns& table, Use
   }
 }
 
-// Calls visit(node, share, guessed) for every place a row ends in; `guessed` says that a missing
-// or unseen value decided part of the way.
-class Walk {
+// Calls visit(node, share, imputed) for every node a row ends in; `imputed` means that a missing or
+// unseen value decided part of the way.
+class RowRouter {
  public:
-  Walk(const Tree& tree, const Columns& table, Unseen unseen)
+  RowRouter(const Tree& tree, const Columns& table, Unseen unseen)
       : tree_(tree), table_(table), unseen_(unseen) {}
 
-  // From the root, or from a node that the whole row has come to.
+  // From the root, or from a node that the whole row has reached.
   template <class Visit>
   void operator()(std::size_t row, Visit&& visit, std::size_t start = 0) {
     pending_.assign(1, {start, 1.0, false});
     while (!pending_.empty()) {
-      Step step = pending_.back();
+      Position position = pending_.back();
       pending_.pop_back();
-      while (!tree_.is_leaf(step.node)) {
-        const std::int32_t branch = branch_of(tree_, step.node, table_, row);
+      while (!tree_.is_leaf(position.node)) {
+        const std::int32_t branch = branch_of(tree_, position.node, table_, row);
         if (branch >= 0) {
-          step.node =
-              static_cast<std::size_t>(tree_.branches(step.node)[static_cast<std::size_t>(branch)]);
+          position.node = static_cast<std::size_t>(
+              tree_.branches(position.node)[static_cast<std::size_t>(branch)]);
           continue;
         }
-        step.guessed = true;
+        position.imputed = true;
         if (branch == branch_unseen && unseen_ == Unseen::stop) break;
-        const auto shares = tree_.shares(step.node);
+        const auto shares = tree_.shares(position.node);
         for (std::size_t b = shares.size(); b-- > 0;)
           if (shares[b] > 0)
-            pending_.push_back({static_cast<std::size_t>(tree_.branches(step.node)[b]),
-                                step.share * shares[b], true});
-        step.share = 0;
+            pending_.push_back({static_cast<std::size_t>(tree_.branches(position.node)[b]),
+                                position.share * shares[b], true});
+        position.share = 0;
         break;
       }
-      if (step.share > 0) visit(step.node, step.share, step.guessed);
+      if (position.share > 0) visit(position.node, position.share, position.imputed);
     }
   }
 
  private:
-  struct Step {
+  struct Position {
     std::size_t node;
     double share;
-    bool guessed;
+    bool imputed;
   };
   const Tree& tree_;
   const Columns& table_;
   Unseen unseen_;
-  std::vector<Step> pending_;
+  std::vector<Position> pending_;
 };
 
-// Rows in runs of leaves: those of row i are leaf[offset[i]] .. leaf[offset[i + 1]].
+// The nodes of row i are node[offset[i]] .. node[offset[i + 1] - 1].
 struct Routes {
   std::vector<std::int64_t> offset;
   std::vector<std::int32_t> node;
   std::vector<double> share;
-  std::vector<double> guessed_share;  // a row each
+  std::vector<double> imputed_share;  // one per row
 };
 
-// Takes rows begin .. end through a tree, several at a time: the wait for one row's memory is
-// filled with the steps of the others, and a row that arrives makes room for the next. A row starts
-// by start(number); step(row) moves it on, or says that it stands.
+// Takes rows begin .. end through a tree, several at a time: while one row waits for memory, the
+// others move. start(row) begins a row, step(row) moves it or returns false at its end, and a row
+// that has ended makes room for the next.
 template <class Start, class Step, class Stand>
-void walk_together(std::size_t begin, std::size_t end, Start&& start, Step&& step, Stand&& stand) {
+void route_interleaved(std::size_t begin, std::size_t end, Start&& start, Step&& step,
+                       Stand&& stand) {
   constexpr std::size_t width = 8;
   decltype(start(begin)) rows[width];
   std::size_t next = begin, n_rows = 0;
@@ -132,9 +131,9 @@ void walk_together(std::size_t begin, std::size_t end, Start&& start, Step&& ste
   }
 }
 
-// A tree packed for walking many rows at once, where all its tests are thresholds on numbers and
-// the columns lie at equal strides.
-class NumberWalk {
+// A tree packed for routing many rows at once, if all its tests are thresholds on numbers and the
+// columns have equal strides.
+class NumericRouter {
  public:
   static bool can_walk(const Tree& tree, const Columns& table) {
     for (std::size_t node = 0; node < tree.size(); ++node) {
@@ -147,23 +146,23 @@ class NumberWalk {
     return true;
   }
 
-  NumberWalk(const Tree& tree, const Columns& table) {
+  NumericRouter(const Tree& tree, const Columns& table) {
     stride_ = table.size() == 0 ? 0 : table[0].stride;
     base_ = table.size() == 0 ? nullptr : table[0].data;
-    steps_.reserve(tree.size());
+    nodes_.reserve(tree.size());
     for (std::size_t node = 0; node < tree.size(); ++node) {
-      Step step{tree.threshold[node], 0, {-1, -1}};
+      PackedNode position{tree.threshold[node], 0, {-1, -1}};
       if (!tree.is_leaf(node)) {
-        step.offset = table[static_cast<std::size_t>(tree.feature[node])].data - base_;
-        step.next[0] = tree.branches(node)[0];
-        step.next[1] = tree.branches(node)[1];
+        position.offset = table[static_cast<std::size_t>(tree.feature[node])].data - base_;
+        position.next[0] = tree.branches(node)[0];
+        position.next[1] = tree.branches(node)[1];
       }
-      steps_.push_back(step);
+      nodes_.push_back(position);
     }
   }
 
-  // Calls stand(row, node) for rows begin .. end in some order, with the leaf, or the node whose
-  // value is missing.
+  // Calls stand(row, node) for rows begin .. end in some order, with the leaf, or with the node
+  // whose value is missing.
   template <class Stand>
   void operator()(std::size_t begin, std::size_t end, Stand&& stand) const {
     constexpr std::ptrdiff_t ahead = 16;
@@ -175,126 +174,127 @@ class NumberWalk {
     };
     auto start = [&](std::size_t number) {
       const char* data = base_ + static_cast<std::ptrdiff_t>(number) * stride_;
-      // In a table stored by rows, which values a row will be asked for is not known in time.
+      // In a table stored by rows, it is not known in time which values of a row are needed.
       if (number + 1 + static_cast<std::size_t>(ahead) < end)
         for (std::ptrdiff_t at = 0; at < prefetched; at += 64)
           __builtin_prefetch(data + ahead * stride_ + at);
       return Row{data, number, 0};
     };
     auto move = [&](Row& row) {
-      const Step& step = steps_[static_cast<std::size_t>(row.node)];
-      if (step.next[0] < 0) return false;
-      const double value = *reinterpret_cast<const double*>(row.data + step.offset);
+      const PackedNode& position = nodes_[static_cast<std::size_t>(row.node)];
+      if (position.next[0] < 0) return false;
+      const double value = *reinterpret_cast<const double*>(row.data + position.offset);
       if (value != value) return false;
-      row.node = step.next[value > step.threshold];  // an index, not a jump to guess
+      row.node = position.next[value > position.threshold];  // an index, not a branch to predict
       return true;
     };
-    walk_together(begin, end, start, move,
-                  [&](const Row& row) { stand(row.number, static_cast<std::size_t>(row.node)); });
+    route_interleaved(begin, end, start, move, [&](const Row& row) {
+      stand(row.number, static_cast<std::size_t>(row.node));
+    });
   }
 
  private:
-  struct Step {
+  struct PackedNode {
     double threshold;
     std::ptrdiff_t offset;
     std::int32_t next[2];
   };
   const char* base_;
   std::ptrdiff_t stride_;
-  std::vector<Step> steps_;
+  std::vector<PackedNode> nodes_;
 };
 
-// A walk for rows that may go several ways: along the steps where that can be.
-class PartsWalk {
+// Routes rows that may go down several branches; along packed nodes if possible.
+class FractionalRouter {
  public:
-  PartsWalk(const Tree& tree, const StepTree& steps, const Columns& table, Unseen unseen)
-      : steps_(steps), alone_(tree, table, unseen), unseen_(unseen) {}
+  FractionalRouter(const Tree& tree, const PackedNodes& nodes, const Columns& table, Unseen unseen)
+      : nodes_(nodes), alone_(tree, table, unseen), unseen_(unseen) {}
 
   template <class Visit>
-  void operator()(const char* line, std::size_t row, Visit&& visit) {
-    // A line does not tell a missing value from one that is unseen.
-    if (unseen_ == Unseen::stop || !steps_.is_packed())
+  void operator()(const char* packed_row, std::size_t row, Visit&& visit) {
+    // A packed row does not distinguish a missing value from an unseen one.
+    if (unseen_ == Unseen::stop || !nodes_.is_packed())
       alone_(row, visit);
     else
-      steps_.spread(line, pending_, visit);
+      nodes_.route_fractional(packed_row, pending_, visit);
   }
 
  private:
-  const StepTree& steps_;
-  Walk alone_;
+  const PackedNodes& nodes_;
+  RowRouter alone_;
   Unseen unseen_;
-  StepTree::Pending pending_;
+  PackedNodes::Pending pending_;
 };
 
-// Calls arrive as walk_all does: row after row, without a packed tree.
+// Calls arrive as route_rows does, row after row, without a packed tree.
 template <class Arrive>
-void walk_alone(const Tree& tree, const Columns& table, Unseen unseen, std::size_t n_threads,
-                Patience& patience, Arrive&& arrive) {
+void route_one_by_one(const Tree& tree, const Columns& table, Unseen unseen, std::size_t n_threads,
+                      InterruptFlag& interrupt, Arrive&& arrive) {
   constexpr std::size_t block = 1024;
-  run_jobs((table.n_rows + block - 1) / block, n_threads, patience,
+  run_jobs((table.n_rows + block - 1) / block, n_threads, interrupt,
            [&](std::size_t i, std::size_t) {
-             Walk alone(tree, table, unseen);
+             RowRouter alone(tree, table, unseen);
              for (std::size_t row = i * block; row < std::min(table.n_rows, (i + 1) * block); ++row)
-               alone(row, [&](std::size_t node, double share, bool guessed) {
-                 arrive(row, node, share, guessed);
+               alone(row, [&](std::size_t node, double share, bool imputed) {
+                 arrive(row, node, share, imputed);
                });
            });
 }
 
-// Calls arrive(row, node, share, guessed) for every place that every row ends in. Rows are taken
-// by blocks, which threads share out: what arrive writes must belong to the row.
+// Calls arrive(row, node, share, imputed) for every node that every row ends in. Threads share
+// blocks of rows, so arrive may write only what belongs to its row.
 template <class Arrive>
-void walk_all(const WalkedTree& walked, const Columns& table, Unseen unseen, std::size_t n_threads,
-              Patience& patience, Arrive&& arrive) {
-  const Tree& tree = walked.tree();
-  const bool is_of_numbers = StepTree::pays(tree, table) && NumberWalk::can_walk(tree, table);
+void route_rows(const RoutingTree& routing_tree, const Columns& table, Unseen unseen,
+                std::size_t n_threads, InterruptFlag& interrupt, Arrive&& arrive) {
+  const Tree& tree = routing_tree.tree();
+  const bool is_of_numbers = PackedNodes::pays(tree, table) && NumericRouter::can_walk(tree, table);
   if (is_of_numbers) {
-    const NumberWalk together(tree, table);
+    const NumericRouter together(tree, table);
     constexpr std::size_t block = 8192;
-    run_jobs((table.n_rows + block - 1) / block, n_threads, patience,
+    run_jobs((table.n_rows + block - 1) / block, n_threads, interrupt,
              [&](std::size_t i, std::size_t) {
-               Walk alone(tree, table, unseen);
+               RowRouter alone(tree, table, unseen);
                together(i * block, std::min(table.n_rows, (i + 1) * block),
                         [&](std::size_t row, std::size_t node) {
                           if (tree.is_leaf(node)) return arrive(row, node, 1.0, false);
-                          // A missing value: down several branches from here.
+                          // A missing value: several branches from here on.
                           alone(
                               row,
-                              [&](std::size_t end, double share, bool guessed) {
-                                arrive(row, end, share, guessed);
+                              [&](std::size_t end, double share, bool imputed) {
+                                arrive(row, end, share, imputed);
                               },
                               node);
                         });
              });
     return;
   }
-  const std::shared_ptr<const PackedTree> packed = walked.packed_for(table);
-  if (!packed) return walk_alone(tree, table, unseen, n_threads, patience, arrive);
-  const StepTree& steps = packed->steps();
-  const std::size_t most_rows = RowBlock::max_rows(packed->line());
-  const std::size_t n_blocks = (table.n_rows + most_rows - 1) / most_rows;
-  std::vector<RowBlock> blocks(std::min(n_threads, n_blocks), RowBlock(packed->line()));
-  run_jobs(n_blocks, n_threads, patience, [&](std::size_t i, std::size_t thread) {
-    const std::size_t begin = i * most_rows;
+  const std::shared_ptr<const PackedTree> packed = routing_tree.packed_for(table);
+  if (!packed) return route_one_by_one(tree, table, unseen, n_threads, interrupt, arrive);
+  const PackedNodes& nodes = packed->nodes();
+  const std::size_t block_rows = RowBlock::max_rows(packed->layout());
+  const std::size_t n_blocks = (table.n_rows + block_rows - 1) / block_rows;
+  std::vector<RowBlock> blocks(std::min(n_threads, n_blocks), RowBlock(packed->layout()));
+  run_jobs(n_blocks, n_threads, interrupt, [&](std::size_t i, std::size_t thread) {
+    const std::size_t begin = i * block_rows;
     RowBlock& block = blocks[thread];
-    block.read(table, begin, std::min(most_rows, table.n_rows - begin));
-    PartsWalk parts(tree, steps, table, unseen);
-    auto part_out = [&](std::size_t r) {
-      parts(block.line(r), begin + r, [&](std::size_t node, double share, bool guessed) {
-        arrive(begin + r, node, share, guessed);
+    block.read(table, begin, std::min(block_rows, table.n_rows - begin));
+    FractionalRouter parts(tree, nodes, table, unseen);
+    auto route_parts = [&](std::size_t r) {
+      parts(block.row(r), begin + r, [&](std::size_t node, double share, bool imputed) {
+        arrive(begin + r, node, share, imputed);
       });
     };
-    steps.walk(block, [&](std::size_t r, std::int32_t leaf) {
-      if (leaf < 0) return part_out(r);
+    nodes.route(block, [&](std::size_t r, std::int32_t leaf) {
+      if (leaf < 0) return route_parts(r);
       arrive(begin + r, static_cast<std::size_t>(leaf), 1.0, false);
     });
-    for (const std::uint32_t r : block.holed()) part_out(r);
+    for (const std::uint32_t r : block.incomplete_rows()) route_parts(r);
   });
 }
 
-inline Routes route(const WalkedTree& tree, const Columns& table, Unseen unseen,
-                    Patience& patience) {
-  // Nearly all rows end in one place; the others are put in when their number is known.
+inline Routes route(const RoutingTree& tree, const Columns& table, Unseen unseen,
+                    InterruptFlag& interrupt) {
+  // Nearly all rows end in one node; the others are inserted when their number is known.
   std::vector<std::int32_t> first(table.n_rows, -1);
   std::vector<double> first_share(table.n_rows, 0.0);
   struct Further {
@@ -304,17 +304,17 @@ inline Routes route(const WalkedTree& tree, const Columns& table, Unseen unseen,
   };
   std::vector<Further> further;
   Routes routes;
-  routes.guessed_share.assign(table.n_rows, 0.0);
-  walk_all(tree, table, unseen, 1, patience,
-           [&](std::size_t row, std::size_t node, double share, bool guessed) {
-             if (guessed) routes.guessed_share[row] += share;
-             if (first[row] < 0) {
-               first[row] = static_cast<std::int32_t>(node);
-               first_share[row] = share;
-             } else {
-               further.push_back({row, static_cast<std::int32_t>(node), share});
-             }
-           });
+  routes.imputed_share.assign(table.n_rows, 0.0);
+  route_rows(tree, table, unseen, 1, interrupt,
+             [&](std::size_t row, std::size_t node, double share, bool imputed) {
+               if (imputed) routes.imputed_share[row] += share;
+               if (first[row] < 0) {
+                 first[row] = static_cast<std::int32_t>(node);
+                 first_share[row] = share;
+               } else {
+                 further.push_back({row, static_cast<std::int32_t>(node), share});
+               }
+             });
   std::stable_sort(further.begin(), further.end(),
                    [](const Further& a, const Further& b) { return a.row < b.row; });
   routes.offset.reserve(table.n_rows + 1);
@@ -334,18 +334,18 @@ inline Routes route(const WalkedTree& tree, const Columns& table, Unseen unseen,
   return routes;
 }
 
-// Class weights of every node, leaves and inner nodes, when these rows are sent through the tree.
+// Class weights of every node, leaves and inner nodes, when these rows are routed through the tree.
 inline std::vector<double> count_nodes(const Tree& tree, const Columns& table,
                                        std::span<const std::int32_t> labels,
-                                       std::span<const double> weights, Patience& patience) {
+                                       std::span<const double> weights, InterruptFlag& interrupt) {
   std::vector<double> counts(tree.size() * tree.n_classes, 0.0);
-  walk_all(tree, table, Unseen::mixture, 1, patience,
-           [&](std::size_t row, std::size_t node, double share, bool) {
-             const double weight = weights.empty() ? 1.0 : weights[row];
-             counts[node * tree.n_classes + static_cast<std::size_t>(labels[row])] +=
-                 weight * share;
-           });
-  // In preorder a child comes after its parent, so one pass backwards adds leaves up to the root.
+  route_rows(tree, table, Unseen::mixture, 1, interrupt,
+             [&](std::size_t row, std::size_t node, double share, bool) {
+               const double weight = weights.empty() ? 1.0 : weights[row];
+               counts[node * tree.n_classes + static_cast<std::size_t>(labels[row])] +=
+                   weight * share;
+             });
+  // In preorder a child comes after its parent, so one backward pass adds leaves up to the root.
   for (std::size_t node = tree.size(); node-- > 0;)
     for (const std::int32_t child : tree.branches(node))
       for (std::size_t k = 0; k < tree.n_classes; ++k)
@@ -356,31 +356,31 @@ inline std::vector<double> count_nodes(const Tree& tree, const Columns& table,
 
 namespace detail {
 
-// The number of values may be a constant, which spares the loops over them.
+// The number of values may be a constant, which saves the loops over them.
 template <class Size>
-void mix(const WalkedTree& tree, const Columns& table, const double* values, Size n_values,
-         Unseen unseen, std::size_t n_threads, double* out, Patience& patience) {
-  walk_all(tree, table, unseen, n_threads, patience,
-           [=](std::size_t row, std::size_t node, double share, bool guessed) {
-             double* line = out + row * n_values;
-             const double* from = values + node * n_values;
-             if (!guessed) {
-               for (std::size_t k = 0; k < n_values; ++k) line[k] = from[k];
-             } else {
-               for (std::size_t k = 0; k < n_values; ++k) line[k] += share * from[k];
-             }
-           });
+void mix(const RoutingTree& tree, const Columns& table, const double* values, Size n_values,
+         Unseen unseen, std::size_t n_threads, double* out, InterruptFlag& interrupt) {
+  route_rows(tree, table, unseen, n_threads, interrupt,
+             [=](std::size_t row, std::size_t node, double share, bool imputed) {
+               double* line = out + row * n_values;
+               const double* from = values + node * n_values;
+               if (!imputed) {
+                 for (std::size_t k = 0; k < n_values; ++k) line[k] = from[k];
+               } else {
+                 for (std::size_t k = 0; k < n_values; ++k) line[k] += share * from[k];
+               }
+             });
 }
 
 }  // namespace detail
 
-// Mixtures of the leaves' values (n_nodes x n_values), a line a row, added to `out`: zeros at
-// first.
-inline void predict(const WalkedTree& tree, const Columns& table, std::span<const double> values,
+// Mixtures of the leaves' values (n_nodes x n_values), one line per row, added to `out`, which
+// must be zero at first.
+inline void predict(const RoutingTree& tree, const Columns& table, std::span<const double> values,
                     std::size_t n_values, Unseen unseen, std::size_t n_threads, double* out,
-                    Patience& patience) {
+                    InterruptFlag& interrupt) {
   const auto mix = [&](auto size) {
-    detail::mix(tree, table, values.data(), size, unseen, n_threads, out, patience);
+    detail::mix(tree, table, values.data(), size, unseen, n_threads, out, interrupt);
   };
   if (n_values == 2)
     mix(std::integral_constant<std::size_t, 2>());

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sureleaf/threads.hpp"
+#include "sureleaf/thread_pool.hpp"
 
 namespace sureleaf {
 
@@ -69,8 +69,8 @@ class Keys {
   template <class Use>
   void with_key(Use&& use) const {
     if (is_line_)
-      use([this](double x) { return place(x); },
-          [this](double x) { return low_ + static_cast<double>(place(x)) * unit_ == x; });
+      use([this](double x) { return position(x); },
+          [this](double x) { return low_ + static_cast<double>(position(x)) * unit_ == x; });
     else
       use([this](double x) { return (sortable_bits(x) - first_bits_) >> n_dropped_; },
           [this](double x) {
@@ -84,7 +84,7 @@ class Keys {
   }
 
  private:
-  std::uint64_t place(double x) const {
+  std::uint64_t position(double x) const {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>((x - low_) * scale_));
   }
 
@@ -107,7 +107,7 @@ class Keys {
     return {*std::ranges::min_element(low), *std::ranges::max_element(high)};
   }
 
-  // Whether the leading bits of places tell the numbers of a sample apart.
+  // Whether the leading bits of positions tell the numbers of a sample apart.
   bool is_spread(std::span<const double> values) const {
     const std::size_t step = std::max<std::size_t>(32, values.size() / 1024);
     std::vector<double> sample;
@@ -119,14 +119,14 @@ class Keys {
     const unsigned n_rest = n_bits_ > n_told ? n_bits_ - n_told : 0;
     std::size_t n_shared = 0;
     for (std::size_t i = 1; i < sample.size(); ++i)
-      n_shared +=
-          sample[i - 1] < sample[i] && place(sample[i - 1]) >> n_rest == place(sample[i]) >> n_rest;
+      n_shared += sample[i - 1] < sample[i] &&
+                  position(sample[i - 1]) >> n_rest == position(sample[i]) >> n_rest;
     return n_shared <= sample.size() / 128;
   }
 
   bool is_line_ = true;
   unsigned n_bits_ = 0;
-  double low_ = 0, scale_ = 0, unit_ = 0;  // of places on a line
+  double low_ = 0, scale_ = 0, unit_ = 0;  // of positions on a line
   std::uint64_t first_bits_ = 0;           // of bits
   unsigned n_dropped_ = 0;
 };
@@ -134,7 +134,7 @@ class Keys {
 // Sorts rows; its memory is reused from column to column.
 class RowSorter {
  public:
-  RowOrder sort(std::span<const double> values, Patience& patience) {
+  RowOrder sort(std::span<const double> values, InterruptFlag& interrupt) {
     const std::size_t n_rows = values.size();
     RowOrder out;
     out.rows.resize(n_rows);
@@ -143,7 +143,7 @@ class RowSorter {
     row_bits_ = static_cast<unsigned>(std::bit_width(std::max<std::size_t>(n_rows, 2) - 1));
     const Keys keys(values, 64 - row_bits_);
     make_words(values, keys, out);
-    radix_sort(keys, n_rows, out.n_known, patience);
+    radix_sort(keys, n_rows, out.n_known, interrupt);
     for (std::size_t begin = 0; begin < out.n_known;) {
       std::size_t end = begin + 1;
       while (end < out.n_known && !((words_[begin] ^ words_[end]) >> n_unsorted_)) ++end;
@@ -182,7 +182,7 @@ class RowSorter {
 
   // By the leading bits of the keys, from the last of them to the first. A digit of eight bits
   // writes to as many places as the first-level cache has lines for.
-  void radix_sort(const Keys& keys, std::size_t n_rows, std::size_t n, Patience& patience) {
+  void radix_sort(const Keys& keys, std::size_t n_rows, std::size_t n, InterruptFlag& interrupt) {
     constexpr unsigned digit_bits = 8;
     constexpr std::size_t radix = std::size_t{1} << digit_bits;
     const unsigned n_digits =
@@ -196,7 +196,7 @@ class RowSorter {
     for (std::size_t i = 0; i < n; ++i)
       for (unsigned pass = 0; pass < n_digits; ++pass) ++counts[pass][digit(words_[i], pass)];
     for (unsigned pass = 0; pass < n_digits; ++pass) {
-      patience.check();
+      interrupt.check();
       std::array<std::uint32_t, radix>& next = counts[pass];
       if (n > 0 && next[digit(words_[0], pass)] == n) continue;  // all have the same
       std::exclusive_scan(next.begin(), next.end(), next.begin(), std::uint32_t{0});

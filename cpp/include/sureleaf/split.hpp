@@ -1,4 +1,4 @@
-// The best cut of one column in one node.
+// Scoring the thresholds of one column in one node.
 #pragma once
 
 #include <algorithm>
@@ -8,40 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "sureleaf/impurity.hpp"
+#include "sureleaf/growth_config.hpp"
 #include "sureleaf/presort.hpp"
 
 namespace sureleaf {
 
-// C4.5 compares weights and gains with this much to spare.
-inline constexpr double c45_slack = 1e-6;
-inline constexpr double c45_least_gain = 1e-6;
-inline constexpr double c45_average_gain_slack = 1e-3;
-inline constexpr double c45_many_values_share = 0.3;
-inline constexpr double c45_largest_side = 25.0;
-inline constexpr double c45_side_share = 0.1;
-// Entropy and gini: decreases closer than this share of the node's impurity are the same.
-inline constexpr double tie_share = 1e-10;
-
-struct GrowthRules {
-  Criterion criterion = Criterion::gain_ratio;
-  bool subsets = false;
-  double min_samples_leaf = 2.0;
-  std::int64_t max_depth = std::numeric_limits<std::int64_t>::max();
-
-  bool is_c45() const { return criterion == Criterion::gain_ratio; }
-  bool uses_entropy() const { return criterion != Criterion::gini; }
-  // The least weight of either side of a threshold.
-  double min_side(double known_weight, std::size_t n_classes) const {
-    if (!is_c45()) return min_samples_leaf;
-    const double side = c45_side_share * known_weight / static_cast<double>(n_classes);
-    if (side <= min_samples_leaf) return min_samples_leaf;
-    return std::min(side, c45_largest_side);
-  }
-};
-
-// A list entry: a row, its class, and whether its value is above its predecessor's; where there is
-// room, also how often the row counts (a bootstrap's rows count a few times each).
+// An entry of a list: a row, its class, and whether its value is above that of the entry before.
+// Where there are bits left, also the row's count (in a bootstrap sample a row may occur several
+// times).
 template <class Entry>
 struct Packing {
   static constexpr unsigned top = sizeof(Entry) * 8 - 1;
@@ -51,7 +25,7 @@ struct Packing {
   Entry row_mask = 0;
   Entry class_mask = 0;
   unsigned count_shift = 0;
-  Entry count_mask = 0;  // 0: no room, or every row counts once
+  Entry count_mask = 0;  // 0: no bits left, or every row counts once
 
   Packing(std::size_t n_rows, std::size_t n_classes, std::size_t largest_count = 1) {
     row_bits = static_cast<unsigned>(std::bit_width(n_rows - 1));
@@ -80,55 +54,58 @@ struct Packing {
   }
 };
 
-// A cut of a column: what it gains and how to make it.
+// A split of one column: its gain, and how to make it.
 struct Candidate {
   bool valid = false;
-  // No cut here, and so none in any part of the node: too few values, or too little weight apart.
-  bool hopeless = false;
+  // There is no split here and none in any node below: too few values, or too little weight on one
+  // side.
+  bool exhausted = false;
   double gain = 0;        // per unit of the node's weight
-  double split_info = 0;  // bits, the unknown weight counting as a branch
-  // Thresholds: a row of each neighbouring value, or its code, and what stands left of the cut: a
-  // number of entries of the node's list, or the last code.
+  double split_info = 0;  // in bits; rows with a missing value count as one more branch
+  // Thresholds: a row with the value below and one with the value above (or their codes), and the
+  // position of the threshold: the number of list entries on its left, or the last code on its
+  // left.
   std::uint32_t below = 0, above = 0;
   std::size_t cut = 0;
-  double threshold = 0;  // found when the split is made
-  // Groupings of categories: 0 or 1 a category, -1 where the node has no such row.
+  double threshold = 0;  // set when the split is made
+  // Subsets: the group of each category, 0 or 1; -1 if the node has no row of it.
   std::vector<std::int8_t> groups;
 
   double ratio() const { return split_info > 0 ? gain / split_info : 0.0; }
 };
 
-// Follows the best cut seen so far along a column.
-class BestCut {
+// The best threshold seen so far along a column.
+class BestThreshold {
  public:
-  BestCut(const GrowthRules& rules, const Group& node, double known_weight, std::size_t n_classes)
+  BestThreshold(const GrowthConfig& config, const Group& node, double known_weight,
+                std::size_t n_classes)
       : node_(node),
         known_weight_(known_weight),
-        is_c45_(rules.is_c45()),
-        min_side_(rules.min_side(known_weight, n_classes) - c45_slack),
-        step_(rules.is_c45() ? c45_slack * node.weight : tie_share * node.impurity),
-        best_(rules.is_c45() ? 0.0 : -std::numeric_limits<double>::infinity()) {}
+        is_c45_(config.has_c45_rules()),
+        min_side_(config.min_side_weight(known_weight, n_classes) - c45_slack),
+        step_(config.has_c45_rules() ? c45_slack * node.weight : tie_share * node.impurity),
+        best_(config.has_c45_rules() ? 0.0 : -std::numeric_limits<double>::infinity()) {}
 
-  // True if the cut that the meter stands at is the best by enough.
-  template <class Meter>
-  bool offer(const Meter& meter) {
-    if (static_cast<double>(meter.left()) < min_side_) return false;
-    if (static_cast<double>(meter.right()) < min_side_) return false;
+  // True if the scorer's threshold is better than the best so far.
+  template <class Scorer>
+  bool offer(const Scorer& scorer) {
+    if (static_cast<double>(scorer.left()) < min_side_) return false;
+    if (static_cast<double>(scorer.right()) < min_side_) return false;
     ++n_offered_;
-    if constexpr (requires { meter.is_at_most(best_); })
-      if (meter.is_at_most(best_ + step_)) return false;
-    const double gain = meter.gain();
+    if constexpr (requires { scorer.is_at_most(best_); })
+      if (scorer.is_at_most(best_ + step_)) return false;
+    const double gain = scorer.gain();
     if (!(gain - best_ > step_)) return false;
     best_ = gain;
-    left_ = static_cast<double>(meter.left());
-    found_ = true;
+    left_ = static_cast<double>(scorer.left());
+    has_threshold_ = true;
     return true;
   }
-  // C4.5 charges a threshold for the number of cuts it was chosen from.
+  // C4.5 subtracts the cost of choosing one of many thresholds.
   void finish(Candidate& candidate) const {
-    if (!found_) {
-      // C4.5's least side shrinks with the node; the others' does not.
-      candidate.hopeless = candidate.hopeless || !is_c45_;
+    if (!has_threshold_) {
+      // C4.5's least weight of a side shrinks with the node; that of other criteria does not.
+      candidate.exhausted = candidate.exhausted || !is_c45_;
       return;
     }
     double gain = best_;
@@ -140,7 +117,7 @@ class BestCut {
     candidate.split_info =
         (node_.weight_log - xlog2x(left_) - xlog2x(right) - xlog2x(unknown)) / node_.weight;
   }
-  bool found() const { return found_; }
+  bool has_threshold() const { return has_threshold_; }
 
  private:
   const Group& node_;
@@ -149,29 +126,29 @@ class BestCut {
   double min_side_, step_, best_;
   double left_ = 0;
   std::size_t n_offered_ = 0;
-  bool found_ = false;
+  bool has_threshold_ = false;
 };
 
-// Scans the known part of a node's list. `weigh(entry)` is the weight of a row; `apart(a, b)` says
-// whether C4.5 sees the values of two rows as different.
-template <class Entry, class Meter, class Weigh, class Apart>
-bool scan_list(std::span<const Entry> list, const Packing<Entry>& packing, Meter meter,
-               Weigh&& weigh, Apart&& apart, BestCut& best, std::size_t& cut) {
-  bool found = false;
+// Scans the known part of a node's list. `weigh(entry)` is the weight of a row; `are_apart(a, b)`
+// says whether C4.5 regards the values of two rows as different.
+template <class Entry, class Scorer, class Weigh, class Apart>
+bool scan_list(std::span<const Entry> list, const Packing<Entry>& packing, Scorer scorer,
+               Weigh&& weigh, Apart&& are_apart, BestThreshold& best, std::size_t& cut) {
+  bool has_threshold = false;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Entry entry = list[i];
     if ((entry & Packing<Entry>::increase) && i > 0 &&
-        apart(packing.row(list[i - 1]), packing.row(entry)) && best.offer(meter)) {
+        are_apart(packing.row(list[i - 1]), packing.row(entry)) && best.offer(scorer)) {
       cut = i;
-      found = true;
+      has_threshold = true;
     }
-    meter.move(packing.cls(entry), weigh(entry));
+    scorer.move(packing.cls(entry), weigh(entry));
   }
-  return found;
+  return has_threshold;
 }
 
-// Gini with unit weights, the commonest case. Sums of squares change by odd numbers as a row moves,
-// and cuts are compared by products, without a division.
+// Gini with unit weights, the most frequent case. Sums of squares change by odd numbers when a row
+// moves, and thresholds are compared by products, without division.
 template <class Entry>
 bool scan_list_gini(std::span<const Entry> list, const Packing<Entry>& packing,
                     std::span<const std::int64_t> totals, double min_side,
@@ -207,7 +184,7 @@ bool scan_list_gini(std::span<const Entry> list, const Packing<Entry>& packing,
   return true;
 }
 
-// The same with two classes: the gain is 2 D^2 / (n l r) with D = l_1 n - l n_1.
+// The same for two classes: the gain is 2 D^2 / (n l r) with D = l_1 n - l n_1.
 template <class Entry>
 bool scan_list_gini_two(std::span<const Entry> list, const Packing<Entry>& packing,
                         std::int64_t n_second, double min_side, std::size_t& cut, double& gain) {
@@ -237,7 +214,7 @@ bool scan_list_gini_two(std::span<const Entry> list, const Packing<Entry>& packi
   return true;
 }
 
-// The same two scans for rows that count several times: `count(entry)` says how often.
+// The same two scans for rows that count several times: `count(entry)` is the count.
 template <class Entry, class Count>
 bool scan_counted_gini(std::span<const Entry> list, const Packing<Entry>& packing,
                        std::span<const std::int64_t> totals, double min_side, Count&& count,
@@ -278,8 +255,8 @@ bool scan_counted_gini(std::span<const Entry> list, const Packing<Entry>& packin
   return true;
 }
 
-// Two classes: D changes by a step that depends on the class and the count alone, and is looked up
-// where both are packed. All numbers are whole and below 2^53, so that doubles hold them exactly.
+// Two classes: D changes by a step that depends on the class and the count only. Steps are looked
+// up if both are packed. All numbers are whole and below 2^53, so doubles hold them exactly.
 template <class Entry, class Count>
 bool scan_counted_gini_two(std::span<const Entry> list, const Packing<Entry>& packing,
                            std::int64_t n_rows, std::int64_t n_second, double min_side,

@@ -1,19 +1,19 @@
-// The best grouping of a node's categories in two.
+// The best way to group a node's categories in two.
 //
-// With two classes the best grouping is a prefix of the categories in the order of their share of
-// one class (Breiman et al. 1984), so one sort finds it. With more classes, or where that grouping
-// leaves too little on a side, all groupings of up to max_enumerated categories are tried. Beyond
-// that, the best prefixes of several orders are starts, from which single categories move to the
-// other side while that helps: by the share of each class (of each group of classes, if they are
-// few), and along the direction in which the categories differ most (Coppersmith, Hong and Hosking
-// 1999). That is nearly always the best of all, not always. Of more than max_climbed categories
-// only the best prefix is a start.
+// With two classes the best grouping is a prefix of the categories in the order of their proportion
+// of one class (Breiman et al. 1984), so one sort finds it. With more classes, or if that grouping
+// leaves too little weight on a side, all groupings of up to max_enumerated categories are tried.
+// Above that, the best prefixes of several orders are starting points, and single categories then
+// move to the other group while that helps. The orders: by the proportion of each class (of each
+// set of classes, if they are few), and along the first principal component of the class
+// proportions (Coppersmith, Hong and Hosking 1999). This is nearly always, but not always, the best
+// of all. With more than max_climbed categories only the best prefix is a starting point.
 #pragma once
 
 #include <numeric>
 #include <utility>
 
-#include "sureleaf/code_table.hpp"
+#include "sureleaf/histogram.hpp"
 #include "sureleaf/split.hpp"
 
 namespace sureleaf {
@@ -25,26 +25,26 @@ inline constexpr int max_passes = 20;
 
 namespace detail {
 
+template <class Impurity>
 class SubsetSearch {
  public:
   template <class Weight>
-  SubsetSearch(const CodeTable<Weight>& table, std::size_t n_categories, const GrowthRules& rules)
+  SubsetSearch(const Histogram<Weight>& table, std::size_t n_categories, const GrowthConfig& config)
       : n_categories_(n_categories),
         n_classes_(table.n_classes),
-        entropy_(rules.uses_entropy()),
-        min_side_(rules.min_samples_leaf - c45_slack) {
+        min_side_(config.min_samples_leaf - c45_slack) {
     totals_.assign(n_classes_, 0.0);
-    for (std::size_t line = 0; line < table.n_lines; ++line) {
-      if (!(table.weight(line) > 0)) continue;
-      codes_.push_back(table.code(line));
+    for (std::size_t bin = 0; bin < table.n_bins; ++bin) {
+      if (!(table.weight(bin) > 0)) continue;
+      codes_.push_back(table.code(bin));
       for (std::size_t k = 0; k < n_classes_; ++k) {
-        const auto w = static_cast<double>(table.weights(line)[k]);
+        const auto w = static_cast<double>(table.weights(bin)[k]);
         weights_.push_back(w);
         totals_[k] += w;
       }
     }
     known_weight_ = std::accumulate(totals_.begin(), totals_.end(), 0.0);
-    impurity_ = group_impurity<double>(totals_, entropy_);
+    impurity_ = impurity_of(totals_);
     left_.resize(n_classes_);
     right_.resize(n_classes_);
   }
@@ -76,13 +76,14 @@ class SubsetSearch {
     climb_from(along_main_direction());
   }
 
-  void finish(double node_weight, const GrowthRules& rules, Candidate& candidate) const {
-    if (!found_) return;
-    // C4.5 charges a grouping, as a threshold, for the number it was chosen from: 2^(q - 1) - 1.
+  void finish(double node_weight, const GrowthConfig& config, Candidate& candidate) const {
+    if (!has_grouping_) return;
+    // C4.5 subtracts the cost of choosing one of 2^(q - 1) - 1 groupings, as it does for
+    // thresholds.
     const auto q = static_cast<double>(codes_.size());
-    const double bits = rules.is_c45() ? q - 1 + std::log2(1 - std::exp2(1 - q)) : 0.0;
+    const double bits = config.has_c45_rules() ? q - 1 + std::log2(1 - std::exp2(1 - q)) : 0.0;
     candidate.gain = (best_gain_ - bits) / node_weight;
-    candidate.valid = !rules.is_c45() || candidate.gain > c45_least_gain;
+    candidate.valid = !config.has_c45_rules() || candidate.gain > c45_least_gain;
     candidate.groups.assign(n_categories_, -1);
     double first = 0;
     for (std::size_t i = 0; i < codes_.size(); ++i) {
@@ -96,6 +97,11 @@ class SubsetSearch {
   }
 
  private:
+  static double impurity_of(std::span<const double> weights) {
+    double total = 0;
+    for (const double weight : weights) total += weight;
+    return Impurity::impurity(weights, total, Impurity::needs_logs ? xlog2x(total) : 0.0);
+  }
   double at(std::size_t i, std::size_t k) const { return weights_[i * n_classes_ + k]; }
   double weight(std::size_t i) const {
     double sum = 0;
@@ -115,7 +121,7 @@ class SubsetSearch {
     }
     return shares;
   }
-  // The first principal component of the categories' class shares, by power iteration.
+  // The first principal component of the categories' class proportions, by power iteration.
   std::vector<double> along_main_direction() const {
     std::vector<double> spread(n_classes_ * n_classes_, 0.0), difference(n_classes_);
     for (std::size_t i = 0; i < codes_.size(); ++i) {
@@ -139,17 +145,17 @@ class SubsetSearch {
       if (!(norm > 0)) break;
       for (std::size_t a = 0; a < n_classes_; ++a) direction[a] = next[a] / std::sqrt(norm);
     }
-    std::vector<double> places(codes_.size(), 0.0);
+    std::vector<double> scores(codes_.size(), 0.0);
     for (std::size_t i = 0; i < codes_.size(); ++i)
-      for (std::size_t k = 0; k < n_classes_; ++k) places[i] += direction[k] * at(i, k) / weight(i);
-    return places;
+      for (std::size_t k = 0; k < n_classes_; ++k) scores[i] += direction[k] * at(i, k) / weight(i);
+    return scores;
   }
 
-  void try_prefixes(const std::vector<double>& places) {
+  void try_prefixes(const std::vector<double>& scores) {
     std::vector<std::size_t> order(codes_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
+                     [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
     clear();
     std::size_t n_best = 0;
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
@@ -169,23 +175,24 @@ class SubsetSearch {
     for (std::size_t i = 0; i < codes_.size(); ++i) best_in_first_[i] = (mask >> i) & 1;
   }
 
-  // The best prefix of an order, improved, if it is better than what was found before.
-  void climb_from(const std::vector<double>& places) {
-    const bool had_found = std::exchange(found_, false);
+  // The best prefix of an order, improved by single moves; kept if it is better than the best so
+  // far.
+  void climb_from(const std::vector<double>& scores) {
+    const bool had_grouping = std::exchange(has_grouping_, false);
     const double gain_before = best_gain_;
     std::vector<char> before = best_in_first_;
-    try_prefixes(places);
+    try_prefixes(scores);
     move_single_categories();
     const bool is_better =
-        found_ && (!had_found || best_gain_ - gain_before > tie_share * impurity_);
-    if (is_better || !had_found) return;
-    found_ = true;
+        has_grouping_ && (!had_grouping || best_gain_ - gain_before > tie_share * impurity_);
+    if (is_better || !had_grouping) return;
+    has_grouping_ = true;
     best_gain_ = gain_before;
     best_in_first_ = std::move(before);
   }
-  // Moves categories of the best grouping to the other side, one at a time, while that helps.
+  // Moves categories of the best grouping to the other group, one at a time, while that helps.
   void move_single_categories() {
-    bool has_moved = found_;
+    bool has_moved = has_grouping_;
     for (int pass = 0; has_moved && pass < max_passes; ++pass) {
       has_moved = false;
       clear();
@@ -204,7 +211,7 @@ class SubsetSearch {
     }
   }
 
-  // The grouping at hand: its first group, category by category.
+  // The current grouping: its first group, category by category.
   void clear() {
     std::fill(left_.begin(), left_.end(), 0.0);
     n_left_ = 0;
@@ -217,36 +224,34 @@ class SubsetSearch {
   }
   bool is_best() {
     for (std::size_t k = 0; k < n_classes_; ++k) right_[k] = totals_[k] - left_[k];
-    const double gain = impurity_ - group_impurity<double>(left_, entropy_) -
-                        group_impurity<double>(right_, entropy_);
+    const double gain = impurity_ - impurity_of(left_) - impurity_of(right_);
     if (n_left_ < min_side_ || known_weight_ - n_left_ < min_side_) {
-      passed_over_better_ = passed_over_better_ || !found_ || gain > best_gain_;
+      passed_over_better_ = passed_over_better_ || !has_grouping_ || gain > best_gain_;
       return false;
     }
-    if (found_ && !(gain - best_gain_ > tie_share * impurity_)) return false;
+    if (has_grouping_ && !(gain - best_gain_ > tie_share * impurity_)) return false;
     best_gain_ = gain;
-    found_ = true;
+    has_grouping_ = true;
     return true;
   }
 
   std::size_t n_categories_, n_classes_;
-  bool entropy_;
   double min_side_;
   std::vector<std::size_t> codes_;
   std::vector<double> weights_, totals_, left_, right_;
   double known_weight_ = 0, impurity_ = 0, n_left_ = 0, best_gain_ = 0;
   std::vector<char> best_in_first_;
-  bool found_ = false, passed_over_better_ = false;
+  bool has_grouping_ = false, passed_over_better_ = false;
 };
 
 }  // namespace detail
 
-template <class Weight>
-void split_subsets(const CodeTable<Weight>& table, std::size_t n_categories, double node_weight,
-                   const GrowthRules& rules, Candidate& candidate) {
-  detail::SubsetSearch search(table, n_categories, rules);
+template <class Impurity, class Weight>
+void split_subsets(const Histogram<Weight>& table, std::size_t n_categories, double node_weight,
+                   const GrowthConfig& config, Candidate& candidate) {
+  detail::SubsetSearch<Impurity> search(table, n_categories, config);
   search.run();
-  search.finish(node_weight, rules, candidate);
+  search.finish(node_weight, config, candidate);
 }
 
 }  // namespace sureleaf

@@ -44,9 +44,9 @@ class ShortText {
            (size_ <= 16 || std::memcmp(text_, other.text_, size_) == 0);
   }
   std::uint64_t hash() const {
-    std::uint64_t found = mixed(first_ + size_) ^ last_;
-    for (std::size_t at = 8; at + 8 < size_; at += 8) found = mixed(found) ^ word_at(text_ + at);
-    return mixed(found);
+    std::uint64_t value = mixed(first_ + size_) ^ last_;
+    for (std::size_t at = 8; at + 8 < size_; at += 8) value = mixed(value) ^ word_at(text_ + at);
+    return mixed(value);
   }
 
  private:
@@ -108,7 +108,7 @@ class TextCodes {
   std::vector<ShortText> texts_;
 };
 
-// Codes of texts first .. first + codes.size(), -1 where there is none; and the places among them
+// Codes of texts first .. first + codes.size(), -1 where there is none; and the indices among them
 // of texts that had not come before.
 template <class Offset>
 std::vector<std::int64_t> code_texts(const Texts<Offset>& texts, std::size_t first,
@@ -117,7 +117,7 @@ std::vector<std::int64_t> code_texts(const Texts<Offset>& texts, std::size_t fir
     throw std::invalid_argument("there are fewer texts than codes");
   if (!texts.validity.empty() && 8 * texts.validity.size() < first + codes.size())
     throw std::invalid_argument("there are fewer marks of validity than codes");
-  std::vector<std::int64_t> new_places;
+  std::vector<std::int64_t> new_indices;
   std::size_t n_known = known.size();
   for (std::size_t i = 0; i < codes.size(); ++i) {
     const auto begin = static_cast<std::size_t>(texts.offsets[first + i]);
@@ -130,10 +130,10 @@ std::vector<std::int64_t> code_texts(const Texts<Offset>& texts, std::size_t fir
     }
     codes[i] = known.code_of({texts.data.data() + begin, end - begin, texts.data.size() - begin});
     if (known.size() == n_known) continue;
-    new_places.push_back(static_cast<std::int64_t>(i));
+    new_indices.push_back(static_cast<std::int64_t>(i));
     ++n_known;
   }
-  return new_places;
+  return new_indices;
 }
 
 }  // namespace sureleaf

@@ -1,4 +1,4 @@
-// Where exactly a cut between two neighbouring values is made.
+// The threshold between two neighbouring values.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sureleaf::detail {
 
-// Between low and high, or low itself where floating point has nothing between (or infinities).
+// Between low and high, or low itself if there is no number between them (or one is infinite).
 inline double midpoint(double low, double high) {
   double middle = (low + high) / 2;
   if (!std::isfinite(middle)) middle = low / 2 + high / 2;
@@ -23,19 +23,18 @@ inline double midpoint(double low, double high) {
 // A threshold is raised to the largest value of its column that is this close above it.
 inline constexpr double c45_noise = 5e-7;
 
-// Where different values are as close as c45_slack, C4.5's threshold depends on the order of rows:
-// going down the column it takes each value that is not above the midpoint and clearly above the
-// one it has. `nearby` holds the values that can matter, the largest first.
-struct PlacedValue {
+// If different values are as close as c45_slack, C4.5's threshold depends on the order of rows: it
+// goes down the column and takes each value that is not above the midpoint and clearly above the
+// current one. `nearby` holds the values that can matter, the largest first.
+struct NearbyValue {
   std::uint32_t row;
   double value;
 };
 inline constexpr std::size_t max_nearby = 1000;
 
-// Adds the next lower value; false when it and those below it no longer matter, which is when the
-// first row of those above stands clear of it: coming first, that one is taken whatever came
-// before.
-inline bool add_nearby(std::vector<PlacedValue>& nearby, std::uint32_t row, double value) {
+// Adds the next lower value. False if it and the values below no longer matter: that is so if the
+// earliest of the rows above is clearly above it, because that row is taken whatever came before.
+inline bool add_nearby(std::vector<NearbyValue>& nearby, std::uint32_t row, double value) {
   if (!nearby.empty() && nearby.front().value - value > c45_slack) return false;
   nearby.push_back({row, value});
   // The earliest row is kept in front, for the test above.
@@ -43,11 +42,11 @@ inline bool add_nearby(std::vector<PlacedValue>& nearby, std::uint32_t row, doub
   return nearby.size() < max_nearby;
 }
 
-inline double threshold_in_row_order(std::vector<PlacedValue>& nearby) {
+inline double threshold_in_row_order(std::vector<NearbyValue>& nearby) {
   std::sort(nearby.begin(), nearby.end(),
-            [](const PlacedValue& a, const PlacedValue& b) { return a.row < b.row; });
+            [](const NearbyValue& a, const NearbyValue& b) { return a.row < b.row; });
   double threshold = -std::numeric_limits<double>::infinity();
-  for (const PlacedValue& item : nearby)
+  for (const NearbyValue& item : nearby)
     if (item.value - threshold > c45_slack) threshold = item.value;
   return threshold;
 }
@@ -57,7 +56,7 @@ class Thresholds {
  public:
   explicit Thresholds(const Growth<Entry>& growth) : growth_(growth) {}
 
-  // Where a node's cut between two neighbouring values of it is made.
+  // The threshold of a node's split between two of its neighbouring values.
   double of(const Candidate& cut, std::size_t j) const {
     const PresortedColumn& column = growth_.data.columns[j];
     auto value_at = [&](std::uint32_t at) {
@@ -65,29 +64,29 @@ class Thresholds {
     };
     const double low = value_at(cut.below), high = value_at(cut.above);
     const double middle = midpoint(low, high);
-    if (!growth_.rules.is_c45()) return middle;
+    if (!growth_.config.has_c45_rules()) return middle;
     if (growth_.needs_gap(j)) return among_close_values(low, middle, j);
-    const double found = largest_up_to(middle, low, j);
-    return found < high ? std::max(found, low) : low;
+    const double threshold = largest_up_to(middle, low, j);
+    return threshold < high ? std::max(threshold, low) : low;
   }
 
  private:
-  // C4.5 cuts at a value that occurs: the largest of the whole training set that is not above the
-  // midpoint by more than its slack.
-  double largest_up_to(double middle, double found, std::size_t j) const {
+  // C4.5's thresholds are observed values: the largest of the whole training set that is not above
+  // the midpoint by more than the slack.
+  double largest_up_to(double middle, double threshold, std::size_t j) const {
     walk_down(j, middle + c45_slack, [&](std::uint32_t, double value) {
       if (!(value - middle < c45_slack)) return true;
-      found = value;
+      threshold = value;
       return false;
     });
-    return found;
+    return threshold;
   }
 
-  // Where values are too close for C4.5 to tell apart, its threshold depends on the order of rows.
-  // It is kept from falling below the cut and from parting values that differ by noise.
+  // If values are too close for C4.5 to tell apart, its threshold depends on the order of rows. It
+  // is kept from falling below the split and from separating values that differ by noise.
   double among_close_values(double low, double middle, std::size_t j) const {
     double threshold = low;
-    std::vector<PlacedValue> nearby;
+    std::vector<NearbyValue> nearby;
     walk_down(j, middle + c45_slack, [&](std::uint32_t row, double value) {
       if (!(value - middle < c45_slack)) return true;
       return add_nearby(nearby, row, value);
@@ -102,13 +101,14 @@ class Thresholds {
     return highest;
   }
 
-  // Calls visit(first row, value) for the different values of the whole training set up to
-  // `from`, the largest first, until it says false.
+  // Calls visit(first row, value) for the distinct values of the whole training set up to `from`,
+  // the largest first, until it returns false.
   template <class Visit>
   void walk_down(std::size_t j, double from, Visit&& visit) const {
     const PresortedColumn& column = growth_.data.columns[j];
     if (!column.is_ordered_list()) {
-      const std::vector<std::uint32_t>& first_row = growth_.first_rows[j];  // none: all occur
+      const std::vector<std::uint32_t>& first_row =
+          growth_.first_rows[j];  // empty: all codes occur
       const auto end = std::ranges::upper_bound(column.values, from);
       for (auto code = static_cast<std::size_t>(end - column.values.begin()); code-- > 0;) {
         const std::uint32_t row = first_row.empty() ? 0 : first_row[code];

@@ -14,8 +14,8 @@ struct Tree {
   std::vector<double> threshold;           // NaN unless the node tests <= threshold
   std::vector<std::int64_t> child_offset;  // the node's branches: child_offset[i] .. [i + 1]
   std::vector<std::int32_t> children;
-  std::vector<double> branch_share;           // of the known weight, where a value is missing
-  std::vector<std::int64_t> category_offset;  // the node's categories, likewise
+  std::vector<double> branch_share;           // of the known weight; used where a value is missing
+  std::vector<std::int64_t> category_offset;  // the node's categories, in the same way
   std::vector<std::int32_t> category_branch;  // -1: no such category in the node
   std::vector<double> class_weights;          // n_nodes x n_classes
 
@@ -39,7 +39,7 @@ struct Tree {
   }
 };
 
-// What is wrong with the arrays of a tree that came from elsewhere; nullptr if nothing.
+// What is wrong with the arrays of a tree that came from elsewhere; nullptr if nothing is.
 inline const char* fault_in(const Tree& tree, std::size_t n_weight_lines, std::size_t n_columns) {
   const std::size_t n = tree.size();
   if (n == 0) return "a tree has at least one node";
@@ -61,7 +61,7 @@ inline const char* fault_in(const Tree& tree, std::size_t n_weight_lines, std::s
     const auto branches = tree.branches(node);
     if (tree.feature[node] >= static_cast<std::int32_t>(n_columns)) return "a test has no column";
     if (tree.is_leaf(node) != branches.empty()) return "only leaves have no branches";
-    // A child stands after its parent, the first right after it: no circles, and preorder.
+    // A child comes after its parent, the first directly after it: no cycles, and preorder.
     for (std::size_t b = 0; b < branches.size(); ++b) {
       const std::int64_t child = branches[b];
       if (child <= static_cast<std::int64_t>(node) || child >= static_cast<std::int64_t>(n) ||

@@ -1,4 +1,4 @@
-// What one thread writes while it looks for cuts and makes them, allocated once.
+// What one thread writes while it finds and makes splits; allocated once.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "sureleaf/criterion.hpp"
 #include "sureleaf/growth.hpp"
-#include "sureleaf/impurity.hpp"
 #include "sureleaf/split.hpp"
 
 namespace sureleaf::detail {
@@ -19,31 +19,32 @@ struct CodedRow {
   Weight weight;
 };
 
-// A row, or a part of one, and the rank of its value in a column.
+// A row, or a fraction of one, and the rank of its value in a column.
 struct RankedRow {
   double weight;
   std::uint32_t rank, row, cls;
   std::uint32_t is_listed;
 };
 
-// A column that is counted together with others: its code's place in a row, and its first cell.
+// A column that is counted together with others: the position of its code in a row, and its first
+// cell in the histograms.
 struct CountedColumn {
-  std::size_t place, first_cell;
+  std::size_t position, first_cell;
 };
 
-// Class totals of the node at hand, as counts where they are whole, and what is counted for many
-// columns at once.
+// Class totals of the current node (as counts if they are whole), and histograms that are counted
+// for many columns at once.
 struct Totals {
   std::vector<std::int64_t> counts;
   std::vector<double> weights;
   Group node;
   bool whole = false;
   bool flags_are_counted = false, codes_are_counted = false;
-  bool codes_are_known = false;           // from the node above
-  std::vector<std::int64_t> flag_counts;  // rows with each flag set, a line a class
+  bool codes_are_inherited = false;       // from the parent
+  std::vector<std::int64_t> flag_counts;  // rows with each flag set, one line per class
   std::vector<std::uint8_t> flag_bytes;
-  std::vector<std::int64_t> code_counts;  // class counts of all codes of all small columns
-  std::vector<double> code_weights;       // or weights
+  std::vector<std::int64_t> code_counts;  // histograms of all small columns
+  std::vector<double> code_weights;       // the same if weights are fractional
 
   template <class Weight>
   const auto& codes() const {
@@ -66,34 +67,34 @@ struct Totals {
 template <class Entry>
 struct Branches {
   std::size_t n = 0, first_child = 0;
-  std::vector<std::size_t> n_rows;         // of the lists, a branch each
-  std::vector<double> share;               // of the weight that is known
-  std::vector<Entry> lost_rows;            // rows of the lists without a value
-  std::vector<SideRow> parts;              // all rows of fractional weight
-  std::vector<std::uint32_t> part_branch;  // the branch of each; no_code: all of them
-  std::vector<std::size_t> n_parts;        // of one branch, a branch each
-  std::size_t n_lost = 0;                  // parts that go everywhere
-  std::vector<double> lost_weights;        // of these, a class each
-  std::vector<std::size_t> place;          // among the nodes that wait, a branch each
+  std::vector<std::size_t> n_rows;               // whole rows per branch
+  std::vector<double> share;                     // of the known weight, per branch
+  std::vector<Entry> missing_rows;               // whole rows whose value is missing
+  std::vector<FractionalRow> fractional_rows;    // of the node
+  std::vector<std::uint32_t> fractional_branch;  // the branch of each; no_code: all branches
+  std::vector<std::size_t> n_fractional;         // fractional rows per branch
+  std::size_t n_missing = 0;                     // fractional rows that go down all branches
+  std::vector<double> missing_weights;           // their weight per class
+  std::vector<std::size_t> task_index;           // per branch: the index of its task
 
   void start(std::size_t n_branches, std::size_t first) {
     n = n_branches;
     first_child = first;
     n_rows.assign(n, 0);
     share.assign(n, 0.0);
-    lost_rows.clear();
-    n_parts.assign(n, 0);
-    n_lost = 0;
+    missing_rows.clear();
+    n_fractional.assign(n, 0);
+    n_missing = 0;
   }
-  bool go_by_bits() const { return n == 2 && lost_rows.empty(); }
+  bool go_by_bits() const { return n == 2 && missing_rows.empty(); }
 };
 
-// Where a branch's part of a list ends for now, and which increase of the list it knows of.
+// The end of a branch's part of a list, and the number of the last increase it includes.
 struct BranchEnd {
   std::size_t next, last_step;
 };
 
-// What one thread writes while it works, allocated once.
+// What one thread writes while it works; allocated once.
 template <class Entry>
 struct Workspace {
   explicit Workspace(std::size_t n_classes)
@@ -103,16 +104,16 @@ struct Workspace {
         known_weights(n_classes) {}
 
   std::vector<Entry> scratch;
-  std::vector<std::uint64_t> goes_right;  // a bit a row
-  std::vector<std::uint32_t> branch_of;   // a row's branch, where bits do not do
+  std::vector<std::uint64_t> goes_right;  // one bit per row
+  std::vector<std::uint32_t> branch_of;   // the branch of each row, if bits are not enough
   Sides<std::int64_t> count_sides;
   Sides<double> weight_sides;
   std::vector<std::int64_t> known_counts, count_cells;
   std::vector<double> known_weights, weight_cells;
-  std::vector<std::uint32_t> line_codes;
+  std::vector<std::uint32_t> bin_codes;
   std::vector<CodedRow<std::int64_t>> coded_counts;
   std::vector<CodedRow<double>> coded_weights;
-  std::vector<RankedRow> listed_rows, own_rows, merged_rows;
+  std::vector<RankedRow> listed_rows, fractional_ranked, merged_rows;
   std::vector<CountedColumn> counted;
   Branches<Entry> branches;
   std::vector<BranchEnd> branch_ends;

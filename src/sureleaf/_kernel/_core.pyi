@@ -28,7 +28,7 @@ class TextCoder:
     @overload
     def add(self, offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], validity: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first: int, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
-        Code texts first, first + 1, ... of Arrow's buffers, -1 where there is none; returns the places of those that are new.
+        Code texts first, first + 1, ... of Arrow's buffers, -1 where there is none; returns the indices of new texts.
         """
 
     @overload
@@ -53,7 +53,7 @@ def look_up(indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='
 def look_up(indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
 
 def find_used(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
-    """Which of the codes 0 to n - 1 there are."""
+    """Which of the codes 0 to n - 1 occur."""
 
 def recode(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """Replace each code by its new one; those below 0 stay."""
@@ -66,11 +66,11 @@ class Table:
 
 def make_table(columns: list[object], n_categories: Sequence[int], ordered: Sequence[bool], n_rows: int) -> Table:
     """
-    float64 columns where n_categories is -1, int32 codes elsewhere; int64 and int8 in tables that are only walked.
+    float64 columns where n_categories is -1, int32 codes elsewhere; int64 and int8 in tables that are only routed.
     """
 
 class SortedTable:
-    """A table with the order of its columns found."""
+    """A table with the order of its columns."""
 
 def presort(table: Table, n_threads: int) -> SortedTable:
     """Find the order of every column, once for all trees grown on the table."""
@@ -105,12 +105,20 @@ class Tree:
     @property
     def class_weights(self) -> NDArray[numpy.float64]: ...
 
-def make_tree(feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_branch: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], class_weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_columns: int) -> Tree:
-    """A tree from its arrays; ValueError if they do not make one."""
+def make_tree(*, feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_branch: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], class_weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_columns: int) -> Tree:
+    """A tree from its arrays; ValueError if they are inconsistent."""
 
-def grow(table: SortedTable, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, criterion: int, subsets: bool, min_samples_leaf: float, max_depth: int, n_threads: int, use_up: bool, are_copies: bool) -> Tree:
+class GrowthConfig:
+    """The rules by which a tree is grown."""
+
+    def __init__(self, *, criterion: str = 'gain_ratio', categorical_split: str = 'multiway', min_samples_leaf: float = 2.0, max_depth: int | None = None) -> None: ...
+
+def criterion_names() -> list[str]:
+    """The criteria that GrowthConfig takes."""
+
+def grow(table: SortedTable, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, config: GrowthConfig, *, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, are_copies: bool = False, n_threads: int = 1, use_up: bool = False) -> Tree:
     """
-    Grow a tree; `use_up` lets it take the table's orders, `are_copies` says that a row of count k stands for k rows, to the last digit.
+    Grow a tree. `use_up` lets it take the table's orders; with `are_copies` a row of count k stands for k rows, to the last digit.
     """
 
 def collapse_marks(tree: Tree) -> NDArray[numpy.uint8]:
@@ -120,31 +128,33 @@ def cut_at(tree: Tree, becomes_leaf: Annotated[NDArray[numpy.uint8], dict(shape=
     """The same tree with the marked nodes as leaves."""
 
 def cost_complexity_alphas(tree: Tree, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
-    """The penalty a leaf at which each inner node is cut."""
+    """The penalty per leaf at which each inner node is cut."""
 
 def average_prunings(tree: Tree, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], as_leaf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], goes_on: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: float) -> NDArray[numpy.float64]:
     """Probabilities of every node: the mean over all prunings of the tree."""
 
-def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, are_copies: bool, confidence_factor: float, quantile: float) -> Tree:
+def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, are_copies: bool, confidence_factor: float, quantile: float) -> Tree:
     """C4.5's subtree replacement and raising."""
 
-class WalkedTree:
-    """A tree for many walks: keeps its packed form."""
+class RoutingTree:
+    """A tree for routing many rows; keeps its packed form."""
 
     def __init__(self, tree: Tree) -> None: ...
 
-def route(tree: WalkedTree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
+def route(tree: RoutingTree, table: Table, stop_at_unseen: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
-    Where rows end: offsets by row, nodes, shares, and each row's guessed share.
+    The nodes of rows: offsets per row, nodes, shares, and the imputed share of each row.
     """
 
 def count_nodes(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> NDArray[numpy.float64]:
-    """Class weights of every node when these rows are sent through the tree."""
-
-def predict(tree: WalkedTree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
-    """Mixtures of the nodes' values, a line a row."""
-
-def predict_bags(trees: Sequence[Tree], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], is_asked: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, table: Table, in_detail: bool, stop_at_unseen: bool, n_threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
-    Sums over trees of the mixtures of their nodes' values, a line a row; in detail also of their squares and of the trees' votes; their guessed shares and the number of trees.
+    Class weights of every node when these rows are routed through the tree.
+    """
+
+def predict(tree: RoutingTree, table: Table, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, stop_at_unseen: bool, n_threads: int) -> NDArray[numpy.float64]:
+    """Mixtures of the nodes' values, one line per row."""
+
+def predict_bags(trees: Sequence[Tree], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], uses_row: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, table: Table, with_details: bool, stop_at_unseen: bool, n_threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Sums over trees of the mixtures of their nodes' values, one line per row; with details also sums of squares and votes; the imputed shares, and the number of trees per row.
     """

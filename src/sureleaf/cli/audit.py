@@ -82,10 +82,10 @@ def audit(
     from sureleaf import auditing
     from sureleaf.cli.output import show, show_json
     from sureleaf.errors import TrainingRowsWarning
-    from sureleaf.report.audit_document import audit_document, write_audit
-    from sureleaf.report.audit_text import show_audit
+    from sureleaf.report.audit_report import audit_document, write_audit
     from sureleaf.report.question import read_question
     from sureleaf.report.request import Origin
+    from sureleaf.report.terminal import show_audit
 
     _check_output(output, model, data)
     loaded = auditing.load_model(model, trust_pickle=trust_pickle, trust=trust or ())

@@ -114,7 +114,7 @@ def compare(
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
     if len(paths) == 2:
@@ -160,9 +160,9 @@ def compare(
         method=method,
     )
     if as_json:
-        show_json(evaluation_text.comparison_values(result))
+        show_json(terminal.comparison_values(result))
     else:
-        show(*evaluation_text.show_comparison(result))
+        show(*terminal.show_comparison(result))
 
 
 def _check_options(context: typer.Context, allowed: frozenset[str], source: str) -> None:
@@ -190,7 +190,7 @@ def _compare_reports(
 ) -> None:
     """Compare a new report with an old one; as a gate, exit with 1 if it is worse."""
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.gate import compare_reports, read_report
 
     old, new = (read_report(path) for path in paths)
@@ -198,11 +198,11 @@ def _compare_reports(
     passed = result.verdict != "worse"
     if as_json:
         outcome = {"gate": "passed" if passed else "failed"} if gate else {}
-        show_json(evaluation_text.comparison_values(result) | outcome)
+        show_json(terminal.comparison_values(result) | outcome)
     else:
         worse = f"worse by more than {result.margin:g}"
         outcome_line = f"Gate: passed (not {worse})" if passed else f"Gate: failed ({worse})"
         lines = [outcome_line] if gate else []
-        show(*evaluation_text.show_comparison(result, ("new", "old")), *lines)
+        show(*terminal.show_comparison(result, ("new", "old")), *lines)
     if gate and not passed:
         raise typer.Exit(1)

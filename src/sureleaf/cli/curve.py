@@ -60,7 +60,7 @@ def curve(
     """
     from sureleaf import evaluation
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
     question = read_question(
@@ -94,9 +94,9 @@ def curve(
     )
     target_rows = None if reach is None else result.rows_for(reach)
     if as_json:
-        show_json(evaluation_text.curve_values(result, target_rows))
+        show_json(terminal.curve_values(result, target_rows))
     else:
         show(
-            *evaluation_text.show_curve(result, target_rows),
+            *terminal.show_curve(result, target_rows),
             *options.unlabelled_note(question.n_left_out),
         )

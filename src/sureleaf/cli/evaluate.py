@@ -49,7 +49,7 @@ def evaluate(
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import evaluate as evaluate_model
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
     options.check_output(save)
@@ -77,9 +77,9 @@ def evaluate(
     if save is not None:
         evaluation.save(save)
     if as_json:
-        show_json(evaluation_text.evaluation_values(evaluation, summary))
+        show_json(terminal.evaluation_values(evaluation, summary))
     else:
         show(
-            *evaluation_text.show_evaluation(evaluation, summary),
+            *terminal.show_evaluation(evaluation, summary),
             *options.unlabelled_note(question.n_left_out),
         )

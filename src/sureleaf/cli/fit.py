@@ -47,7 +47,7 @@ def fit(
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
     if bagged is not None and group is not None:
@@ -75,10 +75,10 @@ def fit(
     )
     groups = {} if question.groups is None else {"groups": question.groups}
     model.fit(question.X, question.y, sample_weight=question.weights, **groups)
-    values = leaves_text.fit_values(model, question, target)
+    values = terminal.fit_values(model, question, target)
     model.save(output)
     values["saved"] = str(output)
     if as_json:
         show_json(values)
     else:
-        show(*leaves_text.show_fit(values), *options.unlabelled_note(question.n_left_out))
+        show(*terminal.show_fit(values), *options.unlabelled_note(question.n_left_out))

@@ -59,7 +59,7 @@ def leaves(
     - sureleaf leaves model.sureleaf
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.predictions import is_model, load_tree
     from sureleaf.report.question import read_question
 
@@ -104,7 +104,7 @@ def leaves(
         n_left_out = question.n_left_out
     table = model.leaves(level=level, confidence=confidence, utility=utility)
     if as_json:
-        show_json(leaves_text.leaf_values(model, table))
+        show_json(terminal.leaf_values(model, table))
     else:
-        text = leaves_text.show_leaves(model, table, level, None if every else most)
+        text = terminal.show_leaves(model, table, level, None if every else most)
         show(*text, *options.unlabelled_note(n_left_out))

@@ -38,7 +38,7 @@ def rank(
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.estimators import rank_columns
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
     question = read_question(
@@ -55,9 +55,9 @@ def rank(
         random_state=seed,
     )
     if as_json:
-        show_json(leaves_text.ranking_values(ranking))
+        show_json(terminal.ranking_values(ranking))
     else:
         show(
-            *leaves_text.show_ranking(ranking, question.y),
+            *terminal.show_ranking(ranking, question.y),
             *options.unlabelled_note(question.n_left_out),
         )

@@ -169,23 +169,12 @@ def _write(result: Any, page: Path | None, as_json: Path | None) -> None:
 
 
 def _show(result: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from sureleaf.cli.output import show
+    from sureleaf.report.terminal import show_report
 
-    headline, *others = result.sentences
-    tones = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
-    sentences = result.document["answer"]["sentences"]
-    shown: list[Any] = [Text(headline, style="bold"), ""]
-    for text, one in zip(others, sentences, strict=True):
-        bullet = Table.grid(padding=(0, 1, 0, 0))
-        bullet.add_row(Text("•", tones[one["tone"]]), Text(text))
-        shown.append(bullet)
-    shown += [
-        Text(f"! {w['text']}", style="yellow") for w in result.document["data"]["warnings"][:8]
-    ]
-    shown += options.unlabelled_note(n_left_out)
-    shown.append("")
+    shown: list[Any] = [*show_report(result.document)]
+    shown += [*options.unlabelled_note(n_left_out), ""]
     shown += [Text(f"Report: {path}") for path in (page, as_json) if path is not None]
     show(*shown)

@@ -72,21 +72,21 @@ def reproduce(
         raise InvalidArgumentError(
             f"--data goes with chawla2006 only; got it with {document!r}. Leave it out."
         )
-    from sureleaf import reproduce as room
+    from sureleaf import reproduce as documents
     from sureleaf.reproduce import text
 
-    found = room.reproduce(document)
+    found = documents.reproduce(document)
     names = [f"table {number}" for number in table or []] + (part or [])
     if names:
         found = found.only(names)
-    drawn = [str(path) for path in room.draw_figures(document, figures)] if figures else []
+    drawn = [str(path) for path in documents.draw_figures(document, figures)] if figures else []
     if as_json:
         show_json(found.to_dict() | ({"figures": drawn} if figures else {}))
     elif names:
         for one in found.parts:
-            show(*text.cell_by_cell(one), "")
+            show(*text.part_text(one), "")
     else:
-        show("", *text.summary(found))
+        show("", *text.summary_text(found))
         last = found.parts[-1].name
         show(f'[dim]Cell by cell: sureleaf reproduce {document} --part "{last}"[/dim]')
     if drawn and not as_json:
@@ -96,11 +96,11 @@ def reproduce(
 def _run_study(data: Path | None, figures: Path | None, *, as_json: bool) -> None:
     """Run the experiment of chawla2006 again: directions are compared, not digits."""
     from sureleaf.reproduce import chawla2006
-    from sureleaf.reproduce.chawla2006.text import told
+    from sureleaf.reproduce.chawla2006.text import study_text
 
     study = chawla2006.reproduce(data)
     drawn = [str(path) for path in chawla2006.draw_figures(figures, study)] if figures else []
     if as_json:
         show_json(study.to_dict() | ({"figures": drawn} if figures else {}))
     else:
-        show(*told(study), *(f"Drawn: {path}" for path in drawn))
+        show(*study_text(study), *(f"Drawn: {path}" for path in drawn))

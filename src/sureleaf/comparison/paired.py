@@ -63,7 +63,7 @@ def auc_difference(
         method = "DeLong"
     else:
 
-        def limits(at: float) -> Interval:
+        def limits(at: float) -> Interval[float]:
             return squared_and_added(
                 delong_interval(positive, first, level=at),
                 delong_interval(positive, second, level=at),
@@ -160,7 +160,7 @@ def bootstrap_difference(
     )
 
 
-def p_by_inversion(limits: Callable[[float], Interval]) -> float:
+def p_by_inversion(limits: Callable[[float], Interval[float]]) -> float:
     """Two-sided p-value of 0: 1 minus the level from which the interval holds 0.
 
     Examples
@@ -182,7 +182,7 @@ def p_by_inversion(limits: Callable[[float], Interval]) -> float:
     return 1 - inside
 
 
-def squared_and_added(first: Estimate, second: Estimate) -> Interval:
+def squared_and_added(first: Estimate, second: Estimate) -> Interval[float]:
     """Limits of a difference from the limits of both (Newcombe 1998).
 
     Examples

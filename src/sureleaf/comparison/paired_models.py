@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sureleaf.arguments import Floats, Integers
+from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.comparison.mcnemar_test import mcnemar
 from sureleaf.comparison.paired import THESE_MODELS, auc_difference, bootstrap_difference
 from sureleaf.comparison.t_tests import t_of_mean
@@ -48,7 +48,7 @@ def compare_models(
     open_to = _open_to(first, second, measure, plain=a.weights is None and groups is None)
 
     def boot() -> DifferenceTest:
-        def statistic(rows: Integers) -> float:
+        def statistic(rows: IntArray) -> float:
             return measure.value(first.take(rows)) - measure.value(second.take(rows))
 
         return bootstrap_difference(statistic, len(first), groups=groups, level=level)
@@ -114,7 +114,7 @@ def _rows_t(first: Scored, second: Scored, measure: Measure, level: float) -> Di
     return t_of_mean(gaps, 0.0, level, "paired t over rows", THESE_MODELS)
 
 
-def finite_losses(values: Floats, name: str) -> None:
+def finite_losses(values: FloatArray, name: str) -> None:
     """Refuse infinite losses: no test can weigh them.
 
     Examples

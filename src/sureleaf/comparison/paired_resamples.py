@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sureleaf.arguments import Floats
+from sureleaf.arguments import FloatArray
 from sureleaf.comparison.paired_models import finite_losses
 from sureleaf.comparison.planning import smallest_count
 from sureleaf.comparison.t_tests import CORRELATED, SHARED_ROWS, five_by_two_f, t_of_mean
@@ -88,7 +88,7 @@ def hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
     return share_variance(a, share_slopes(a, measure) - share_slopes(b, measure))
 
 
-def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
+def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
     """First minus second, for the splits in which both worked and the measure is defined.
 
     Ratios of counts (precision, F) are pooled over the splits, as `Evaluation.estimate` does.
@@ -112,7 +112,7 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> Floats:
         )
     if is_pooled(measure):
         first, second = (figures_of_splits(judged, measure, worked) for judged in (a, b))
-    gaps: Floats = first - second
+    gaps: FloatArray = first - second
     return gaps
 
 

@@ -2,30 +2,16 @@
 
 import math
 
-from scipy.special import betaincinv, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from sureleaf.arguments import check_choice, check_level
 from sureleaf.comparison.mcnemar_test import invert_score
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals import Estimate, Interval, clopper_pearson, wilson
+from sureleaf.evaluation.intervals import Estimate
+from sureleaf.levels.intervals import clopper_pearson, jeffreys, wilson
 
 __all__ = ["compare_rates", "rate_interval"]
-
-
-def jeffreys(hits: float, n: float, *, level: float = 0.95) -> Interval:
-    """Quantiles of Beta(hits + ½, n - hits + ½); 0 and 1 at the ends (Brown et al. 2001).
-
-    Examples
-    --------
-    >>> low, high = jeffreys(80, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.7137, 0.8692)
-    """
-    tail = (1 - check_level(level)) / 2
-    low = 0.0 if hits == 0 else float(betaincinv(hits + 0.5, n - hits + 0.5, tail))
-    high = 1.0 if hits == n else float(betaincinv(hits + 0.5, n - hits + 0.5, 1 - tail))
-    return Interval(low, high)
 
 
 RATE_INTERVALS = {

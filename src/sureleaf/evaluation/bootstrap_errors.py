@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.arguments import Floats, Integers, check_choice
+from sureleaf.arguments import FloatArray, IntArray, check_choice
 from sureleaf.errors import FailedFitError, InvalidArgumentError
 from sureleaf.evaluation.designs import Bootstrap
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
@@ -25,8 +25,12 @@ __all__ = ["BootstrapError", "bootstrap_error", "class_losses", "no_information_
 
 
 def class_losses(
-    prediction: Integers, probabilities: Floats | None, loss: str, n_classes: int, cost: Any = None
-) -> Floats:
+    prediction: IntArray,
+    probabilities: FloatArray | None,
+    loss: str,
+    n_classes: int,
+    cost: Any = None,
+) -> FloatArray:
     """Loss of each prediction if the truth were class k, for every k: shape (n, m).
 
     Examples
@@ -53,7 +57,7 @@ def class_losses(
 
 
 def no_information_rate(
-    truth: Integers, losses_by_class: Floats, weights: Floats | None = None
+    truth: IntArray, losses_by_class: FloatArray, weights: FloatArray | None = None
 ) -> float:
     """Mean loss over all n^2 pairs of a truth and a prediction, in O(n m).
 
@@ -230,7 +234,7 @@ def bootstrap_error(
     return _combine(table, full, np.array(rows), np.array(counts), loss, failures)
 
 
-def _losses(fitter: Fitter, train: Integers, loss: str, cost: Any, number: int) -> Floats | str:
+def _losses(fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int) -> FloatArray | str:
     """Loss of every row for every class under the model of some rows, or why there is none."""
     try:
         model = fitter.fit(train, number)
@@ -244,8 +248,8 @@ def _losses(fitter: Fitter, train: Integers, loss: str, cost: Any, number: int) 
 
 
 def _own_losses(
-    fitter: Fitter, train: Integers, loss: str, cost: Any, number: int
-) -> tuple[Floats | str, Integers]:
+    fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int
+) -> tuple[FloatArray | str, IntArray]:
     found = _losses(fitter, train, loss, cost, number)
     counts = np.bincount(train, minlength=len(fitter.table))
     if isinstance(found, str):
@@ -255,9 +259,9 @@ def _own_losses(
 
 def _combine(
     table: Table,
-    full: Floats,
-    losses: Floats,
-    counts: Integers,
+    full: FloatArray,
+    losses: FloatArray,
+    counts: IntArray,
     loss: str,
     failures: dict[int, str],
 ) -> BootstrapError:
@@ -310,7 +314,7 @@ def _plus(training: float, out: float, gamma: float) -> tuple[float, float]:
     return rate, (1 - weight) * training + weight * capped
 
 
-def _plain(losses: Floats, counts: Integers, scale: Floats) -> tuple[float, float]:
+def _plain(losses: FloatArray, counts: IntArray, scale: FloatArray) -> tuple[float, float]:
     """Mean loss of the bootstraps' models on all rows, and its standard error by influence."""
     n_bootstraps, n = losses.shape
     by_bootstrap = (losses * scale).mean(axis=1)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sureleaf.arguments import Floats, check_count, check_level
+from sureleaf.arguments import FloatArray, check_count, check_level
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import corrected_resampled
 
@@ -111,7 +111,7 @@ class StopRule(Protocol):
     True
     """
 
-    def reason(self, before: Floats, now: Floats, test_to_train: float) -> str | None:
+    def reason(self, before: FloatArray, now: FloatArray, test_to_train: float) -> str | None:
         """Return why to stop after these figures of the repeats (greater is better), or None."""
 
 
@@ -136,7 +136,7 @@ class NoChange:
         if not self.tolerance >= 0:
             raise InvalidArgumentError(f"tolerance must be at least 0; got {self.tolerance}.")
 
-    def reason(self, before: Floats, now: Floats, test_to_train: float) -> str | None:
+    def reason(self, before: FloatArray, now: FloatArray, test_to_train: float) -> str | None:
         """Return why to stop after these figures of the repeats (greater is better), or None."""
         both = np.isfinite(before) & np.isfinite(now)
         if not both.any():
@@ -176,7 +176,7 @@ class NotWorthwhile:
         if not self.gain > 0:
             raise InvalidArgumentError(f"gain must be above 0; got {self.gain}.")
 
-    def reason(self, before: Floats, now: Floats, test_to_train: float) -> str | None:
+    def reason(self, before: FloatArray, now: FloatArray, test_to_train: float) -> str | None:
         """Return why to stop after these figures of the repeats (greater is better), or None."""
         gains = now - before
         gains = gains[np.isfinite(gains)]

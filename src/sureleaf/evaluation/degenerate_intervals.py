@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureleaf.arguments import Integers
+from sureleaf.arguments import IntArray
 from sureleaf.evaluation.intervals import Interval, wilson
 from sureleaf.evaluation.measures.named import Measure
 
@@ -105,7 +105,7 @@ def rarest_all_alike(evaluation: "Evaluation") -> bool:
 
 def interval_of_rate(
     evaluation: "Evaluation", measure: Measure, rate: float, level: float
-) -> tuple[float, Interval]:
+) -> tuple[float, Interval[float]]:
     """Rows that a rate is counted among, and Wilson's interval for so many, each counted once.
 
     Examples
@@ -126,12 +126,12 @@ def interval_of_rate(
     return n, wilson(min(rate * n, n), n, level=level)
 
 
-def _rarest(evaluation: "Evaluation", rows: Integers) -> int:
+def _rarest(evaluation: "Evaluation", rows: IntArray) -> int:
     counts = np.bincount(evaluation.truth[rows], minlength=len(evaluation.classes))
     return int(counts.argmin())
 
 
-def _effective(evaluation: "Evaluation", rows: Integers) -> float:
+def _effective(evaluation: "Evaluation", rows: IntArray) -> float:
     """Rows, or effective rows of weights, or groups: what counts as one observation."""
     if evaluation.groups is not None:
         return float(len(np.unique(evaluation.groups[rows])))

@@ -1,22 +1,15 @@
 """Designs: which rows train and which rows test."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
-from sureleaf.arguments import Integers, check_count, check_share
+from sureleaf.arguments import IntArray, check_choice, check_count, check_share
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.splits import (
-    Design,
-    Split,
-    check_units,
-    group_folds,
-    pick_test,
-    stratified_folds,
-)
-from sureleaf.random_streams import PARTITION, draw_with_replacement
+from sureleaf.folds import assign_folds, assign_groups, assign_holdout
+from sureleaf.random_streams import PARTITION, RESAMPLE, draw_with_replacement, shuffled
 
 __all__ = [
     "Bootstrap",
@@ -29,6 +22,83 @@ __all__ = [
     "Split",
     "from_dict",
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows to train on and rows to test on.
+
+    Attributes
+    ----------
+    train, test : ndarray of row numbers
+        A row drawn twice by a bootstrap is twice in train.
+    repeat, fold : int
+    without : int or None
+        The second fold that a split of nested cross-validation leaves out, else None.
+
+    Examples
+    --------
+    >>> split = Split(np.array([0, 1]), np.array([2]), repeat=0, fold=3)
+    >>> split.fold, split.without is None
+    (3, True)
+    """
+
+    train: IntArray
+    test: IntArray
+    repeat: int
+    fold: int
+    without: int | None = None
+
+
+class Design:
+    """What the designs share: splits, the balance of the training part, plain data.
+
+    Examples
+    --------
+    >>> from sureleaf.designs import KFold
+    >>> isinstance(KFold(5), Design), KFold(5).n_splits_of(100)
+    (True, 5)
+    """
+
+    resample: str
+    kind: ClassVar[str]
+    """holdout, folds, bootstrap or nested: which intervals are valid for the design."""
+
+    def n_splits_of(self, n_units: int) -> int:
+        """Return how many splits that many rows (or groups) get."""
+        raise NotImplementedError
+
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
+        raise NotImplementedError
+
+    def splits(
+        self, classes: IntArray, *, groups: IntArray | None = None, seed: int = 0
+    ) -> Iterator[Split]:
+        """Yield the splits of rows of these classes (codes), groups kept whole.
+
+        Parameters
+        ----------
+        classes : array of class codes, one a row
+        groups : array of group codes, optional
+            Rows of a group are never in train and test of one split.
+        seed : int
+            The same seed gives the same splits, on any machine.
+
+        Yields
+        ------
+        Split
+        """
+        for number, split in enumerate(self._plan(np.asarray(classes), groups, seed)):
+            train = balance_classes(split.train, classes, self.resample, seed, number)
+            yield Split(train, split.test, split.repeat, split.fold, split.without)
+
+    def __post_init__(self) -> None:
+        check_choice("resample", self.resample, ("none", "over", "under"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the design as plain data; `sureleaf.designs.from_dict` reads it back."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {"design": type(self).__name__, **own}
 
 
 # k-fold, repeated k-fold, leave-one-out and nested k-fold.
@@ -80,12 +150,12 @@ class KFold(Design):
         """Return folds times repeats."""
         return self.n_splits * self.repeats
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         if self.time_ordered:
             yield from self._forward(len(classes), groups)
             return
         for repeat in range(self.repeats):
-            folds = assign_folds(
+            folds = _fold_of_rows(
                 classes, groups, self.n_splits, stratified=self.stratified, seed=seed, repeat=repeat
             )
             for fold in range(self.n_splits):
@@ -93,7 +163,7 @@ class KFold(Design):
                     np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), repeat, fold
                 )
 
-    def _forward(self, n: int, groups: Integers | None) -> Iterator[Split]:
+    def _forward(self, n: int, groups: IntArray | None) -> Iterator[Split]:
         if groups is not None:
             raise InvalidArgumentError(
                 "groups cannot be kept whole where rows are split by time; "
@@ -105,22 +175,23 @@ class KFold(Design):
             yield Split(np.concatenate(blocks[: fold + 1]), blocks[fold + 1], 0, fold)
 
 
-def assign_folds(
-    classes: Integers,
-    groups: Integers | None,
+def _fold_of_rows(
+    classes: IntArray,
+    groups: IntArray | None,
     n_splits: int,
     *,
     stratified: bool,
     seed: int,
     repeat: int,
-) -> Integers:
+) -> IntArray:
     """Return the fold of each row; groups stay whole."""
     n_units = len(classes) if groups is None else int(groups.max()) + 1
     check_units(n_units, n_splits, groups, f"A partition into {n_splits} folds")
+    order = shuffled(n_units, seed, PARTITION, repeat)
     if groups is None:
-        return stratified_folds(classes, n_splits, stratified=stratified, seed=seed, repeat=repeat)
+        return assign_folds(classes, n_splits, order, stratified=stratified)
     shares = np.full(n_splits, 1 / n_splits)
-    return group_folds(classes, groups, shares, stratified=stratified, seed=seed, repeat=repeat)
+    return assign_groups(classes, groups, shares, order, stratified=stratified)
 
 
 @dataclass(frozen=True)
@@ -155,7 +226,7 @@ class LeaveOneOut(Design):
         """Return the number of rows or groups."""
         return n_units
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         units = np.arange(len(classes)) if groups is None else groups
         n_units = int(units.max(initial=-1)) + 1
         check_units(n_units, 2, groups, "Leave-one-out")
@@ -202,9 +273,9 @@ class NestedKFold(Design):
         """Return repeats times k (k + 1) / 2."""
         return self.repeats * self.n_splits * (self.n_splits + 1) // 2
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         for repeat in range(self.repeats):
-            folds = assign_folds(
+            folds = _fold_of_rows(
                 classes, groups, self.n_splits, stratified=self.stratified, seed=seed, repeat=repeat
             )
             for fold in range(self.n_splits):
@@ -255,7 +326,7 @@ class Holdout(Design):
         """Return 1."""
         return 1
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         if self.time_ordered:
             if groups is not None:
                 raise InvalidArgumentError(
@@ -267,7 +338,7 @@ class Holdout(Design):
             rows = np.arange(len(classes))
             yield Split(rows[:-size], rows[-size:], 0, 0)
         else:
-            yield _one(classes, groups, self.test, self.stratified, seed, 0)
+            yield _random_holdout(classes, groups, self.test, self.stratified, seed, 0)
 
 
 @dataclass(frozen=True)
@@ -301,26 +372,27 @@ class RepeatedHoldout(Design):
         """Return the number of repeats."""
         return self.repeats
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         for repeat in range(self.repeats):
-            yield _one(classes, groups, self.test, self.stratified, seed, repeat)
+            yield _random_holdout(classes, groups, self.test, self.stratified, seed, repeat)
 
 
-def _one(
-    classes: Integers,
-    groups: Integers | None,
+def _random_holdout(
+    classes: IntArray,
+    groups: IntArray | None,
     test: float,
     stratified: bool,
     seed: int,
     repeat: int,
 ) -> Split:
+    n_units = len(classes) if groups is None else int(groups.max()) + 1
+    check_units(n_units, 2, groups, "A hold-out")
+    order = shuffled(n_units, seed, PARTITION, repeat)
     if groups is None:
-        check_units(len(classes), 2, None, "A hold-out")
-        part = pick_test(classes, test, stratified=stratified, seed=seed, repeat=repeat)
+        part = assign_holdout(classes, test, order, stratified=stratified)
     else:
-        check_units(int(groups.max()) + 1, 2, groups, "A hold-out")
         shares = np.array([1 - test, test])
-        part = group_folds(classes, groups, shares, stratified=stratified, seed=seed, repeat=repeat)
+        part = assign_groups(classes, groups, shares, order, stratified=stratified)
     return Split(np.flatnonzero(part == 0), np.flatnonzero(part == 1), repeat, 0)
 
 
@@ -361,7 +433,7 @@ class Bootstrap(Design):
         """Return the number of bootstraps."""
         return self.n_bootstraps
 
-    def _plan(self, classes: Integers, groups: Integers | None, seed: int) -> Iterator[Split]:
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         units = np.arange(len(classes)) if groups is None else groups
         n_units = int(units.max(initial=-1)) + 1
         check_units(n_units, 2, groups, "A bootstrap")
@@ -374,7 +446,7 @@ class Bootstrap(Design):
             )
 
 
-def _draw(members: list[Integers], n_units: int, seed: int, number: int) -> Integers:
+def _draw(members: list[IntArray], n_units: int, seed: int, number: int) -> IntArray:
     """How often each unit is drawn; again in the rare case that none is left out."""
     attempt = 0
     while True:
@@ -392,6 +464,55 @@ def _draw(members: list[Integers], n_units: int, seed: int, number: int) -> Inte
         if times.min() == 0 or all(len(stratum) < 2 for stratum in members):
             return times
         attempt += 1
+
+
+def check_units(n_units: int, least: int, groups: object, why: str) -> None:
+    """Refuse a table that is too small for the design.
+
+    Examples
+    --------
+    >>> check_units(3, 5, None, "A partition into 5 folds")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: A partition into 5 folds needs at least 5 rows; got 3.
+    Use fewer folds or more rows.
+    """
+    if n_units < least:
+        unit = "rows" if groups is None else "groups"
+        raise InvalidArgumentError(
+            f"{why} needs at least {least} {unit}; got {n_units}. Use fewer folds or more {unit}."
+        )
+
+
+def balance_classes(
+    train: IntArray, classes: IntArray, how: str, seed: int, number: int
+) -> IntArray:
+    """Return training rows in which the classes that occur are equally frequent.
+
+    ``"over"`` keeps every row and draws more of the rarer classes with replacement up to the
+    largest; ``"under"`` keeps as many rows of each class as the smallest has; ``"none"`` changes
+    nothing.
+
+    Examples
+    --------
+    >>> classes = np.array([0, 0, 0, 1])
+    >>> balance_classes(np.arange(4), classes, "over", seed=0, number=0).tolist()
+    [0, 1, 2, 3, 3, 3]
+    """
+    if how == "none":
+        return train
+    own = classes[train]
+    present, counts = np.unique(own, return_counts=True)
+    target = int(counts.max() if how == "over" else counts.min())
+    parts = []
+    for code, count in zip(present.tolist(), counts.tolist(), strict=True):
+        rows = train[own == code]
+        if how == "over":
+            more = draw_with_replacement(count, target - count, seed, RESAMPLE, number, code)
+            parts.append(np.concatenate([rows, rows[more]]))
+        else:
+            parts.append(rows[shuffled(count, seed, RESAMPLE, number, code)[:target]])
+    return np.sort(np.concatenate(parts))
 
 
 _DESIGNS: dict[str, type[Design]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from sureleaf.arguments import Floats, Integers, check_choice, check_level
+from sureleaf.arguments import FloatArray, IntArray, check_choice, check_level
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.degenerate_intervals import (
     NO_WIDTH,
@@ -62,7 +62,7 @@ def is_pooled(measure: Measure) -> bool:
     return measure.row_values is None and bool(measure.counted or measure.of_counts)
 
 
-def figures_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[int]) -> Floats:
+def figures_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[int]) -> FloatArray:
     """Return a figure for each split whose mean is the figure of the design.
 
     For a ratio of counts the mean is that of all counts together, and a split's distance from it
@@ -91,24 +91,24 @@ def figures_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[i
     if n == 1:
         return np.array([whole])
     rests = np.array([figure(np.maximum(total - table, 0.0)) for table in tables])
-    figures: Floats = whole - (n - 1) * (rests - rests.mean())
+    figures: FloatArray = whole - (n - 1) * (rests - rests.mean())
     return figures
 
 
 def _counting(
     measure: Measure, positive: int
-) -> tuple[Callable[[Scored], Floats], Callable[[Floats], float]]:
+) -> tuple[Callable[[Scored], FloatArray], Callable[[FloatArray], float]]:
     """How rows are counted for the measure, and the figure of such counts."""
     of_counts, counted = measure.of_counts, measure.counted
     if of_counts is not None:
 
-        def table_of(rows: Scored) -> Floats:
+        def table_of(rows: Scored) -> FloatArray:
             pairs = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
             return pairs.astype(np.float64)
 
         return table_of, lambda table: of_counts(table, positive)
 
-    def count(rows: Scored) -> Floats:
+    def count(rows: Scored) -> FloatArray:
         hits, among = counted(rows)  # type: ignore[misc]
         weights = np.ones(len(rows)) if rows.weights is None else rows.weights
         return np.array([weights @ (hits & among), weights @ among])
@@ -198,9 +198,9 @@ def _of_model(
     return replace(found, method=f"{found.method}, {which}")
 
 
-def _repeats(evaluation: "Evaluation") -> list[tuple[Integers, Scored]]:
+def _repeats(evaluation: "Evaluation") -> list[tuple[IntArray, Scored]]:
     """Rows and predictions of each repeat, the same rows in the same order in all of them."""
-    by_repeat: dict[int, list[Integers]] = {}
+    by_repeat: dict[int, list[IntArray]] = {}
     for i in evaluation.main_splits:
         by_repeat.setdefault(evaluation.splits[i].repeat, []).append(evaluation.cells_of(i))
     cells = [np.concatenate(parts) for parts in by_repeat.values()]
@@ -218,7 +218,7 @@ def _repeats(evaluation: "Evaluation") -> list[tuple[Integers, Scored]]:
 def _interval_of_rows(
     evaluation: "Evaluation",
     measure: Measure,
-    repeats: list[tuple[Integers, Scored]],
+    repeats: list[tuple[IntArray, Scored]],
     level: float,
     method: str | None,
 ) -> Estimate:
@@ -247,7 +247,7 @@ def _interval_of_rows(
             lambda table: of_counts(table, first.positive), counts, generator=random, level=level
         )
 
-    def statistic(numbers: Integers) -> float:
+    def statistic(numbers: IntArray) -> float:
         return float(np.mean([measure.value(scored.take(numbers)) for _, scored in repeats]))
 
     groups = evaluation.groups[rows] if evaluation.groups is not None else None
@@ -282,7 +282,7 @@ def _has_variance(rows: Scored) -> bool:
 
 
 def _auc_interval(rows: Scored, level: float) -> Estimate:
-    table: Floats = rows.probabilities  # type: ignore[assignment]
+    table: FloatArray = rows.probabilities  # type: ignore[assignment]
     if rows.n_classes > 2:
         return delong_one_vs_rest(rows.truth, table, level=level)
     positive = rows.truth == rows.positive
@@ -382,7 +382,9 @@ def _nested(evaluation: "Evaluation", measure: Measure, level: float) -> Estimat
     return Estimate(found.value, found.low, found.high, level, name)
 
 
-def _values_of(evaluation: "Evaluation", measure: Measure, split: int) -> tuple[Integers, Floats]:
+def _values_of(
+    evaluation: "Evaluation", measure: Measure, split: int
+) -> tuple[IntArray, FloatArray]:
     cells = evaluation.cells_of(split)
     scored = evaluation.scored(cells)
     values = measure.row_values(scored)  # type: ignore[misc]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.arguments import Floats, Integers, Labels
+from sureleaf.arguments import FloatArray, IntArray, LabelArray
 from sureleaf.errors import InvalidArgumentError, MissingPackageError
 from sureleaf.evaluation import estimates, store
+from sureleaf.evaluation.designs import Design
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import (
     CalibrationCurve,
@@ -24,7 +25,6 @@ from sureleaf.evaluation.measures import (
 from sureleaf.evaluation.measures.calibration import correct_priors
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
 from sureleaf.evaluation.measures.rates import count_pairs
-from sureleaf.evaluation.splits import Design
 from sureleaf.formatting import TextDisplay
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ class Predictions:
     (1, ['row', 'split', 'truth', 'prediction', 'probability a', 'probability b'])
     """
 
-    row: Integers
-    split: Integers
-    truth: Labels
-    prediction: Labels
-    probabilities: Floats | None
-    classes: Labels
+    row: IntArray
+    split: IntArray
+    truth: LabelArray
+    prediction: LabelArray
+    probabilities: FloatArray | None
+    classes: LabelArray
 
     def __len__(self) -> int:
         return len(self.row)
@@ -176,17 +176,17 @@ class Evaluation(TextDisplay):
     estimator: str
     design: Design
     seed: int
-    classes: Labels
+    classes: LabelArray
     positive_code: int
-    truth: Integers
-    weights: Floats | None
-    groups: Integers | None
-    cost_matrix: Floats | None
+    truth: IntArray
+    weights: FloatArray | None
+    groups: IntArray | None
+    cost_matrix: FloatArray | None
     splits: tuple[SplitFacts, ...]
-    row: Integers
-    split: Integers
-    prediction: Integers
-    probabilities: Floats | None
+    row: IntArray
+    split: IntArray
+    prediction: IntArray
+    probabilities: FloatArray | None
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
@@ -256,7 +256,7 @@ class Evaluation(TextDisplay):
         own = [self.splits[i] for i in self.main_splits]
         return float(np.mean([facts.n_test / facts.n_train for facts in own]))
 
-    def scored(self, cells: Integers) -> Scored:
+    def scored(self, cells: IntArray) -> Scored:
         """Return predictions (by their positions) as codes for a measure."""
         row = self.row[cells]
         cost = self.cost_matrix
@@ -270,7 +270,7 @@ class Evaluation(TextDisplay):
             self.positive_code,
         )
 
-    def cells_of(self, split: int) -> Integers:
+    def cells_of(self, split: int) -> IntArray:
         """Return the positions of the predictions of one split."""
         return np.arange(*np.searchsorted(self.split, [split, split + 1]))
 
@@ -286,7 +286,7 @@ class Evaluation(TextDisplay):
         found.check_cost(self.cost_matrix)
         return found
 
-    def split_values(self, measure: str | Measure) -> Floats:
+    def split_values(self, measure: str | Measure) -> FloatArray:
         """Return the measure on the test rows of each split that worked (NaN: undefined there).
 
         Examples
@@ -301,7 +301,7 @@ class Evaluation(TextDisplay):
         found = self.find(measure)
         return np.array([found.of_split(self.scored(self.cells_of(i))) for i in self.main_splits])
 
-    def row_values(self, measure: str | Measure) -> tuple[Integers, Floats]:
+    def row_values(self, measure: str | Measure) -> tuple[IntArray, FloatArray]:
         """Return the rows that were tested, and the mean of the measure's value of each.
 
         Only for measures that are means over rows: accuracy, error, losses and cost.
@@ -374,7 +374,7 @@ class Evaluation(TextDisplay):
         mass = len(rows) if rows.weights is None else float(rows.weights.sum())
         return found.value(rows) * mass
 
-    def _pooled(self, name: str) -> tuple[Scored, Floats]:
+    def _pooled(self, name: str) -> tuple[Scored, FloatArray]:
         rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
         if rows.probabilities is None:
             raise InvalidArgumentError(

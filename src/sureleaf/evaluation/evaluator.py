@@ -13,18 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from sureleaf.arguments import Floats, Integers, check_probabilities, read_labels
+from sureleaf.arguments import FloatArray, IntArray, check_probabilities, read_labels
 from sureleaf.errors import (
     FailedFitError,
     InvalidArgumentError,
     InvalidTypeError,
     UnseenCategoryWarning,
 )
-from sureleaf.evaluation.designs import KFold
+from sureleaf.evaluation.designs import Design, KFold, Split
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.labelled_table import Table, class_codes, read_table, take_rows
 from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.evaluation.splits import Design, Split
 from sureleaf.progress import track
 from sureleaf.random_streams import FIT, read_seed, seed_for
 
@@ -61,8 +60,7 @@ class Refit(Protocol):
     Attributes
     ----------
     classes_ : ndarray
-        The classes of the rows that it was fitted on. It predicts the most probable one, the first
-        on ties.
+        The classes of the rows that it was fitted on.
 
     Examples
     --------
@@ -71,13 +69,18 @@ class Refit(Protocol):
     ...     classes_ = np.array(["heads", "tails"])
     ...     def predict_proba(self, rows):
     ...         return np.full((len(rows), 2), 0.5)
+    ...     def predicted_class(self, probabilities):
+    ...         return probabilities.argmax(axis=1)
     >>> coin: Refit = Coin()
     """
 
     classes_: NDArray[Any]
 
-    def predict_proba(self, rows: Integers) -> Floats:
-        """Return the probabilities of these rows, a column a class of ``classes_``."""
+    def predict_proba(self, rows: IntArray) -> FloatArray:
+        """Return the probabilities of these rows, one column per class of ``classes_``."""
+
+    def predicted_class(self, probabilities: FloatArray) -> IntArray:
+        """Return the index in ``classes_`` of the class that `predict` would return."""
 
 
 class Refits(Protocol):
@@ -103,7 +106,7 @@ class Refits(Protocol):
     n_threads: int
     n_at_once: int
 
-    def fit(self, estimator: Any, train: Integers, *, n_threads: int) -> Refit:
+    def fit(self, estimator: Any, train: IntArray, *, n_threads: int) -> Refit:
         """Fit on these rows, some of them perhaps repeatedly, by the estimator's parameters."""
 
 
@@ -155,8 +158,8 @@ class Outcome:
     """
 
     split: Split
-    prediction: Integers
-    probabilities: Floats | None
+    prediction: IntArray
+    probabilities: FloatArray | None
     failure: str | None = None
 
 
@@ -237,7 +240,7 @@ class Fitter:
     refits: Refits | None = None
     n_threads: int = 1
 
-    def fit(self, train: Integers, *key: int) -> Any:
+    def fit(self, train: IntArray, *key: int) -> Any:
         """Return a model of the rows; what is random in it depends on the seed and the key."""
         copy = fresh_copy(self.estimator, self.seed, *key)
         if self.refits is not None:
@@ -249,8 +252,8 @@ class Fitter:
         return copy
 
     def predict_codes(
-        self, model: Any, rows: Integers, *, labels: bool = True, probabilities: bool = True
-    ) -> tuple[Integers, Floats | None]:
+        self, model: Any, rows: IntArray, *, labels: bool = True, probabilities: bool = True
+    ) -> tuple[IntArray, FloatArray | None]:
         """Return the model's predictions of the rows as codes, and its probabilities if any.
 
         What is not asked for (labels, probabilities) is not computed.
@@ -259,7 +262,7 @@ class Fitter:
         if self.refits is not None:
             raw = model.predict_proba(rows)
             columns = class_codes("classes_", read_labels("classes_", model.classes_), classes)
-            prediction = columns[raw.argmax(axis=1)] if labels else prediction
+            prediction = columns[model.predicted_class(raw)] if labels else prediction
             return prediction, _spread(raw, columns, len(classes)) if probabilities else None
         own = take_rows(self.table.X, rows)
         if labels:
@@ -305,7 +308,7 @@ def make_fitter(estimator: Any, table: Table, seed: int) -> Fitter:
     return Fitter(estimator, table, seed, refits, 1 if refits is None else refits.n_threads)
 
 
-def _spread(raw: Floats, columns: Integers, n_classes: int) -> Floats:
+def _spread(raw: FloatArray, columns: IntArray, n_classes: int) -> FloatArray:
     """Probabilities of the classes that a model knows, among those of all classes."""
     if len(columns) == n_classes and bool((np.diff(columns) == 1).all()):
         return raw

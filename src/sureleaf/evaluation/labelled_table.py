@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from sureleaf.arguments import (
-    Floats,
-    Integers,
-    Labels,
+    FloatArray,
+    IntArray,
+    LabelArray,
     check_same_length,
     check_weights,
     read_labels,
@@ -37,7 +37,7 @@ SMALL_RANGE = 1 << 16
 """Whole numbers in a range this small are coded by look-up instead of by search."""
 
 
-def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[Labels, Labels]:
+def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[LabelArray, LabelArray]:
     """Return true and predicted labels as arrays of the same length and kind of label.
 
     Examples
@@ -61,7 +61,7 @@ def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[Labels, Labels]:
     return actual, predicted
 
 
-def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: Labels) -> Labels:
+def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: LabelArray) -> LabelArray:
     """Return the classes: those named by `labels` in that order, else those seen, sorted.
 
     Examples
@@ -84,7 +84,7 @@ def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: Labels) -> L
         ) from None
 
 
-def _distinct(array: Labels) -> Labels:
+def _distinct(array: LabelArray) -> LabelArray:
     if array.dtype.kind in "iu" and len(array):
         low, high = int(array.min()), int(array.max())
         if high - low < SMALL_RANGE and high < 2**63:
@@ -95,7 +95,7 @@ def _distinct(array: Labels) -> Labels:
     return np.unique(array)
 
 
-def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
+def class_codes(name: str, array: LabelArray, classes: LabelArray) -> IntArray:
     """Return for each label its position among the classes; an unknown one is an error.
 
     Examples
@@ -111,7 +111,7 @@ def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
             where = np.full(span, -1, dtype=np.int64)
             where[classes.astype(np.int64) - low] = np.arange(len(classes))
             offset = array.astype(np.int64) - low if low or array.dtype.kind == "b" else array
-            codes: Integers = where[offset]
+            codes: IntArray = where[offset]
             if span == len(classes) or codes.min() >= 0:
                 return codes
     order = np.argsort(classes, kind="stable")
@@ -127,7 +127,7 @@ def class_codes(name: str, array: Labels, classes: Labels) -> Integers:
     return codes
 
 
-def check_kind(positive: object, labels: Labels) -> None:
+def check_kind(positive: object, labels: LabelArray) -> None:
     """Refuse a positive class of another kind than the labels, which none of them can equal.
 
     Examples
@@ -145,7 +145,7 @@ def check_kind(positive: object, labels: Labels) -> None:
         )
 
 
-def positive_class(positive: object, classes: Labels) -> int:
+def positive_class(positive: object, classes: LabelArray) -> int:
     """Return the code of the positive class; None is the second of two classes.
 
     Examples
@@ -180,11 +180,11 @@ class Table:
     """
 
     X: Any
-    y: Labels
-    classes: Labels
-    codes: Integers
-    weights: Floats | None
-    groups: Integers | None
+    y: LabelArray
+    classes: LabelArray
+    codes: IntArray
+    weights: FloatArray | None
+    groups: IntArray | None
     positive: int
 
     def __len__(self) -> int:
@@ -234,7 +234,7 @@ def read_table(
     return Table(X, labels, classes, codes, weights, group_codes, code)
 
 
-def take_rows(X: Any, rows: Integers) -> Any:
+def take_rows(X: Any, rows: IntArray) -> Any:
     """Return some rows of an array, sparse matrix or any data frame, as the same kind.
 
     Examples

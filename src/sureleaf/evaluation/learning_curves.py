@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.arguments import Floats, Integers, check_level
+from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.errors import FailedFitError, InvalidArgumentError
 from sureleaf.evaluation.curve_stopping import (
     Arithmetic,
@@ -18,7 +18,7 @@ from sureleaf.evaluation.curve_stopping import (
     Schedule,
     StopRule,
 )
-from sureleaf.evaluation.designs import RepeatedHoldout
+from sureleaf.evaluation.designs import RepeatedHoldout, Split
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
 from sureleaf.evaluation.intervals import Estimate, corrected_resampled, wilson
 from sureleaf.evaluation.labelled_table import read_table
@@ -26,7 +26,6 @@ from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
 from sureleaf.evaluation.power_law import PowerLaw, fit_power_law
 from sureleaf.evaluation.prevalence_variance import slopes_of, variance_of_shares
-from sureleaf.evaluation.splits import Split
 from sureleaf.formatting import TextDisplay
 from sureleaf.progress import track
 from sureleaf.random_streams import CURVE, PARTITION, generator, read_seed, shuffled
@@ -142,15 +141,15 @@ class LearningCurve(TextDisplay):
     """
 
     measure: Measure
-    sizes: Integers
-    values: Floats
+    sizes: IntArray
+    values: FloatArray
     n_rows: int
     test_to_train: float
     level: float
     stopped: str | None
     failures: dict[tuple[int, int], str]
     seed: int
-    hidden: Floats | None = None
+    hidden: FloatArray | None = None
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -158,10 +157,10 @@ class LearningCurve(TextDisplay):
         return tuple(map(self._estimate, self.values.T, self._hidden))
 
     @property
-    def _hidden(self) -> Floats:
+    def _hidden(self) -> FloatArray:
         return np.zeros(len(self.sizes)) if self.hidden is None else self.hidden
 
-    def _estimate(self, column: Floats, hidden: float) -> Estimate:
+    def _estimate(self, column: FloatArray, hidden: float) -> Estimate:
         defined = column[np.isfinite(column)]
         name = f"corrected resampled t over {len(defined)} repeats, this algorithm"
         if len(defined) < 2:
@@ -180,7 +179,7 @@ class LearningCurve(TextDisplay):
         return Estimate(found.value, low, high, self.level, name)
 
     @property
-    def means(self) -> Floats:
+    def means(self) -> FloatArray:
         """The mean at each size."""
         return np.array([found.value for found in self.estimates])
 
@@ -190,7 +189,7 @@ class LearningCurve(TextDisplay):
         usable = np.isfinite(self.means)
         return self._fit(self.values[:, usable], self.sizes[usable])
 
-    def _fit(self, values: Floats, sizes: Integers) -> PowerLaw:
+    def _fit(self, values: FloatArray, sizes: IntArray) -> PowerLaw:
         means = np.nanmean(values, axis=0)
         spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(len(sizes))
         floor = max(float(np.mean(spread)) / 10, 1e-12)  # a size without spread is not certain
@@ -236,7 +235,7 @@ class LearningCurve(TextDisplay):
         scale = float((residuals**2 / spread).sum()) / max(len(residuals) - 3, 1)
         return math.sqrt(scale * float(spread[-1]))
 
-    def predict(self, n_rows: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    def predict(self, n_rows: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the measure at other sizes, and the ends of its prediction interval.
 
         The interval holds what the law's fit leaves open (repeats are bootstrapped, their spread
@@ -385,7 +384,7 @@ class LearningCurve(TextDisplay):
 DEFAULT_SCHEDULE = Geometric()
 
 
-def nested_order(train: Integers, classes: Integers, seed: int, repeat: int) -> Integers:
+def nested_order(train: IntArray, classes: IntArray, seed: int, repeat: int) -> IntArray:
     """Return training rows in an order whose every beginning has the classes' shares.
 
     A sample is the first rows of it, so that each sample holds the smaller ones.
@@ -516,8 +515,8 @@ def learning_curve(
 
 
 def _one(
-    fitter: Fitter, split: Split, train: Integers, measure: Measure, cost: Any, number: int
-) -> tuple[float, Floats] | str:
+    fitter: Fitter, split: Split, train: IntArray, measure: Measure, cost: Any, number: int
+) -> tuple[float, FloatArray] | str:
     """Figure of the test rows, and how it gains with each class's share; or what went wrong."""
     table = fitter.table
     try:

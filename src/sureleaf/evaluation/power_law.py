@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.arguments import Floats
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["PowerLaw", "fit_power_law"]
@@ -43,7 +43,7 @@ class PowerLaw:
     height: float
     rate: float
 
-    def __call__(self, n: ArrayLike) -> float | Floats:
+    def __call__(self, n: ArrayLike) -> float | FloatArray:
         """Return the measure at n rows."""
         found = self.limit - self.height * np.asarray(n, dtype=np.float64) ** -self.rate
         return float(found) if found.ndim == 0 else found
@@ -114,8 +114,14 @@ def fit_power_law(
 
 
 def _solve(
-    n: Floats, y: Floats, w: Floats, rates: Floats, increasing: bool, low: float, high: float
-) -> tuple[Floats, Floats, Floats]:
+    n: FloatArray,
+    y: FloatArray,
+    w: FloatArray,
+    rates: FloatArray,
+    increasing: bool,
+    low: float,
+    high: float,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Cost, limit and height of the best curve of each rate, within the bounds.
 
     The best is the free solution where that is allowed, else one with the limit at a bound or the

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureleaf.arguments import Floats, Integers
+from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.evaluation.measures.named import Measure, Scored
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ROUNDING = 1e-8
 """Slopes below this are rounding: areas and recalls do not depend on the shares."""
 
 
-def share_slopes(evaluation: "Evaluation", measure: Measure) -> Floats:
+def share_slopes(evaluation: "Evaluation", measure: Measure) -> FloatArray:
     """Return how much the figure gains with each class's share of the rows.
 
     For a mean over rows: the mean of the class less that of all rows. Zero for designs that are
@@ -53,7 +53,7 @@ def share_slopes(evaluation: "Evaluation", measure: Measure) -> Floats:
     return slopes_of(measure, evaluation.scored(cells[:: max(1, len(cells) // ENOUGH)]))
 
 
-def slopes_of(measure: Measure, rows: Scored) -> Floats:
+def slopes_of(measure: Measure, rows: Scored) -> FloatArray:
     """Return how much the figure of these rows gains with each class's share of them.
 
     Examples
@@ -75,11 +75,11 @@ def slopes_of(measure: Measure, rows: Scored) -> Floats:
     return np.where(np.isfinite(slopes) & (np.abs(slopes) > ROUNDING), slopes, 0.0)
 
 
-def _figure(measure: Measure, rows: Scored, weights: Floats) -> float:
+def _figure(measure: Measure, rows: Scored, weights: FloatArray) -> float:
     return measure.value(replace(rows, weights=weights))
 
 
-def share_variance(evaluation: "Evaluation", slopes: Floats) -> float:
+def share_variance(evaluation: "Evaluation", slopes: FloatArray) -> float:
     """Return the variance that a figure with these slopes has by the shares of the classes.
 
     Rows, or groups of them, are drawn independently; each brings its class, or classes, along.
@@ -97,7 +97,7 @@ def share_variance(evaluation: "Evaluation", slopes: Floats) -> float:
 
 
 def variance_of_shares(
-    classes: Integers, slopes: Floats, weights: Floats | None, groups: Integers | None
+    classes: IntArray, slopes: FloatArray, weights: FloatArray | None, groups: IntArray | None
 ) -> float:
     """Return the variance of a figure with these slopes by the shares of the classes of rows.
 

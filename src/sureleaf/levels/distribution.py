@@ -5,7 +5,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from sureleaf import _kernel
-from sureleaf.arguments import FloatArray, Numbers, as_given, broadcast, p_max_of, within
+from sureleaf.arguments import (
+    FloatArray,
+    Numbers,
+    broadcast,
+    check_p_max,
+    check_range,
+    scalar_or_array,
+)
 from sureleaf.levels.estimates import estimate_p_max
 
 __all__ = ["entropic_binomial"]
@@ -41,7 +48,7 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
     """
 
     def __init__(self, n: ArrayLike, p_max: ArrayLike) -> None:
-        self._n, self._p = broadcast(n=_whole_rows(n), p_max=p_max_of(p_max))
+        self._n, self._p = broadcast(n=_whole_rows(n), p_max=check_p_max(p_max))
 
     def __repr__(self) -> str:
         return f"entropic_binomial(n={self.n!r}, p_max={self.p_max!r})"
@@ -49,12 +56,12 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
     @property
     def n(self) -> Numbers:
         """Number of rows, of the broadcast shape."""
-        return as_given(self._n.copy())
+        return scalar_or_array(self._n.copy())
 
     @property
     def p_max(self) -> Numbers:
         """Probability of the more probable class, of the broadcast shape."""
-        return as_given(self._p.copy())
+        return scalar_or_array(self._p.copy())
 
     @staticmethod
     def fit(y_max: ArrayLike, n: ArrayLike) -> Numbers:
@@ -76,11 +83,11 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
 
     def logpmf(self, y: ArrayLike) -> Numbers:
         """Return the logarithm of `pmf`, minus infinity outside the support."""
-        return as_given(self._logpmf(y))
+        return scalar_or_array(self._logpmf(y))
 
     def pmf(self, y: ArrayLike) -> Numbers:
         """Return P(max(Y, n - Y) = y); 0 unless y is whole and from n / 2 to n."""
-        return as_given(np.exp(self._logpmf(y)))
+        return scalar_or_array(np.exp(self._logpmf(y)))
 
     def cdf(self, y: ArrayLike) -> Numbers:
         """Return P(max(Y, n - Y) <= y) = P(n - y <= Y <= y)."""
@@ -92,16 +99,16 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
             inside = betainc(rest, top + 1, 1 - p) - betainc(top + 1, rest, 1 - p)
         unknown = np.isnan(value + n + p)
         known = np.select([value < n / 2, value >= n], [0.0, 1.0], np.maximum(inside, 0.0))
-        return as_given(np.where(unknown, np.nan, known))
+        return scalar_or_array(np.where(unknown, np.nan, known))
 
     def mean(self) -> Numbers:
         """Return the expected larger count, n p_max + the excess due to swapped majorities."""
-        return as_given(self._n * self._p + self._excess())
+        return scalar_or_array(self._n * self._p + self._excess())
 
     def var(self) -> Numbers:
         """Return the variance of the larger count."""
         n, p, excess = self._n, self._p, self._excess()
-        return as_given(n * p * (1 - p) - excess * (n * (2 * p - 1) + excess))
+        return scalar_or_array(n * p * (1 - p) - excess * (n * (2 * p - 1) + excess))
 
     def rvs(
         self,
@@ -128,7 +135,7 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
         return int(larger) if np.ndim(larger) == 0 else larger
 
     def _against(self, y: ArrayLike) -> tuple[FloatArray, ...]:
-        value = within("y", y, lambda y: ~np.isnan(y), "a number")
+        value = check_range("y", y, lambda y: ~np.isnan(y), "a number")
         return broadcast(y=value, n=self._n, p_max=self._p)
 
     def _logpmf(self, y: ArrayLike) -> FloatArray:
@@ -154,7 +161,7 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
 
 
 def _whole_rows(n: ArrayLike) -> FloatArray:
-    return within(
+    return check_range(
         "n",
         n,
         lambda n: (n >= 0) & np.isfinite(n) & (n == np.floor(n)),

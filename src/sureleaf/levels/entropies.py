@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
-from sureleaf.arguments import FloatArray, Numbers, as_given, distribution
+from sureleaf.arguments import FloatArray, Numbers, check_distribution, scalar_or_array
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["generalised_simpson", "kth_largest", "ordered", "renyi", "shannon", "tsallis"]
@@ -24,7 +24,7 @@ def ordered(probabilities: ArrayLike) -> FloatArray:
     >>> ordered([0.2, 0.5, 0.3])
     array([0.5, 0.3, 0.2])
     """
-    return np.sort(distribution("probabilities", probabilities), axis=-1)[..., ::-1]
+    return np.sort(check_distribution("probabilities", probabilities), axis=-1)[..., ::-1]
 
 
 def kth_largest(probabilities: ArrayLike, k: int = 1) -> Numbers:
@@ -41,7 +41,7 @@ def kth_largest(probabilities: ArrayLike, k: int = 1) -> Numbers:
             f"k must be from 1 to the number of classes, {in_order.shape[-1]}; got {k!r}. "
             "k = 1 is the largest probability."
         )
-    return as_given(in_order[..., k - 1])
+    return scalar_or_array(in_order[..., k - 1])
 
 
 def shannon(probabilities: ArrayLike) -> Numbers:
@@ -52,7 +52,7 @@ def shannon(probabilities: ArrayLike) -> Numbers:
     >>> round(shannon([0.5, 0.25, 0.25]), 6)
     1.039721
     """
-    return as_given(entr(distribution("probabilities", probabilities)).sum(axis=-1))
+    return scalar_or_array(entr(check_distribution("probabilities", probabilities)).sum(axis=-1))
 
 
 def renyi(probabilities: ArrayLike, alpha: float) -> Numbers:
@@ -63,7 +63,7 @@ def renyi(probabilities: ArrayLike, alpha: float) -> Numbers:
     >>> round(renyi([0.5, 0.25, 0.25], alpha=2), 6)
     0.980829
     """
-    return as_given(np.log1p(_power_sum_less_one(probabilities, alpha)) / (1 - alpha))
+    return scalar_or_array(np.log1p(_power_sum_less_one(probabilities, alpha)) / (1 - alpha))
 
 
 def tsallis(probabilities: ArrayLike, alpha: float) -> Numbers:
@@ -74,7 +74,7 @@ def tsallis(probabilities: ArrayLike, alpha: float) -> Numbers:
     >>> tsallis([0.5, 0.25, 0.25], alpha=2)
     0.625
     """
-    return as_given(_power_sum_less_one(probabilities, alpha) / (1 - alpha))
+    return scalar_or_array(_power_sum_less_one(probabilities, alpha) / (1 - alpha))
 
 
 def generalised_simpson(probabilities: ArrayLike, u: int, v: int) -> Numbers:
@@ -91,8 +91,8 @@ def generalised_simpson(probabilities: ArrayLike, u: int, v: int) -> Numbers:
                 f"{name} must be a whole number, {least} or more; got {power!r}. "
                 "u = v = 1 is Gini's impurity."
             )
-    p = distribution("probabilities", probabilities)
-    return as_given((p**u * (1 - p) ** v).sum(axis=-1))
+    p = check_distribution("probabilities", probabilities)
+    return scalar_or_array((p**u * (1 - p) ** v).sum(axis=-1))
 
 
 def _power_sum_less_one(probabilities: ArrayLike, alpha: float) -> FloatArray:
@@ -102,7 +102,7 @@ def _power_sum_less_one(probabilities: ArrayLike, alpha: float) -> FloatArray:
             f"alpha must be above 0, finite and not 1; got {alpha!r}. "
             "The limit for alpha = 1 is shannon(probabilities)."
         )
-    p = distribution("probabilities", probabilities)
+    p = check_distribution("probabilities", probabilities)
     exponent = (alpha - 1) * np.log(np.where(p == 0, 1.0, p))
     total: FloatArray = (p * np.expm1(exponent)).sum(axis=-1)
     return total

@@ -15,13 +15,13 @@ from sureleaf import _kernel
 from sureleaf.arguments import (
     FloatArray,
     Numbers,
-    as_given,
     broadcast,
-    chance,
-    distribution,
-    finite_rows,
-    p_max_of,
-    require_pairs,
+    check_distribution,
+    check_finite_rows,
+    check_p_max,
+    check_pairs,
+    check_unit_interval,
+    scalar_or_array,
 )
 from sureleaf.errors import InvalidArgumentError
 
@@ -147,12 +147,12 @@ def estimate_p_max(
             f"weight belongs to method='blend'; got method={method!r}. Leave weight out."
         )
     counts, n_rows, weights = broadcast(
-        y=finite_rows("y", y),
-        n=finite_rows("n", n),
-        weight=chance("weight", 0.5 if weight is None else weight),
+        y=check_finite_rows("y", y),
+        n=check_finite_rows("n", n),
+        weight=check_unit_interval("weight", 0.5 if weight is None else weight),
     )
     scalars = np.ndim(y) == 0 and np.ndim(n) == 0
-    counts = require_pairs(
+    counts = check_pairs(
         "y", counts, ~(counts > n_rows), "at most n, the rows of both classes", scalars=scalars
     )
     y_max = np.maximum(counts, n_rows - counts)
@@ -160,7 +160,7 @@ def estimate_p_max(
     if empty.any():  # as half a row of each class, which spares every method the 0 / 0
         y_max, n_rows = np.where(empty, 0.5, y_max), np.where(empty, 1.0, n_rows)
     found = METHODS[method](y_max, n_rows) if weight is None else blend(y_max, n_rows, weights)
-    return as_given(np.where(empty, 0.5, found) if empty.any() else found)
+    return scalar_or_array(np.where(empty, 0.5, found) if empty.any() else found)
 
 
 # How likely are the counts of all nodes of a tree together: equations (3) and (4).
@@ -198,10 +198,10 @@ def joint_log_likelihood(y: ArrayLike, n: ArrayLike, shares: ArrayLike, p: Array
     """
     counts, n_rows, parts = _counted(y, n, shares)
     counts, n_rows, parts, first = broadcast(
-        y=counts, n=n_rows, shares=parts, p=chance("p", p, core=1)
+        y=counts, n=n_rows, shares=parts, p=check_unit_interval("p", p, core=1)
     )
     classes = xlogy(counts, first) + xlog1py(n_rows - counts, -first)
-    return as_given((_ways(counts, n_rows) + classes + xlogy(n_rows, parts)).sum(axis=-1))
+    return scalar_or_array((_ways(counts, n_rows) + classes + xlogy(n_rows, parts)).sum(axis=-1))
 
 
 def entropic_joint_log_likelihood(
@@ -237,21 +237,21 @@ def entropic_joint_log_likelihood(
     """
     counts, n_rows, parts = _counted(y, n, shares)
     counts, n_rows, parts, p = broadcast(
-        y=counts, n=n_rows, shares=parts, p_max=p_max_of(p_max, core=1)
+        y=counts, n=n_rows, shares=parts, p_max=check_p_max(p_max, core=1)
     )
     larger = np.maximum(counts, n_rows - counts)
     lead = 2 * larger - n_rows
     ratio = np.where(lead > 0, ((1 - p) / p) ** lead, 0.0)
     classes = xlogy(larger, p) + xlog1py(n_rows - larger, -p) + np.log1p(ratio)
-    return as_given((_ways(counts, n_rows) + classes + xlogy(n_rows, parts)).sum(axis=-1))
+    return scalar_or_array((_ways(counts, n_rows) + classes + xlogy(n_rows, parts)).sum(axis=-1))
 
 
 def _counted(y: ArrayLike, n: ArrayLike, shares: ArrayLike) -> tuple[FloatArray, ...]:
     """Return y, n and shares, checked, in one shape whose last axis runs over nodes."""
     counts, n_rows, parts = broadcast(
-        y=finite_rows("y", y, core=1),
-        n=finite_rows("n", n, core=1),
-        shares=distribution("shares", shares),
+        y=check_finite_rows("y", y, core=1),
+        n=check_finite_rows("n", n, core=1),
+        shares=check_distribution("shares", shares),
     )
     if not np.shape(y)[-1:] == np.shape(n)[-1:] == np.shape(shares)[-1:]:
         raise InvalidArgumentError(
@@ -259,7 +259,7 @@ def _counted(y: ArrayLike, n: ArrayLike, shares: ArrayLike) -> tuple[FloatArray,
             f"{np.shape(y)}, {np.shape(n)} and {np.shape(shares)}. Give them equal lengths."
         )
     single = counts.ndim == 1
-    counts = require_pairs(
+    counts = check_pairs(
         "y", counts, ~(counts > n_rows), "at most n, the rows of both classes", scalars=single
     )
     return counts, n_rows, parts

@@ -14,10 +14,10 @@ from sureleaf import _kernel
 from sureleaf.arguments import (
     FloatArray,
     Numbers,
-    as_given,
     broadcast,
-    p_max_of,
-    within,
+    check_p_max,
+    check_range,
+    scalar_or_array,
 )
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.levels.estimates import estimate_p_max
@@ -40,7 +40,7 @@ Loss = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def _p_max_itself(n: ArrayLike, p_max: ArrayLike) -> Numbers:
-    return as_given(np.asarray(p_max, dtype=np.float64))
+    return scalar_or_array(np.asarray(p_max, dtype=np.float64))
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -139,19 +139,19 @@ def _mean(
     loss: Loss,
 ) -> Numbers:
     """Return the mean of loss(estimate, truth)."""
-    whole = within(
+    whole = check_range(
         "n",
         n,
         lambda n: (n >= 0) & np.isfinite(n) & (n == np.floor(n)),
         "a whole number of rows, 0 or more",
         lambda n: " Counts are distributed over whole rows: round it." if n >= 0 else "",
     )
-    n_rows, p = broadcast(n=whole, p_max=p_max_of(p_max))
+    n_rows, p = broadcast(n=whole, p_max=check_p_max(p_max))
     estimate_p_max(0, 1, method=method)  # names a wrong method even if there is nothing to do
     result = np.full(n_rows.shape, np.nan)
     usable = ~np.isnan(n_rows) & ~np.isnan(p)
     result[usable] = _means(n_rows[usable], p[usable], method, target, loss)
-    return as_given(result)
+    return scalar_or_array(result)
 
 
 def _means(n: FloatArray, p: FloatArray, method: str, target: Quantity, loss: Loss) -> FloatArray:
@@ -260,7 +260,7 @@ def sample_size_for_bias(
     """
     a, b = range_of("p_range", p_range)
     quantity(of)  # names a wrong quantity first
-    bound = float(within("bias", bias, lambda bias: bias > 0, "above 0"))
+    bound = float(check_range("bias", bias, lambda bias: bias > 0, "above 0"))
     horizon = _horizon(a, bound, of)
 
     task = (a, b, method, of)

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from sureleaf import _kernel
 from sureleaf.arguments import (
     Numbers,
-    as_given,
     broadcast,
-    chance,
-    distribution,
-    p_max_of,
-    rows,
+    check_distribution,
+    check_p_max,
+    check_rows,
+    check_unit_interval,
+    scalar_or_array,
 )
 from sureleaf.errors import InvalidArgumentError
 
@@ -66,7 +66,9 @@ def confidence(n: ArrayLike, p_max: ArrayLike) -> Numbers:
     >>> confidence([0, 1, 2, 3], 0.75)
     array([0.5    , 0.75   , 0.75   , 0.84375])
     """
-    return as_given(_kernel.confidence(*broadcast(n=rows("n", n), p_max=p_max_of(p_max))))
+    return scalar_or_array(
+        _kernel.confidence(*broadcast(n=check_rows("n", n), p_max=check_p_max(p_max)))
+    )
 
 
 def utility(n: ArrayLike, p_max: ArrayLike) -> Numbers:
@@ -96,8 +98,8 @@ def utility(n: ArrayLike, p_max: ArrayLike) -> Numbers:
     >>> utility([0, 1, float("inf")], 0.75)
     array([0.5  , 0.625, 0.75 ])
     """
-    n_rows, p = broadcast(n=rows("n", n), p_max=p_max_of(p_max))
-    return as_given((1 - p) + (2 * p - 1) * _kernel.confidence(n_rows, p))
+    n_rows, p = broadcast(n=check_rows("n", n), p_max=check_p_max(p_max))
+    return scalar_or_array((1 - p) + (2 * p - 1) * _kernel.confidence(n_rows, p))
 
 
 # How sure is a tree whose nodes share n rows at random: equations (9), (10) and (11).
@@ -159,8 +161,10 @@ def node_confidence(
     >>> round(node_confidence(5, 0.5, 0.6), 6), round(node_confidence(5, 0.5, 0.6, empty="miss"), 6)
     (0.621955, 0.60633)
     """
-    n_rows, part, p = broadcast(n=rows("n", n), share=chance("share", share), p_max=p_max_of(p_max))
-    return as_given(_kernel.node_confidence(n_rows, part, p, _is_coin(empty)))
+    n_rows, part, p = broadcast(
+        n=check_rows("n", n), share=check_unit_interval("share", share), p_max=check_p_max(p_max)
+    )
+    return scalar_or_array(_kernel.node_confidence(n_rows, part, p, _is_coin(empty)))
 
 
 def node_utility(
@@ -196,9 +200,11 @@ def node_utility(
     >>> node_utility(0, 0.5, 0.75), node_utility(0, 0.5, 0.75, empty="miss")
     (0.5, 0.25)
     """
-    n_rows, part, p = broadcast(n=rows("n", n), share=chance("share", share), p_max=p_max_of(p_max))
+    n_rows, part, p = broadcast(
+        n=check_rows("n", n), share=check_unit_interval("share", share), p_max=check_p_max(p_max)
+    )
     level = _kernel.node_confidence(n_rows, part, p, _is_coin(empty))
-    return as_given((1 - p) + (2 * p - 1) * level)
+    return scalar_or_array((1 - p) + (2 * p - 1) * level)
 
 
 def tree_levels(
@@ -235,9 +241,9 @@ def tree_levels(
     >>> round(levels.confidence, 4), round(levels.utility, 4)
     (0.8145, 0.6828)
     """
-    parts = distribution("shares", shares)
+    parts = check_distribution("shares", shares)
     n_rows, parts, p = broadcast(
-        n=rows("n", n)[..., np.newaxis], shares=parts, p_max=p_max_of(p_max, core=1)
+        n=check_rows("n", n)[..., np.newaxis], shares=parts, p_max=check_p_max(p_max, core=1)
     )
     n_shares = np.shape(shares)[-1]
     if parts.shape[-1] != n_shares:
@@ -249,7 +255,7 @@ def tree_levels(
     confidence = (parts * level).sum(axis=-1)
     utility = (parts * ((1 - p) + (2 * p - 1) * level)).sum(axis=-1)
     # the shares add up to 1 but for rounding, which must not lift a level above 1
-    return TreeLevels(*(as_given(np.minimum(total, 1.0)) for total in (confidence, utility)))
+    return TreeLevels(*(scalar_or_array(np.minimum(total, 1.0)) for total in (confidence, utility)))
 
 
 def _is_coin(empty: str) -> bool:

@@ -5,7 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.arguments import FloatArray, Numbers, as_given, broadcast, p_max_of, within
+from sureleaf.arguments import (
+    FloatArray,
+    Numbers,
+    broadcast,
+    check_p_max,
+    check_range,
+    scalar_or_array,
+)
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.levels.nodes import confidence as confidence_of
 
@@ -30,7 +37,7 @@ def range_of(name: str, given: ArrayLike) -> tuple[float, float]:
         raise InvalidArgumentError(
             f"{name} must be one number or a range (a, b); got {len(ends)} numbers."
         )
-    low, high = (float(p_max_of(end, name)) for end in (ends[0], ends[-1]))
+    low, high = (float(check_p_max(end, name)) for end in (ends[0], ends[-1]))
     if low > high:
         raise InvalidArgumentError(
             f"{name} must be a range (a, b) with a <= b; got ({low:.17g}, {high:.17g}). "
@@ -98,7 +105,7 @@ def sample_size(
         raise InvalidArgumentError(
             "confidence or utility must be given; got neither. Say which level the node shall have."
         )
-    p = p_max_of(smallest_of_range("p_max", p_max))
+    p = check_p_max(smallest_of_range("p_max", p_max))
     sure, useful = _wanted("confidence", confidence), _wanted("utility", utility)
     p, sure, useful = broadcast(p_max=p, confidence=sure, utility=useful)
     if p.ndim == 0:
@@ -111,12 +118,12 @@ def sample_size(
                 "ask for less, or for a p_max further from 0.5."
             )
         return int(needed)
-    return as_given(needed)
+    return scalar_or_array(needed)
 
 
 def _wanted(name: str, level: ArrayLike | None) -> FloatArray:
     """Check a level; one that is not asked for is 0, which every node has."""
-    return within(
+    return check_range(
         name,
         0.0 if level is None else level,
         lambda level: (level >= 0) & (level <= 1),

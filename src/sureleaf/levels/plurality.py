@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sureleaf import _kernel
 from sureleaf._kernel import class_wins
-from sureleaf.arguments import FloatArray, Numbers, as_given, numbers, rows
+from sureleaf.arguments import FloatArray, Numbers, check_numbers, check_rows, scalar_or_array
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.nodes import confidence
 
@@ -191,7 +191,7 @@ def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
     """
     n_rows, classes, wins = _race(n, probabilities)
     best = np.argmax(classes, axis=1)[:, np.newaxis]
-    return as_given(np.take_along_axis(wins, best, axis=1).reshape(n_rows.shape))
+    return scalar_or_array(np.take_along_axis(wins, best, axis=1).reshape(n_rows.shape))
 
 
 def class_utility(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
@@ -218,12 +218,12 @@ def class_utility(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
     0.4754
     """
     n_rows, classes, wins = _race(n, probabilities)
-    return as_given((classes * wins).sum(axis=1).reshape(n_rows.shape))
+    return scalar_or_array((classes * wins).sum(axis=1).reshape(n_rows.shape))
 
 
 def _race(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return n in the broadcast shape, and one line a node: probabilities, and those to win."""
-    n_rows, classes = rows("n", n), _class_probabilities(probabilities)
+    n_rows, classes = check_rows("n", n), _class_probabilities(probabilities)
     try:
         shape = np.broadcast_shapes(n_rows.shape, classes.shape[:-1])
     except ValueError:
@@ -238,7 +238,7 @@ def _race(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArra
 
 def _class_probabilities(probabilities: ArrayLike) -> FloatArray:
     """Return the vectors scaled to sum 1, NaN for those that are not probabilities."""
-    classes = numbers("probabilities", probabilities)
+    classes = check_numbers("probabilities", probabilities)
     if classes.ndim == 0 or classes.shape[-1] == 0:
         raise InvalidArgumentError(
             f"probabilities must have a last axis of classes; got shape {classes.shape}. "

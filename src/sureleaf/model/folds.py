@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.folds import assign_folds, group_classes
 from sureleaf.tree import TrainingRows
 
 __all__ = ["fold_numbers", "hold_out", "reusable"]
@@ -78,23 +79,20 @@ def hold_out(
 def _spread(
     labels: NDArray[np.int32], n_folds: int, seed: int, groups: NDArray[Any] | None
 ) -> NDArray[np.int64]:
-    """Deal units out in turns, class by class, each class in an order drawn by the seed.
-
-    A unit is a row, or a group with the class that most of its rows have.
-    """
-    units, kinds = np.arange(len(labels)), labels
-    if groups is not None:
-        if len(groups) != len(labels):
-            raise InvalidArgumentError(
-                f"groups must have one entry a row; got {len(groups)} for {len(labels)} rows."
-            )
-        _, units = np.unique(groups, return_inverse=True)
-        by_class = np.zeros((units.max() + 1, int(labels.max()) + 1))
-        np.add.at(by_class, (units, labels), 1.0)
-        kinds = by_class.argmax(axis=1)
-    draws = np.random.Generator(np.random.Philox(key=seed)).random(len(kinds))
-    order = np.lexsort((draws, kinds))
-    fold_of_unit = np.empty(len(kinds), dtype=np.int64)
-    fold_of_unit[order] = np.arange(len(kinds)) % n_folds
-    fold_of: NDArray[np.int64] = fold_of_unit[units]
+    """Return the fold of each row; a group is assigned like one row of its most frequent class."""
+    if groups is None:
+        return assign_folds(labels, n_folds, _random_order(len(labels), seed))
+    if len(groups) != len(labels):
+        raise InvalidArgumentError(
+            f"groups must have one entry per row; got {len(groups)} for {len(labels)} rows."
+        )
+    _, group_of = np.unique(groups, return_inverse=True)
+    classes = group_classes(labels, group_of)
+    fold_of_group = assign_folds(classes, n_folds, _random_order(len(classes), seed))
+    fold_of: NDArray[np.int64] = fold_of_group[group_of]
     return fold_of
+
+
+def _random_order(n: int, seed: int) -> NDArray[np.int64]:
+    draws = np.random.Generator(np.random.Philox(key=seed)).random(n)
+    return np.argsort(draws, kind="stable")

@@ -13,7 +13,6 @@ from sureleaf.tree.structure import Tree
 
 __all__ = ["GrowthRules", "TrainingRows", "grow", "kernel_table"]
 
-CRITERIA = {"gain_ratio": 0, "entropy": 1, "gini": 2}
 _NO_LIMIT = 2**62
 
 
@@ -37,6 +36,17 @@ class GrowthRules:
     categorical_split: str = "multiway"
     max_depth: int | None = None
     min_samples_leaf: float = 2.0
+
+    @property
+    def kernel(self) -> _kernel.GrowthConfig:
+        """The same rules in the kernel."""
+        max_depth = None if self.max_depth is None else min(int(self.max_depth), _NO_LIMIT)
+        return _kernel.GrowthConfig(
+            criterion=self.criterion,
+            categorical_split=self.categorical_split,
+            min_samples_leaf=float(self.min_samples_leaf),
+            max_depth=max_depth,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,15 +174,12 @@ def grow(
             order,
             rows.labels,
             rows.n_classes,
-            counts,
-            weights,
-            CRITERIA[rules.criterion],
-            rules.categorical_split == "subset",
-            float(rules.min_samples_leaf),
-            _NO_LIMIT if rules.max_depth is None else min(int(rules.max_depth), _NO_LIMIT),
-            n_threads,
-            not keep_order,
-            rows.are_copies,
+            rules.kernel,
+            counts=counts,
+            weights=weights,
+            are_copies=rows.are_copies,
+            n_threads=n_threads,
+            use_up=not keep_order,
         )
     except OverflowError:
         raise InvalidArgumentError(_too_large(rows.table)) from None

@@ -74,10 +74,10 @@ def prune_pessimistic(tree: Tree, rows: TrainingRows, *, confidence_factor: floa
         tree.kernel,
         rows.kernel,
         rows.labels,
-        rows.weights,
-        rows.are_copies,
-        confidence_factor,
-        float(ndtri(1.0 - confidence_factor)),
+        weights=rows.weights,
+        are_copies=rows.are_copies,
+        confidence_factor=confidence_factor,
+        quantile=float(ndtri(1.0 - confidence_factor)),
     )
     return Tree.from_kernel(pruned, tree.n_columns)
 

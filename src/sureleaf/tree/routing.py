@@ -80,7 +80,7 @@ def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> R
     [1, 1, 2]
     """
     offsets, nodes, shares, imputed = _kernel.route(
-        tree.walked, kernel_table(table), stop_at_unseen
+        tree.routing, kernel_table(table), stop_at_unseen
     )
     return Routes(offsets, nodes, shares, imputed, tree.n_nodes)
 
@@ -118,7 +118,11 @@ def mixture(
     [[1.0], [1.5]]
     """
     result: NDArray[np.float64] = _kernel.predict(
-        tree.walked, kernel_table(table), np.ascontiguousarray(values), stop_at_unseen, n_threads
+        tree.routing,
+        kernel_table(table),
+        np.ascontiguousarray(values),
+        stop_at_unseen=stop_at_unseen,
+        n_threads=n_threads,
     )
     return result
 

@@ -111,9 +111,9 @@ class Tree:
         )
 
     @cached_property
-    def walked(self) -> _kernel.WalkedTree:
-        """The same tree for rows to walk; packs itself when many do, and keeps that."""
-        return _kernel.WalkedTree(self.kernel)
+    def routing(self) -> _kernel.RoutingTree:
+        """The same tree for routing; packs itself when rows are many, and keeps that form."""
+        return _kernel.RoutingTree(self.kernel)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

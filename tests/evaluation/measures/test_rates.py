@@ -163,7 +163,7 @@ def test_a_label_outside_the_declared_ones_is_named() -> None:
         (["a", "b"], [0, 1], InvalidTypeError, "same kind of labels"),
         ([0.0, np.nan], [0.0, 1.0], InvalidArgumentError, "missing labels"),
         (["a", None], ["a", "b"], InvalidArgumentError, "first in row 1"),
-        ([[0, 1], [1, 0]], [0, 1], InvalidArgumentError, "one label a row"),
+        ([[0, 1], [1, 0]], [0, 1], InvalidArgumentError, "one label per row"),
     ],
 )
 def test_labels_that_cannot_be_compared_are_refused(truth, prediction, problem, message) -> None:

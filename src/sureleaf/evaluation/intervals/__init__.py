@@ -1,4 +1,4 @@
-"""Intervals as pure functions of numbers: what is valid where is decided by the callers."""
+"""Intervals as pure functions of numbers; the callers decide which of them is valid."""
 
 from sureleaf.evaluation.intervals.bootstrap import (
     OutOfBagMean,
@@ -14,8 +14,7 @@ from sureleaf.evaluation.intervals.delong import (
     delong_one_vs_rest,
     newcombe_auc,
 )
-from sureleaf.evaluation.intervals.estimate import Estimate, Interval
-from sureleaf.evaluation.intervals.proportion import clopper_pearson, wilson
+from sureleaf.evaluation.intervals.estimate import Estimate
 from sureleaf.evaluation.intervals.resamples import (
     MeanOverSplits,
     NestedFold,
@@ -23,6 +22,7 @@ from sureleaf.evaluation.intervals.resamples import (
     corrected_resampled,
     nested_cv,
 )
+from sureleaf.levels.intervals import Interval, clopper_pearson, wilson
 
 __all__ = [
     "Estimate",

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from sureleaf.arguments import Floats, Integers, check_level
+from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals.estimate import Estimate, Interval
+from sureleaf.evaluation.intervals.estimate import Estimate
+from sureleaf.levels.intervals import Interval
 
 __all__ = [
     "OutOfBagMean",
@@ -22,7 +23,7 @@ __all__ = [
 ]
 
 
-Statistic = Callable[[Integers], float]
+Statistic = Callable[[IntArray], float]
 """Row numbers, some of them repeated -> the figure of those rows."""
 
 N_BLOCKS = 20_000
@@ -39,7 +40,7 @@ def bca_limits(
     *,
     level: float = 0.95,
     times: ArrayLike | None = None,
-) -> Interval:
+) -> Interval[float]:
     """Limits of the bias-corrected and accelerated bootstrap.
 
     Parameters
@@ -86,7 +87,7 @@ def bca_limits(
     return Interval(float(low), float(high))
 
 
-def _acceleration(left_out: Floats, times: Floats) -> float:
+def _acceleration(left_out: FloatArray, times: FloatArray) -> float:
     finite = np.isfinite(left_out)
     if not finite.any():
         return 0.0
@@ -164,7 +165,7 @@ def _expanded(level: float, n: int) -> float:
     return min(2 * float(ndtr(reach)) - 1, 1 - 1e-6)
 
 
-def _members(n_rows: int, groups: ArrayLike | None) -> list[Integers] | None:
+def _members(n_rows: int, groups: ArrayLike | None) -> list[IntArray] | None:
     if groups is None:
         return None
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
@@ -219,7 +220,9 @@ def bootstrap_mean(
     return Estimate(mean, low, high, level, "BCa bootstrap")
 
 
-def _blocks(sums: Floats, masses: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
+def _blocks(
+    sums: FloatArray, masses: FloatArray, generator: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
     """Join rows at random into at most N_BLOCKS: their means vary as those of the rows do."""
     if len(sums) <= N_BLOCKS:
         return sums, masses
@@ -229,7 +232,7 @@ def _blocks(sums: Floats, masses: Floats, generator: np.random.Generator) -> tup
 
 
 def bootstrap_counts(
-    statistic: Callable[[Floats], float],
+    statistic: Callable[[FloatArray], float],
     counts: ArrayLike,
     *,
     generator: np.random.Generator,
@@ -304,12 +307,12 @@ class OutOfBagMean:
 
     value: float
     standard_error: float
-    row_means: Floats
+    row_means: FloatArray
     rows_without_term: int
 
 
 def out_of_bag_mean(
-    losses: Floats, counts: NDArray[np.integer], weights: Floats | None = None
+    losses: FloatArray, counts: NDArray[np.integer], weights: FloatArray | None = None
 ) -> OutOfBagMean:
     """Leave-one-out bootstrap: each row's loss averaged over the bootstraps without it (Xu, (9)).
 

@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
-from sureleaf.arguments import Floats, check_level
+from sureleaf.arguments import FloatArray, check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals.estimate import Estimate, Interval
+from sureleaf.evaluation.intervals.estimate import Estimate
+from sureleaf.levels.intervals import Interval
 
 __all__ = ["delong_covariance", "delong_interval", "delong_one_vs_rest", "newcombe_auc"]
 
 
-def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[Floats, Floats]:
+def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Areas under the ROC curves of several scores of the same rows, and their covariance.
 
     Parameters
@@ -166,12 +167,14 @@ def delong_one_vs_rest(classes: ArrayLike, scores: ArrayLike, *, level: float = 
     return Estimate(area, *interval, level, "Newcombe's score interval of the smallest class")
 
 
-def _logit_interval(area: float, variance: float, level: float) -> Interval:
+def _logit_interval(area: float, variance: float, level: float) -> Interval[float]:
     half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance) / (area * (1 - area))
     return Interval(float(expit(logit(area) - half)), float(expit(logit(area) + half)))
 
 
-def newcombe_auc(area: float, n_positive: int, n_negative: int, *, level: float = 0.95) -> Interval:
+def newcombe_auc(
+    area: float, n_positive: int, n_negative: int, *, level: float = 0.95
+) -> Interval[float]:
     """Score interval for an area under the ROC curve; works at 0 and 1.
 
     The areas a with ``|area - a| <= z sqrt(V(a))``, V the variance of Hanley and McNeil with

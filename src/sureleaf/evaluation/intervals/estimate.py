@@ -1,37 +1,23 @@
-"""A figure with its interval."""
+"""A value with its interval: what every estimate of a measure returns."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sureleaf.formatting import TextDisplay
 
-__all__ = ["Estimate", "Interval"]
-
-
-class Interval(NamedTuple):
-    """The two ends of an interval.
-
-    Examples
-    --------
-    >>> Interval(0.2, 0.4).high
-    0.4
-    """
-
-    low: float
-    high: float
+__all__ = ["Estimate"]
 
 
 @dataclass(frozen=True)
 class Estimate(TextDisplay):
-    """A figure, the interval it lies in at a level of confidence, and how that was found.
+    """A value, its interval, and the method the interval comes from.
 
     Attributes
     ----------
     value, low, high : float
     level : float
-        Level of confidence of the interval, for example 0.95.
+        Level of the interval, for example 0.95.
     method : str
-        The method, and what the interval speaks of.
+        The method, and whether the interval is for this model or for the algorithm.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr, stdtrit
 
-from sureleaf.arguments import Floats, check_level
+from sureleaf.arguments import FloatArray, check_level
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = [
@@ -160,8 +160,8 @@ class NestedFold:
     np.float64(1.0)
     """
 
-    outer: Floats
-    inner: Floats
+    outer: FloatArray
+    inner: FloatArray
 
 
 @dataclass(frozen=True)

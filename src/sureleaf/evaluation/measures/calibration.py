@@ -10,8 +10,8 @@ from scipy.optimize import isotonic_regression
 from scipy.special import bdtr
 
 from sureleaf.arguments import (
-    Floats,
-    Integers,
+    FloatArray,
+    IntArray,
     check_choice,
     check_count,
     check_level,
@@ -57,11 +57,11 @@ class CalibrationCurve:
     CalibrationCurve(2 bins, 0 outside their 95 % band)
     """
 
-    stated: Floats
-    observed: Floats
-    low: Floats
-    high: Floats
-    rows: Floats
+    stated: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    rows: FloatArray
     level: float
 
     @property
@@ -107,7 +107,7 @@ def _event(
     probabilities: ArrayLike,
     positive: object,
     labels: Sequence[Any] | None,
-) -> tuple[Floats, Floats]:
+) -> tuple[FloatArray, FloatArray]:
     """Stated probability and outcome: of the positive class, or of being right at all."""
     codes, table, classes = read_scored(truth, probabilities, labels)
     if positive is None and len(classes) != 2:
@@ -117,7 +117,7 @@ def _event(
     return table[:, code], (codes == code).astype(np.float64)
 
 
-def _bins(stated: Floats, n_bins: int, strategy: str) -> Integers:
+def _bins(stated: FloatArray, n_bins: int, strategy: str) -> IntArray:
     """Bin of each row; equal probabilities are always in the same bin."""
     check_count("n_bins", n_bins)
     check_choice("strategy", strategy, ("quantile", "uniform"))
@@ -276,7 +276,9 @@ def decompose_quadratic_loss(
     return LossDecomposition(loss, loss - recalibrated, uncertainty - recalibrated, uncertainty)
 
 
-def _pool_adjacent_violators(stated: Floats, happened: Floats, weights: Floats) -> Floats:
+def _pool_adjacent_violators(
+    stated: FloatArray, happened: FloatArray, weights: FloatArray
+) -> FloatArray:
     """Isotonic fit of outcome on probability; rows of one probability stay together."""
     _, group = np.unique(stated, return_inverse=True)
     mass = np.bincount(group, weights)
@@ -291,7 +293,7 @@ def _pool_adjacent_violators(stated: Floats, happened: Floats, weights: Floats) 
 # Classes that are more or less frequent in use than in the sample.
 
 
-def _priors(name: str, priors: ArrayLike, n_classes: int) -> Floats:
+def _priors(name: str, priors: ArrayLike, n_classes: int) -> FloatArray:
     shares = np.asarray(priors, dtype=np.float64)
     if shares.shape != (n_classes,) or not (shares > 0).all() or not np.isfinite(shares).all():
         raise InvalidArgumentError(
@@ -300,7 +302,9 @@ def _priors(name: str, priors: ArrayLike, n_classes: int) -> Floats:
     return np.asarray(shares / shares.sum())
 
 
-def correct_priors(probabilities: ArrayLike, *, trained_on: ArrayLike, in_use: ArrayLike) -> Floats:
+def correct_priors(
+    probabilities: ArrayLike, *, trained_on: ArrayLike, in_use: ArrayLike
+) -> FloatArray:
     """Turn probabilities of a model trained on other class shares into those of use (Bayes).
 
     ``p_k in_use_k / trained_on_k``, normalised: right if only the shares of the classes differ,
@@ -336,7 +340,7 @@ def correct_priors(probabilities: ArrayLike, *, trained_on: ArrayLike, in_use: A
 
 def prior_weights(
     truth: ArrayLike, *, in_use: ArrayLike, labels: Sequence[Any] | None = None
-) -> Floats:
+) -> FloatArray:
     """Weights that give a sample the class shares of use; pass them on as ``sample_weight``.
 
     Parameters

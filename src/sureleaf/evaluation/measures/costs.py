@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.arguments import (
-    Floats,
-    Integers,
-    Labels,
+    FloatArray,
+    IntArray,
+    LabelArray,
     check_count,
     check_probabilities,
     check_same_length,
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> Floats:
+def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> FloatArray:
     """Return a cost matrix (m, m), with an abstain column (m, m + 1), or one of them a row.
 
     Examples
@@ -65,7 +65,7 @@ def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> Fl
     return matrix
 
 
-def row_costs(truth: Integers, prediction: Integers, cost: Floats) -> Floats:
+def row_costs(truth: IntArray, prediction: IntArray, cost: FloatArray) -> FloatArray:
     """Cost of each row from codes; the code after the last class is abstaining.
 
     Examples
@@ -132,7 +132,9 @@ def cost(
     return float(costs.sum() if weights is None else weights @ costs)
 
 
-def _split_abstentions(prediction: ArrayLike, abstain: object) -> tuple[Labels, NDArray[np.bool_]]:
+def _split_abstentions(
+    prediction: ArrayLike, abstain: object
+) -> tuple[LabelArray, NDArray[np.bool_]]:
     array = np.asarray(prediction)
     if array.ndim != 1:
         raise InvalidArgumentError(
@@ -153,7 +155,7 @@ def decide(
     labels: Sequence[Any],
     *,
     abstain: object = None,
-) -> Labels:
+) -> LabelArray:
     """Return for each row the decision of least expected cost.
 
     Parameters
@@ -190,7 +192,7 @@ def decide(
     return np.asarray(words[choice])
 
 
-def cheapest(probabilities: Floats, cost: Floats) -> Integers:
+def cheapest(probabilities: FloatArray, cost: FloatArray) -> IntArray:
     """Code of the decision of least expected cost for each row; the first of equally cheap ones.
 
     Examples
@@ -287,10 +289,10 @@ class CostCurve:
     CostCurve(area=0.1250, trivial 0.25)
     """
 
-    condition: Floats
-    cost: Floats
-    thresholds: Floats
-    trivial: Floats
+    condition: FloatArray
+    cost: FloatArray
+    thresholds: FloatArray
+    trivial: FloatArray
     area: float
 
     def __repr__(self) -> str:
@@ -314,8 +316,8 @@ class CostByThreshold:
     0.35
     """
 
-    thresholds: Floats
-    costs: Floats
+    thresholds: FloatArray
+    costs: FloatArray
     best: float
     best_cost: float
 

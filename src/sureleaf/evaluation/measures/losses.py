@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sureleaf.arguments import (
-    Floats,
-    Integers,
-    Labels,
+    FloatArray,
+    IntArray,
+    LabelArray,
     check_probabilities,
     check_same_length,
     check_weights,
@@ -39,7 +39,7 @@ __all__ = [
 
 def read_scored(
     truth: ArrayLike, probabilities: ArrayLike, labels: Sequence[Any] | None
-) -> tuple[Integers, Floats, Labels]:
+) -> tuple[IntArray, FloatArray, LabelArray]:
     """Return the truth as codes, the probabilities and the classes of their columns.
 
     Examples
@@ -67,7 +67,7 @@ def read_scored(
     return class_codes("truth", actual, classes), table, classes
 
 
-def log_losses(truth: Integers, probabilities: Floats) -> Floats:
+def log_losses(truth: IntArray, probabilities: FloatArray) -> FloatArray:
     """Negative log of the probability of each row's class, in nats; infinite where that is 0.
 
     Examples
@@ -76,11 +76,11 @@ def log_losses(truth: Integers, probabilities: Floats) -> Floats:
     [0.0, 0.6931]
     """
     with np.errstate(divide="ignore"):
-        logs: Floats = np.log(probabilities[np.arange(len(truth)), truth])
+        logs: FloatArray = np.log(probabilities[np.arange(len(truth)), truth])
     return np.subtract(0.0, logs, out=logs)  # and not minus: -log 1 is 0, never -0
 
 
-def quadratic_losses(truth: Integers, probabilities: Floats) -> Floats:
+def quadratic_losses(truth: IntArray, probabilities: FloatArray) -> FloatArray:
     """Quadratic loss of each row, 1 - 2 p_true + sum_j p_j^2, from 0 to 2.
 
     Examples
@@ -94,7 +94,7 @@ def quadratic_losses(truth: Integers, probabilities: Floats) -> Floats:
     return np.asarray(squares)
 
 
-def _mean(losses: Floats, weights: Floats | None) -> float:
+def _mean(losses: FloatArray, weights: FloatArray | None) -> float:
     if weights is None:
         return float(losses.mean())
     used = weights > 0  # a weight of 0 takes a row out, even one of infinite loss
@@ -287,7 +287,7 @@ def cross_entropy_parts(
     return CrossEntropyParts(total, entropy, max(divergence, 0.0))
 
 
-def _minus_p_log_q(p: Floats, q: Floats) -> Floats:
+def _minus_p_log_q(p: FloatArray, q: FloatArray) -> FloatArray:
     """Return -sum_k p_k log q_k of each row, with 0 log 0 = 0 and p log 0 infinite for p > 0."""
     with np.errstate(divide="ignore"):
         logs = np.where(p > 0, np.log(np.where(p > 0, q, 1.0)), 0.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import Floats, Integers
+from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.evaluation.measures import calibration, losses, ranking, rates
 from sureleaf.evaluation.measures.costs import cheapest, row_costs
@@ -40,18 +40,18 @@ class Scored:
     (2, [1, 1, 1])
     """
 
-    truth: Integers
-    prediction: Integers
-    probabilities: Floats | None
-    weights: Floats | None
-    cost: Floats | None
+    truth: IntArray
+    prediction: IntArray
+    probabilities: FloatArray | None
+    weights: FloatArray | None
+    cost: FloatArray | None
     n_classes: int
     positive: int
 
     def __len__(self) -> int:
         return len(self.truth)
 
-    def take(self, rows: Integers) -> "Scored":
+    def take(self, rows: IntArray) -> "Scored":
         """Return the rows of these numbers, some of them perhaps repeatedly."""
         cost = self.cost[rows] if self.cost is not None and self.cost.ndim == 3 else self.cost
         return Scored(
@@ -102,17 +102,17 @@ class Measure:
 
     name: str
     value: Callable[[Scored], float]
-    row_values: Callable[[Scored], Floats] | None = None
+    row_values: Callable[[Scored], FloatArray] | None = None
     counted: Callable[[Scored], Counted] | None = None
     needs_probabilities: bool = False
     greater_is_better: bool = True
     low: float = -np.inf
     high: float = np.inf
-    of_counts: Callable[[Floats, int], float] | None = None
+    of_counts: Callable[[FloatArray, int], float] | None = None
     defined: Callable[[Scored], bool] | None = None
     needs_cost: bool = False
 
-    def check_cost(self, cost: Floats | None) -> None:
+    def check_cost(self, cost: FloatArray | None) -> None:
         """Raise an error if the measure needs a cost matrix and there is none."""
         if self.needs_cost and cost is None:
             raise InvalidArgumentError(
@@ -125,7 +125,7 @@ class Measure:
         return self.value(rows) if self.defined is None or self.defined(rows) else np.nan
 
 
-def _mean(row_values: Callable[[Scored], Floats]) -> Callable[[Scored], float]:
+def _mean(row_values: Callable[[Scored], FloatArray]) -> Callable[[Scored], float]:
     def value(rows: Scored) -> float:
         values = row_values(rows)
         if rows.weights is None:
@@ -146,7 +146,7 @@ def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = Tr
             part = float(rows.weights.sum(where=hits & among))
         return part / whole if whole > 0 else 0.0
 
-    def hit(rows: Scored) -> Floats:
+    def hit(rows: Scored) -> FloatArray:
         return counted(rows)[0].astype(np.float64)
 
     whole = name in ("accuracy", "error")  # rates of all rows are means over rows
@@ -163,7 +163,11 @@ def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = Tr
 
 
 def _loss(
-    name: str, row_values: Callable[[Scored], Floats], high: float, *, probabilities: bool = True
+    name: str,
+    row_values: Callable[[Scored], FloatArray],
+    high: float,
+    *,
+    probabilities: bool = True,
 ) -> Measure:
     return Measure(
         name, _mean(row_values), row_values, None, probabilities, False, 0.0, high, None, _any
@@ -172,7 +176,7 @@ def _loss(
 
 def _of_table(
     name: str,
-    of_counts: Callable[[Floats, int], float],
+    of_counts: Callable[[FloatArray, int], float],
     low: float = 0.0,
     defined: Callable[[Scored], bool] | None = None,
 ) -> Measure:
@@ -183,7 +187,7 @@ def _of_table(
     return Measure(name, value, of_counts=of_counts, low=low, high=1.0, defined=defined)
 
 
-def _table(rows: Scored) -> Floats:
+def _table(rows: Scored) -> FloatArray:
     if rows.probabilities is None:
         raise InvalidTypeError("The rows have no probabilities.")
     return rows.probabilities
@@ -216,7 +220,7 @@ def _calibration_error(rows: Scored) -> float:
     )
 
 
-def _wrong_side(rows: Scored) -> Floats:
+def _wrong_side(rows: Scored) -> FloatArray:
     """0/1 loss of the probabilities: at .5 for two classes, of the most probable for more."""
     table = _table(rows)
     if rows.n_classes != 2:
@@ -225,12 +229,12 @@ def _wrong_side(rows: Scored) -> Floats:
     return np.asarray(said != (rows.truth == rows.positive), dtype=np.float64)
 
 
-def _costs(rows: Scored) -> Floats:
+def _costs(rows: Scored) -> FloatArray:
     NAMED["cost"].check_cost(rows.cost)
     return row_costs(rows.truth, rows.prediction, np.asarray(rows.cost))
 
 
-def _decided_costs(rows: Scored) -> Floats:
+def _decided_costs(rows: Scored) -> FloatArray:
     """Cost of each row if it gets the decision of least expected cost, whatever is predicted."""
     NAMED["decided_cost"].check_cost(rows.cost)
     cost = np.asarray(rows.cost)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import average_precision_score, roc_curve
 
 from sureleaf.arguments import (
-    Floats,
+    FloatArray,
     check_choice,
     check_same_length,
     check_weights,
@@ -40,9 +40,9 @@ class Roc:
     Roc(area=1.0000, 4 points)
     """
 
-    false_positive_rate: Floats
-    true_positive_rate: Floats
-    thresholds: Floats
+    false_positive_rate: FloatArray
+    true_positive_rate: FloatArray
+    thresholds: FloatArray
     area: float
 
     def __repr__(self) -> str:
@@ -51,7 +51,7 @@ class Roc:
 
 def _binary(
     truth: ArrayLike, scores: ArrayLike, positive: object, labels: Sequence[Any] | None
-) -> tuple[NDArray[np.bool_], Floats]:
+) -> tuple[NDArray[np.bool_], FloatArray]:
     """Which rows are positive, and their scores of being so."""
     actual = read_labels("truth", truth)
     table = np.asarray(scores, dtype=np.float64)
@@ -167,7 +167,7 @@ def auc(
     return _area(is_positive, row, check_weights(sample_weight, len(row)))
 
 
-def _area(is_positive: NDArray[np.bool_], scores: Floats, weights: Floats | None) -> float:
+def _area(is_positive: NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None) -> float:
     if is_positive.all() or not is_positive.any():
         return math.nan
     w = np.ones(len(scores)) if weights is None else weights

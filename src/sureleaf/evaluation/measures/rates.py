@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score
 
-from sureleaf.arguments import Floats, Integers, Labels, check_weights
+from sureleaf.arguments import FloatArray, IntArray, LabelArray, check_weights
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.labelled_table import (
     check_kind,
@@ -73,16 +73,16 @@ class ConfusionMatrix(TextDisplay):
     sum    |   1    2 |   3
     """
 
-    labels: Labels
-    counts: Floats | Integers
+    labels: LabelArray
+    counts: FloatArray | IntArray
 
     @property
-    def actual(self) -> Floats | Integers:
+    def actual(self) -> FloatArray | IntArray:
         """Rows of each actual class (the margin at the right)."""
         return np.asarray(self.counts.sum(axis=1))
 
     @property
-    def predicted(self) -> Floats | Integers:
+    def predicted(self) -> FloatArray | IntArray:
         """Rows of each predicted class (the margin below)."""
         return np.asarray(self.counts.sum(axis=0))
 
@@ -142,8 +142,8 @@ def confusion_matrix(
 
 
 def count_pairs(
-    truth: Integers, prediction: Integers, n_classes: int, weights: Floats | None = None
-) -> Floats | Integers:
+    truth: IntArray, prediction: IntArray, n_classes: int, weights: FloatArray | None = None
+) -> FloatArray | IntArray:
     """Confusion matrix of codes.
 
     Examples
@@ -155,7 +155,7 @@ def count_pairs(
     return np.asarray(cells.reshape(n_classes, n_classes))
 
 
-Counts = Floats | Integers
+Counts = FloatArray | IntArray
 """A confusion matrix, of rows or of their weights."""
 
 

@@ -1,0 +1,278 @@
+// The best split of each column in a node.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "sureleaf/growth.hpp"
+#include "sureleaf/histogram.hpp"
+#include "sureleaf/split.hpp"
+#include "sureleaf/subset.hpp"
+#include "sureleaf/thread_pool.hpp"
+#include "sureleaf/workspace.hpp"
+
+namespace sureleaf::detail {
+
+template <class Entry>
+class BestSplitFinder {
+ public:
+  BestSplitFinder(const Growth<Entry>& growth, InterruptFlag& interrupt)
+      : growth_(growth), interrupt_(interrupt), histograms_(growth, interrupt) {}
+
+  // The best split of every column, by one thread with its `space` or by several threads.
+  void find_splits(NodeTask& task, Totals& totals, Workspace<Entry>& space,
+                   std::vector<Candidate>& candidates) const {
+    ThreadPool alone(1);
+    histograms_.prepare(task, alone, totals);
+    histograms_.count_small_columns(task, 0, growth_.data.small_columns.size(), totals, space);
+    for (std::size_t j = 0; j < candidates.size(); ++j)
+      candidates[j] = best_split(j, task, totals, space);
+  }
+  void find_splits(NodeTask& task, Totals& totals, std::vector<Workspace<Entry>>& spaces,
+                   ThreadPool& pool, std::vector<Candidate>& candidates) const {
+    histograms_.prepare(task, pool, totals);
+    const std::vector<std::size_t>& small = growth_.data.small_columns;
+    const std::vector<std::size_t>& rest = growth_.large_columns;
+    const std::size_t n_parts = std::min(small.size(), 2 * spaces.size());
+    pool.run(rest.size() + n_parts, interrupt_, [&](std::size_t i, std::size_t t) {
+      if (i < rest.size()) {
+        candidates[rest[i]] = best_split(rest[i], task, totals, spaces[t]);
+        return;
+      }
+      const std::size_t part = i - rest.size();
+      const std::size_t first = part * small.size() / n_parts;
+      const std::size_t last = (part + 1) * small.size() / n_parts;
+      histograms_.count_small_columns(task, first, last, totals, spaces[t]);
+      for (std::size_t c = first; c < last; ++c)
+        candidates[small[c]] = best_split(small[c], task, totals, spaces[t]);
+    });
+  }
+
+  void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
+                 Workspace<Entry>& space) const {
+    histograms_.pass_down(task, totals, branches, space);
+  }
+
+ private:
+  Candidate best_split(std::size_t j, const NodeTask& task, const Totals& totals,
+                       Workspace<Entry>& space) const {
+    if (task.is_exhausted(j)) return {};
+    return Criteria::visit(growth_.config.criterion, [&](auto policy) {
+      using Impurity = decltype(policy);
+      if (growth_.n_classes == 2)
+        return totals.whole
+                   ? best_split_by<Impurity,
+                                   typename Impurity::template TwoClassScorer<std::int64_t>>(
+                         j, task, totals, space)
+                   : best_split_by<Impurity, typename Impurity::template TwoClassScorer<double>>(
+                         j, task, totals, space);
+      return totals.whole
+                 ? best_split_by<Impurity, typename Impurity::template Scorer<std::int64_t>>(
+                       j, task, totals, space)
+                 : best_split_by<Impurity, typename Impurity::template Scorer<double>>(
+                       j, task, totals, space);
+    });
+  }
+
+  template <class Impurity, class Scorer>
+  Candidate best_split_by(std::size_t j, const NodeTask& task, const Totals& totals,
+                          Workspace<Entry>& space) const {
+    using Weight = typename Scorer::Weight;
+    if (!growth_.data.columns[j].is_ordered_list())
+      return best_histogram_split<Impurity, Scorer>(j, task, totals, space);
+    if constexpr (std::is_same_v<Weight, double>)
+      return best_merged_split<Impurity, Scorer>(j, task, totals, space);
+    else
+      return best_list_split<Impurity, Scorer>(j, task, totals, space);
+  }
+
+  // Whole weights: along the list.
+  template <class Impurity, class Scorer>
+  Candidate best_list_split(std::size_t j, const NodeTask& task, const Totals& totals,
+                            Workspace<Entry>& space) const {
+    const std::span<const Entry> list = growth_.known_list(j, task);
+    std::span<const std::int64_t> known = totals.counts;
+    if (list.size() < task.n) {
+      std::fill(space.known_counts.begin(), space.known_counts.end(), 0);
+      growth_.with_counts([&](auto&& count) {
+        for (const Entry entry : list)
+          space.known_counts[growth_.packing.cls(entry)] += count(entry);
+      });
+      known = space.known_counts;
+    }
+    const auto known_weight =
+        static_cast<double>(std::accumulate(known.begin(), known.end(), std::int64_t{0}));
+    Candidate candidate;
+    BestThreshold best(growth_.config, totals.node, known_weight, growth_.n_classes);
+    bool has_split = false;
+    if constexpr (Impurity::has_own_list_scan) {
+      double gain = 0;
+      has_split = best_gini_threshold(list, known, space, candidate.cut, gain);
+      candidate.valid = has_split;
+      candidate.exhausted = !has_split;
+      candidate.gain = gain / totals.node.weight;
+    } else {
+      Scorer scorer(known, space.count_sides, growth_.logs);
+      const Column& column = growth_.data.table[j];
+      const bool gap = growth_.needs_gap(j);
+      auto are_apart = [&](std::size_t a, std::size_t b) {
+        return !gap || column.value(a) + c45_gap < column.value(b);
+      };
+      growth_.with_counts([&](auto&& count) {
+        has_split = scan_list(list, growth_.packing, scorer, count, are_apart, best, candidate.cut);
+      });
+      best.finish(candidate);
+    }
+    if (has_split) {
+      candidate.below = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut - 1]));
+      candidate.above = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut]));
+    }
+    return candidate;
+  }
+
+  bool best_gini_threshold(std::span<const Entry> list, std::span<const std::int64_t> known,
+                           Workspace<Entry>& space, std::size_t& cut, double& gain) const {
+    const double least = growth_.config.min_samples_leaf - c45_slack;
+    if (growth_.weights.are_unit())
+      return growth_.n_classes == 2
+                 ? scan_list_gini_two(list, growth_.packing, known[1], least, cut, gain)
+                 : scan_list_gini(list, growth_.packing, known, least, space.count_sides, cut,
+                                  gain);
+    bool has_split = false;
+    growth_.with_counts([&](auto&& count) {
+      has_split = growth_.n_classes == 2
+                      ? scan_counted_gini_two(list, growth_.packing, known[0] + known[1], known[1],
+                                              least, count, cut, gain)
+                      : scan_counted_gini(list, growth_.packing, known, least, count,
+                                          space.count_sides, cut, gain);
+    });
+    return has_split;
+  }
+
+  // Fractional weights: along the list merged with the node's fractional rows.
+  template <class Impurity, class Scorer>
+  Candidate best_merged_split(std::size_t j, const NodeTask& task, const Totals& totals,
+                              Workspace<Entry>& space) const {
+    const std::span<const RankedRow> rows = merge_rows(j, task, space);
+    std::span<const double> known = totals.weights;
+    if (growth_.data.columns[j].n_known < growth_.data.table.n_rows) {
+      std::fill(space.known_weights.begin(), space.known_weights.end(), 0.0);
+      for (const RankedRow& row : rows) space.known_weights[row.cls] += row.weight;
+      known = space.known_weights;
+    }
+    Candidate candidate;
+    BestThreshold best(growth_.config, totals.node,
+                       std::accumulate(known.begin(), known.end(), 0.0), growth_.n_classes);
+    Scorer scorer(known, space.weight_sides, growth_.logs);
+    const Column& column = growth_.data.table[j];
+    const bool gap = growth_.needs_gap(j);
+    std::size_t n_listed = 0, first_above = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i > 0 && rows[i].rank != rows[i - 1].rank &&
+          (!gap || column.value(rows[i - 1].row) + c45_gap < column.value(rows[i].row)) &&
+          best.offer(scorer)) {
+        candidate.cut = n_listed;
+        first_above = i;
+      }
+      scorer.move(rows[i].cls, rows[i].weight);
+      n_listed += rows[i].is_listed;
+    }
+    best.finish(candidate);
+    if (best.has_threshold()) {
+      candidate.below = rows[first_above - 1].row;
+      candidate.above = rows[first_above].row;
+    }
+    return candidate;
+  }
+
+  // The rows of the list and the fractional rows with a known value, in order of value.
+  std::span<const RankedRow> merge_rows(std::size_t j, const NodeTask& task,
+                                        Workspace<Entry>& space) const {
+    const std::vector<std::uint32_t>& ranks = growth_.ranks[j];  // empty: no row can be fractional
+    const RankedRow end{0.0, no_code, 0, 0, 0};
+    std::vector<RankedRow>& listed = space.listed_rows;
+    listed.clear();
+    std::uint32_t n_increases = 0;
+    for (const Entry entry : growth_.known_list(j, task)) {
+      const std::size_t row = growth_.packing.row(entry);
+      n_increases += (entry & Packing<Entry>::increase) ? 1 : 0;
+      listed.push_back({growth_.weights.weight(row), ranks.empty() ? n_increases : ranks[row],
+                        static_cast<std::uint32_t>(row),
+                        static_cast<std::uint32_t>(growth_.packing.cls(entry)), 1});
+    }
+    if (task.fractional_rows.empty()) return listed;
+    std::vector<RankedRow>& fractional = space.fractional_ranked;
+    fractional.clear();
+    for (const FractionalRow& item : task.fractional_rows)
+      if (ranks[item.row] != no_code)
+        fractional.push_back({item.weight, ranks[item.row], item.row, item.cls, 0});
+    auto is_before = [](const RankedRow& a, const RankedRow& b) {
+      return a.rank < b.rank || (a.rank == b.rank && a.row < b.row);
+    };
+    // They are kept in the order of the first list.
+    if (!std::is_sorted(fractional.begin(), fractional.end(), is_before))
+      std::sort(fractional.begin(), fractional.end(), is_before);
+    std::vector<RankedRow>& merged = space.merged_rows;
+    merged.resize(listed.size() + fractional.size());
+    listed.push_back(end);
+    fractional.push_back(end);
+    const RankedRow *a = listed.data(), *b = fractional.data();
+    for (RankedRow& out :
+         merged) {  // without a branch, which would be mispredicted half of the time
+      const bool from_fractional = b->rank < a->rank;
+      out = from_fractional ? *b : *a;
+      b += from_fractional;
+      a += !from_fractional;
+    }
+    return merged;
+  }
+
+  // Few values, or categories: by histogram.
+  template <class Impurity, class Scorer>
+  Candidate best_histogram_split(std::size_t j, const NodeTask& task, const Totals& totals,
+                                 Workspace<Entry>& space) const {
+    using Weight = typename Scorer::Weight;
+    Candidate candidate;
+    candidate.exhausted = growth_.data.n_codes(j) < 2;
+    if (candidate.exhausted) return candidate;
+    const Histogram<Weight> table =
+        histograms_.template histogram_of<Weight>(j, task, totals, space);
+    candidate.exhausted = table.n_bins < 2;
+    if (candidate.exhausted) return candidate;
+    std::span<const Weight> known = totals.template of<Weight>();
+    Group known_group = totals.node;
+    if (growth_.data.columns[j].has_missing) {
+      auto& sums = space.template known<Weight>();
+      std::fill(sums.begin(), sums.end(), Weight{0});
+      for (std::size_t line = 0; line < table.n_bins; ++line)
+        for (std::size_t k = 0; k < growth_.n_classes; ++k) sums[k] += table.weights(line)[k];
+      known = sums;
+      known_group = Group(known, growth_.config.criterion);
+    }
+    if (!growth_.data.table[j].has_thresholds()) {
+      if (growth_.config.uses_subsets())
+        split_subsets<Impurity>(table, growth_.data.n_codes(j), totals.node.weight, growth_.config,
+                                candidate);
+      else
+        split_multiway<Impurity>(table, totals.node, known_group, growth_.config, candidate);
+      return candidate;
+    }
+    BestThreshold best(growth_.config, totals.node, known_group.weight, growth_.n_classes);
+    Scorer scorer(known, space.template sides<Weight>(), growth_.logs);
+    scan_codes<Weight>(table, scorer, growth_.data.columns[j], growth_.needs_gap(j), best,
+                       candidate);
+    best.finish(candidate);
+    return candidate;
+  }
+
+  const Growth<Entry>& growth_;
+  InterruptFlag& interrupt_;
+  HistogramBuilder<Entry> histograms_;
+};
+
+}  // namespace sureleaf::detail

@@ -1,0 +1,438 @@
+// Split criteria. Each one is a policy type; `Criteria`, at the end, is the table of all.
+//
+// A criterion is a struct derived from CriterionDefaults with
+//   name        the word that Python uses for it
+//   impurity()  the impurity of a group of rows times its weight; 0 for a pure group
+// and, where that pays, faster ways to score thresholds: a scorer starts with all rows on the right
+// of a threshold, move() takes rows to the left, and gain() is the decrease of the impurity times
+// the weight of the rows with a known value. Divided by the node's weight, that is C4.5's gain.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sureleaf {
+
+// ---- logarithms ---------------------------------------------------------------------------------
+
+namespace detail {
+
+// For 64 equal parts of [1, 2): log2 of the middle, and one over the middle.
+struct LogPiece {
+  double inverse, log;
+};
+inline constexpr std::size_t n_log_pieces = 64;
+inline const std::array<LogPiece, n_log_pieces> log_pieces = [] {
+  std::array<LogPiece, n_log_pieces> pieces;
+  for (std::size_t i = 0; i < n_log_pieces; ++i) {
+    const double middle = 1 + (static_cast<double>(i) + 0.5) / n_log_pieces;
+    pieces[i] = {1 / middle, std::log2(middle)};
+  }
+  return pieces;
+}();
+
+}  // namespace detail
+
+// x log2 x; 0 if x is not positive. The error is about 1e-15 of max(x, result): a table and seven
+// terms of the series of log(1 + r). Inlined, this grows trees by gain ratio 5 % faster than calls
+// of std::log2.
+inline double xlog2x(double x) {
+  constexpr double e = std::numbers::log2e;
+  const double positive = x > 0 ? x : 0.0;  // 0 has the exponent -1023, which is multiplied by 0
+  const auto bits = std::bit_cast<std::uint64_t>(positive);
+  const double exponent = static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1023);
+  const detail::LogPiece& piece = detail::log_pieces[(bits >> 46) & (detail::n_log_pieces - 1)];
+  const auto mantissa = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFFull) | (1023ull << 52));
+  const double r = mantissa * piece.inverse - 1, r2 = r * r;
+  const double series =
+      (e - e / 2 * r) + r2 * ((e / 3 - e / 4 * r) + r2 * (e / 5 - e / 6 * r) + r2 * r2 * (e / 7));
+  return positive * (exponent + (piece.log + r * series));
+}
+
+// n log2 n for whole n in fixed point. Sums of such terms are exact, so they do not depend on the
+// order of addition.
+class LogTable {
+ public:
+  // For counts up to `largest`; counts of `n_stored` and above are computed when needed.
+  LogTable(std::size_t largest, std::size_t n_stored) {
+    const int bits = std::ilogb(xlog2x(static_cast<double>(largest)) + 1.0) + 1;
+    scale_ = std::ldexp(1.0, std::min(44, 61 - bits));
+    table_.reserve(n_stored);
+    for (std::size_t n = 0; n < n_stored; ++n) table_.push_back(compute(static_cast<double>(n)));
+  }
+  std::int64_t operator()(std::int64_t n) const {
+    return static_cast<std::size_t>(n) < table_.size() ? table_[static_cast<std::size_t>(n)]
+                                                       : compute(static_cast<double>(n));
+  }
+  double scale() const { return scale_; }
+
+ private:
+  std::int64_t compute(double n) const { return std::llround(xlog2x(n) * scale_); }
+  double scale_ = 1.0;
+  std::vector<std::int64_t> table_;
+};
+
+// ---- scorers ------------------------------------------------------------------------------------
+
+// Class weights on both sides of a threshold; the memory belongs to a thread.
+template <class Weight>
+struct Sides {
+  explicit Sides(std::size_t n_classes) : left(n_classes), right(n_classes) {}
+  std::vector<Weight> left, right;
+
+  void start(std::span<const Weight> totals) {
+    std::fill(left.begin(), left.end(), Weight{0});
+    std::copy(totals.begin(), totals.end(), right.begin());
+  }
+};
+
+// Any criterion, any weights. Impurities are computed anew for each threshold, so that rounding
+// errors do not add up.
+template <class Criterion, class Number>
+class ImpurityScorer {
+ public:
+  using Weight = Number;
+
+  ImpurityScorer(std::span<const Weight> totals, Sides<Weight>& sides, const LogTable&)
+      : left_(sides.left), right_(sides.right) {
+    sides.start(totals);
+    for (const Weight w : totals) n_right_ += w;
+    before_ = impurity(right_, n_right_);
+  }
+  void move(std::size_t k, Weight w) {
+    left_[k] += w;
+    right_[k] -= w;
+    n_left_ += w;
+    n_right_ -= w;
+  }
+  double gain() const { return before_ - (impurity(left_, n_left_) + impurity(right_, n_right_)); }
+  Weight left() const { return n_left_; }
+  Weight right() const { return n_right_; }
+
+ private:
+  static double impurity(std::span<const Weight> weights, Weight n) {
+    const auto total = static_cast<double>(n);
+    return Criterion::impurity(weights, total, Criterion::needs_logs ? xlog2x(total) : 0.0);
+  }
+  std::span<Weight> left_, right_;
+  Weight n_left_ = 0, n_right_ = 0;
+  double before_ = 0;
+};
+
+// Entropy of whole counts, in bits.
+class EntropyCountScorer {
+ public:
+  using Weight = std::int64_t;
+
+  EntropyCountScorer(std::span<const Weight> totals, Sides<Weight>& sides, const LogTable& logs)
+      : logs_(logs), left_(sides.left.data()), right_(sides.right.data()) {
+    sides.start(totals);
+    for (const Weight n : totals) {
+      n_right_ += n;
+      right_sum_ += logs(n);
+    }
+    before_ = logs(n_right_) - right_sum_;
+  }
+  void move(std::size_t k, Weight w) {
+    left_sum_ += logs_(left_[k] + w) - logs_(left_[k]);
+    right_sum_ += logs_(right_[k] - w) - logs_(right_[k]);
+    left_[k] += w;
+    right_[k] -= w;
+    n_left_ += w;
+    n_right_ -= w;
+  }
+  double gain() const {
+    const std::int64_t after = logs_(n_left_) - left_sum_ + logs_(n_right_) - right_sum_;
+    return static_cast<double>(before_ - after) / logs_.scale();
+  }
+  Weight left() const { return n_left_; }
+  Weight right() const { return n_right_; }
+
+ private:
+  const LogTable& logs_;
+  Weight* left_;
+  Weight* right_;
+  Weight n_left_ = 0, n_right_ = 0;
+  std::int64_t left_sum_ = 0, right_sum_ = 0, before_ = 0;
+};
+
+// Gini impurity of whole counts.
+class GiniCountScorer {
+ public:
+  using Weight = std::int64_t;
+
+  GiniCountScorer(std::span<const Weight> totals, Sides<Weight>& sides, const LogTable&)
+      : left_(sides.left.data()), right_(sides.right.data()) {
+    sides.start(totals);
+    for (const Weight n : totals) {
+      n_right_ += n;
+      right_squares_ += square(n);
+    }
+    before_ = n_right_ > 0 ? right_squares_ / static_cast<double>(n_right_) : 0.0;
+  }
+  void move(std::size_t k, Weight w) {
+    left_squares_ += square(left_[k] + w) - square(left_[k]);
+    right_squares_ += square(right_[k] - w) - square(right_[k]);
+    left_[k] += w;
+    right_[k] -= w;
+    n_left_ += w;
+    n_right_ -= w;
+  }
+  double gain() const {
+    return left_squares_ / static_cast<double>(n_left_) +
+           right_squares_ / static_cast<double>(n_right_) - before_;
+  }
+  Weight left() const { return n_left_; }
+  Weight right() const { return n_right_; }
+
+ private:
+  // As doubles: exact up to 2**53, and no overflow above that.
+  static double square(Weight n) { return static_cast<double>(n) * static_cast<double>(n); }
+  Weight* left_;
+  Weight* right_;
+  Weight n_left_ = 0, n_right_ = 0;
+  double left_squares_ = 0, right_squares_ = 0, before_ = 0;
+};
+
+// Gini impurity of fractional weights, by sums of squares: the node's weight, which is the same
+// before and after a split, is left out and costs no digits.
+class GiniWeightScorer {
+ public:
+  using Weight = double;
+
+  GiniWeightScorer(std::span<const double> totals, Sides<double>& sides, const LogTable&)
+      : left_(sides.left), right_(sides.right) {
+    sides.start(totals);
+    for (const double w : totals) n_right_ += w;
+    before_ = squares(right_, n_right_);
+  }
+  void move(std::size_t k, double w) {
+    left_[k] += w;
+    right_[k] -= w;
+    n_left_ += w;
+    n_right_ -= w;
+  }
+  double gain() const { return squares(left_, n_left_) + squares(right_, n_right_) - before_; }
+  double left() const { return n_left_; }
+  double right() const { return n_right_; }
+
+ private:
+  static double squares(std::span<const double> weights, double total) {
+    if (!(total > 0)) return 0.0;
+    double sum = 0;
+    for (const double w : weights) sum += w * w;
+    return sum / total;
+  }
+  std::span<double> left_, right_;
+  double n_left_ = 0, n_right_ = 0, before_ = 0;
+};
+
+// Two classes: two numbers describe a threshold. Most thresholds are dismissed by an upper bound on
+// their gain that needs a few products, but no division and no logarithm.
+template <class Number>
+class TwoClassSides {
+ public:
+  using Weight = Number;
+
+  explicit TwoClassSides(std::span<const Weight> totals)
+      : total_(totals[0] + totals[1]),
+        second_(totals[1]),
+        total_weight_(static_cast<double>(total_)) {}
+  void move(std::size_t k, Weight w) {
+    left_ += w;
+    left_second_ += k == 0 ? Weight{0} : w;
+  }
+  Weight left() const { return left_; }
+  Weight right() const { return total_ - left_; }
+
+ protected:
+  Weight right_second() const { return second_ - left_second_; }
+  // Whether scale * D^2 / (l r n) < limit for D = l_2 r - r_2 l, rounding errors included.
+  bool bound_is_below(double limit, double scale) const {
+    const auto l = static_cast<double>(left_), r = static_cast<double>(right());
+    const double d =
+        static_cast<double>(left_second_) * r - static_cast<double>(right_second()) * l;
+    return d * d * scale < (limit - 1e-13 * total_weight_) * (l * r * total_weight_);
+  }
+
+  Weight total_, second_;
+  Weight left_ = 0, left_second_ = 0;
+  double total_weight_;
+};
+
+template <class Number>
+class TwoClassEntropy : public TwoClassSides<Number> {
+ public:
+  using Weight = Number;
+
+  TwoClassEntropy(std::span<const Weight> totals, Sides<Weight>&, const LogTable& logs)
+      : TwoClassSides<Number>(totals),
+        logs_(logs),
+        before_(impurity(this->second_, this->total_)),
+        // Information is at most chi-squared, since ln x <= x - 1.
+        scale_(this->total_weight_ * std::numbers::log2e *
+               (1 / static_cast<double>(totals[0]) + 1 / static_cast<double>(totals[1]))) {}
+  double gain() const {
+    const auto after =
+        impurity(this->left_second_, this->left_) + impurity(this->right_second(), this->right());
+    if constexpr (std::is_same_v<Weight, double>)
+      return before_ - after;
+    else
+      return static_cast<double>(before_ - after) / logs_.scale();
+  }
+  // True only if gain() is not above the limit.
+  bool is_at_most(double limit) const { return this->bound_is_below(limit, scale_); }
+
+ private:
+  Weight impurity(Weight second, Weight all) const {
+    if constexpr (std::is_same_v<Weight, double>)
+      return xlog2x(all) - xlog2x(second) - xlog2x(all - second);
+    else
+      return logs_(all) - logs_(second) - logs_(all - second);
+  }
+  const LogTable& logs_;
+  Weight before_;
+  double scale_;
+};
+
+template <class Number>
+class TwoClassGini : public TwoClassSides<Number> {
+ public:
+  using Weight = Number;
+
+  TwoClassGini(std::span<const Weight> totals, Sides<Weight>&, const LogTable&)
+      : TwoClassSides<Number>(totals) {}
+  double gain() const {
+    const auto l = static_cast<double>(this->left_), r = static_cast<double>(this->right());
+    const double difference =
+        static_cast<double>(this->left_second_) / l - static_cast<double>(this->right_second()) / r;
+    return 2.0 * difference * difference * (l / this->total_weight_) * r;
+  }
+  bool is_at_most(double limit) const { return this->bound_is_below(limit, 2.0); }
+};
+
+// ---- criteria -----------------------------------------------------------------------------------
+
+// What a criterion has if it does not say otherwise.
+template <class Criterion>
+struct CriterionDefaults {
+  using Impurity = Criterion;
+  static constexpr bool has_c45_rules = false;      // gain ratio and C4.5's guards
+  static constexpr bool needs_logs = false;         // impurity() reads total_log, scorers LogTable
+  static constexpr bool has_own_list_scan = false;  // split.hpp has scans for it
+  template <class Weight>
+  using Scorer = ImpurityScorer<Criterion, Weight>;
+  template <class Weight>
+  using TwoClassScorer = ImpurityScorer<Criterion, Weight>;
+};
+
+struct Entropy : CriterionDefaults<Entropy> {
+  static constexpr std::string_view name = "entropy";
+  static constexpr bool needs_logs = true;
+  template <class Weight>
+  using Scorer = std::conditional_t<std::is_same_v<Weight, double>, ImpurityScorer<Entropy, double>,
+                                    EntropyCountScorer>;
+  template <class Weight>
+  using TwoClassScorer = TwoClassEntropy<Weight>;
+
+  // `total_log` is xlog2x(total).
+  template <class Weight>
+  static double impurity(std::span<const Weight> weights, double total, double total_log) {
+    double sum = 0;
+    for (const Weight weight : weights) sum += xlog2x(static_cast<double>(weight));
+    return total > 0 ? total_log - sum : 0.0;
+  }
+};
+
+struct Gini : CriterionDefaults<Gini> {
+  static constexpr std::string_view name = "gini";
+  static constexpr bool has_own_list_scan = true;
+  template <class Weight>
+  using Scorer =
+      std::conditional_t<std::is_same_v<Weight, double>, GiniWeightScorer, GiniCountScorer>;
+  template <class Weight>
+  using TwoClassScorer = TwoClassGini<Weight>;
+
+  template <class Weight>
+  static double impurity(std::span<const Weight> weights, double total, double) {
+    double sum = 0;
+    for (const Weight weight : weights) {
+      const auto w = static_cast<double>(weight);
+      sum += w * w;
+    }
+    return total > 0 ? total - sum / total : 0.0;
+  }
+};
+
+// Entropy with C4.5's rules; its Impurity is Entropy.
+struct GainRatio : Entropy {
+  static constexpr std::string_view name = "gain_ratio";
+  static constexpr bool has_c45_rules = true;
+};
+
+// ---- the table ----------------------------------------------------------------------------------
+
+template <class... Entries>
+struct CriterionTable {
+  static constexpr std::size_t size = sizeof...(Entries);
+  static constexpr std::array<std::string_view, size> names{Entries::name...};
+  static constexpr std::array<bool, size> have_c45_rules{Entries::has_c45_rules...};
+  static constexpr std::array<bool, size> need_logs{Entries::needs_logs...};
+
+  template <class Criterion>
+  static constexpr std::uint8_t id_of() {
+    std::uint8_t id = 0;
+    (void)((std::is_same_v<Criterion, Entries> || (++id, false)) || ...);
+    return id;
+  }
+  // Calls use(Impurity{}) for the criterion of this id.
+  template <class Use>
+  static decltype(auto) visit(std::uint8_t id, Use&& use) {
+    return visit_from<Entries...>(id, use);
+  }
+
+ private:
+  template <class First, class... Rest, class Use>
+  static decltype(auto) visit_from(std::uint8_t id, Use& use) {
+    if constexpr (sizeof...(Rest) == 0)
+      return use(typename First::Impurity{});
+    else if (id == 0)
+      return use(typename First::Impurity{});
+    else
+      return visit_from<Rest...>(static_cast<std::uint8_t>(id - 1), use);
+  }
+};
+
+using Criteria = CriterionTable<GainRatio, Entropy, Gini>;
+
+template <class Criterion>
+inline constexpr std::uint8_t criterion_id = Criteria::id_of<Criterion>();
+
+// Rows taken together.
+struct Group {
+  double weight = 0;
+  double weight_log = 0;  // xlog2x(weight) if the criterion needs logarithms
+  double impurity = 0;    // times the weight
+
+  Group() = default;
+  template <class Weight>
+  Group(std::span<const Weight> weights, std::uint8_t criterion) {
+    for (const Weight w : weights) weight += static_cast<double>(w);
+    Criteria::visit(criterion, [&](auto policy) {
+      if (policy.needs_logs) weight_log = xlog2x(weight);
+      impurity = policy.impurity(weights, weight, weight_log);
+    });
+  }
+};
+
+}  // namespace sureleaf

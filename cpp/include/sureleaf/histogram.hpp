@@ -1,0 +1,398 @@
+// Histograms: class weights per code of a column. How they are counted, and the splits that are
+// found in them.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "sureleaf/criterion.hpp"
+#include "sureleaf/growth.hpp"
+#include "sureleaf/presort.hpp"
+#include "sureleaf/split.hpp"
+#include "sureleaf/thread_pool.hpp"
+#include "sureleaf/workspace.hpp"
+
+namespace sureleaf {
+
+// Class weights per code, one bin per code; if only few codes occur, only their bins.
+template <class Weight>
+struct Histogram {
+  std::span<const Weight> cells;
+  std::span<const std::uint32_t> codes;  // empty: bin i is code i
+  std::size_t n_bins, n_classes;
+
+  std::size_t code(std::size_t bin) const { return codes.empty() ? bin : codes[bin]; }
+  std::span<const Weight> weights(std::size_t bin) const {
+    return cells.subspan(bin * n_classes, n_classes);
+  }
+  Weight weight(std::size_t bin) const {
+    const Weight* at = cells.data() + bin * n_classes;
+    if (n_classes == 2) return at[0] + at[1];
+    Weight sum = 0;
+    for (std::size_t k = 0; k < n_classes; ++k) sum += at[k];
+    return sum;
+  }
+  bool is_empty(std::size_t bin) const {
+    const Weight* at = cells.data() + bin * n_classes;
+    std::uint64_t bits = std::bit_cast<std::uint64_t>(at[0]) | std::bit_cast<std::uint64_t>(at[1]);
+    for (std::size_t k = 2; k < n_classes; ++k) bits |= std::bit_cast<std::uint64_t>(at[k]);
+    return bits == 0;
+  }
+  // Calls visit(bin) for the bins with any weight, in order, and returns their number. Bins are
+  // selected without a branch: most bins of a small node are empty, which is hard to predict.
+  template <class Visit>
+  std::size_t visit_bins(Visit&& visit) const {
+    std::size_t n_visited = 0;
+    for (std::size_t first = 0; first < n_bins; first += 64) {
+      std::uint64_t occurs = 0;
+      for (std::size_t bin = std::min(n_bins, first + 64); bin-- > first;)
+        occurs = 2 * occurs + (is_empty(bin) ? 0 : 1);
+      n_visited += static_cast<std::size_t>(std::popcount(occurs));
+      for (; occurs != 0; occurs &= occurs - 1)
+        visit(first + static_cast<std::size_t>(std::countr_zero(occurs)));
+    }
+    return n_visited;
+  }
+};
+
+// Thresholds between codes.
+template <class Weight, class Scorer>
+void scan_codes(const Histogram<Weight>& table, Scorer scorer, const PresortedColumn& column,
+                bool needs_gap, BestThreshold& best, Candidate& candidate) {
+  bool started = false;
+  std::size_t before = 0;
+  const std::size_t n_values = table.visit_bins([&](std::size_t bin) {
+    const std::size_t code = table.code(bin);
+    if (started && (!needs_gap || column.values[before] + c45_gap < column.values[code]) &&
+        best.offer(scorer)) {
+      candidate.cut = before;
+      candidate.below = static_cast<std::uint32_t>(before);
+      candidate.above = static_cast<std::uint32_t>(code);
+    }
+    const std::span<const Weight> weights = table.weights(bin);
+    // Moving a weight of 0 is cheaper than a mispredicted branch, unless it needs table look-ups.
+    for (std::size_t k = 0; k < table.n_classes; ++k)
+      if (std::is_same_v<Weight, double> || weights[k] > 0) scorer.move(k, weights[k]);
+    before = code;
+    started = true;
+  });
+  candidate.exhausted = n_values < 2;
+}
+
+// One branch per category. `known` is the part of the node whose value is known.
+template <class Impurity, class Weight>
+void split_multiway(const Histogram<Weight>& table, const Group& node, const Group& known,
+                    const GrowthConfig& config, Candidate& candidate) {
+  double after = 0, branch_logs = 0;
+  std::size_t n_heavy = 0;
+  const double least =
+      std::max(config.min_samples_leaf - c45_slack, std::numeric_limits<double>::min());
+  table.visit_bins([&](std::size_t bin) {
+    const std::span<const Weight> weights = table.weights(bin);
+    const auto weight = static_cast<double>(table.weight(bin));
+    const auto largest = static_cast<double>(*std::max_element(weights.begin(), weights.end()));
+    if (weight >= least) ++n_heavy;
+    const bool is_mixed = largest < weight;
+    const double log =
+        config.has_c45_rules() || (is_mixed && Impurity::needs_logs) ? xlog2x(weight) : 0.0;
+    branch_logs += log;
+    if (is_mixed) after += Impurity::impurity(weights, weight, log);
+  });
+  if (n_heavy < 2) {
+    candidate.exhausted = true;
+    return;
+  }
+  candidate.gain = (known.impurity - after) / node.weight;
+  candidate.valid = true;  // whatever the gain: C4.5's average gain includes gains of 0
+  if (config.has_c45_rules())
+    candidate.split_info =
+        (node.weight_log - branch_logs - xlog2x(node.weight - known.weight)) / node.weight;
+}
+
+}  // namespace sureleaf
+
+namespace sureleaf::detail {
+
+template <class Entry>
+class HistogramBuilder {
+ public:
+  HistogramBuilder(const Growth<Entry>& growth, InterruptFlag& interrupt)
+      : growth_(growth), interrupt_(interrupt) {}
+
+  // Decides which columns are counted together.
+  void prepare(NodeTask& task, ThreadPool& pool, Totals& totals) const {
+    const Presorted& data = growth_.data;
+    totals.flags_are_counted = totals.whole && data.n_flags > 0 && growth_.largest_count <= 255;
+    if (totals.flags_are_counted) count_flags(task, pool, totals);
+    totals.codes_are_inherited = !task.code_counts.empty();
+    if (totals.codes_are_inherited) {
+      totals.code_counts.swap(task.code_counts);
+      totals.codes_are_counted = true;
+      return;
+    }
+    // Clearing and scanning the bins must not cost more than counting the rows.
+    const std::size_t n_rows = task.n + task.fractional_rows.size();
+    totals.codes_are_counted =
+        4 * n_rows * data.small_columns.size() >= growth_.n_bins && !data.small_columns.empty();
+    if (!totals.codes_are_counted) return;
+    const std::size_t n_cells = growth_.n_bins * growth_.n_classes;
+    if (totals.whole)
+      totals.code_counts.assign(n_cells, 0);
+    else
+      totals.code_weights.assign(n_cells, 0.0);
+  }
+
+  void count_small_columns(const NodeTask& task, std::size_t first, std::size_t last,
+                           Totals& totals, Workspace<Entry>& space) const {
+    if (!totals.codes_are_counted || totals.codes_are_inherited) return;
+    if (totals.whole) {
+      RowCounter<std::int64_t>(growth_, task, first, last, totals.code_counts, space)
+          .add(task.begin, task.begin + task.n);
+      return;
+    }
+    const RowCounter<double> counter(growth_, task, first, last, totals.code_weights, space);
+    counter.add(task.begin, task.begin + task.n);
+    counter.add(task.fractional_rows);
+  }
+
+  // Gives histograms to the children that are to be split, if all rows of the node went down whole.
+  // The histogram of the largest child is that of the node minus that of the other rows, which are
+  // fewer.
+  void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
+                 Workspace<Entry>& space) const {
+    if (branches.empty() || !totals.whole || !totals.codes_are_counted) return;
+    NodeTask& largest = *std::ranges::max_element(branches, {}, &NodeTask::n);
+    const std::size_t n_rest = task.n - largest.n, n_cells = totals.code_counts.size();
+    const std::size_t n_columns = growth_.data.small_columns.size();
+    // Histograms are kept while a node is queued, so they must be small compared with its rows.
+    auto is_large = [&](std::size_t n) { return n * n_columns >= 8 * n_cells; };
+    if (n_rest > largest.n || !is_large(largest.n)) return;
+    std::vector<std::int64_t> rest(n_cells, 0);
+    const RowCounter<std::int64_t> counter(growth_, task, 0, n_columns, rest, space);
+    counter.add(task.begin, largest.begin);
+    counter.add(largest.begin + largest.n, task.begin + task.n);
+    largest.code_counts = totals.code_counts;
+    for (std::size_t i = 0; i < n_cells; ++i) largest.code_counts[i] -= rest[i];
+    if (branches.size() == 2)
+      for (NodeTask& branch : branches)
+        if (branch.code_counts.empty() && branch.n == n_rest && is_large(n_rest))
+          branch.code_counts = std::move(rest);
+  }
+
+  template <class Weight>
+  Histogram<Weight> histogram_of(std::size_t j, const NodeTask& task, const Totals& totals,
+                                 Workspace<Entry>& space) const {
+    const PresortedColumn& column = growth_.data.columns[j];
+    if (column.flag >= 0 && totals.flags_are_counted)
+      return flag_histogram<Weight>(j, totals, space);
+    if (column.small < 0 || !totals.codes_are_counted) return count_column<Weight>(j, task, space);
+    const std::size_t n_classes = growth_.n_classes, n_codes = growth_.data.n_codes(j);
+    const std::size_t first = growth_.first_bin[static_cast<std::size_t>(column.small)];
+    const std::span<const Weight> all = totals.template codes<Weight>();
+    return {all.subspan(first * n_classes, n_codes * n_classes), {}, n_codes, n_classes};
+  }
+
+ private:
+  // Adds rows to the histograms of small columns `first` to `last`, all codes of a row at a time;
+  // exhausted columns are left out.
+  template <class Weight>
+  class RowCounter {
+   public:
+    RowCounter(const Growth<Entry>& growth, const NodeTask& task, std::size_t first,
+               std::size_t last, std::vector<Weight>& cells, Workspace<Entry>& space)
+        : growth_(growth), cells_(cells), counted_(space.counted) {
+      counted_.clear();
+      for (std::size_t c = first; c < last; ++c)
+        if (!task.is_exhausted(growth.data.small_columns[c]))
+          counted_.push_back({c, growth.first_bin[c] * growth.n_classes});
+    }
+    // Adds the rows from one position of the lists to another.
+    void add(std::size_t begin, std::size_t end) const {
+      const std::span<const Entry> rows(growth_.lists.back().data() + begin, end - begin);
+      with_row([&](auto&& add_row) {
+        auto add_all = [&](auto&& weigh) {
+          for (const Entry entry : rows)
+            add_row(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
+        };
+        if constexpr (std::is_same_v<Weight, double>)
+          growth_.with_weights(add_all);
+        else
+          growth_.with_counts(add_all);
+      });
+    }
+    void add(std::span<const FractionalRow> rows) const {
+      with_row([&](auto&& add_row) {
+        for (const FractionalRow& row : rows) add_row(row.row, row.cls, row.weight);
+      });
+    }
+
+   private:
+    // Hands over a function that adds a row. It has copies of all that stays the same, because the
+    // compiler cannot know that it does. Four columns at a time keep the processor busy.
+    template <class Use>
+    void with_row(Use&& use) const {
+      const std::size_t n_columns = growth_.data.small_columns.size();
+      const std::size_t n_classes = growth_.n_classes;
+      const std::uint8_t* const small_codes = growth_.data.small_codes.data();
+      Weight* const sums = cells_.data();
+      const CountedColumn *const begin = counted_.data(), *const end = begin + counted_.size();
+      const CountedColumn* const end_of_fours = begin + counted_.size() / 4 * 4;
+      use([=](std::size_t row, std::size_t k, Weight w) {
+        const std::uint8_t* codes = small_codes + row * n_columns;
+        auto add = [=](const CountedColumn& column) {
+          sums[column.first_cell + codes[column.position] * n_classes + k] += w;
+        };
+        const CountedColumn* column = begin;
+        for (; column != end_of_fours; column += 4) {
+          add(column[0]);
+          add(column[1]);
+          add(column[2]);
+          add(column[3]);
+        }
+        for (; column != end; ++column) add(*column);
+      });
+    }
+
+    const Growth<Entry>& growth_;
+    std::vector<Weight>& cells_;
+    std::vector<CountedColumn>& counted_;
+  };
+
+  // Counts all flags of the node's rows by class. Bytes are summed, a vector at a time, and moved
+  // to wide sums before they can overflow.
+  void count_flags(const NodeTask& task, ThreadPool& pool, Totals& totals) const {
+    const std::size_t n_cells = growth_.n_classes * growth_.data.n_flags;
+    totals.flag_counts.assign(n_cells, 0);
+    const std::size_t n_parts = task.n < 50'000 ? 1 : pool.size();
+    if (n_parts == 1) {
+      totals.flag_bytes.assign(n_cells, 0);
+      return add_flags(task.begin, task.begin + task.n, totals.flag_bytes, totals.flag_counts);
+    }
+    std::vector<std::vector<std::int64_t>> sums(n_parts, std::vector<std::int64_t>(n_cells, 0));
+    pool.run(n_parts, interrupt_, [&](std::size_t part, std::size_t) {
+      std::vector<std::uint8_t> bytes(n_cells, 0);
+      add_flags(task.begin + part * task.n / n_parts, task.begin + (part + 1) * task.n / n_parts,
+                bytes, sums[part]);
+    });
+    for (const std::vector<std::int64_t>& sum : sums)
+      for (std::size_t i = 0; i < n_cells; ++i) totals.flag_counts[i] += sum[i];
+  }
+
+  void add_flags(std::size_t at, std::size_t end, std::vector<std::uint8_t>& bytes,
+                 std::vector<std::int64_t>& sum) const {
+    const std::size_t n_flags = growth_.data.n_flags;
+    const std::size_t n_at_once = 255 / growth_.largest_count;
+    const Entry* rows = growth_.lists.back().data();
+    while (at < end) {
+      const std::size_t stop = std::min(end, at + n_at_once);
+      for (; at < stop; ++at) {
+        const std::uint8_t* flags = growth_.data.flags_of(growth_.packing.row(rows[at]));
+        std::uint8_t* to = bytes.data() + growth_.packing.cls(rows[at]) * n_flags;
+        const auto count = static_cast<std::uint8_t>(growth_.count_of(rows[at]));
+        if (growth_.largest_count == 1) {
+          for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
+            for (std::size_t b = 0; b < Presorted::flag_padding; ++b) to[f + b] += flags[f + b];
+        } else {
+          for (std::size_t f = 0; f < n_flags; f += Presorted::flag_padding)
+            for (std::size_t b = 0; b < Presorted::flag_padding; ++b)
+              to[f + b] = static_cast<std::uint8_t>(to[f + b] + flags[f + b] * count);
+        }
+      }
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += bytes[i];
+      std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
+    }
+  }
+
+  // Calls visit(code, class, weight) for the node's rows whose value is known.
+  template <class Weight, class Visit>
+  void visit_codes(std::size_t j, const NodeTask& task, Visit&& visit) const {
+    const std::span<const Entry> rows(growth_.lists.back().data() + task.begin, task.n);
+    auto each = [&](auto&& code_of) {
+      for (const Entry entry : rows) {
+        const std::size_t row = growth_.packing.row(entry);
+        const std::uint32_t code = code_of(row);
+        if (code == no_code) continue;
+        if constexpr (std::is_same_v<Weight, double>)
+          visit(code, growth_.packing.cls(entry), growth_.weights.weight(row));
+        else
+          visit(code, growth_.packing.cls(entry), growth_.count_of(entry));
+      }
+      if constexpr (std::is_same_v<Weight, double>)
+        for (const FractionalRow& item : task.fractional_rows) {
+          const std::uint32_t code = code_of(item.row);
+          if (code != no_code) visit(code, item.cls, item.weight);
+        }
+    };
+    growth_.with_codes(j, each);
+  }
+
+  template <class Weight>
+  Histogram<Weight> count_column(std::size_t j, const NodeTask& task,
+                                 Workspace<Entry>& space) const {
+    const std::size_t n_cells = growth_.data.n_codes(j) * growth_.n_classes;
+    std::vector<Weight>& cells = space.template cells<Weight>();
+    if (4 * (task.n + task.fractional_rows.size()) >= n_cells) {
+      cells.assign(n_cells, Weight{0});
+      visit_codes<Weight>(j, task, [&](std::uint32_t code, std::size_t k, Weight w) {
+        cells[code * growth_.n_classes + k] += w;
+      });
+      return {cells, {}, growth_.data.n_codes(j), growth_.n_classes};
+    }
+    auto& coded = space.template coded<Weight>();
+    coded.clear();
+    visit_codes<Weight>(j, task, [&](std::uint32_t code, std::size_t k, Weight w) {
+      coded.push_back({code, static_cast<std::uint32_t>(k), w});
+    });
+    sort_by_code(coded);
+    cells.clear();
+    space.bin_codes.clear();
+    for (const auto& item : coded) {
+      if (space.bin_codes.empty() || space.bin_codes.back() != item.code) {
+        space.bin_codes.push_back(item.code);
+        cells.resize(cells.size() + growth_.n_classes, Weight{0});
+      }
+      cells[cells.size() - growth_.n_classes + item.cls] += item.weight;
+    }
+    return {cells, space.bin_codes, space.bin_codes.size(), growth_.n_classes};
+  }
+
+  // Fractional rows stay behind whole rows, so that sums are rounded as in a full histogram. Few
+  // rows are sorted by insertion, which needs no allocation.
+  template <class Coded>
+  static void sort_by_code(std::vector<Coded>& coded) {
+    constexpr std::size_t few = 32;
+    auto is_before = [](const Coded& a, const Coded& b) { return a.code < b.code; };
+    if (coded.size() > few) return std::stable_sort(coded.begin(), coded.end(), is_before);
+    for (auto at = coded.begin(); at != coded.end(); ++at)
+      std::rotate(std::upper_bound(coded.begin(), at, *at, is_before), at, at + 1);
+  }
+
+  // The histogram of a flag; without bins if all rows of the node have the same flag.
+  template <class Weight>
+  Histogram<Weight> flag_histogram(std::size_t j, const Totals& totals,
+                                   Workspace<Entry>& space) const {
+    const auto flag = static_cast<std::size_t>(growth_.data.columns[j].flag);
+    std::vector<Weight>& cells = space.template cells<Weight>();
+    cells.resize(2 * growth_.n_classes);
+    Weight n_set = 0, n_clear = 0;
+    for (std::size_t k = 0; k < growth_.n_classes; ++k) {
+      const auto set = static_cast<Weight>(totals.flag_counts[k * growth_.data.n_flags + flag]);
+      cells[growth_.n_classes + k] = set;
+      cells[k] = static_cast<Weight>(totals.counts[k]) - set;
+      n_set += set;
+      n_clear += cells[k];
+    }
+    const bool varies = n_set > 0 && n_clear > 0;
+    return {cells, {}, varies ? std::size_t{2} : std::size_t{0}, growth_.n_classes};
+  }
+
+  const Growth<Entry>& growth_;
+  InterruptFlag& interrupt_;
+};
+
+}  // namespace sureleaf::detail

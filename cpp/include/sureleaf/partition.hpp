@@ -1,0 +1,387 @@
+// Making a split: the branch of every row, and every list partitioned by branch.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "sureleaf/growth.hpp"
+#include "sureleaf/node_queue.hpp"
+#include "sureleaf/split.hpp"
+#include "sureleaf/thread_pool.hpp"
+#include "sureleaf/threshold.hpp"
+#include "sureleaf/workspace.hpp"
+
+namespace sureleaf::detail {
+
+template <class Entry>
+class BranchAssigner {
+ public:
+  explicit BranchAssigner(const Growth<Entry>& growth) : growth_(growth) {}
+
+  // Marks the branch of every row of the lists and of the fractional rows; sums the class weights
+  // of the branches.
+  void assign(NodeTask& task, std::size_t j, const Candidate& candidate, Arena& arena,
+              Workspace<Entry>& space) const {
+    Branches<Entry>& branches = space.branches;
+    double* const sums = arena.weights(branches.first_child).data();
+    const std::span<const Entry> listed = growth_.source_list(j, task);
+    const Column& column = growth_.data.table[j];
+    if (growth_.data.columns[j].is_ordered_list()) {
+      assign_list(listed, candidate.cut, growth_.n_known(j, task), sums, space);
+      sum_branches(branches, sums);
+      assign_fractional_rows(task, sums, branches, [&](std::size_t row) -> std::uint32_t {
+        const double value = column.value(row);
+        return std::isnan(value) ? no_code : value > candidate.threshold;
+      });
+      return;
+    }
+    growth_.with_codes(j, [&](auto&& code_of) {
+      auto branch_of = [&](std::size_t row) -> std::uint32_t {
+        const std::uint32_t code = code_of(row);
+        if (code == no_code) return no_code;
+        if (column.has_thresholds()) return code > candidate.cut;
+        return candidate.groups.empty() ? code : static_cast<std::uint32_t>(candidate.groups[code]);
+      };
+      assign_codes(listed, branch_of, sums, space);
+      sum_branches(branches, sums);
+      assign_fractional_rows(task, sums, branches, branch_of);
+    });
+  }
+
+ private:
+  void assign_list(std::span<const Entry> listed, std::size_t cut, std::size_t known, double* sums,
+                   Workspace<Entry>& space) const {
+    Branches<Entry>& branches = space.branches;
+    branches.n_rows[0] = cut;
+    branches.n_rows[1] = known - cut;
+    growth_.with_weights([&](auto&& weigh) {
+      for (std::size_t i = 0; i < known; ++i)
+        sums[(i < cut ? 0 : growth_.n_classes) + growth_.packing.cls(listed[i])] +=
+            weigh(listed[i]);
+    });
+    branches.missing_rows.assign(listed.begin() + static_cast<std::ptrdiff_t>(known), listed.end());
+    if (branches.go_by_bits()) {
+      prepare_bits(space);
+      for (std::size_t i = 0; i < known; ++i)
+        set_bit(space, growth_.packing.row(listed[i]), i >= cut);
+      return;
+    }
+    prepare_marks(space);
+    for (std::size_t i = 0; i < listed.size(); ++i)
+      space.branch_of[growth_.packing.row(listed[i])] = i < cut ? 0 : i < known ? 1 : no_code;
+  }
+
+  template <class BranchOf>
+  void assign_codes(std::span<const Entry> listed, BranchOf&& branch_of, double* sums,
+                    Workspace<Entry>& space) const {
+    Branches<Entry>& branches = space.branches;
+    const bool by_bits = branches.n == 2;
+    by_bits ? prepare_bits(space) : prepare_marks(space);
+    growth_.with_weights([&](auto&& weigh) {
+      for (const Entry entry : listed) {
+        const std::size_t row = growth_.packing.row(entry);
+        const std::uint32_t branch = branch_of(row);
+        if (by_bits)
+          set_bit(space, row, branch == 1);
+        else
+          space.branch_of[row] = branch;
+        if (branch == no_code) {
+          branches.missing_rows.push_back(entry);
+          continue;
+        }
+        sums[branch * growth_.n_classes + growth_.packing.cls(entry)] += weigh(entry);
+        ++branches.n_rows[branch];
+      }
+    });
+    if (by_bits == branches.go_by_bits()) return;
+    prepare_marks(space);
+    for (const Entry entry : listed) {
+      const std::size_t row = growth_.packing.row(entry);
+      space.branch_of[row] = branch_of(row);
+    }
+  }
+
+  void prepare_bits(Workspace<Entry>& space) const {
+    if (space.goes_right.empty()) space.goes_right.resize(growth_.data.table.n_rows / 64 + 1);
+  }
+  void prepare_marks(Workspace<Entry>& space) const {
+    if (space.branch_of.empty()) space.branch_of.resize(growth_.data.table.n_rows);
+  }
+  static void set_bit(Workspace<Entry>& space, std::size_t row, bool value) {
+    const std::uint64_t bit = std::uint64_t{1} << (row & 63);
+    std::uint64_t& word = space.goes_right[row >> 6];
+    word = value ? word | bit : word & ~bit;
+  }
+
+  void sum_branches(Branches<Entry>& branches, const double* sums) const {
+    for (std::size_t b = 0; b < branches.n; ++b, sums += growth_.n_classes)
+      branches.share[b] = std::accumulate(sums, sums + growth_.n_classes, 0.0);
+  }
+
+  // Assigns fractional rows. Rows whose value is missing go down all branches, with the share that
+  // each branch has of the known weight.
+  template <class BranchOf>
+  void assign_fractional_rows(NodeTask& task, double* sums, Branches<Entry>& branches,
+                              BranchOf&& branch_of) const {
+    collect_fractional_rows(task, branches);
+    const std::size_t n_classes = growth_.n_classes;
+    branches.missing_weights.assign(n_classes, 0.0);
+    branches.fractional_branch.resize(branches.fractional_rows.size());
+    for (std::size_t i = 0; i < branches.fractional_rows.size(); ++i) {
+      const FractionalRow& part = branches.fractional_rows[i];
+      const std::uint32_t branch = branches.fractional_branch[i] = branch_of(part.row);
+      if (branch == no_code) {
+        branches.missing_weights[part.cls] += part.weight;
+        ++branches.n_missing;
+        continue;
+      }
+      ++branches.n_fractional[branch];
+      branches.share[branch] += part.weight;
+      sums[branch * n_classes + part.cls] += part.weight;
+    }
+    const double known = std::accumulate(branches.share.begin(), branches.share.end(), 0.0);
+    for (std::size_t b = 0; b < branches.n; ++b) {
+      branches.share[b] /= known;
+      for (std::size_t k = 0; k < n_classes; ++k)
+        sums[b * n_classes + k] += branches.missing_weights[k] * branches.share[b];
+    }
+  }
+
+  // The node's fractional rows, including rows that were whole up to here. They are kept in the
+  // order of the first list, so that it need not be found again.
+  void collect_fractional_rows(NodeTask& task, Branches<Entry>& branches) const {
+    branches.fractional_rows.swap(task.fractional_rows);
+    if (branches.missing_rows.empty()) return;
+    const std::size_t n_before = branches.fractional_rows.size();
+    for (const Entry entry : branches.missing_rows) {
+      const std::size_t row = growth_.packing.row(entry);
+      const RowWeights& weights = growth_.weights;
+      const bool are_copies = weights.are_copies && weights.are_whole();
+      const FractionalRow part{static_cast<std::uint32_t>(row),
+                               static_cast<std::uint32_t>(growth_.packing.cls(entry)),
+                               are_copies ? 1.0 : weights.weight(row)};
+      branches.fractional_rows.insert(branches.fractional_rows.end(),
+                                      are_copies ? static_cast<std::size_t>(weights.count(row)) : 1,
+                                      part);
+    }
+    for (const std::vector<std::uint32_t>& ranks : growth_.ranks) {
+      if (ranks.empty()) continue;
+      auto is_before = [&](const FractionalRow& a, const FractionalRow& b) {
+        return ranks[a.row] < ranks[b.row];
+      };
+      const auto first_new =
+          branches.fractional_rows.begin() + static_cast<std::ptrdiff_t>(n_before);
+      std::stable_sort(first_new, branches.fractional_rows.end(), is_before);
+      std::inplace_merge(branches.fractional_rows.begin(), first_new,
+                         branches.fractional_rows.end(), is_before);
+      return;
+    }
+  }
+
+  const Growth<Entry>& growth_;
+};
+
+}  // namespace sureleaf::detail
+
+namespace sureleaf::detail {
+
+template <class Entry>
+class Partitioner {
+ public:
+  Partitioner(Growth<Entry>& growth, std::vector<Workspace<Entry>>& workspaces,
+              InterruptFlag& interrupt)
+      : growth_(growth),
+        assigner_(growth),
+        thresholds_(growth),
+        workspaces_(workspaces),
+        interrupt_(interrupt) {}
+
+  void make_split(NodeTask& task, std::size_t j, Candidate& candidate, Arena& arena,
+                  Workspace<Entry>& space, ThreadPool& pool, std::vector<NodeTask>& pending) {
+    if (growth_.data.table[j].has_thresholds()) candidate.threshold = thresholds_.of(candidate, j);
+    Branches<Entry>& branches = space.branches;
+    const std::size_t n = candidate.groups.empty() && !growth_.data.table[j].has_thresholds()
+                              ? growth_.data.n_codes(j)
+                              : 2;
+    branches.start(n, arena.add_nodes(n));
+    assigner_.assign(task, j, candidate, arena, space);
+    record(task, j, candidate, arena, branches);
+    const std::size_t n_before = pending.size();
+    add_children(task, arena, branches, pending);
+    if (pending.size() == n_before) return;
+    // The list of the split column is already in the order of the branches.
+    std::vector<std::vector<std::size_t>> known(growth_.missing_columns.size());
+    if (pool.size() == 1) {
+      for (std::size_t c = 0; c < growth_.lists.size(); ++c)
+        partition_list(c, j, task, branches, space, space, known);
+    } else {
+      pool.run(growth_.lists.size(), interrupt_, [&](std::size_t c, std::size_t thread) {
+        partition_list(c, j, task, branches, space, workspaces_[thread], known);
+      });
+    }
+    for (std::size_t i = n_before; i < pending.size(); ++i)
+      for (const std::vector<std::size_t>& by_branch : known)
+        pending[i].n_known.push_back(by_branch[pending[i].node - branches.first_child]);
+  }
+
+ private:
+  void record(const NodeTask& task, std::size_t j, const Candidate& candidate, Arena& arena,
+              const Branches<Entry>& branches) const {
+    GrownNode& node = arena.nodes[task.node];
+    node.feature = static_cast<std::int32_t>(j);
+    node.first_child = static_cast<std::uint32_t>(branches.first_child);
+    node.n_children = static_cast<std::uint32_t>(branches.n);
+    std::copy(branches.share.begin(), branches.share.end(),
+              arena.shares.begin() + node.first_child);
+    if (growth_.data.table[j].has_thresholds()) {
+      node.threshold = candidate.threshold;
+      return;
+    }
+    const std::size_t n_codes = growth_.data.n_codes(j);
+    if (arena.category_branch.size() + n_codes > max_category_entries) throw TooManyNodes();
+    node.first_category = static_cast<std::uint32_t>(arena.category_branch.size());
+    node.n_categories = static_cast<std::uint32_t>(n_codes);
+    for (std::size_t code = 0; code < n_codes; ++code)
+      arena.category_branch.push_back(candidate.groups.empty() ? static_cast<std::int32_t>(code)
+                                                               : candidate.groups[code]);
+  }
+
+  // Adds tasks for the children that may be split further, the last one first.
+  void add_children(const NodeTask& task, Arena& arena, Branches<Entry>& branches,
+                    std::vector<NodeTask>& pending) const {
+    const std::size_t n_before = pending.size();
+    std::size_t begin = std::accumulate(branches.n_rows.begin(), branches.n_rows.end(), task.begin);
+    branches.task_index.assign(branches.n, none);
+    for (std::size_t b = branches.n; b-- > 0;) {
+      begin -= branches.n_rows[b];
+      if (growth_.is_leaf(arena.weights(branches.first_child + b), task.depth + 1)) continue;
+      branches.task_index[b] = pending.size();
+      NodeTask& child = pending.emplace_back();
+      child.node = branches.first_child + b;
+      child.begin = begin;
+      child.n = branches.n_rows[b];
+      child.depth = task.depth + 1;
+      child.exhausted = task.exhausted;
+      child.fractional_rows.reserve(branches.n_fractional[b] + branches.n_missing);
+    }
+    for (std::size_t i = 0; i < branches.fractional_rows.size(); ++i) {
+      const FractionalRow& part = branches.fractional_rows[i];
+      if (const std::uint32_t branch = branches.fractional_branch[i]; branch != no_code) {
+        if (branches.task_index[branch] != none)
+          pending[branches.task_index[branch]].fractional_rows.push_back(part);
+        continue;
+      }
+      for (std::size_t at = n_before; at < pending.size(); ++at) {
+        const double share = branches.share[pending[at].node - branches.first_child];
+        if (share > 0)
+          pending[at].fractional_rows.push_back({part.row, part.cls, part.weight * share});
+      }
+    }
+  }
+
+  // Partitions the node's range of list c by branch, keeping the order.
+  void partition_list(std::size_t c, std::size_t split_column, const NodeTask& task,
+                      const Branches<Entry>& branches, const Workspace<Entry>& marks,
+                      Workspace<Entry>& space, std::vector<std::vector<std::size_t>>& known) {
+    std::vector<Entry>& list = growth_.lists[c];
+    if (list.empty()) return;
+    std::vector<std::size_t>* n_known_here = nullptr;
+    if (c < growth_.has_missing.size() && growth_.has_missing[c]) {
+      const auto at =
+          std::lower_bound(growth_.missing_columns.begin(), growth_.missing_columns.end(), c);
+      n_known_here = &known[static_cast<std::size_t>(at - growth_.missing_columns.begin())];
+    }
+    if (c == split_column) {
+      if (n_known_here) *n_known_here = branches.n_rows;
+      return;
+    }
+    const std::size_t n_with_value =
+        c < growth_.has_missing.size() ? growth_.n_known(c, task) : task.n;
+    Entry* range = list.data() + task.begin;
+    if (space.scratch.size() < task.n) space.scratch.resize(task.n);
+    if (branches.go_by_bits())
+      partition_in_two(range, task.n, n_with_value, marks.goes_right.data(), space, n_known_here);
+    else
+      partition_in_many(range, task.n, n_with_value, marks.branch_of.data(), branches, space,
+                        n_known_here);
+  }
+
+  void partition_in_two(Entry* range, std::size_t n, std::size_t n_with_value,
+                        const std::uint64_t* goes_right, Workspace<Entry>& space,
+                        std::vector<std::size_t>* known) const {
+    Entry* right_out = space.scratch.data();
+    std::size_t n_left = 0, n_right = 0;
+    // An entry that is skipped passes its mark of increase to the next entry of the other branch.
+    Entry pending_left = 0, pending_right = 0;
+    auto pass = [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        const Entry entry = range[i];
+        const std::size_t row = growth_.packing.row(entry);
+        const auto right = static_cast<Entry>((goes_right[row >> 6] >> (row & 63)) & 1);
+        const Entry increase = entry & Packing<Entry>::increase;
+        pending_left |= increase;
+        pending_right |= increase;
+        range[n_left] = (entry & ~Packing<Entry>::increase) | pending_left;
+        right_out[n_right] = (entry & ~Packing<Entry>::increase) | pending_right;
+        n_left += 1 - static_cast<std::size_t>(right);
+        n_right += static_cast<std::size_t>(right);
+        pending_left &= Entry{0} - right;
+        pending_right &= right - Entry{1};
+      }
+    };
+    pass(0, n_with_value);
+    if (known) *known = {n_left, n_right};
+    pass(n_with_value, n);
+    std::copy(right_out, right_out + n_right, range + n_left);
+  }
+
+  void partition_in_many(Entry* range, std::size_t n, std::size_t n_with_value,
+                         const std::uint32_t* branch_of, const Branches<Entry>& branches,
+                         Workspace<Entry>& space, std::vector<std::size_t>* known) const {
+    std::vector<BranchEnd>& ends = space.branch_ends;
+    ends.clear();
+    std::size_t start = 0;
+    for (const std::size_t n_rows : branches.n_rows) {
+      ends.push_back({start, 0});
+      start += n_rows;
+    }
+    std::size_t step = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (known && i == n_with_value) *known = rows_so_far(ends, branches);
+      const Entry entry = range[i];
+      if (entry & Packing<Entry>::increase) ++step;
+      const std::uint32_t b = branch_of[growth_.packing.row(entry)];
+      if (b == no_code) continue;
+      BranchEnd& end = ends[b];
+      space.scratch[end.next++] = (entry & ~Packing<Entry>::increase) |
+                                  (end.last_step != step ? Packing<Entry>::increase : Entry{0});
+      end.last_step = step;
+    }
+    if (known && n_with_value == n) *known = rows_so_far(ends, branches);
+    std::copy(space.scratch.begin(), space.scratch.begin() + static_cast<std::ptrdiff_t>(start),
+              range);
+  }
+
+  static std::vector<std::size_t> rows_so_far(const std::vector<BranchEnd>& ends,
+                                              const Branches<Entry>& branches) {
+    std::vector<std::size_t> result(ends.size());
+    std::size_t start = 0;
+    for (std::size_t b = 0; b < ends.size(); ++b) {
+      result[b] = ends[b].next - start;
+      start += branches.n_rows[b];
+    }
+    return result;
+  }
+
+  Growth<Entry>& growth_;
+  BranchAssigner<Entry> assigner_;
+  Thresholds<Entry> thresholds_;
+  std::vector<Workspace<Entry>>& workspaces_;
+  InterruptFlag& interrupt_;
+};
+
+}  // namespace sureleaf::detail

@@ -1,0 +1,135 @@
+"""Assignment of rows to folds: the only one of the project.
+
+Every function takes the order in which rows are assigned, as row numbers. The caller draws that
+order from its own random stream, so that the same assignment serves designs and cross-fitting.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.arguments import FloatArray, IntArray
+
+__all__ = ["assign_folds", "assign_groups", "assign_holdout", "group_classes"]
+
+
+def assign_folds(
+    classes: NDArray[np.integer], n_folds: int, order: IntArray, *, stratified: bool = True
+) -> IntArray:
+    """Return the fold of each row.
+
+    The rows are sorted by class, if stratified, and assigned to the folds in turn. So the sizes
+    of the folds differ by at most one, and so do their numbers of rows of each class.
+
+    Parameters
+    ----------
+    classes : ndarray of int
+        Class code of each row.
+    n_folds : int
+        Number of folds.
+    order : ndarray of int
+        Row numbers in random order.
+    stratified : bool
+        Whether every fold gets the class proportions of all rows.
+
+    Examples
+    --------
+    >>> assign_folds(np.array([0, 0, 1, 1]), 2, np.array([3, 0, 2, 1])).tolist()
+    [0, 1, 1, 0]
+    """
+    if stratified:
+        order = order[np.argsort(classes[order], kind="stable")]
+    folds = np.empty(len(classes), dtype=np.int64)
+    folds[order] = np.arange(len(classes)) % n_folds
+    return folds
+
+
+def assign_holdout(
+    classes: NDArray[np.integer], test: float, order: IntArray, *, stratified: bool = True
+) -> IntArray:
+    """Return 0 for training rows and 1 for test rows; at least one row of each.
+
+    If stratified, each class gives its share of test rows; rows that are left over by rounding
+    come from the classes with the largest remainders.
+
+    Examples
+    --------
+    >>> assign_holdout(np.array([0, 0, 1, 1]), 0.5, np.array([3, 0, 2, 1])).tolist()
+    [1, 0, 0, 1]
+    """
+    n = len(classes)
+    size = min(max(round(test * n), 1), n - 1)
+    part = np.zeros(n, dtype=np.int64)
+    if not stratified:
+        part[order[:size]] = 1
+        return part
+    quotas = np.bincount(classes) * size / n
+    taken = np.floor(quotas).astype(np.int64)
+    largest_remainders = np.argsort(taken - quotas, kind="stable")[: size - int(taken.sum())]
+    taken[largest_remainders] += 1
+    for code, count in enumerate(taken):
+        part[order[classes[order] == code][:count]] = 1
+    return part
+
+
+def assign_groups(
+    classes: NDArray[np.integer],
+    groups: IntArray,
+    shares: FloatArray,
+    order: IntArray,
+    *,
+    stratified: bool = True,
+) -> IntArray:
+    """Return the part of each row; groups stay whole, and parts come close to their shares.
+
+    Groups are assigned in the given order, larger ones first, each to the part where it leaves
+    the smallest squared distance to the wanted numbers of rows (of each class, if stratified).
+    An exact solution would take too long.
+
+    Parameters
+    ----------
+    classes, groups : ndarray of int
+        Class code and group code of each row.
+    shares : ndarray of float64
+        Wanted share of the rows in each part.
+    order : ndarray of int
+        Group codes in random order.
+    stratified : bool
+        Whether every part gets the class proportions of all rows, as closely as possible.
+
+    Examples
+    --------
+    >>> groups, halves = np.array([0, 0, 1, 1]), np.array([0.5, 0.5])
+    >>> assign_groups(np.zeros(4, int), groups, halves, np.array([1, 0])).tolist()
+    [1, 1, 0, 0]
+    """
+    columns = classes if stratified else np.zeros_like(classes)
+    n_groups, n_columns = int(groups.max()) + 1, int(columns.max()) + 1
+    counts = np.bincount(groups * n_columns + columns, minlength=n_groups * n_columns)
+    counts = counts.reshape(n_groups, n_columns).astype(np.float64)
+    totals = counts.sum(axis=0)
+    wanted = shares[:, None] * totals  # rows of each class that each part still lacks
+    scale = 1 / np.maximum(totals, 1)
+    part_of = np.empty(n_groups, dtype=np.int64)
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    empty = np.ones(len(shares), dtype=bool)
+    for n_assigned, group in enumerate(order):
+        added_distance = ((counts[group] * (counts[group] - 2 * wanted)) * scale).sum(axis=1)
+        if empty.sum() >= n_groups - n_assigned:  # the last groups fill parts that are empty
+            added_distance[~empty] = np.inf
+        part = int(added_distance.argmin())
+        part_of[group], empty[part] = part, False
+        wanted[part] -= counts[group]
+    return np.asarray(part_of[groups])
+
+
+def group_classes(classes: NDArray[np.integer], groups: IntArray) -> IntArray:
+    """Return the most frequent class of each group, so that `assign_folds` can assign groups.
+
+    Examples
+    --------
+    >>> group_classes(np.array([0, 1, 1, 0]), np.array([0, 0, 0, 1])).tolist()
+    [1, 0]
+    """
+    counts = np.zeros((int(groups.max()) + 1, int(classes.max()) + 1))
+    np.add.at(counts, (groups, classes), 1.0)
+    return np.asarray(counts.argmax(axis=1), dtype=np.int64)
