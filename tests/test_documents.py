@@ -71,6 +71,14 @@ def test_every_term_of_the_glossary_is_defined_once() -> None:
     assert len(terms) == len(set(terms))
 
 
+def test_every_name_of_the_glossary_is_used_in_the_code() -> None:
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "cpp").rglob("*.hpp")]
+    code = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    for term, _, names in glossary():
+        for name in re.findall(r"`(?:--)?(\w+)", names):
+            assert re.search(rf"\b{name}\b", code), (term, name)
+
+
 def glossary() -> list[list[str]]:
     """Term, meaning and names in code of every entry."""
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
