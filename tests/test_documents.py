@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sureleaf.report.document import PAGES as PAGES_OF_THE_REPORT
 from tests.cli.command import sureleaf
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,6 +64,11 @@ def test_the_packages_of_the_architecture_are_those_that_import_linter_checks() 
     source = ROOT / "src" / "sureleaf"
     for name in packages:
         assert (source / name).is_dir() or (source / f"{name}.py").is_file(), name
+
+
+def test_the_readme_lists_the_sections_of_the_report() -> None:
+    sections = re.findall(r"^\d\. \*\*(.+?)\*\*", README, flags=re.MULTILINE)
+    assert sections == [page.title for page in PAGES_OF_THE_REPORT]
 
 
 def test_every_term_of_the_glossary_is_defined_once() -> None:
