@@ -38,7 +38,7 @@ def test_lightgbm_with_names_of_its_own():
     check(found, np.column_stack([1 - stated, stated]), NAMES[Y[UNSEEN]], ["bad", "good"])
 
 
-def test_a_lightgbm_booster_is_told_its_classes():
+def test_a_lightgbm_booster_gets_its_classes():
     model = lightgbm.LGBMClassifier(**LIGHT).fit(X[SEEN], Y[SEEN]).booster_
     stated = model.predict(X[UNSEEN])
     stated = np.column_stack([1 - stated, stated])
@@ -83,7 +83,7 @@ def test_three_classes(library):
     check(audit(model, rows[1::2], labels[1::2], n_bins=4), stated, labels[1::2], [0, 1, 2])
 
 
-def test_boosters_of_numbers_are_refused():
+def test_boosters_of_numbers_are_errors():
     light = lightgbm.LGBMRegressor(**LIGHT).fit(X, Y)
     extreme = xgboost.XGBRegressor(**EXTREME).fit(X, Y)
     for model in (light, extreme, light.booster_, extreme.get_booster()):
@@ -91,7 +91,7 @@ def test_boosters_of_numbers_are_refused():
             audit(model, X, Y)
 
 
-def test_boosters_that_are_not_fitted_are_refused():
+def test_boosters_that_are_not_fitted_are_errors():
     for model in (lightgbm.LGBMClassifier(), xgboost.XGBClassifier()):
         with pytest.raises(InvalidArgumentError, match="model must be fitted"):
             audit(model, X, Y)
