@@ -18,6 +18,7 @@ from sureleaf.evaluation import Estimate
 from sureleaf.evaluation.intervals.proportion import wilson
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.node_levels import levels_of_counts
+from sureleaf.probability import predicted_class
 
 __all__ = ["Audit", "AuditRecord", "AuditedBins", "AuditedLeaves", "AuditedTrees", "audit"]
 
@@ -531,7 +532,7 @@ def _audit_leaves(
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
     counts = np.concatenate([tree.class_counts(codes, len(classes)) for tree in trees])
     probabilities = np.concatenate([tree.probabilities for tree in trees])
-    predicted = probabilities.argmax(axis=1)
+    predicted = predicted_class(probabilities)
     stated = probabilities[np.arange(len(predicted)), predicted]
     tree_index = np.repeat(np.arange(len(trees)), [len(tree.leaf) for tree in trees])
     return AuditedLeaves(

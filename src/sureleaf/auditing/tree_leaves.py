@@ -11,6 +11,7 @@ from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomFore
 from sklearn.tree import BaseDecisionTree
 
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.model import TreeModel
 from sureleaf.tree.rules import leaf_rules
 
 __all__ = ["TreeLeaves", "find_trees", "path_rules"]
@@ -79,12 +80,12 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
     (['wage <= 2.5', 'wage > 2.5'], [[1.0, 0.0], [0.0, 1.0]])
     """
     if isinstance(model, TreeClassifier):
-        leaves = _sureleaf_leaves(model, X)
-        rules = leaf_rules(model.tree_, model.schema_)
+        leaves = _sureleaf_leaves(model.model_, X)
+        rules = leaf_rules(model.model_.tree, model.model_.schema)
         rule = np.array([rules[node] for node in leaves.leaf.tolist()], dtype=object)
         return [replace(leaves, rule=rule)]
     if isinstance(model, BaggedTreesClassifier):
-        return [_sureleaf_leaves(member, X) for member in model.estimators_]
+        return [_sureleaf_leaves(member, X) for member in model.model_.members]
     if isinstance(model, BaseDecisionTree):
         leaves = _sklearn_leaves(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
         rule = path_rules(model.tree_, names, _has_missing(X))
@@ -100,10 +101,10 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
     return []
 
 
-def _sureleaf_leaves(model: TreeClassifier, X: Any) -> TreeLeaves:
-    leaf = model.tree_.leaf_ids
+def _sureleaf_leaves(model: TreeModel, X: Any) -> TreeLeaves:
+    leaf = model.tree.leaf_ids
     shares = sp.csr_array(model.leaf_shares(X)[:, leaf])
-    return TreeLeaves(leaf, model._probabilities[leaf], shares, None, model.leaf_counts_.n)
+    return TreeLeaves(leaf, model.probabilities[leaf], shares, None, model.leaf_counts.n)
 
 
 def _sklearn_leaves(

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.probability import find_estimate
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import kind_of
 from sureleaf.report.values import number
@@ -98,13 +97,12 @@ def tree_section(found: ReportResults) -> dict[str, Any]:
 def _nodes(found: ReportResults, tested: list[int]) -> list[dict[str, Any]]:
     tree, schema = found.tree.tree_, found.tree.schema_
     place_of = {column: place for place, column in enumerate(tested)}
-    stated = find_estimate(found.tree.leaf_estimate)(tree, tree.class_counts)
+    model = found.tree.model_
     leaf_line = {int(leaf): line for line, leaf in enumerate(found.leaves.leaf)}
     edges: dict[int, str] = {}
     nodes = []
     for node in range(tree.n_nodes):
-        probabilities = stated[node]
-        predicted = int(probabilities.argmax())
+        probabilities, predicted = model.probabilities[node], int(model.predicted_classes[node])
         one: dict[str, Any] = {
             "id": node,
             "parent": int(tree.parent[node]) if node else None,
