@@ -116,7 +116,7 @@ def test_what_is_no_model_is_refused(rows):
         spoilt(written, "parameters", "criterion", to="best"),
     ]  # fmt: skip
     for text in texts:
-        with pytest.raises(InvalidArgumentError, match=r"the text is (damaged|no model)"):
+        with pytest.raises(InvalidArgumentError, match=r"the text is (damaged|not a model)"):
             from_json(text)
 
 

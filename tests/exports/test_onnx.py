@@ -88,5 +88,5 @@ def test_what_onnx_cannot_hold_is_refused_with_the_alternative():
     gaps = np.arange(40.0).reshape(-1, 1)
     gaps[3] = np.nan
     model = TreeClassifier(levels_from="training").fit(gaps, half)
-    with pytest.raises(InvalidArgumentError, match=r"rows in parts.*Export to 'python' or 'sql'"):
+    with pytest.raises(InvalidArgumentError, match=r"fractional rows.*Export to 'python' or 'sql'"):
         to_onnx(model)

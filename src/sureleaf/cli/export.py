@@ -11,17 +11,8 @@ from sureleaf.errors import InvalidArgumentError, suggestion
 
 __all__ = ["export"]
 
+# Importing sureleaf.exports here would slow down every command; a test compares the two.
 _FORMS = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
-_ENDS = {
-    ".txt": "rules",
-    ".json": "json",
-    ".sql": "sql",
-    ".py": "python",
-    ".dot": "dot",
-    ".gv": "dot",
-    ".svg": "svg",
-    ".onnx": "onnx",
-}
 
 
 def export(
@@ -29,7 +20,7 @@ def export(
     to: Annotated[
         str | None,
         typer.Option(
-            help="rules, json, sql, python, dot, svg or onnx.",
+            help=f"{', '.join(_FORMS[:-1])} or {_FORMS[-1]}.",
             metavar="FORMAT",
             show_default="by the end of --output",
             autocompletion=output.words(*_FORMS),
@@ -78,7 +69,7 @@ def export(
 
     - sureleaf export model.sureleaf -o tree.svg
     """
-    from sureleaf import exports as room
+    from sureleaf import exports
     from sureleaf.cli.output import finish, show, show_json, standard_output
     from sureleaf.estimators import load
     from sureleaf.files.atomic_write import atomic_write
@@ -91,7 +82,7 @@ def export(
         raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
     options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}
     wanted = {name: value for name, value in options.items() if value is not None}
-    written = room.export(load(model), form, **wanted)
+    written = exports.export(load(model), form, **wanted)
     content = written.encode() if isinstance(written, str) else written
     if isinstance(written, str) and not written.endswith("\n"):
         content += b"\n"
@@ -110,17 +101,20 @@ def export(
 
 def _form(to: str | None, output: Path) -> str:
     """Give the format asked for, or the one that the output's name ends in."""
+    from sureleaf.exports import FORMATS
+
     if to is None:
-        to = _ENDS.get(output.suffix.lower())
+        form_of = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
+        to = form_of.get(output.suffix.lower())
         if to is None:
             raise InvalidArgumentError(
-                f"--to must be one of {', '.join(_FORMS)}, or --output end in "
-                f"{', '.join(_ENDS)}; got neither."
+                f"--to must be one of {', '.join(FORMATS)}, or --output must end in "
+                f"{', '.join(form_of)}; got neither."
             )
     form = "rules" if to == "text" else to
-    if form not in _FORMS:
+    if form not in FORMATS:
         raise InvalidArgumentError(
-            f"--to must be one of {', '.join(_FORMS)}; got {to!r}."
-            f"{suggestion(to, _FORMS, listed=False)}"
+            f"--to must be one of {', '.join(FORMATS)}; got {to!r}."
+            f"{suggestion(to, tuple(FORMATS), listed=False)}"
         )
     return form

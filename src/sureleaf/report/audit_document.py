@@ -300,7 +300,7 @@ def audit_document(
     >>> document["answer"]["headline"].split(" ill ")[1]
     '98 times in 100 (95 % interval 90 to 99.6).'
     """
-    document = found.to_dict()
+    document: dict[str, Any] = {**found.to_dict()}
     document["made"] = made_section(origin)
     document["data"] = _data(found, origin, model_file)
     document["confusion"] = _confusion(found)
