@@ -125,12 +125,12 @@ def test_bins_hold_every_row_once_with_one_prediction_each():
     found = audit(model, X[UNSEEN], Y[UNSEEN], n_bins=6)
     assert found.leaves is None
     assert found.trees is None
-    stated, said = model.predict_proba(X[UNSEEN]), model.predict(X[UNSEEN])
+    stated, predicted = model.predict_proba(X[UNSEEN]), model.predict(X[UNSEEN])
     lines = zip(found.bins.prediction, found.bins.stated_from, found.bins.stated_to, strict=True)
-    seen = np.zeros(len(said), dtype=int)
+    seen = np.zeros(len(predicted), dtype=int)
     for line, (prediction, low, high) in enumerate(lines):
         own = stated.max(axis=1)
-        inside = (said == prediction) & (own >= low) & (own <= high)
+        inside = (predicted == prediction) & (own >= low) & (own <= high)
         seen += inside
         labels = Y[UNSEEN][inside]
         assert found.bins.counts[line].tolist() == [np.sum(labels == c) for c in model.classes_]

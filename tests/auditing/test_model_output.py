@@ -19,14 +19,14 @@ EXTREME = {"n_estimators": 5, "n_jobs": 1}
 
 def check(found, probabilities, labels, classes) -> None:
     """Each row is in the bin of its prediction and probability, counted by its label."""
-    said = np.array(classes)[probabilities.argmax(axis=1)]
-    assert found.utility == pytest.approx(np.mean(said == labels))
+    predicted = np.array(classes)[probabilities.argmax(axis=1)]
+    assert found.utility == pytest.approx(np.mean(predicted == labels))
     assert found.stated == pytest.approx(probabilities.max(axis=1).mean(), abs=1e-6)
     counts = {name: np.zeros(len(classes)) for name in classes}
     for prediction, line in zip(found.bins.prediction, found.bins.counts, strict=True):
         counts[prediction] += line
     for name in classes:
-        expected = [np.sum((said == name) & (labels == other)) for other in classes]
+        expected = [np.sum((predicted == name) & (labels == other)) for other in classes]
         assert counts[name].tolist() == expected
 
 

@@ -75,7 +75,7 @@ def test_levels_from_unseen_rows_are_correct_where_the_truth_is_known():
     rng = np.random.default_rng(7)
     grid = rng.random((40_000, 2))
     truth = probabilities(grid)
-    gaps, covered, wrong_and_sure, wrong, sure_and_right = [], [], 0, 0, []
+    differences, covered, wrong_and_sure, wrong, sure_and_right = [], [], 0, 0, []
     for _ in range(40):
         seen, unseen = rng.random((300, 2)), rng.random((300, 2))
         labels = [(rng.random(300) < probabilities(rows)).astype(int) for rows in (seen, unseen)]
@@ -86,7 +86,7 @@ def test_levels_from_unseen_rows_are_correct_where_the_truth_is_known():
         right = np.where(model.predict(grid) == 1, truth, 1 - truth)
         p = np.array([right[at == leaf].mean() for leaf in found.leaves.leaf])
         share = np.array([np.mean(at == leaf) for leaf in found.leaves.leaf])
-        gaps.append(found.utility - share @ p)
+        differences.append(found.utility - share @ p)
         held = found.leaves.n > 0
         covered += ((found.leaves.low <= p) & (p <= found.leaves.high))[held].tolist()
         wrong_and_sure += int(((p < 0.5) & (found.leaves.confidence >= 0.95)).sum())
@@ -94,7 +94,7 @@ def test_levels_from_unseen_rows_are_correct_where_the_truth_is_known():
         sure = found.leaves.confidence >= 0.95
         sure_and_right += (p[sure] > 0.5).tolist()
     # Accuracy of 300 rows has a standard deviation of at most 0.029; 40 of them, 0.0046.
-    assert abs(np.mean(gaps)) < 3 * 0.029 / np.sqrt(40)
+    assert abs(np.mean(differences)) < 3 * 0.029 / np.sqrt(40)
     assert np.mean(covered) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(covered))
     assert wrong > 20
     assert wrong_and_sure <= 0.05 * wrong + 3 * np.sqrt(0.05 * 0.95 * wrong)

@@ -1,3 +1,5 @@
+import sqlite3
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,27 @@ def test_names_are_public():
 def test_the_command_lists_every_format():
     done = sureleaf_command("export", "--help", columns=200)
     assert f"{', '.join(list(FORMATS)[:-1])} or {list(FORMATS)[-1]}." in done.stdout
+
+
+class NearlyEven:
+    """A leaf estimate whose two classes differ by less than rounding."""
+
+    def __call__(self, tree, counts):
+        return np.tile([0.5, 0.5 + TIE / 3], (len(counts), 1))
+
+
+def test_every_format_predicts_the_first_of_nearly_equal_classes():
+    model = TreeClassifier(levels_from="training", leaf_estimate=NearlyEven())
+    model.fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
+    assert model.predict([[1.0]]).tolist() == [0]
+    module = {}
+    exec(export(model, "python"), module)
+    assert module["predict"]({"x0": 1.0}) == 0
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE data (x0 REAL)")
+    database.execute("INSERT INTO data VALUES (1.0)")
+    assert database.execute(export(model, "sql", dialect="sqlite")).fetchone()[0] == 0
+    database.close()
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    session = onnxruntime.InferenceSession(export(model, "onnx"))
+    assert session.run(["label"], {"X": np.array([[1.0]])})[0].tolist() == [0]
