@@ -80,7 +80,7 @@ def compare_memory() -> None:
         for tree in model.trees_
         for field in fields(tree)
     )
-    stated = sum(values.nbytes for values in model._probabilities)
+    stated = sum(values.nbytes for values in model.model_.probabilities)
     # A tree is held twice: as arrays, and in the kernel.
     ratio = (peak - 2 * trees - stated) / encoded
     verdict = "met" if ratio <= 1.5 else "NOT MET"

@@ -96,7 +96,7 @@ class TreeDisplay(Display):
         -------
         TreeDisplay
         """
-        tree, stated = model.tree_, model._levels()
+        tree, stated = model.tree_, model.complete_model().node_levels()
         deepest = _depth_to_draw(tree) if max_depth is None else max_depth
         node = np.flatnonzero(tree.node_depth <= deepest)
         is_end = tree.is_leaf[node] | (tree.node_depth[node] == deepest)

@@ -355,13 +355,10 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> Told:
     total = sum(node.n for node in leaves)
     if not flagged:
         text = wanted_text(tree.wanted, reached=True, one=len(leaves) == 1)
-        subject = (
-            "The only leaf"
-            if len(leaves) == 1
-            else f"All {count_of(len(leaves), 'leaf', 'leaves')}"
-        )
-        verb = "reaches" if len(leaves) == 1 else "reach"
-        return "good", f"{subject} {verb} the wanted level: {text}."
+        if len(leaves) == 1:
+            return "good", f"The only leaf reaches the wanted level: {text}."
+        subject = "Both leaves" if len(leaves) == 2 else f"All {len(leaves):,} leaves"
+        return "good", f"{subject} reach the wanted level: {text}."
     share = sum(node.n for node in flagged) / total if total else 0.0
     subject = (
         "the only leaf" if len(leaves) == 1 else f"{len(flagged):,} of the {len(leaves):,} leaves"
