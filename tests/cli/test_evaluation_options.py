@@ -38,7 +38,7 @@ def test_evaluate_shows_intervals_bars_and_what_was_left_out(
     code, out, _ = run(capsys, "evaluate", data, "--target", "class")
     assert code == 0
     text = " ".join(out.split())
-    assert re.search(r"TreeClassifier\(\) is right about \d\d\.\d % of rows it has not seen", text)
+    assert re.search(r"TreeClassifier\(\) is expected to predict \d\d\.\d % of unseen rows", text)
     assert "198 rows of 2 classes, positive class 'yes', 10 folds, seed 0" in text
     assert "●" in out
     assert "majority class" in out
@@ -120,7 +120,7 @@ def test_three_classes_have_no_positive_one(
     lines = ["size,kind", *(f"{i % 30},{'abc'[i % 30 // 10]}" for i in range(90))]
     (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
     _, out, _ = run(capsys, "evaluate", tmp_path / "rows.csv", "-t", "kind", "--folds", 3)
-    assert "90 rows of 3 classes, 3 folds, seed 0" in out
+    assert "90 rows, 3 classes, 3 folds, seed 0" in out
 
 
 def test_curve_says_how_many_rows_a_target_needs(
@@ -129,7 +129,7 @@ def test_curve_says_how_many_rows_a_target_needs(
     arguments = ["curve", data, "-t", "class", "--start", "20", "--reach", "0.8"]
     code, out, _ = run(capsys, *arguments)
     assert code == 0
-    assert "accuracy by rows" in out
+    assert "accuracy by number of rows" in out
     assert "accuracy 0.8" in out
     found = json.loads(run(capsys, *arguments, "--step", "50", "--json")[1])
     assert [point["rows"] for point in found["points"]] == [20, 70, 120, 132]

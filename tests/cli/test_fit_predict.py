@@ -113,7 +113,7 @@ def test_fit_tells_a_person_what_to_expect(
     arguments = ["fit", folder / "rows.csv", "-t", "class", "--drop", "id", "-o", tmp_path / "m"]
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
-    assert "grown on 2,000 rows of 3 columns to predict class" in out
+    assert "trained on 2,000 rows and 3 columns to predict class" in out
     code, out, _ = run(capsys, *arguments, "--bagged", "3")
     assert "3 trees on bags of the rows" in out
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3
@@ -191,7 +191,7 @@ def test_categories_that_were_not_there_in_training_are_counted_and_told(
     arguments = ["predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
     code, _, err = run(capsys, *arguments)
     assert code == 0
-    assert err.startswith("sureleaf: note: 2 values of column 'code' were not there in training")
+    assert err.startswith("sureleaf: note: 2 values of column 'code' were not in the training rows")
     assert json.loads(run(capsys, *arguments, "--json")[1])["unseen"] == {"code": 2}
 
 

@@ -13,8 +13,8 @@ LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
 def test_leaves_say_how_sure_they_are_and_what_would_repair_the_weak_ones(capsys):
     code, out, _ = run(capsys, "leaves", LABOR, "--target", "class")
     assert code == 0
-    assert "A tree of 3 leaves, grown on 57 rows" in out
-    assert "1 leaf is not to be trusted" in out
+    assert "A tree with 3 leaves, trained on 57 rows" in out
+    assert "1 leaf is flagged" in out
     assert "Leaf 3: merge with 4" in out
 
 
@@ -35,7 +35,7 @@ def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
     run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--bagged", "2")
     code, _, err = run(capsys, "leaves", path)
     assert code == 2
-    assert "leaves needs a single tree; model.sureleaf holds BaggedTreesClassifier" in err
+    assert "leaves needs a model of one tree; got model.sureleaf with a BaggedTreesClassifier" in err
 
 
 def test_leaves_in_json_are_those_of_the_model(capsys):
@@ -72,7 +72,7 @@ def test_rank_puts_the_column_of_highest_utility_first(capsys):
     assert "One split on" in out
     code, out, _ = run(capsys, "rank", LABOR, "--target", "class")
     assert any(u <= 37 / 57 + 1e-9 for u in utilities)  # 37 of the 57 rows are good
-    assert "a tree may begin with it" in " ".join(out.split())
+    assert "or as the first split of a tree" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("command", ["leaves", "rank"])

@@ -267,7 +267,7 @@ def _check_roc(roc: Document | None, positive: int) -> None:
 def _check_calibration(calibration: Document | None) -> None:
     if calibration is None:
         return
-    lines = [calibration[key] for key in ("stated", "happened", "count", "low", "high")]
+    lines = [calibration[key] for key in ("stated", "observed", "count", "low", "high")]
     assert len({len(line) for line in lines}) == 1
     assert all(0 <= value <= 1 for key in (0, 1, 3, 4) for value in lines[key])
     assert calibration["error"]["low"] is None

@@ -63,7 +63,7 @@ def test_the_numbers_in_the_page_are_those_of_the_document() -> None:
         for name, values in columns.items():
             assert values == [record[name] for record in records]
     left_out = set(nodes[0]) - set(tree["nodes"]) - set(tree["leaf"]) - set(tree["inner"])
-    assert left_out == {"rule"}  # the branches joined
+    assert left_out == {"depth", "rule"}  # both follow from the branches
 
 
 @pytest.mark.parametrize("drawn", [render_page, fragment])

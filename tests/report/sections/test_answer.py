@@ -111,7 +111,7 @@ def test_leaves_are_counted_and_the_largest_weak_ones_named(document: Document) 
         leaf["flagged"] = False
     assert leaves_told(document)[0] == "good"
     worst = max(leaves, key=lambda leaf: leaf["n"])
-    worst["flagged"] = True
+    worst |= {"flagged": True, "confidence": 0.8423}
     tone, text = leaves_told(document)
     share = worst["n"] / sum(leaf["n"] for leaf in leaves)
     assert tone == ("bad" if share > 0.5 else "warn")
