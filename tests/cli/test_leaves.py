@@ -35,7 +35,7 @@ def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
     run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--bagged", "2")
     code, _, err = run(capsys, "leaves", path)
     assert code == 2
-    assert "leaves needs a model of one tree; got model.sureleaf with a BaggedTreesClassifier" in err
+    assert "needs a model of one tree; got model.sureleaf with a BaggedTreesClassifier" in err
 
 
 def test_leaves_in_json_are_those_of_the_model(capsys):

