@@ -15,7 +15,7 @@ from sureleaf import (
     InvalidTypeError,
     TreeClassifier,
 )
-from sureleaf.model.bagged_model import draw_bag
+from sureleaf.model.out_of_bag import draw_bag
 from sureleaf.probability import ESTIMATES
 
 BAGGED = {"check_sample_weight_equivalence_on_dense_data": "bags are drawn by row number"}

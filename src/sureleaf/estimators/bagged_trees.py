@@ -12,10 +12,9 @@ from sklearn.base import clone
 from sureleaf.errors import InvalidTypeError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.estimators.tree_classifier import TreeClassifier
-from sureleaf.model.bagged_model import (
-    BaggedModel,
-    BagRowLevels,
-    BagSums,
+from sureleaf.model.bagged_model import BaggedModel, BagRowLevels, BagSums
+from sureleaf.model.fitting import build, trees_at_once
+from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
     draw_bag,
     missing_rows,
@@ -23,7 +22,6 @@ from sureleaf.model.bagged_model import (
     out_of_bag_probabilities,
     out_of_bag_sums,
 )
-from sureleaf.model.fitting import build, trees_at_once
 from sureleaf.parameters import check_choice, check_number, draw_seed, thread_count
 from sureleaf.probability import LeafEstimate, find_estimate
 from sureleaf.progress import track
@@ -236,6 +234,10 @@ class BaggedTreesClassifier(ModelEstimator):
 
     # ---- the fitted model ------------------------------------------------------------------------
 
+    def _fitted(self) -> BaggedModel:
+        model: BaggedModel = super()._fitted()
+        return model
+
     @property
     def trees_(self) -> list[Tree]:
         """The trees as flat frozen arrays."""
@@ -257,7 +259,7 @@ class BaggedTreesClassifier(ModelEstimator):
         BaggedModel
             Without evidence only if it was never computed and the rows have been dropped.
         """
-        model: BaggedModel = self._fitted()
+        model = self._fitted()
         if model.out_of_bag is None and self._rows is not None:
             evidence = out_of_bag_evidence(model, self._out_of_bag_sums(), self._rows)
             self.model_ = model = replace(model, out_of_bag=evidence)
@@ -333,8 +335,7 @@ class BaggedTreesClassifier(ModelEstimator):
     # ---- predictions -----------------------------------------------------------------------------
 
     def _encode(self, X: Any) -> EncodedTable:
-        model: BaggedModel = self._fitted()
-        return model.encode(X, estimator=type(self).__name__)
+        return self._fitted().encode(X, estimator=type(self).__name__)
 
     def predict_proba(self, X: Any, *, voting: bool = False) -> NDArray[np.float64]:
         """Class probabilities, a column a class of ``classes_``.

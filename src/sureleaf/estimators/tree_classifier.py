@@ -15,8 +15,9 @@ from sureleaf.model.folds import reusable
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
+from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
-from sureleaf.model.tree_model import CHOICES, Evidence, TreeModel
+from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.parameters import (
     check_choice,
     check_groups,
@@ -288,23 +289,24 @@ class TreeClassifier(ModelEstimator):
 
     # ---- the fitted model ------------------------------------------------------------------------
 
+    def _fitted(self) -> TreeModel:
+        model: TreeModel = super()._fitted()
+        return model
+
     @property
     def tree_(self) -> Tree:
         """The tree as flat frozen arrays."""
-        tree: Tree = self._fitted().tree
-        return tree
+        return self._fitted().tree
 
     @property
     def leaf_counts_(self) -> LeafCounts:
         """Class counts of the leaves; supports ``+``."""
-        leaf_counts: LeafCounts = self._fitted().leaf_counts
-        return leaf_counts
+        return self._fitted().leaf_counts
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each column's share of the decrease of impurity on the training rows."""
-        importances: NDArray[np.float64] = self._fitted().feature_importances
-        return importances
+        return self._fitted().feature_importances
 
     def complete_model(self) -> TreeModel:
         """Return the fitted model with its levels, which are cross-fitted if they are not known.
@@ -321,7 +323,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.model_.has_levels, model.complete_model().has_levels, model.model_.has_levels
         (False, True, True)
         """
-        model: TreeModel = self._fitted()
+        model = self._fitted()
         if not model.has_levels and self._rows is not None and self._resolved is not None:
             n_threads = thread_count(self.n_jobs)
             self._out_of_fold = cross_fit(
@@ -385,8 +387,7 @@ class TreeClassifier(ModelEstimator):
     # ---- predictions -----------------------------------------------------------------------------
 
     def _encode(self, X: Any, *, to_walk: bool = True) -> EncodedTable:
-        model: TreeModel = self._fitted()
-        return model.encode(X, to_walk=to_walk, estimator=type(self).__name__)
+        return self._fitted().encode(X, to_walk=to_walk, estimator=type(self).__name__)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities, one column per class of ``classes_``.
@@ -629,8 +630,7 @@ class TreeClassifier(ModelEstimator):
         -------
         str
         """
-        text: str = self._fitted().rules()
-        return text
+        return self._fitted().rules()
 
     def cost_complexity_path(self) -> "CostComplexityPath":
         """Find the penalties a leaf at which cost-complexity pruning would cut this tree.
@@ -640,8 +640,7 @@ class TreeClassifier(ModelEstimator):
         CostComplexityPath
             alphas, n_leaves and impurities.
         """
-        path: CostComplexityPath = self._fitted().cost_complexity_path()
-        return path
+        return self._fitted().cost_complexity_path()
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
         """Give a copy another leaf estimate; nothing is regrown.
@@ -655,7 +654,7 @@ class TreeClassifier(ModelEstimator):
         -------
         TreeClassifier
         """
-        model: TreeModel = self._fitted()
+        model = self._fitted()
         changed = model.with_leaf_estimate(leaf_estimate)
         if not is_built_in(changed.leaf_estimate):
             _ = changed.probabilities
@@ -701,7 +700,7 @@ class TreeClassifier(ModelEstimator):
             The model itself is not changed, and nothing is regrown. Levels of the copy are
             those of its own counts (`levels_from` is "training"), and say so.
         """
-        model: TreeModel = self._fitted()
+        model = self._fitted()
         given = None
         if X is not None or y is not None or sample_weight is not None:
             if X is None or y is None:
@@ -733,6 +732,6 @@ class TreeClassifier(ModelEstimator):
         -------
         ndarray of shape (n_nodes, n_classes)
         """
-        model: TreeModel = self._fitted()
+        model = self._fitted()
         rows = model.read_rows(X, y, sample_weight, estimator=type(self).__name__)
         return model.node_counts(rows)

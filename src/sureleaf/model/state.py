@@ -6,15 +6,20 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.node_levels import NodeLevels
+from sureleaf.model.plain_values import estimate_from_plain
+from sureleaf.probability import find_estimate
 from sureleaf.table import Schema
 from sureleaf.tree import Tree
 
 __all__ = [
+    "CHOICES",
     "counts_arrays",
     "counts_from",
+    "fitted_facts",
     "is_within",
     "levels_arrays",
     "levels_from",
@@ -23,6 +28,14 @@ __all__ = [
     "tree_from",
 ]
 
+
+CHOICES: Final = {
+    "criterion": ("gain_ratio", "entropy", "gini"),
+    "unseen": ("mixture", "stop", "error"),
+    "weights": ("counts", "importance"),
+    "levels_from": ("training", "honest", "cross_fit"),
+}
+"""What these parts of a model, and parameters of `TreeClassifier`, may be."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -155,3 +168,30 @@ def levels_from(state: ModelState, tree: Tree, *, from_counts: bool) -> NodeLeve
         from_counts,
         below.astype(bool),
     )
+
+
+def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
+    """Return what a state says about a fit; early files have it among the parameters only."""
+    written = header.get("fitted", parameters)
+    if not isinstance(written, dict):
+        raise Damaged("it does not say how it was fitted")
+    facts = {}
+    for name, choices in CHOICES.items():
+        facts[name] = written.get(name, _DEFAULTS[name])
+        if facts[name] not in choices:
+            raise Damaged(f"its {name} is none of {', '.join(choices)}")
+    estimate = estimate_from_plain(written.get("leaf_estimate", "auto"))
+    try:
+        facts["leaf_estimate"] = find_estimate(estimate)
+    except InvalidArgumentError as error:
+        raise Damaged(f"its leaf estimate cannot be used ({error})") from None
+    return facts
+
+
+_DEFAULTS: Final = {
+    "criterion": "gain_ratio",
+    "unseen": "mixture",
+    "weights": "counts",
+    "levels_from": "cross_fit",
+}
+"""What a file of version 1 means that does not have these parameters."""
