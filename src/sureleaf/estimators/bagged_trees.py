@@ -32,43 +32,42 @@ __all__ = ["BaggedTreesClassifier"]
 
 
 class BaggedTreesClassifier(ModelEstimator):
-    """Trees grown on bootstraps of the rows; their mean probability, and how far to believe it.
+    """Trees grown on bootstrap samples of the rows; their mean probability predicts.
 
-    Every tree leaves out some 37 % of the rows. What the trees say about rows that they left out
-    gives probabilities, an error and levels that hold on unseen rows, without a second fit.
+    Every tree leaves out about 37 % of the rows. Predictions of rows by the trees that left them
+    out give probabilities, an error and levels that hold for unseen rows, without a second fit.
 
     Parameters
     ----------
     estimator : TreeClassifier, optional
-        How each tree is grown. By default fully grown: gini, categories grouped in two, one row
-        a leaf, no pruning.
+        How each tree is grown. By default fully: gini, categories divided into two groups, one row
+        per leaf, no pruning.
     n_estimators : int
         Number of trees.
     calibration : {"sigmoid", "isotonic"} or None
-        Bring the mean probabilities in line with the classes of out-of-bag rows, through
-        scikit-learn's calibrators.
+        Calibrate the mean probabilities on the out-of-bag rows, with scikit-learn's calibrators.
     n_jobs : int or None
-        Threads; None and -1 are all cores. The trees do not depend on it.
+        Number of threads; None and -1 mean all cores. The trees do not depend on it.
     random_state : int, RandomState or None
-        For the bootstraps, which are keyed by seed, tree and draw.
+        For the bootstrap samples, which are keyed by seed, tree and draw.
 
     Attributes
     ----------
-    trees_ : list of Tree
-        The trees as flat frozen arrays.
     model_ : BaggedModel
         Everything that is known after the fit, as one frozen value.
+    trees_ : list of Tree
+        The trees as flat frozen arrays.
     estimator_ : TreeClassifier
         With the parameters that all trees have.
     estimators_ : list of TreeClassifier
-        The same trees as estimators, with the bootstrap's counts.
+        The same trees as estimators, with the counts of their bags.
     classes_ : ndarray
         The classes.
     oob_proba_ : ndarray of shape (n_rows, n_classes)
-        For each training row the mean of the trees that did not see it (after calibration); NaN
-        for rows that are in every bag. Computed when first asked for, like all of these:
+        For each training row the (calibrated) mean of the trees whose bags do not hold it; NaN for
+        rows that are in every bag. Computed when first used, like the next two:
     oob_levels_ : OutOfBagLevels
-        agreement and utility, with the interval of the utility.
+        Agreement and utility, with the interval of the utility.
     oob_error_ : float
         The share of the training rows that is predicted wrong out of bag.
     schema_ : Schema
@@ -285,11 +284,11 @@ class BaggedTreesClassifier(ModelEstimator):
 
     @property
     def oob_error_(self) -> float:
-        """The share of the training rows that is predicted wrong out of bag."""
+        """The share of the training rows whose out-of-bag prediction is wrong."""
         return 1.0 - self.oob_levels_.utility
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
-        """Give a copy another leaf estimate; nothing is regrown.
+        """Return a copy with another leaf estimate; nothing is grown again.
 
         Parameters
         ----------
@@ -314,14 +313,16 @@ class BaggedTreesClassifier(ModelEstimator):
         return other
 
     def forget_rows(self) -> Self:
-        """Drop the training rows that the model holds for what it says out of bag.
+        """Drop the training rows that the estimator keeps for its out-of-bag results.
 
         Returns
         -------
         BaggedTreesClassifier
-            Itself. What has been asked for before is kept.
+            Itself. If out-of-bag results were used before, they stay.
         """
         self._fitted()
+        if self._sums is not None:
+            self.complete_model()
         self._rows = None
         return self
 
@@ -338,14 +339,14 @@ class BaggedTreesClassifier(ModelEstimator):
         return self._fitted().encode(X, estimator=type(self).__name__)
 
     def predict_proba(self, X: Any, *, voting: bool = False) -> NDArray[np.float64]:
-        """Class probabilities, a column a class of ``classes_``.
+        """Return class probabilities, one column per class of ``classes_``.
 
         Parameters
         ----------
         X : table
             As in fit.
         voting : bool
-            Give the share of the trees that predict each class, instead of the mean of their
+            Return the share of the trees that predict each class, instead of the mean of their
             probabilities. Votes are not calibrated.
 
         Returns
@@ -372,7 +373,7 @@ class BaggedTreesClassifier(ModelEstimator):
         return self.model_.predict(table, n_threads=thread_count(self.n_jobs))
 
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
-        """Say how far the trees are apart: the standard deviation of their probabilities.
+        """Return the standard deviation of the probabilities between the trees.
 
         Parameters
         ----------
@@ -387,7 +388,7 @@ class BaggedTreesClassifier(ModelEstimator):
         return self.model_.predict_spread(table, n_threads=thread_count(self.n_jobs))
 
     def predict_levels(self, X: Any) -> BagRowLevels:
-        """Say for each row what is predicted, how the trees agree, and how often that is right.
+        """Return the prediction of each row, the agreement of the trees and the utility.
 
         Parameters
         ----------
@@ -397,8 +398,8 @@ class BaggedTreesClassifier(ModelEstimator):
         Returns
         -------
         BagRowLevels
-            Columns, with `to_pandas` and `to_polars`. The utility is the share of out-of-bag
-            rows predicted right, among those whose prediction was about as probable.
+            Columns, with `to_pandas` and `to_polars`. The utility is the accuracy of out-of-bag
+            predictions that were about as probable.
         """
         model, table = self.complete_model(), self._encode(X)
         return model.predict_levels(table, n_threads=thread_count(self.n_jobs))

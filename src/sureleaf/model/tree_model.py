@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
     from sureleaf.tree.pruning import CostComplexityPath
 
-__all__ = ["Evidence", "TreeModel", "scale_importances"]
+__all__ = ["Evidence", "TreeModel", "check_same_length", "scale_importances"]
 
 FloatArray = NDArray[np.float64]
 
