@@ -124,8 +124,8 @@ class BaggedTreesClassifier(ModelEstimator):
         y : array-like of shape (n_rows,)
             Labels of any type.
         sample_weight : array-like of shape (n_rows,), optional
-            A row's chance to be drawn is proportional to it; the weights' sum is the number of
-            draws.
+            The probability that a row is drawn is proportional to its weight; the sum of the
+            weights is the number of draws.
 
         Returns
         -------

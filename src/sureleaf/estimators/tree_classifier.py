@@ -350,7 +350,7 @@ class TreeClassifier(ModelEstimator):
         True
         """
         self._fitted()
-        self._rows = self._groups = self._out_of_fold = None
+        self._rows = self._groups = self._resolved = self._out_of_fold = None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -358,7 +358,7 @@ class TreeClassifier(ModelEstimator):
         if self.__sklearn_is_fitted__():
             self.complete_model()
         state: dict[str, Any] = super().__getstate__()
-        dropped = ("_rows", "_groups", "_out_of_fold")
+        dropped = ("_rows", "_groups", "_resolved", "_out_of_fold")
         return {name: value for name, value in state.items() if name not in dropped}
 
     @classmethod
@@ -382,7 +382,7 @@ class TreeClassifier(ModelEstimator):
         """Return a copy of this estimator around another model, without rows."""
         other = object.__new__(type(self))  # copy.copy would compute levels first, as pickling does
         other.__dict__ = {**self.__dict__, **parameters, "model_": model}
-        other._rows = other._groups = other._out_of_fold = None
+        other._rows = other._groups = other._resolved = other._out_of_fold = None
         return other
 
     # ---- predictions -----------------------------------------------------------------------------

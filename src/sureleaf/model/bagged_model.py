@@ -375,7 +375,7 @@ class BaggedModel:
         classes = classes_from_plain(header.get("classes"))
         n_trees = header.get("n_trees")
         if type(n_trees) is not int or f"trees/{n_trees - 1}/feature" not in state.arrays:
-            raise Damaged("it has not as many trees as it says")
+            raise Damaged("it has fewer trees than its header says")
         prefixes = [f"trees/{number}" for number in range(n_trees)]
         trees = tuple(tree_from(state, schema, len(classes), prefix) for prefix in prefixes)
         model = cls(

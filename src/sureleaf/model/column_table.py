@@ -109,9 +109,9 @@ def end_of(text: str, longest: int = _LONGEST) -> str:
     """
     if len(text) <= longest:
         return text
-    room = longest - len("… ")
-    whole = text[-room - len(" and ") :].partition(" and ")[2]
-    return f"… {whole or text[-room:]}"
+    width = longest - len("… ")
+    whole = text[-width - len(" and ") :].partition(" and ")[2]
+    return f"… {whole or text[-width:]}"
 
 
 def json_value(value: Any) -> Any:
