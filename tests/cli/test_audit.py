@@ -37,7 +37,7 @@ def test_a_tree_is_audited_leaf_by_leaf(capsys, files):
     code, out, err = run(capsys, "audit", files / "tree.skops", files / "unseen.csv", "-t", "kind")
     assert (code, err) == (0, "")
     assert "(a tree with 3 leaves)" in out
-    assert "on 75 rows that it has not seen" in out.replace("\n", " ")
+    assert "of 75 unseen rows correctly" in out.replace("\n", " ")
     assert re.search(r"Leaf 1: p[lw] <= [\d.]+\n", out)
     assert "outside its 95 % interval" in out.replace("\n", " ")
 

@@ -39,7 +39,7 @@ def test_evaluate_shows_intervals_bars_and_what_was_left_out(
     assert code == 0
     text = " ".join(out.split())
     assert re.search(r"TreeClassifier\(\) is expected to predict \d\d\.\d % of unseen rows", text)
-    assert "198 rows of 2 classes, positive class 'yes', 10 folds, seed 0" in text
+    assert "198 rows, 2 classes, positive class 'yes', 10 folds, seed 0" in text
     assert "●" in out
     assert "majority class" in out
     assert "2 rows without a label are left out" in out

@@ -115,7 +115,7 @@ def test_fit_tells_a_person_what_to_expect(
     assert (code, err) == (0, "")
     assert "trained on 2,000 rows and 3 columns to predict class" in out
     code, out, _ = run(capsys, *arguments, "--bagged", "3")
-    assert "3 trees on bags of the rows" in out
+    assert "3 bagged trees, trained on 2,000 rows" in out
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3
 
 
