@@ -126,7 +126,7 @@ def test_rows_that_are_not_known_are_not_never(show: Show) -> None:
 
 def test_a_phone_shows_the_main_numbers_without_scrolling_sideways(show: Show) -> None:
     page = show(document(n_leaves=12), viewport={"width": 390, "height": 800})
-    for name in ("Measures", "Leaves", "Other models", "Columns", "Confusion matrix"):
+    for name in ("Measures", "Leaves", "Table of models", "Columns", "Confusion matrix"):
         place = page.get_by_role("region", name=name, exact=True)
         assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), name
     assert page.locator(".measures td:last-child").first.is_visible()
