@@ -107,7 +107,7 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
             "that hold most of the rows, 95 % intervals contain the true value in about 91 % of "
             "the cases. Duplicated rows in different folds make all figures too high.",
             "measured on simulated populations and on the data sets in docs/levels.md",
-            "docs/levels.md, section Weak spots",
+            "docs/levels.md, section Known limits",
         ),
         Definition(
             "numbers of a leaf",
