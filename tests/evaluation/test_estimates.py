@@ -213,8 +213,8 @@ def test_weights_are_rows_of_less_certainty() -> None:
     ("design", "of", "message"),
     [
         (Holdout(), "algorithm", "One hold-out fits one model"),
-        (RepeatedHoldout(3), "model", "says nothing of one model"),
-        (Bootstrap(3), "model", "says nothing of one model"),
+        (RepeatedHoldout(3), "model", "cannot estimate one model"),
+        (Bootstrap(3), "model", "cannot estimate one model"),
         (KFold(3), "both", "of must be one of 'model', 'algorithm'"),
     ],
 )
@@ -262,7 +262,7 @@ def test_row_values_average_the_repeats() -> None:
     rows, values = judged.row_values("error")
     assert rows.tolist() == list(range(120))
     assert values.mean() == pytest.approx(1 - judged.confusion().counts.trace() / 360)
-    with pytest.raises(InvalidArgumentError, match="auc is no mean over rows"):
+    with pytest.raises(InvalidArgumentError, match="auc is not a mean over rows"):
         judged.row_values("auc")
 
 

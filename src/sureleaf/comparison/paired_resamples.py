@@ -9,10 +9,10 @@ from sureleaf.comparison.t_tests import CORRELATED, SHARED_ROWS, five_by_two_f, 
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation, KFold
-from sureleaf.evaluation.estimates import figures_of_splits, is_pooled
+from sureleaf.evaluation.estimates import is_pooled, values_of_splits
 from sureleaf.evaluation.intervals.resamples import variance_of_mean
 from sureleaf.evaluation.measures.named import Measure
-from sureleaf.evaluation.prevalence_variance import share_slopes, share_variance
+from sureleaf.evaluation.prevalence_variance import prevalence_slopes, prevalence_variance
 
 __all__ = ["compare_algorithms", "hidden_variance", "repeats_until"]
 
@@ -59,7 +59,7 @@ def hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
 
     All stratified splits have the class proportions of the table, which are themselves a sample.
     """
-    return share_variance(a, share_slopes(a, measure) - share_slopes(b, measure))
+    return prevalence_variance(a, prevalence_slopes(a, measure) - prevalence_slopes(b, measure))
 
 
 def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
@@ -85,7 +85,7 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
             "are needed. Use a design with more splits, or fewer folds of more rows."
         )
     if is_pooled(measure):
-        first, second = (figures_of_splits(one, measure, worked) for one in (a, b))
+        first, second = (values_of_splits(one, measure, worked) for one in (a, b))
     gaps: FloatArray = first - second
     return gaps
 

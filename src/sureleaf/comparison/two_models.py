@@ -20,7 +20,7 @@ from sureleaf.comparison.verdict import (
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.degenerate_intervals import NO_WIDTH, bound_without_spread
-from sureleaf.evaluation.estimates import figures_of_splits
+from sureleaf.evaluation.estimates import values_of_splits
 from sureleaf.evaluation.measures.named import Measure
 
 __all__ = ["compare"]
@@ -220,4 +220,4 @@ def _n_rows(evaluation: Evaluation, question: str) -> int:
 
 def _value(evaluation: Evaluation, measure: Measure) -> float:
     splits = list(evaluation.main_splits)
-    return float(np.nanmean(figures_of_splits(evaluation, measure, splits)))
+    return float(np.nanmean(values_of_splits(evaluation, measure, splits)))
