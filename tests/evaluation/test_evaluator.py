@@ -163,7 +163,7 @@ def test_a_class_of_one_row_gets_probability_0_from_models_that_never_saw_it() -
     assert judged.estimate("nce").value == np.inf
     warnings = judged.summary().warnings
     assert any("Class 'z': none of its 1 rows was predicted correctly" in line for line in warnings)
-    assert any("'z' has one row" in line for line in warnings)
+    assert any("'z' has only one row" in line for line in warnings)
     assert any("nce is infinite" in line for line in warnings)
 
 

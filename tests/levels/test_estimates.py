@@ -288,8 +288,8 @@ def test_trees_broadcast_and_bad_ones_are_nan(likelihood) -> None:
         (([1, 0], [2, 2], [0.5, 0.6], [0.6, 0.6]), "shares must be 0 or more and add up to 1"),
         (([1, 0], [2, 2], [0.5, 0.5], [0.6, 1.6]), "must be from"),
         (([1, 0, 1], [2, 2], [0.5, 0.5], [0.6, 0.6]), "shapes must broadcast"),
-        (([1], [2, 2], [0.5, 0.5], [0.6, 0.6]), "one value a node"),
-        ((1, 2, [1.0], 0.6), "one value a node"),
+        (([1], [2, 2], [0.5, 0.5], [0.6, 0.6]), "one value per node"),
+        ((1, 2, [1.0], 0.6), "one value per node"),
     ],
 )
 def test_bad_trees_raise_and_are_named(likelihood, arguments, message: str) -> None:
