@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sureleaf.comparison import compare, compare_rates, five_by_two_f, mcnemar, paired_t
-from sureleaf.comparison.paired import auc_difference
+from sureleaf.comparison.paired_models import auc_difference
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import (
     Bootstrap,
@@ -201,7 +201,7 @@ def test_undecided_says_how_many_more_rows_would_help() -> None:
     assert found.rows_needed == int(np.ceil(300 * (half_width / 0.01) ** 2))
     assert f"{found.rows_needed - 300:,} more" in found.sentence
     power = compare(a, b)
-    assert "a true difference of 0.01 with a power of 80 %" in power.sentence
+    assert "a true difference of 1 percentage point with a power of 80 %" in power.sentence
     assert compare(a, b, detect=0.02).rows_needed == pytest.approx(power.rows_needed / 4, rel=0.01)
 
 
@@ -322,7 +322,9 @@ def test_numbers_are_refused_with_where_to_go() -> None:
 
 def test_it_prints_as_a_sentence_and_as_html() -> None:
     found = compare(*pair(Holdout()))
-    assert str(found).startswith("Midpoint() is better than Midpoint(column=1): accuracy 0.")
+    assert str(found).startswith(
+        "Midpoint() is better than Midpoint(column=1): accuracy 83.0 % against 61.0 %, 22.0 "
+    )
     assert found._repr_html_() == f"<p>{html.escape(found.sentence)}</p>"
     assert repr(found).startswith("Comparison(better: accuracy +0.")
 

@@ -136,7 +136,7 @@ def test_leave_one_out_averages_rows_and_refuses_what_one_row_cannot_have() -> N
     values = judged.split_values("accuracy")
     expected = corrected_resampled(values, test_to_train=1 / 119)
     assert judged.estimate("accuracy").low == pytest.approx(expected.low)
-    with pytest.raises(InvalidArgumentError, match="auc is not defined for one row"):
+    with pytest.raises(InvalidArgumentError, match="auc is not defined for a test part of one row"):
         judged.estimate("auc")
     assert 0.5 < judged.estimate("auc", of="model").value < 1
 
@@ -213,8 +213,8 @@ def test_weights_are_rows_of_less_certainty() -> None:
     ("design", "of", "message"),
     [
         (Holdout(), "algorithm", "One hold-out fits one model"),
-        (RepeatedHoldout(3), "model", "says nothing of one model"),
-        (Bootstrap(3), "model", "says nothing of one model"),
+        (RepeatedHoldout(3), "model", "cannot estimate one model"),
+        (Bootstrap(3), "model", "cannot estimate one model"),
         (KFold(3), "both", "of must be one of 'model', 'algorithm'"),
     ],
 )
@@ -228,7 +228,7 @@ def test_unknown_measures_and_methods_are_refused(holdout) -> None:
         holdout.estimate("acuracy")
     with pytest.raises(InvalidArgumentError, match="method must be one of 'wilson'"):
         holdout.estimate("accuracy", method="wald")
-    with pytest.raises(InvalidArgumentError, match="where the design decides"):
+    with pytest.raises(InvalidArgumentError, match="the design decides"):
         judge(KFold(3)).estimate("accuracy", of="algorithm", method="wilson")
     with pytest.raises(InvalidArgumentError, match="is not valid for f_measure"):
         holdout.estimate("f_measure", method="wilson")
@@ -262,7 +262,7 @@ def test_row_values_average_the_repeats() -> None:
     rows, values = judged.row_values("error")
     assert rows.tolist() == list(range(120))
     assert values.mean() == pytest.approx(1 - judged.confusion().counts.trace() / 360)
-    with pytest.raises(InvalidArgumentError, match="auc is no mean over rows"):
+    with pytest.raises(InvalidArgumentError, match="auc is not a mean over rows"):
         judged.row_values("auc")
 
 
@@ -294,7 +294,7 @@ def test_priors_take_over_sampling_back() -> None:
     judged = evaluate(Nearest(), rows, labels, design=KFold(5, resample="over"), random_state=0)
     back = judged.with_priors()
     assert back.probabilities[:, 1].mean() < judged.probabilities[:, 1].mean()
-    with pytest.raises(InvalidArgumentError, match=r"shares of the classes \[0, 1\]"):
+    with pytest.raises(InvalidArgumentError, match=r"proportions of the classes \[0, 1\]"):
         judged.with_priors([1.0])
 
 
@@ -307,7 +307,7 @@ def test_a_split_whose_rows_weigh_nothing_says_nothing(name: str, design) -> Non
     """Leave-one-out tests on rows of weight 0 one by one; they take no part in the mean."""
     judged = judge_with(design, sample_weight=ZERO)
     if design.kind == "leave one out" and NAMED[name].row_values is None:
-        with pytest.raises(InvalidArgumentError, match="not defined for one row"):
+        with pytest.raises(InvalidArgumentError, match="not defined for a test part of one row"):
             judged.estimate(name)
         return
     found = judged.estimate(name)

@@ -111,7 +111,7 @@ def test_an_estimator_that_raises_in_fold_7_is_recorded_and_the_others_are_kept(
     assert found.method.endswith("; 1 of 10 splits failed")
     assert len(judged.split_values("accuracy")) == 9
     text = str(judged.summary())
-    assert "Split 7 (repeat 0, fold 7) failed and is left out: RuntimeError: the disk is" in text
+    assert "Split 7 (repeat 0, fold 7) failed and is not used: RuntimeError: the disk is" in text
     assert "1 failed" in repr(judged)
 
 
@@ -162,8 +162,8 @@ def test_a_class_of_one_row_gets_probability_0_from_models_that_never_saw_it() -
     assert found.probabilities[lonely, -1] == 0.0
     assert judged.estimate("nce").value == np.inf
     warnings = judged.summary().warnings
-    assert any("Class 'z': none of its 1 rows was found" in line for line in warnings)
-    assert any("'z' has one row" in line for line in warnings)
+    assert any("Class 'z': none of its 1 rows was predicted correctly" in line for line in warnings)
+    assert any("'z' has only one row" in line for line in warnings)
     assert any("nce is infinite" in line for line in warnings)
 
 
@@ -181,9 +181,12 @@ def test_the_trap_of_9990_to_10_is_named() -> None:
     judged = evaluate(DummyClassifier(), np.zeros((10_000, 1)), labels, random_state=0)
     summary = judged.summary()
     assert summary.majority == 0.999
-    assert "Accuracy 0.9990 is no more than always saying 0 gives (0.9990)." in summary.warnings
-    assert "Class 1: none of its 10 rows was found." in summary.warnings
-    assert "majority class     0.9990" in str(summary)
+    assert (
+        "Accuracy 99.9 % is no higher than the baseline, which always predicts 0 (99.9 %)."
+        in summary.warnings
+    )
+    assert "Class 1: none of its 10 rows was predicted correctly." in summary.warnings
+    assert "baseline           0.9990" in str(summary)
 
 
 def test_groups_stay_together_and_weights_reach_fit_and_measures() -> None:

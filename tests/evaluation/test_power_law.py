@@ -54,7 +54,7 @@ def test_rows_for_inverts_the_law() -> None:
 
 
 def test_two_sizes_are_too_few() -> None:
-    with pytest.raises(InvalidArgumentError, match="three sizes at least; got 2"):
+    with pytest.raises(InvalidArgumentError, match="three or more sizes; got 2"):
         fit_power_law([1, 2], [0.1, 0.2])
 
 

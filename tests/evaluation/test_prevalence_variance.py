@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sureleaf import compare, evaluate
 from sureleaf.designs import KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.evaluation.measures.named import NAMED
-from sureleaf.evaluation.prevalence_variance import share_slopes, share_variance
+from sureleaf.evaluation.prevalence_variance import prevalence_slopes, prevalence_variance
 from tests.evaluation.estimators import Nearest
 
 GENERATOR = np.random.default_rng(7)
@@ -37,9 +37,9 @@ def test_a_mean_gains_by_how_far_the_class_is_from_all(name: str, weights) -> No
     slopes = [
         np.average(values[own], weights=mass[own]) - whole for own in np.equal.outer(range(3), Y)
     ]
-    assert share_slopes(found, NAMED[name]) == pytest.approx(slopes, rel=1e-3)
+    assert prevalence_slopes(found, NAMED[name]) == pytest.approx(slopes, rel=1e-3)
     # The variance of a mean is that of the classes' means and that within the classes.
-    between = share_variance(found, np.array(slopes))
+    between = prevalence_variance(found, np.array(slopes))
     assert between == pytest.approx(((mass * np.array(slopes)[Y]) ** 2).sum() / mass.sum() ** 2)
 
 
@@ -50,27 +50,27 @@ def test_precision_gains_by_what_its_formula_says() -> None:
     alarms, hits = counts[0, 1] / counts[0].sum(), counts[1, 1] / counts[1].sum()
     p = counts[1].sum() / 150
     gain = hits * alarms * np.array([-p, 1 - p]) / (p * hits + (1 - p) * alarms) ** 2
-    assert share_slopes(found, NAMED["precision"]) == pytest.approx(gain, rel=1e-3)
+    assert prevalence_slopes(found, NAMED["precision"]) == pytest.approx(gain, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", ["auc", "recall", "specificity", "balanced_accuracy"])
 def test_what_looks_at_each_class_by_itself_does_not_depend_on_shares(name: str) -> None:
     found = evaluate(Nearest(), X, (Y > 0).astype(int), design=KFold(5), random_state=0)
-    assert share_slopes(found, NAMED[name]).tolist() == [0.0, 0.0]
+    assert prevalence_slopes(found, NAMED[name]).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(
     "design", [KFold(5, stratified=False), KFold(5, time_ordered=True), LeaveOneOut()]
 )
 def test_splits_that_are_not_stratified_hide_nothing(design) -> None:
-    assert not share_slopes(judged(design), NAMED["accuracy"]).any()
+    assert not prevalence_slopes(judged(design), NAMED["accuracy"]).any()
 
 
 def test_groups_bring_their_classes_together() -> None:
     groups, slopes = np.arange(150) // 5, np.array([0.2, -0.1, -0.3])
     found = judged(groups=groups)
     sums = [slopes[Y[groups == g]].sum() for g in range(30)]
-    assert share_variance(found, slopes) == pytest.approx(np.square(sums).sum() / 150**2)
+    assert prevalence_variance(found, slopes) == pytest.approx(np.square(sums).sum() / 150**2)
 
 
 def false_positives(models, draw, design, runs: int, method: str | None = None) -> float:
@@ -126,6 +126,6 @@ def test_the_interval_of_a_constant_holds_its_figure(name: str) -> None:
 def test_some_of_many_predictions_tell_the_slopes_of_all(monkeypatch) -> None:
     y = np.random.default_rng(0).choice(2, 3000, p=[0.7, 0.3])
     found = evaluate(said(0), np.zeros((3000, 1)), y, random_state=0)
-    whole = share_slopes(found, NAMED["accuracy"])
+    whole = prevalence_slopes(found, NAMED["accuracy"])
     monkeypatch.setattr("sureleaf.evaluation.prevalence_variance.ENOUGH", 500)
-    assert share_slopes(found, NAMED["accuracy"]) == pytest.approx(whole, abs=0.06)
+    assert prevalence_slopes(found, NAMED["accuracy"]) == pytest.approx(whole, abs=0.06)

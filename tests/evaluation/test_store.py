@@ -44,7 +44,7 @@ def saved(tmp_path):
 
 def test_a_file_cut_short_is_damaged(saved) -> None:
     saved.write_bytes(saved.read_bytes()[:-200])
-    with pytest.raises(InvalidArgumentError, match=r"judged.npz is no evaluation .* or is damaged"):
+    with pytest.raises(InvalidArgumentError, match=r"judged.npz is not an evaluation .* damaged"):
         Evaluation.load(saved)
 
 
@@ -61,7 +61,7 @@ def test_a_flipped_byte_never_ends_in_a_traceback_of_numpy(saved, position) -> N
 def test_other_files_are_refused(tmp_path, content) -> None:
     path = tmp_path / "other.npz"
     path.write_bytes(content)
-    with pytest.raises(InvalidArgumentError, match=r"other.npz is no evaluation"):
+    with pytest.raises(InvalidArgumentError, match=r"other.npz is not an evaluation"):
         Evaluation.load(path)
 
 
@@ -83,9 +83,9 @@ def test_other_archives_versions_and_pickles_are_refused(saved, tmp_path) -> Non
     def as_bytes(value):
         return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
-    with pytest.raises(InvalidArgumentError, match="is no evaluation"):
+    with pytest.raises(InvalidArgumentError, match="is not an evaluation"):
         Evaluation.load(write(header=None))
-    with pytest.raises(InvalidArgumentError, match="is no evaluation"):
+    with pytest.raises(InvalidArgumentError, match="is not an evaluation"):
         Evaluation.load(write(header=as_bytes({"format": "other"})))
     with pytest.raises(InvalidArgumentError, match=r"version 99 .* newer"):
         Evaluation.load(write(header=as_bytes({**header, "version": 99})))
@@ -94,5 +94,5 @@ def test_other_archives_versions_and_pickles_are_refused(saved, tmp_path) -> Non
     for name, wrong in [("row", arrays["row"] + 1), ("split", arrays["split"][1:])]:
         with pytest.raises(InvalidArgumentError, match=f"'{name}' cannot be read"):
             Evaluation.load(write(**{name: wrong}))
-    with pytest.raises(InvalidArgumentError, match="is no evaluation"):
+    with pytest.raises(InvalidArgumentError, match="is not an evaluation"):
         Evaluation.load(write(truth=np.array([{"a": 1}], dtype=object)))

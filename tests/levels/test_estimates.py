@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta
@@ -68,6 +68,7 @@ def test_the_entropic_estimate_holds_for_fractional_and_large_counts(y: float, n
     assert found == pytest.approx(naive.entropic_estimate(y, n), abs=1e-13)
 
 
+@settings(deadline=None)
 @given(counts())
 def test_the_entropic_estimate_is_exact_where_the_evidence_is_nil_or_full(given_counts) -> None:
     y, n = given_counts
@@ -88,6 +89,7 @@ def test_a_single_row_or_none_says_nothing() -> None:
     assert levels.estimate_p_max([1, 2], [1, 2], method="mle").tolist() == [1.0, 1.0]
 
 
+@settings(deadline=None)
 @given(counts())
 def test_order_22_entropic_blend_mle(given_counts) -> None:
     y, n = given_counts
@@ -103,6 +105,7 @@ def test_order_22_holds_for_every_count_of_a_node(n: int) -> None:
     assert (middle <= high).all()
 
 
+@settings(deadline=None)
 @given(counts())
 def test_orders_23_and_24_hold_for_the_levels(given_counts) -> None:
     y, n = given_counts
@@ -112,6 +115,7 @@ def test_orders_23_and_24_hold_for_the_levels(given_counts) -> None:
             assert low <= high + 4e-16  # two roundings
 
 
+@settings(deadline=None)
 @given(st.integers(1, 30), st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100))
 def test_fact_2_the_mle_overestimates(n: int, p: Fraction) -> None:
     estimates = levels.estimate_p_max(np.arange(n + 1), n, method="mle")
@@ -123,6 +127,7 @@ def test_fact_2_the_mle_overestimates(n: int, p: Fraction) -> None:
     assert expected > max(p, 1 - p)
 
 
+@settings(deadline=None)
 @given(counts())
 def test_either_class_may_be_counted(given_counts) -> None:
     y, n = given_counts
@@ -140,6 +145,7 @@ def test_example_2_of_the_paper() -> None:
     assert levels.estimate_p_max(5, 7, weight=0.7) == pytest.approx(0.7, abs=1e-15)
 
 
+@settings(deadline=None)
 @given(counts(), st.floats(0, 1))
 def test_the_weight_leads_from_entropic_to_mle(given_counts, weight: float) -> None:
     y, n = given_counts
@@ -288,8 +294,8 @@ def test_trees_broadcast_and_bad_ones_are_nan(likelihood) -> None:
         (([1, 0], [2, 2], [0.5, 0.6], [0.6, 0.6]), "shares must be 0 or more and add up to 1"),
         (([1, 0], [2, 2], [0.5, 0.5], [0.6, 1.6]), "must be from"),
         (([1, 0, 1], [2, 2], [0.5, 0.5], [0.6, 0.6]), "shapes must broadcast"),
-        (([1], [2, 2], [0.5, 0.5], [0.6, 0.6]), "one value a node"),
-        ((1, 2, [1.0], 0.6), "one value a node"),
+        (([1], [2, 2], [0.5, 0.5], [0.6, 0.6]), "one value per node"),
+        ((1, 2, [1.0], 0.6), "one value per node"),
     ],
 )
 def test_bad_trees_raise_and_are_named(likelihood, arguments, message: str) -> None:

@@ -175,10 +175,10 @@ def test_bad_elements_of_an_array_are_nan_and_leave_the_others_alone() -> None:
     ("n", "probabilities", "said"),
     [
         (5, [0.5, 0.3, 0.3], "sum 1.1"),
-        (5, [1.2, -0.2], "must not be negative"),
+        (5, [1.2, -0.2], "must be 0 or more and add up to 1"),
         (5, [0.5, np.nan], "nan"),
-        (5, 0.5, "last axis of classes"),
-        (5, [], "last axis of classes"),
+        (5, 0.5, "must have a last axis"),
+        (5, [], "must have a last axis"),
         (-1, [0.5, 0.5], "n must be"),
         ([1, 2, 3], [[0.5, 0.5], [0.6, 0.4]], "must broadcast"),
     ],

@@ -1,4 +1,4 @@
-"""Is one classifier better than another? Tests that fit the design, a verdict, and planning."""
+"""Comparison of classifiers: tests that fit the design, verdicts, and planning."""
 
 from sureleaf.comparison.mcnemar_test import mcnemar
 from sureleaf.comparison.multiple_models import (
@@ -9,7 +9,7 @@ from sureleaf.comparison.multiple_models import (
     compare_many,
     holm,
 )
-from sureleaf.comparison.paired import auc_difference, bootstrap_difference
+from sureleaf.comparison.paired_models import auc_difference, bootstrap_difference
 from sureleaf.comparison.planning import rows_for_width, rows_to_detect
 from sureleaf.comparison.rates import compare_rates, rate_interval
 from sureleaf.comparison.t_tests import five_by_two_f, one_sample_t, paired_t

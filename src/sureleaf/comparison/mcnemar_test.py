@@ -1,9 +1,8 @@
-"""Two models on the same rows: which of them is right where they disagree.
+"""McNemar's test of two models on the same rows, with Tango's interval.
 
-Only the rows on which exactly one model is right say anything about the difference. The p-value
-is McNemar's, exact (binomial) or mid-p; the interval is Tango's score interval, which inverts
-McNemar's own statistic and so stays inside [-1, 1] and keeps its width when the models never
-disagree.
+Only the discordant rows, which exactly one model predicts correctly, carry information about the
+difference. The p-value is exact (binomial) or mid-p. Tango's score interval inverts McNemar's
+statistic, so it stays inside [-1, 1] and has a positive width when the models never disagree.
 """
 
 import math
@@ -16,30 +15,42 @@ from sureleaf.arguments import check_level
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["invert_score", "mcnemar"]
+__all__ = ["THESE_MODELS", "invert_score", "mcnemar"]
+
+THESE_MODELS = (
+    "the rows are independent; it is about these two fitted models, not about their algorithms"
+)
 
 
 def mcnemar(
     only_first: int, only_second: int, n: int, *, exact: bool = False, level: float = 0.95
 ) -> DifferenceTest:
-    """Test two models on the same n rows, by the rows that only one of them gets right.
+    """Test two models on the same n rows, by the rows that only one of them predicts correctly.
 
     Parameters
     ----------
     only_first, only_second : int
-        Rows that only the first (second) model predicts right.
+        Rows that only the first (second) model predicts correctly.
     n : int
-        All rows, those on which the models agree included.
+        All rows, including those on which the models agree.
     exact : bool, default=False
-        The exact p-value, never too small and often too large; otherwise mid-p, which Fagerland,
-        Lydersen and Laake (2013) recommend.
+        Whether to use the exact p-value, which is never too small and often too large. By
+        default mid-p, as recommended in [1]_.
     level : float, default=0.95
-        Level of Tango's (1998) score interval for the difference in accuracy.
+        Level of the score interval [2]_ for the difference in accuracy.
 
     Returns
     -------
     DifferenceTest
-        ``difference`` is the first model's accuracy minus the second's.
+        ``difference`` is the accuracy of the first model minus that of the second.
+
+    References
+    ----------
+    .. [1] Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary
+       matched-pairs data: mid-p and asymptotic are better than exact conditional. BMC Medical
+       Research Methodology 13, 91.
+    .. [2] Tango, T. (1998). Equivalence test and confidence interval for the difference in
+       proportions for the paired-sample design. Statistics in Medicine 17, 891-908.
 
     Examples
     --------
@@ -71,12 +82,12 @@ def mcnemar(
         standard_error=math.sqrt(discordant) / n,
         method=f"McNemar, {'exact' if exact else 'mid-p'}; Tango's interval",
         level=level,
-        assumption="the rows are independent; it speaks of these two models, not of what grew them",
+        assumption=THESE_MODELS,
     )
 
 
 def _binomial_p(smaller: int, discordant: int, exact: bool) -> float:
-    """Two-sided p of ``smaller`` successes in ``discordant`` tosses of a fair coin."""
+    """Return the two-sided p-value of ``smaller`` successes in ``discordant`` fair tosses."""
     if discordant == 0:
         return 1.0
     upto = float(bdtr(smaller, discordant, 0.5))
@@ -85,10 +96,10 @@ def _binomial_p(smaller: int, discordant: int, exact: bool) -> float:
 
 
 def _tango_score(b: int, c: int, n: int, delta: float) -> float:
-    """Score statistic of "the accuracies differ by delta" (Tango 1998, equation 6)."""
+    """Return the score statistic of "the accuracies differ by delta" (Tango, equation 6)."""
     linear = (2 * n - b + c) * delta - b - c
     root = math.sqrt(linear * linear + 8 * n * c * delta * (1 - delta))
-    only_second = max(0.0, (root - linear) / (4 * n))  # its most likely share given delta
+    only_second = max(0.0, (root - linear) / (4 * n))  # the most likely share, given delta
     variance = n * (2 * only_second + delta * (1 - delta))
     top = b - c - n * delta
     if variance <= 0:
@@ -99,22 +110,9 @@ def _tango_score(b: int, c: int, n: int, delta: float) -> float:
 def invert_score(
     score: Callable[[float], float], estimate: float, level: float
 ) -> tuple[float, float]:
-    """Find the ends of the interval of differences in [-1, 1] that a score test does not reject.
+    """Return the ends of the interval of differences in [-1, 1] that a score test accepts.
 
-    Parameters
-    ----------
-    score : callable
-        Falling in the difference, 0 at the estimate.
-    estimate : float
-        The observed difference.
-    level : float
-        Level of the interval.
-
-    Examples
-    --------
-    >>> low, high = invert_score(lambda delta: (0.1 - delta) / 0.05, 0.1, 0.95)
-    >>> round(low, 3), round(high, 3)
-    (0.002, 0.198)
+    ``score`` falls in the difference and is 0 at the estimate.
     """
     z = float(ndtri((1 + level) / 2))
 
@@ -122,7 +120,7 @@ def invert_score(
         target = math.copysign(z, -bound)
         if abs(estimate - bound) < 1e-12 or abs(score(bound)) <= z:
             return bound
-        # An infinite score is only a sign to a root finder.
+        # The root finder needs finite values; only the sign of an infinite score matters.
         return float(
             brentq(lambda d: max(-1e9, min(1e9, score(d))) - target, bound, estimate, xtol=1e-12)
         )

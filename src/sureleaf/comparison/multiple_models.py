@@ -1,9 +1,15 @@
-"""Many algorithms on many data sets: whether they differ at all, and which of them.
+"""Several algorithms on several data sets: whether they differ, and which of them.
 
-Demšar (2006) with the advice of Benavoli, Corani and Mangili (2016): Friedman's test asks whether
-any differ; Wilcoxon's signed-rank test with Holm's correction says which. Nemenyi's critical
-difference is what the usual diagram draws; its answer for two algorithms depends on which others
-are in the pool.
+Friedman's test shows whether any algorithms differ [1]_. Wilcoxon's signed-rank test with Holm's
+correction shows which [2]_. Nemenyi's critical difference is what the usual diagram draws; its
+result for two algorithms depends on the others in the comparison.
+
+References
+----------
+.. [1] Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal
+   of Machine Learning Research 7, 1-30.
+.. [2] Benavoli, A., Corani, G. and Mangili, F. (2016). Should we really use post-hoc tests based on
+   mean-ranks? Journal of Machine Learning Research 17, 1-10.
 """
 
 import math
@@ -27,8 +33,10 @@ __all__ = [
 ]
 
 
-ENOUGH, ORDERS = 10, 20_000
-"""Data sets from which on F keeps its level, and orders of ranks that are drawn for fewer."""
+ENOUGH_DATASETS = 10
+"""From this number on, F has its level; with fewer, ranks are permuted."""
+
+N_PERMUTATIONS = 20_000
 
 
 @dataclass(frozen=True)
@@ -40,14 +48,9 @@ class Pair:
     first, second : str
         Names; ``first`` has the better average rank.
     difference : float
-        Median over the data sets of the first's score minus the second's.
+        Median over the data sets of the score of the first minus that of the second.
     p_value, adjusted_p_value : float
         Of Wilcoxon's signed-rank test, alone and after Holm's correction for all pairs.
-
-    Examples
-    --------
-    >>> Pair("tree", "rule", 0.02, 0.01, 0.03).adjusted_p_value
-    0.03
     """
 
     first: str
@@ -59,7 +62,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ManyComparison:
-    """Average ranks, the tests on them, and what a critical-difference diagram draws.
+    """Average ranks, the tests on them, and the groups of a critical-difference diagram.
 
     Attributes
     ----------
@@ -68,27 +71,27 @@ class ManyComparison:
     average_ranks : tuple of float
         In that order; 1 is best.
     n_datasets : int
-        Data sets compared on.
+        Number of data sets.
     friedman_chi2, friedman_f : float
-        Friedman's statistic, corrected for ties, and Iman and Davenport's F of it.
+        Friedman's statistic, corrected for ties, and its F by Iman and Davenport.
     p_value : float
-        Of "all algorithms are alike": of F, or, for fewer than ten data sets, where F finds too
-        much, by exchanging ranks within data sets.
+        Of "all algorithms are equal": by F, or by permuting ranks within data sets if there are
+        fewer than ten, where F has too many false positives.
     critical_difference : float
         Nemenyi's, in average ranks.
     groups : tuple of tuple of str
-        Longest runs of algorithms whose average ranks lie within the critical difference: the
+        Largest sets of algorithms whose average ranks lie within the critical difference: the
         bars of the diagram. An algorithm in no group differs from all others.
     pairs : tuple of Pair
-        Each two algorithms, by adjusted p-value.
+        All pairs of algorithms, sorted by adjusted p-value.
     level : float
         Level of the tests.
 
     Examples
     --------
     >>> scores = [[9, 8, 7], [8, 7, 6], [9, 7, 8], [7, 6, 5], [9, 8, 6], [8, 6, 5]]
-    >>> found = compare_many(scores, names=["forest", "tree", "rule"])
-    >>> found.names, round(found.p_value, 4)
+    >>> comparison = compare_many(scores, names=["forest", "tree", "rule"])
+    >>> comparison.names, round(comparison.p_value, 4)
     (('forest', 'tree', 'rule'), 0.0013)
     """
 
@@ -109,7 +112,7 @@ class ManyComparison:
         )
         lines = [
             f"average ranks over {self.n_datasets} data sets: {ranks}",
-            f"all alike? Friedman ({_how(self.n_datasets)}) p = {self.p_value:.4g}; "
+            f"all equal: Friedman ({_p_value_method(self.n_datasets)}) p = {self.p_value:.4g}; "
             f"critical difference {self.critical_difference:.2f} ranks (Nemenyi)",
         ]
         lines += [
@@ -132,13 +135,13 @@ def compare_many(
     Parameters
     ----------
     scores : array-like of shape (data sets, algorithms)
-        One score each. Folds are not data sets: average them first.
+        One score each. Average the folds of a data set first.
     names : sequence of str, optional
-        Names of the algorithms, by default A, B, C…
+        Names of the algorithms, by default A, B, C, ...
     higher_is_better : bool, default=True
         False for errors and losses.
     level : float, default=0.95
-        Level of the tests; decides the critical difference and the groups.
+        Level of the tests, of the critical difference and of the groups.
 
     Returns
     -------
@@ -146,8 +149,8 @@ def compare_many(
 
     Examples
     --------
-    >>> found = compare_many([[.9, .8], [.8, .7], [.9, .7], [.7, .6], [.9, .8], [.8, .6]])
-    >>> found.pairs[0].p_value
+    >>> comparison = compare_many([[.9, .8], [.8, .7], [.9, .7], [.7, .6], [.9, .8], [.8, .6]])
+    >>> comparison.pairs[0].p_value
     0.03125
     """
     from scipy.stats import f as f_distribution
@@ -174,7 +177,7 @@ def compare_many(
         n_datasets=n_datasets,
         friedman_chi2=chi2,
         friedman_f=f_statistic,
-        p_value=_exchanged(ranks) if n_datasets < ENOUGH else by_f,
+        p_value=_permutation_p(ranks) if n_datasets < ENOUGH_DATASETS else by_f,
         critical_difference=difference,
         groups=_groups(sorted_names, means[order], difference),
         pairs=_pairs(table[:, order], sorted_names),
@@ -183,7 +186,12 @@ def compare_many(
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values so that all of them together err no oftener than one alone (Holm 1979).
+    """Adjust p-values for the number of tests, so that any false positive has the level [1]_.
+
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
+       Journal of Statistics 6, 65-70.
 
     Examples
     --------
@@ -199,7 +207,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _friedman(ranks: NDArray[np.float64]) -> float:
-    """Friedman's chi-square; its general form takes ties as they come."""
+    """Return Friedman's chi-square in the form that allows for ties."""
     k = ranks.shape[1]
     spread = float(((ranks - (k + 1) / 2) ** 2).sum())
     if spread == 0:  # every algorithm ties with every other on every data set
@@ -208,20 +216,20 @@ def _friedman(ranks: NDArray[np.float64]) -> float:
     return float((k - 1) * (between**2).sum() / spread)
 
 
-def _exchanged(ranks: NDArray[np.float64]) -> float:
-    """P-value of Friedman's statistic if every order of a data set's ranks is as likely.
+def _permutation_p(ranks: NDArray[np.float64]) -> float:
+    """Return the p-value of Friedman's statistic over permutations of the ranks.
 
-    Valid for any number of data sets: the observed order counts as one of those drawn.
+    It is valid for any number of data sets, because the observed order counts as one permutation.
     """
-    orders = np.random.default_rng(0).permuted(np.tile(ranks, (ORDERS, 1, 1)), axis=2)
+    orders = np.random.default_rng(0).permuted(np.tile(ranks, (N_PERMUTATIONS, 1, 1)), axis=2)
     middle = ranks.mean(axis=1).sum()
-    found = ((orders.sum(axis=1) - middle) ** 2).sum(axis=1)
-    as_far = found >= ((ranks.sum(axis=0) - middle) ** 2).sum() - 1e-9
-    return float((1 + np.count_nonzero(as_far)) / (1 + ORDERS))
+    distances = ((orders.sum(axis=1) - middle) ** 2).sum(axis=1)
+    as_far = distances >= ((ranks.sum(axis=0) - middle) ** 2).sum() - 1e-9
+    return float((1 + np.count_nonzero(as_far)) / (1 + N_PERMUTATIONS))
 
 
-def _how(n_datasets: int) -> str:
-    return "ranks exchanged" if n_datasets < ENOUGH else "Iman-Davenport"
+def _p_value_method(n_datasets: int) -> str:
+    return "permuted ranks" if n_datasets < ENOUGH_DATASETS else "Iman-Davenport"
 
 
 def _groups(
@@ -231,7 +239,7 @@ def _groups(
     reached = 0
     for start, rank in enumerate(ranks):
         stop = int(np.searchsorted(ranks, rank + difference, side="right"))
-        if stop - start > 1 and stop > reached:  # one alone, or part of the last, is no new bar
+        if stop - start > 1 and stop > reached:  # not one alone, and not part of the last bar
             groups.append(names[start:stop])
             reached = stop
     return tuple(groups)
@@ -240,13 +248,13 @@ def _groups(
 def _pairs(table: NDArray[np.float64], names: tuple[str, ...]) -> tuple[Pair, ...]:
     from scipy.stats import wilcoxon
 
-    found = list(combinations(range(len(names)), 2))
-    differences = [table[:, i] - table[:, j] for i, j in found]
+    indices = list(combinations(range(len(names)), 2))
+    differences = [table[:, i] - table[:, j] for i, j in indices]
     p_values = [1.0 if not d.any() else float(wilcoxon(d).pvalue) for d in differences]
     adjusted = holm(p_values)
     pairs = [
         Pair(names[i], names[j], float(np.median(d)), p, float(q))
-        for (i, j), d, p, q in zip(found, differences, p_values, adjusted, strict=True)
+        for (i, j), d, p, q in zip(indices, differences, p_values, adjusted, strict=True)
     ]
     return tuple(sorted(pairs, key=lambda pair: (pair.adjusted_p_value, pair.p_value)))
 
@@ -258,7 +266,7 @@ def _checked_scores(
     if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
         raise InvalidArgumentError(
             "scores must be a table of finite numbers, at least two data sets (rows) by two "
-            f"algorithms (columns); got shape {table.shape}. Leave out data sets on which an "
+            f"algorithms (columns); got shape {table.shape}. Remove data sets on which an "
             "algorithm failed, or give it the score of the majority class there."
         )
     labels = [chr(65 + i) if i < 26 else f"A{i}" for i in range(table.shape[1])]
@@ -266,16 +274,14 @@ def _checked_scores(
         labels = [str(name) for name in names]
     if len(set(labels)) != table.shape[1]:
         raise InvalidArgumentError(
-            f"names must hold {table.shape[1]} different names, one a column of scores; "
+            f"names must hold {table.shape[1]} different names, one per column of scores; "
             f"got {labels}."
         )
     return table, labels
 
 
-# How probable is it that one algorithm is better, over data sets? Benavoli et al. 2014, 2017.
-#
-# The Bayesian signed-rank test: a Dirichlet process with one pseudo-observation at 0. Each draw
-# of weights w gives the shares of pairs of data sets whose mean difference lies below, inside and
+# The Bayesian signed-rank test: a Dirichlet process with one pseudo-observation at 0. Each draw of
+# weights w gives the shares of pairs of data sets whose mean difference lies below, inside and
 # above the margin; the largest share wins the draw.
 
 
@@ -288,9 +294,9 @@ class SignedRankPosterior:
     better, equivalent, worse : float
         They add up to 1.
     margin : float
-        Differences up to this size count as none.
+        Differences up to this size count as equivalent.
     simulation_error : float
-        Largest standard error of the three, from the number of draws.
+        Largest standard error of the three probabilities, from the number of draws.
 
     Examples
     --------
@@ -320,12 +326,12 @@ def bayesian_signed_rank(
     draws: int = 50_000,
     random_state: int = 0,
 ) -> SignedRankPosterior:
-    """Probability that the first of two algorithms is better, from differences over data sets.
+    """Return the probability that the first of two algorithms is better over data sets [1]_.
 
     Parameters
     ----------
     differences : array-like of shape (data sets,)
-        First minus second, in a score of which more is better.
+        First minus second, in a score of which higher is better.
     margin : float, default=0.0
         Differences up to this size count as equivalent.
     prior_strength : float, default=0.5
@@ -333,22 +339,28 @@ def bayesian_signed_rank(
     draws : int, default=50_000
         Draws from the posterior.
     random_state : int, default=0
-        Seed of the draws: the same numbers every time.
+        Seed of the draws.
 
     Returns
     -------
     SignedRankPosterior
 
+    References
+    ----------
+    .. [1] Benavoli, A., Corani, G., Demšar, J. and Zaffalon, M. (2017). Time for a change: a
+       tutorial for comparing multiple classifiers through Bayesian analysis. Journal of Machine
+       Learning Research 18, 1-36.
+
     Examples
     --------
-    >>> found = bayesian_signed_rank([0.03, -0.02, 0.01, -0.01, 0.02, -0.03], margin=0.05)
-    >>> found.equivalent
+    >>> posterior = bayesian_signed_rank([0.03, -0.02, 0.01, -0.01, 0.02, -0.03], margin=0.05)
+    >>> posterior.equivalent
     1.0
     """
     observed = np.asarray(differences, dtype=float)
     if observed.ndim != 1 or observed.size < 1 or not np.isfinite(observed).all():
         raise InvalidArgumentError(
-            f"differences must be a list of finite numbers, one a data set; got {differences!r}."
+            f"differences must be a list of finite numbers, one per data set; got {differences!r}."
         )
     if margin < 0 or prior_strength <= 0 or draws < 1:
         raise InvalidArgumentError(
@@ -364,7 +376,7 @@ def bayesian_signed_rank(
     better = np.einsum("di,di->d", weights @ above, weights)
     worse = np.einsum("di,di->d", weights @ below, weights)
     shares = np.column_stack([better, 1 - better - worse, worse])
-    # Draws that tie for first are shared out, so that swapping the algorithms swaps the answer.
+    # Draws that tie are divided equally, so that swapping the algorithms swaps the result.
     first = np.isclose(shares, shares.max(axis=1, keepdims=True), rtol=0, atol=1e-12)
     won = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
     error = float(np.sqrt(won * (1 - won) / draws).max())

@@ -1,53 +1,50 @@
-"""Two models judged on the same rows: which test fits the measure."""
+"""Two models on the same test rows: the tests, and which of them fits a measure."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from sureleaf.arguments import FloatArray, IntArray
-from sureleaf.comparison.mcnemar_test import mcnemar
-from sureleaf.comparison.paired import THESE_MODELS, auc_difference, bootstrap_difference
+from sureleaf.arguments import FloatArray, IntArray, check_level
+from sureleaf.comparison.mcnemar_test import THESE_MODELS, mcnemar
 from sureleaf.comparison.t_tests import t_of_mean
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation
+from sureleaf.evaluation.intervals import (
+    Estimate,
+    Interval,
+    delong_covariance,
+    delong_interval,
+)
 from sureleaf.evaluation.measures.named import Measure, Scored
 
-__all__ = ["compare_models", "finite_losses"]
-
-
-Counts = tuple[int, int, int]
+__all__ = [
+    "auc_difference",
+    "bootstrap_difference",
+    "check_finite_losses",
+    "compare_models",
+    "p_by_inversion",
+    "squared_and_added",
+]
 
 
 def compare_models(
     a: Evaluation, b: Evaluation, measure: Measure, level: float, method: str | None
 ) -> DifferenceTest:
-    """Test two models on the one test set that both were judged on.
+    """Test two models on the test set that both were evaluated on.
 
-    Rates of the same rows by McNemar, AUC of two classes by DeLong, means over rows by t, all
-    else (and rows with weights or in groups) by the paired bootstrap.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import Holdout, evaluate
-    >>> from sureleaf.evaluation.measures.named import NAMED
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> a, b = (
-    ...     evaluate(model, X, y, design=Holdout(), random_state=0)
-    ...     for model in (GaussianNB(), DummyClassifier())
-    ... )
-    >>> compare_models(a, b, NAMED["accuracy"], 0.95, None).method
-    "McNemar, mid-p; Tango's interval"
+    Rates of the same rows use McNemar's test, the AUC of two classes DeLong's, and means over
+    rows the t test. Everything else, and rows with weights or in groups, use the paired bootstrap.
     """
-    cells = [judged.cells_of(judged.main_splits[0]) for judged in (a, b)]
+    cells = [one.cells_of(one.main_splits[0]) for one in (a, b)]
     first, second = a.scored(cells[0]), b.scored(cells[1])
     groups = None if a.groups is None else a.groups[a.row[cells[0]]]
-    open_to = _open_to(first, second, measure, plain=a.weights is None and groups is None)
+    valid = _valid_tests(first, second, measure, plain=a.weights is None and groups is None)
 
-    def boot() -> DifferenceTest:
+    def bootstrap() -> DifferenceTest:
         def statistic(rows: IntArray) -> float:
             return measure.value(first.take(rows)) - measure.value(second.take(rows))
 
@@ -60,26 +57,26 @@ def compare_models(
         ),
         "delong": lambda: _delong(first, second, level),
         "t": lambda: _rows_t(first, second, measure, level),
-        "bootstrap": boot,
+        "bootstrap": bootstrap,
     }
-    chosen = open_to[0] if method is None else method
-    if chosen not in open_to:
+    chosen = valid[0] if method is None else method
+    if chosen not in valid:
         raise InvalidArgumentError(
-            f"method must be one of {', '.join(open_to)} for {measure.name} of two models on the "
+            f"method must be one of {', '.join(valid)} for {measure.name} of two models on the "
             f"same {len(first)} rows; got {method!r}."
         )
     if measure.row_values is not None:
-        finite_losses(measure.row_values(first), measure.name)
-        finite_losses(measure.row_values(second), measure.name)
+        check_finite_losses(measure.row_values(first), measure.name)
+        check_finite_losses(measure.row_values(second), measure.name)
     return tests[chosen]()
 
 
-def _open_to(first: Scored, second: Scored, measure: Measure, *, plain: bool) -> list[str]:
+def _valid_tests(first: Scored, second: Scored, measure: Measure, *, plain: bool) -> list[str]:
     """Names of the valid tests, the default first."""
     names = []
     if plain and measure.counted is not None:
-        # Recall and the like count among the rows of a class, the same rows for both models;
-        # precision counts among the rows a model picks, and those differ.
+        # Recall counts among the rows of a class, which are the same for both models. Precision
+        # counts among the rows that a model predicts as positive, which differ.
         _, one = measure.counted(first)
         _, other = measure.counted(second)
         if np.array_equal(one, other) and one.any():
@@ -91,7 +88,8 @@ def _open_to(first: Scored, second: Scored, measure: Measure, *, plain: bool) ->
     return [*names, "bootstrap"]
 
 
-def _discordant(first: Scored, second: Scored, measure: Measure) -> Counts:
+def _discordant(first: Scored, second: Scored, measure: Measure) -> tuple[int, int, int]:
+    """Return the rows that only the first counts, only the second counts, and all rows."""
     assert measure.counted is not None
     (one, among), (other, _) = measure.counted(first), measure.counted(second)
     return int((one & ~other & among).sum()), int((other & ~one & among).sum()), int(among.sum())
@@ -114,15 +112,191 @@ def _rows_t(first: Scored, second: Scored, measure: Measure, level: float) -> Di
     return t_of_mean(gaps, 0.0, level, "paired t over rows", THESE_MODELS)
 
 
-def finite_losses(values: FloatArray, name: str) -> None:
-    """Refuse infinite losses: no test can weigh them.
+def check_finite_losses(values: FloatArray, name: str) -> None:
+    """Raise an error for infinite losses, which no test can use."""
+    if not np.isfinite(values).all():
+        raise InvalidArgumentError(
+            f"{name} is infinite: a class that occurred had probability 0. Smooth the "
+            "probabilities (leaf_estimate='laplace'), or compare by quadratic_loss."
+        )
+
+
+def auc_difference(
+    positive: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: float = 0.95
+) -> DifferenceTest:
+    """Test the difference of two areas under the ROC curve on the same rows [1]_.
+
+    If the variance of the difference is zero (two perfect rankings, constant scores), the
+    interval comes from the intervals of both areas [2]_, so that it keeps a width.
+
+    Parameters
+    ----------
+    positive : array-like of bool, shape (n,)
+        Which rows are of the positive class; at least two of each class.
+    first, second : array-like of shape (n,)
+        Scores of the two models; a higher score means a more probable positive class.
+    level : float, default=0.95
+        Level of the interval.
+
+    Returns
+    -------
+    DifferenceTest
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves: a nonparametric approach.
+       Biometrics 44, 837-845.
+    .. [2] Newcombe, R. G. (1998). Interval estimation for the difference between independent
+       proportions: comparison of eleven methods. Statistics in Medicine 17, 873-890.
 
     Examples
     --------
-    >>> finite_losses(np.array([0.1, 0.2]), "nce")
+    >>> positive = [1, 1, 1, 0, 0, 0, 1, 0]
+    >>> test = auc_difference(positive, [8, 7, 6, 1, 2, 3, 5, 4], [8, 2, 6, 1, 7, 3, 5, 4])
+    >>> round(test.difference, 4), round(test.p_value, 4)
+    (0.3125, 0.1601)
     """
-    if not np.isfinite(values).all():
+    check_level(level)
+    areas, covariance = delong_covariance(positive, np.vstack([first, second]))
+    difference = float(areas[0] - areas[1])
+    variance = float(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    if variance > 1e-14:
+        standard_error = math.sqrt(variance)
+        reach = float(ndtri((1 + level) / 2)) * standard_error
+        low, high = difference - reach, difference + reach
+        p_value = 2 * float(ndtr(-abs(difference) / standard_error))
+        method = "DeLong"
+    else:
+
+        def limits(at: float) -> Interval[float]:
+            return squared_and_added(
+                delong_interval(positive, first, level=at),
+                delong_interval(positive, second, level=at),
+            )
+
+        low, high = limits(level)
+        standard_error, p_value = 0.0, p_by_inversion(limits)
+        method = "Newcombe's interval from both AUC intervals, as DeLong's variance is 0"
+    return DifferenceTest(
+        difference=difference,
+        low=max(low, -1.0),
+        high=min(high, 1.0),
+        p_value=p_value,
+        statistic=difference / standard_error if standard_error else 0.0,
+        standard_error=standard_error,
+        method=method,
+        level=level,
+        assumption=THESE_MODELS,
+    )
+
+
+def bootstrap_difference(
+    statistic: Callable[[NDArray[np.int64]], float],
+    n_rows: int,
+    *,
+    groups: ArrayLike | None = None,
+    n_resamples: int = 2000,
+    random_state: int = 0,
+    level: float = 0.95,
+) -> DifferenceTest:
+    """Test any difference of two models on the same rows, by the paired bootstrap.
+
+    Resampling the rows gives the standard error; the interval is d ± t s.e. with n - 1 degrees
+    of freedom. A paired difference is close enough to symmetric for that. Quantiles of the
+    resamples (percentile or BCa) give too many false positives on small test sets.
+
+    Parameters
+    ----------
+    statistic : callable
+        Row numbers (some repeated) -> the difference on those rows.
+    n_rows : int
+        Number of rows.
+    groups : array-like of shape (n_rows,), optional
+        Rows of a group are drawn together.
+    n_resamples : int, default=2000
+        Bootstrap samples; those on which the measure is not defined are ignored.
+    random_state : int, default=0
+        Seed: the same rows give the same interval.
+    level : float, default=0.95
+        Level of the interval.
+
+    Returns
+    -------
+    DifferenceTest
+
+    Examples
+    --------
+    >>> gap = np.array([0.1, -0.2, 0.3, 0.1, 0.0, 0.2, 0.4, -0.1, 0.1, 0.2])
+    >>> test = bootstrap_difference(lambda rows: float(gap[rows].mean()), 10)
+    >>> round(test.difference, 2), test.low < 0.11 < test.high
+    (0.11, True)
+    """
+    check_level(level)
+    members = _members(n_rows, groups)
+    n_units = len(members) if members else n_rows
+    if n_units < 2:
         raise InvalidArgumentError(
-            f"{name} is infinite: a class that occurred was given probability 0. Smooth the "
-            "probabilities (leaf_estimate='laplace'), or compare by quadratic_loss."
+            f"The bootstrap needs at least two rows (or groups) to draw from; got {n_units}."
         )
+
+    def at(units: NDArray[np.int64]) -> float:
+        rows = np.concatenate([members[unit] for unit in units]) if members else units
+        return float(statistic(rows))
+
+    generator = np.random.default_rng(random_state)
+    value = at(np.arange(n_units))
+    drawn = np.array([at(generator.integers(n_units, size=n_units)) for _ in range(n_resamples)])
+    drawn = drawn[np.isfinite(drawn)]
+    # Resampling n units understates a variance by (n - 1)/n, and n - 1 degrees estimate it.
+    shrunk = float(drawn.std(ddof=1)) if drawn.size > 1 else math.nan
+    standard_error = shrunk * math.sqrt(n_units / (n_units - 1))
+    reach = float(stdtrit(n_units - 1, (1 + level) / 2)) * standard_error
+    t = value / standard_error if standard_error else 0.0
+    return DifferenceTest(
+        difference=value,
+        low=value - reach,
+        high=value + reach,
+        p_value=2 * float(stdtr(n_units - 1, -abs(t))),
+        statistic=t,
+        standard_error=standard_error,
+        method="paired bootstrap" + (" of groups" if members else ""),
+        level=level,
+        assumption=THESE_MODELS.replace("rows", "groups") if members else THESE_MODELS,
+    )
+
+
+def p_by_inversion(limits: Callable[[float], Interval[float]]) -> float:
+    """Return the two-sided p-value of 0: 1 minus the lowest level whose interval holds 0."""
+
+    def holds_zero(level: float) -> bool:
+        low, high = limits(level)
+        return low <= 0 <= high
+
+    inside, outside = 1.0, 1e-3  # levels; the interval of level 1 holds everything
+    if holds_zero(outside):
+        return 1.0
+    while inside - outside > 1e-7:
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds_zero(middle) else (inside, middle)
+    return 1 - inside
+
+
+def squared_and_added(first: Estimate, second: Estimate) -> Interval[float]:
+    """Return Newcombe's interval of a difference from the intervals of both values."""
+    difference = first.value - second.value
+    return Interval(
+        difference - math.hypot(first.value - first.low, second.high - second.value),
+        difference + math.hypot(first.high - first.value, second.value - second.low),
+    )
+
+
+def _members(n_rows: int, groups: ArrayLike | None) -> list[NDArray[np.int64]] | None:
+    if groups is None:
+        return None
+    _, codes = np.unique(np.asarray(groups), return_inverse=True)
+    if codes.size != n_rows:
+        raise InvalidArgumentError(
+            f"groups must name the group of each of the {n_rows} rows; got {codes.size}."
+        )
+    return [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]

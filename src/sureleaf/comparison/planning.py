@@ -1,8 +1,7 @@
-"""How many rows does a question need? ReportRequest before the rows are there.
+"""Rows needed for an interval of a given width, or to find a given difference.
 
-Every figure here is for a difference or a width that the caller states. Power at the difference
-that happened to be observed says nothing that its p-value has not said already, and is not
-offered.
+All figures are for a difference or a width that the caller chooses. Power at the observed
+difference is not offered: it carries no information beyond the p-value.
 """
 
 import math
@@ -17,21 +16,21 @@ from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 __all__ = ["rows_for_width", "rows_to_detect", "smallest_count"]
 
 MOST_ROWS = 2**53
-"""Beyond this a row more no longer changes a float."""
+"""From here on, adding 1 does not change a float."""
 
 
 def rows_for_width(
     half_width: float, *, rate: float = 0.5, method: str = "wilson", level: float = 0.95
 ) -> int:
-    """Rows until the interval of a rate is no wider than twice ``half_width``.
+    """Return the rows until the interval of a rate is no wider than twice ``half_width``.
 
     Parameters
     ----------
     half_width : float
         Half the distance between the ends of the interval, between 0 and .5. Far from a rate of
-        .5 the interval reaches a little further to the side of .5 than to the other.
+        .5 the interval extends a little further towards .5.
     rate : float, default=0.5
-        The rate that is expected; .5 needs the most rows.
+        The expected rate; .5 needs the most rows.
     method : str, default="wilson"
         The interval, as in :func:`rate_interval`.
     level : float, default=0.95
@@ -70,20 +69,20 @@ def rows_to_detect(
     power: float = 0.8,
     level: float = 0.95,
 ) -> int:
-    """Rows until a test finds a true difference between two error rates with a given power.
+    """Return the rows until a test finds a difference of two error rates with a given power.
 
     Parameters
     ----------
     difference : float
-        The difference worth finding.
+        The smallest difference of interest.
     rate : float
         Lower of the two error rates; the other is ``rate + difference``.
     paired : bool, default=True
-        Both models on the same rows (McNemar). False: each on rows of its own (z, pooled); the
-        answer is then the rows of each.
+        Whether both models are tested on the same rows (McNemar). False: each on its own rows
+        (z, pooled); the result is then the number of rows for each.
     discordance : float, optional
-        Share of rows on which exactly one of two paired models is right. By default what two
-        models have whose errors are independent; models that err alike need fewer rows.
+        Share of rows that exactly one of two paired models predicts correctly. By default that
+        of two models with independent errors; models with similar errors need fewer rows.
     power : float, default=0.8
         Probability that the test finds the difference.
     level : float, default=0.95
@@ -92,7 +91,14 @@ def rows_to_detect(
     Returns
     -------
     int
-        Smallest number of rows, by the normal approximation (Connor 1987; Fleiss).
+        Smallest number of rows, by the normal approximation [1]_ [2]_.
+
+    References
+    ----------
+    .. [1] Connor, R. J. (1987). Sample size for testing differences in proportions for the
+       paired-sample design. Biometrics 43, 207-211.
+    .. [2] Fleiss, J. L., Levin, B. and Paik, M. C. (2003). Statistical methods for rates and
+       proportions, 3rd edition. Wiley.
 
     Examples
     --------
@@ -112,18 +118,18 @@ def rows_to_detect(
         )
     under_null, under_difference = _standard_deviations(rate, other, paired, discordance)
     z_level, z_power = float(ndtri((1 + level) / 2)), float(ndtri(power))
-    reach = z_level * under_null + z_power * under_difference  # below 0: chance alone finds it
+    reach = z_level * under_null + z_power * under_difference  # below 0, one row is enough
     return max(math.ceil((max(reach, 0.0) / difference) ** 2), 1)
 
 
 def _standard_deviations(
     rate: float, other: float, paired: bool, discordance: float | None
 ) -> tuple[float, float]:
-    """Deviation of one row's difference from its mean, without and with a true difference."""
+    """Return the standard deviation per row, without and with a true difference."""
     if not paired:
         if discordance is not None:
             raise InvalidArgumentError(
-                "discordance is for models on the same rows; leave it out with paired=False."
+                "discordance is for models on the same rows. Leave it out with paired=False."
             )
         mean = (rate + other) / 2
         return (
@@ -132,7 +138,7 @@ def _standard_deviations(
         )
     if discordance is None:
         discordance = rate * (1 - other) + other * (1 - rate)
-    # Rounding must not refuse the smallest possible discordance, the difference itself.
+    # The smallest possible discordance is the difference itself; allow for rounding.
     least, most = other - rate - 1e-12, min(rate + other, 2 - rate - other) + 1e-12
     if not least <= discordance <= most:
         raise InvalidArgumentError(
@@ -146,18 +152,12 @@ def _standard_deviations(
 
 
 def smallest_count(enough: Callable[[int], bool]) -> int:
-    """Smallest count from 1 on that is enough, for a condition that stays true once it is.
-
-    Examples
-    --------
-    >>> smallest_count(lambda n: n * n >= 50)
-    8
-    """
+    """Return the smallest count from 1 on that is enough; more than enough stays enough."""
     high = 1
     while not enough(high):
         high *= 2
         if high > MOST_ROWS:
-            raise UnreachableLevelError("no number of rows is enough; ask for a wider interval.")
+            raise UnreachableLevelError("No number of rows is enough. Use a wider interval.")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

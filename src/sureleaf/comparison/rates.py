@@ -1,4 +1,4 @@
-"""Rates from bare numbers, as a lecture or a paper prints them: one interval, one comparison."""
+"""Intervals and tests of rates from plain numbers, without an evaluation."""
 
 import math
 
@@ -22,17 +22,18 @@ RATE_INTERVALS = {
 
 
 def rate_interval(rate: float, n: int, *, method: str = "wilson", level: float = 0.95) -> Estimate:
-    """Interval for a rate (an accuracy, an error, a share) that was measured on n rows.
+    """Return the interval of a rate (an accuracy, an error, a share) measured on n rows.
 
     Parameters
     ----------
     rate : float
         Between 0 and 1.
     n : int
-        Rows it was measured on.
+        Number of rows.
     method : {"wilson", "clopper_pearson", "jeffreys"}, default="wilson"
-        Wilson's is the lecture's and close to its level; Clopper and Pearson's never falls below
-        it and is wider; Jeffreys' is the Bayesian one with equal tails.
+        Wilson's interval is close to its level on average; that of Clopper and Pearson is never
+        below its level and wider; that of Jeffreys is Bayesian with equal tails. See
+        `sureleaf.levels.intervals` for references.
     level : float, default=0.95
         Level of the interval.
 
@@ -63,13 +64,13 @@ def compare_rates(
     e1, e2 : float
         Error rates (or accuracies) between 0 and 1.
     n1, n2 : int
-        Rows that each was measured on.
+        Numbers of rows.
     pooled : bool, default=False
-        False: z with the variance e1(1-e1)/n1 + e2(1-e2)/n2 and the interval d ± z σ, the
-        lecture's; too narrow for rates near 0 or 1. True: z with the variance of one common
-        rate, and the score interval (Mee 1984), which inverts that test for every difference.
-        A rate of exactly 0 or 1 has no variance of its own; then the second is used whatever was
-        asked for, and ``method`` says so.
+        False: z with the variance e1(1-e1)/n1 + e2(1-e2)/n2 and the interval d ± z σ, which is
+        too narrow for few rows and rates near 0 or 1. True: z with the variance of one common
+        rate, and the score interval [1]_, which inverts that test for every difference. A rate
+        of exactly 0 or 1 has no variance of its own; the pooled test is then used in any case,
+        and ``method`` reports it.
     level : float, default=0.95
         Level of the interval.
 
@@ -78,9 +79,14 @@ def compare_rates(
     DifferenceTest
         ``difference`` is e1 - e2; the p-value is two-sided.
 
+    References
+    ----------
+    .. [1] Mee, R. W. (1984). Confidence bounds for the difference between two probabilities.
+       Biometrics 40, 1175-1176.
+
     Examples
     --------
-    The lecture's two models: 15 % of 30 rows wrong, 25 % of 5,000.
+    One model has an error of 15 % on 30 rows, another 25 % on 5,000:
 
     >>> test = compare_rates(0.15, 30, 0.25, 5000)
     >>> round(test.standard_error**2, 7), round(-test.statistic, 4), round(1 - test.p_value, 3)
@@ -88,7 +94,7 @@ def compare_rates(
     >>> round(compare_rates(0.10, 100, 0.20, 100, pooled=True).p_value, 4)
     0.0477
 
-    No errors in 10 and in 20 rows leave much open:
+    Without errors in 10 and in 20 rows, the interval is wide:
 
     >>> compare_rates(0, 10, 0, 20)
     difference 0.0000 (-0.1611 to 0.2775 at level 0.95), p = 1
@@ -130,7 +136,7 @@ rows are independent
 
 
 def _mee_score(e1: float, n1: int, e2: float, n2: int, delta: float) -> float:
-    """Score statistic of "the rates differ by delta" (Mee 1984; Farrington and Manning 1990)."""
+    """Return the score statistic of "the rates differ by delta" (Mee 1984)."""
     first, second = _rates_given_difference(e1, n1, e2, n2, delta)
     variance = first * (1 - first) / n1 + second * (1 - second) / n2
     return _over(e1 - e2 - delta, math.sqrt(max(variance, 0.0)))
@@ -139,7 +145,7 @@ def _mee_score(e1: float, n1: int, e2: float, n2: int, delta: float) -> float:
 def _rates_given_difference(
     e1: float, n1: int, e2: float, n2: int, delta: float
 ) -> tuple[float, float]:
-    """Most likely rates that differ by delta: the root of a cubic in its trigonometric form."""
+    """Return the most likely rates that differ by delta: the root of a cubic equation."""
     theta = n2 / n1
     a = 1 + theta
     b = -(1 + theta + e1 + theta * e2 + delta * (theta + 2))
@@ -165,4 +171,4 @@ def _check_rate(rate: float, n: int, rate_name: str, n_name: str) -> None:
         hint = f" Did you mean {rate / 100:g}?" if 1 < rate <= 100 else ""
         raise InvalidArgumentError(f"{rate_name} must be between 0 and 1; got {rate!r}.{hint}")
     if n < 1:
-        raise InvalidArgumentError(f"{n_name} must be at least one row; got {n!r}.")
+        raise InvalidArgumentError(f"{n_name} must be at least 1; got {n!r}.")

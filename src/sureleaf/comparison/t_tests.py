@@ -1,10 +1,16 @@
-"""Is the mean of a few differences 0? Student's t, plain and corrected for shared training rows.
+"""Student's t for a mean of differences, plain and corrected for shared training rows.
 
-The lecture's interval for two algorithms is the plain one, with k - 1 degrees of freedom and the
-quantile 1 - alpha/2 (its example takes k degrees of freedom). Folds share training rows, so their
-differences are correlated and the plain test finds differences that are not there; Nadeau and
-Bengio (2003) add the share ``n_test / n_train`` to ``1 / k``; Bouckaert and Frank (2004) found it
-to hold for folds too.
+The splits of a cross-validation share training rows, so their differences are correlated and the
+plain t test has too many false positives. Nadeau and Bengio add the ratio ``n_test / n_train`` to
+``1 / k`` in the variance of the mean; Bouckaert and Frank found that it also works for folds.
+
+References
+----------
+Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52,
+239-281.
+
+Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests for
+comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
 """
 
 import math
@@ -23,16 +29,16 @@ __all__ = ["CORRELATED", "SHARED_ROWS", "five_by_two_f", "one_sample_t", "paired
 
 SHARED_ROWS = (
     "the differences are independent; those of folds and repeated hold-outs share training rows, "
-    "and the test then finds differences that are not there: give corrected=n_test/n_train"
+    "so the test has too many false positives: give corrected=n_test/n_train"
 )
 CORRELATED = (
-    "differences of two splits correlate by n_test / (n_test + n_train), which for folds is a "
-    "rule of thumb"
+    "the differences of two splits have a correlation of n_test / (n_test + n_train), which is an "
+    "approximation for folds"
 )
 
 
 def one_sample_t(values: ArrayLike, mean: float = 0.0, *, level: float = 0.95) -> DifferenceTest:
-    """Test whether the mean of some values is ``mean``: t = (x̄ - mean) / (s / √k), k - 1 df.
+    """Test whether the mean of k values is ``mean``: t = (x̄ - mean) / (s / √k), k - 1 df.
 
     Parameters
     ----------
@@ -66,11 +72,11 @@ def paired_t(
     Parameters
     ----------
     differences : array-like of shape (k,)
-        One difference a fold, repeat or pair.
+        One difference per fold, repeat or pair.
     corrected : float, optional
-        ``n_test / n_train`` of the resampling that made the differences: the corrected resampled
-        t of Nadeau and Bengio, variance (1/k + n_test/n_train) s². ``True`` is one k-fold
-        cross-validation, 1 / (k - 1). Without it the plain paired t, right for independent pairs.
+        ``n_test / n_train`` of the design that gave the differences, for the corrected resampled
+        t with variance (1/k + n_test/n_train) s² [1]_. ``True`` is one k-fold cross-validation,
+        1 / (k - 1). By default the plain paired t, which is valid for independent pairs.
     level : float, default=0.95
         Level of the interval.
 
@@ -78,9 +84,14 @@ def paired_t(
     -------
     DifferenceTest
 
+    References
+    ----------
+    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281.
+
     Examples
     --------
-    The lecture's seven folds of 2,000 rows:
+    Correct predictions of two algorithms in seven folds of 2,000 rows:
 
     >>> first = [1200, 1219, 1103, 1213, 1258, 1325, 1295]
     >>> second = [1247, 1098, 1185, 1087, 1377, 1363, 1121]
@@ -107,10 +118,10 @@ def paired_t(
 def five_by_two_f(
     differences: ArrayLike, *, level: float = 0.95, hidden_variance: float = 0.0
 ) -> DifferenceTest:
-    """Test two algorithms by five repeats of two-fold cross-validation (Alpaydın 1999).
+    """Test two algorithms by five repeats of two-fold cross-validation [1]_.
 
-    F = Σ p² / (2 Σ s²) with 10 and 5 degrees of freedom, s² the variance of each repeat's pair.
-    The interval holds every δ that the test of p - δ does not reject.
+    F = Σ p² / (2 Σ s²) with 10 and 5 degrees of freedom, where s² is the variance of the two
+    differences of a repeat. The interval holds every δ that the test of p - δ does not reject.
 
     Parameters
     ----------
@@ -119,12 +130,17 @@ def five_by_two_f(
     level : float, default=0.95
         Level of the interval.
     hidden_variance : float, default=0.0
-        Variance that all differences share and their pairs cannot show, as that of the classes'
-        shares where folds are stratified; it is added to each s².
+        Variance that all differences share and that s² cannot show, such as the variance of the
+        class proportions if folds are stratified; it is added to each s².
 
     Returns
     -------
     DifferenceTest
+
+    References
+    ----------
+    .. [1] Alpaydın, E. (1999). Combined 5 x 2 cv F test for comparing supervised classification
+       learning algorithms. Neural Computation 11, 1885-1892.
 
     Examples
     --------
@@ -144,8 +160,8 @@ def five_by_two_f(
     between = float(((pairs[:, 0] - pairs[:, 1]) ** 2).sum())  # 2 Σ s², as s² = (p1 - p2)²/2
     between += 10 * hidden_variance
     statistic = _ratio(float((pairs**2).sum()), between)
-    # Σ (p - δ)² = Σ (p - mean)² + 10 (mean - δ)²: solve the test for δ. Repeats that differ more
-    # than their folds do leave no solution; then one standard error, so that some width remains.
+    # Σ (p - δ)² = Σ (p - mean)² + 10 (mean - δ)²: solve the test for δ. If repeats differ more
+    # than their folds, there is no solution; one standard error then keeps a width.
     room = between * float(fdtri(10, 5, level)) - float(((pairs - mean) ** 2).sum())
     reach = math.sqrt(max(room, between) / 10)
     return DifferenceTest(
@@ -157,20 +173,20 @@ def five_by_two_f(
         standard_error=math.sqrt(between / 10),
         method="5x2cv F",
         level=level,
-        assumption="the two folds of a repeat differ by noise alone, and the repeats are alike",
+        assumption="the two folds of a repeat differ only by noise, equally in all repeats",
     )
 
 
 def _t_test(
     differences: NDArray[np.float64], ratio: float, level: float, method: str, assumption: str
 ) -> DifferenceTest:
-    found = t_of_mean(differences, ratio, level, method, assumption)
-    if found.difference != 0 and found.standard_error <= 1e-12 * abs(found.difference):
+    test = t_of_mean(differences, ratio, level, method, assumption)
+    if test.difference != 0 and test.standard_error <= 1e-12 * abs(test.difference):
         raise InvalidArgumentError(
-            f"all {differences.size} differences are {found.difference:g}: without any spread "
-            "there is no telling chance from effect. Use more folds or repeats."
+            f"all {differences.size} differences are {test.difference:g}: without any spread "
+            "there is no variance to test with. Use more folds or repeats."
         )
-    return found
+    return test
 
 
 def t_of_mean(
@@ -181,23 +197,17 @@ def t_of_mean(
     assumption: str,
     hidden_variance: float = 0.0,
 ) -> DifferenceTest:
-    """Test a mean by t, whatever the spread; `paired_t` refuses differences without any.
-
-    Examples
-    --------
-    >>> t_of_mean(np.array([0.5, 0.5]), 1.0, 0.95, "t", "").standard_error
-    0.0
-    """
-    found = corrected_resampled(
+    """Test a mean by t, also without any spread, which `paired_t` refuses."""
+    mean = corrected_resampled(
         differences, test_to_train=ratio, level=level, hidden_variance=hidden_variance
     )
     return DifferenceTest(
-        difference=found.value,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_value,
-        statistic=_ratio(found.value, found.standard_error),
-        standard_error=found.standard_error,
+        difference=mean.value,
+        low=mean.low,
+        high=mean.high,
+        p_value=mean.p_value,
+        statistic=_ratio(mean.value, mean.standard_error),
+        standard_error=mean.standard_error,
         method=method,
         level=level,
         assumption=assumption,
@@ -205,7 +215,7 @@ def t_of_mean(
 
 
 def _ratio(top: float, bottom: float) -> float:
-    """0/0 is no evidence: 0."""
+    """Return top / bottom, with 0 / 0 = 0 (no evidence)."""
     if bottom == 0:
         return 0.0 if top == 0 else math.inf
     return top / bottom
@@ -216,6 +226,6 @@ def _checked_values(values: ArrayLike, name: str) -> NDArray[np.float64]:
     if checked.ndim != 1 or checked.size < 2 or not np.isfinite(checked).all():
         raise InvalidArgumentError(
             f"{name} must be a list of at least two finite numbers; got {values!r}. "
-            "Leave out folds that failed."
+            "Remove folds that failed."
         )
     return checked

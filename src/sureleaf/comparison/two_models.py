@@ -1,4 +1,4 @@
-"""Is one classifier better than another? The test follows from the design and the question."""
+"""`compare`: choose the test that is valid for the design, and draw the verdict."""
 
 import math
 from dataclasses import replace
@@ -14,13 +14,13 @@ from sureleaf.comparison.verdict import (
     Comparison,
     DifferenceTest,
     conclude,
+    detecting_half_width,
     sentence,
-    width_that_finds,
 )
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.degenerate_intervals import NO_WIDTH, bound_without_spread
-from sureleaf.evaluation.estimates import figures_of_splits
+from sureleaf.evaluation.estimates import values_of_splits
 from sureleaf.evaluation.measures.named import Measure
 
 __all__ = ["compare"]
@@ -37,43 +37,43 @@ def compare(
     detect: float | None = None,
     method: str | None = None,
 ) -> Comparison:
-    """Say whether one classifier is better than another, by the test that fits the design.
+    """Compare two classifiers by the test that is valid for their design.
 
-    One hold-out, the same test rows: which of these two *models* is better (McNemar for rates,
-    DeLong for AUC, t or the paired bootstrap for the rest). The same folds, repeats or bootstraps:
-    which *algorithm* is better (corrected resampled t). Other rows: refused, unless they are
-    independent (z).
+    With one hold-out and the same test rows, the question is which of the two *models* is better
+    (McNemar for rates, DeLong for the AUC, t or the paired bootstrap otherwise). With the same
+    folds, repeats or bootstrap samples, it is which *algorithm* is better (corrected resampled
+    t). Evaluations on different rows raise an error, unless these are independent (z).
 
     Parameters
     ----------
     a, b : Evaluation
-        Of `sureleaf.evaluate`, with the same rows, design and random_state. Rows are known by
-        their labels (`Evaluation.rows_id`): the columns may differ.
+        From `sureleaf.evaluate`, with the same rows, design and random_state. Rows are recognised
+        by their labels (`Evaluation.rows_id`), so the columns may differ.
     measure : str or Measure, default="accuracy"
-        What to compare; see `Evaluation.estimate`.
+        The measure to compare; see `Evaluation.estimate`.
     margin : float, default=0.0
-        Differences up to this size count as none: "better" and "worse" then mean by more than
-        the margin, and "equivalent" becomes possible.
+        Differences up to this size do not matter: "better" and "worse" mean by more than the
+        margin, and "equivalent" within it.
     level : float, default=0.95
         Level of the interval; a verdict is wrong with a probability of at most 1 - level.
     independent : bool, default=False
-        The two were judged on rows that have nothing in common.
+        Whether the two were evaluated on separate tables, without common rows.
     detect : float, optional
-        The difference worth finding, for ``rows_needed`` without a margin. By default .01 for
-        measures between 0 and 1, else 1 % of the second's value.
+        The smallest difference of interest, for ``rows_needed`` without a margin. By default .01
+        for measures between 0 and 1, otherwise 1 % of the second value.
     method : str, optional
-        Another valid test: "mcnemar_exact" or "bootstrap" for models, "paired_t" (the lecture's,
-        which finds too much) or "5x2cv_f" for algorithms, "z" (unpooled) for independent rows.
+        Another test: "mcnemar_exact" or "bootstrap" for models; "5x2cv_f" or "paired_t" (which has
+        too many false positives) for algorithms; "z" (unpooled) for independent rows.
 
     Returns
     -------
     Comparison
-        ``difference, low, high, p_value, method, verdict, rows_needed``; prints as a sentence.
+        ``difference, low, high, p_value, method, verdict, rows_needed``; printed as a sentence.
 
     Raises
     ------
     InvalidArgumentError
-        If no test is valid for the two evaluations; the message says why and what to do.
+        If no test is valid for the two evaluations; the message gives the reason and the remedy.
 
     Examples
     --------
@@ -85,8 +85,8 @@ def compare(
     >>> bayes, most_frequent = (
     ...     evaluate(model, X, y, random_state=0) for model in (GaussianNB(), DummyClassifier())
     ... )
-    >>> found = compare(bayes, most_frequent)
-    >>> found.verdict, found.method
+    >>> comparison = compare(bayes, most_frequent)
+    >>> comparison.verdict, comparison.method
     ('better', 'corrected resampled t over 10 splits')
     """
     check_level(level)
@@ -94,17 +94,17 @@ def compare(
         raise InvalidArgumentError(
             f"margin must be 0 or more and detect above 0; got {margin!r} and {detect!r}."
         )
-    found = _common_measure(a, b, measure)
-    question, test = _test(a, b, found, level, method, independent)
-    test = _never_empty(test, a, found)
-    n_rows = sum(_n_rows(judged, question) for judged in ((a, b) if independent else (a,)))
-    values = (_value(a, found), _value(b, found))
+    measure = _common_measure(a, b, measure)
+    question, test = _valid_test(a, b, measure, level, method, independent)
+    test = _with_width(test, a, measure)
+    n_rows = sum(_n_rows(one, question) for one in ((a, b) if independent else (a,)))
+    values = (_value(a, measure), _value(b, measure))
     if detect is None:
-        detect = 0.01 if np.isfinite([found.low, found.high]).all() else 0.01 * abs(values[1])
-    target = margin if margin > 0 else width_that_finds(detect, level)
-    result = conclude(
+        is_bounded = np.isfinite([measure.low, measure.high]).all()
+        detect = 0.01 if is_bounded else 0.01 * abs(values[1])
+    comparison = conclude(
         test,
-        found,
+        measure,
         question=question,
         values=values,
         n_rows=n_rows,
@@ -112,19 +112,21 @@ def compare(
         detect=detect,
     )
     if question == "algorithm":
-        hidden = 0.0 if independent else hidden_variance(a, b, found)
-        result = replace(result, repeats_needed=repeats_until(test, a, target, hidden))
-    return replace(result, sentence=sentence(result, a.estimator, b.estimator))
+        hidden = 0.0 if independent else hidden_variance(a, b, measure)
+        half_width = margin if margin > 0 else detecting_half_width(detect, level)
+        repeats = repeats_until(test, a, half_width, hidden)
+        comparison = replace(comparison, repeats_needed=repeats)
+    return replace(comparison, sentence=sentence(comparison, a.estimator, b.estimator))
 
 
 def _common_measure(a: Evaluation, b: Evaluation, measure: str | Measure) -> Measure:
-    for judged, name in ((a, "a"), (b, "b")):
-        if not isinstance(judged, Evaluation):
+    for name, given in (("a", a), ("b", b)):
+        if not isinstance(given, Evaluation):
             raise InvalidTypeError(
                 f"{name} must be an Evaluation, as sureleaf.evaluate returns it; "
-                f"got {type(judged).__name__}. For bare numbers use compare_rates or paired_t."
+                f"got {type(given).__name__}. For plain numbers use compare_rates or paired_t."
             )
-    found = a.find(measure)
+    common = a.find(measure)
     b.find(measure)
     if a.classes.tolist() != b.classes.tolist() or a.positive_code != b.positive_code:
         raise InvalidArgumentError(
@@ -132,10 +134,10 @@ def _common_measure(a: Evaluation, b: Evaluation, measure: str | Measure) -> Mea
             f"{a.classes.tolist()} with {a.positive!r} and {b.classes.tolist()} with "
             f"{b.positive!r}. Give positive= to both evaluations."
         )
-    return found
+    return common
 
 
-def _test(
+def _valid_test(
     a: Evaluation,
     b: Evaluation,
     measure: Measure,
@@ -147,7 +149,7 @@ def _test(
     if independent:
         question = "model" if one_holdout else "algorithm"
         return question, compare_independent(a, b, measure, level, method)
-    _refuse_other_rows(a, b)
+    _check_same_rows(a, b)
     if one_holdout:
         if not np.array_equal(a.row, b.row):
             raise InvalidArgumentError(
@@ -157,22 +159,22 @@ def _test(
         return "model", compare_models(a, b, measure, level, method)
     if a.splits_id != b.splits_id:
         raise InvalidArgumentError(
-            f"a and b were judged by different splits ({_plan(a)} and {_plan(b)}), so their "
+            f"a and b were evaluated on different splits ({_plan(a)} and {_plan(b)}), so their "
             "splits cannot be paired. Evaluate both with the same design and random_state."
         )
     return "algorithm", compare_algorithms(a, b, measure, level, method)
 
 
-def _plan(judged: Evaluation) -> str:
-    return f"{judged.design} with seed {judged.seed}"
+def _plan(evaluation: Evaluation) -> str:
+    return f"{evaluation.design} with seed {evaluation.seed}"
 
 
-def _refuse_other_rows(a: Evaluation, b: Evaluation) -> None:
+def _check_same_rows(a: Evaluation, b: Evaluation) -> None:
     if a.rows_id != b.rows_id:
         raise InvalidArgumentError(
-            f"a and b were judged on different rows ({len(a.truth)} and {len(b.truth)}, with other "
-            "labels), so their results cannot be paired. Evaluate both on the same table, or give "
-            "independent=True if the two tables have no row in common."
+            f"a and b were evaluated on different rows ({len(a.truth)} and {len(b.truth)}, with "
+            "different labels), so their results cannot be paired. Evaluate both on the same "
+            "table, or give independent=True if the two tables have no row in common."
         )
     for name, one, other in (
         ("sample_weight", a.weights, b.weights),
@@ -183,15 +185,15 @@ def _refuse_other_rows(a: Evaluation, b: Evaluation) -> None:
             np.asarray(one if one is not None else 0), np.asarray(other if other is not None else 0)
         ):
             raise InvalidArgumentError(
-                f"a and b were judged with different {name}. Give both evaluations the same."
+                f"a and b were evaluated with different {name}. Give both evaluations the same."
             )
 
 
-def _never_empty(test: DifferenceTest, a: Evaluation, measure: Measure) -> DifferenceTest:
-    """Give an interval without width the one that as many rows that differ alike have.
+def _with_width(test: DifferenceTest, a: Evaluation, measure: Measure) -> DifferenceTest:
+    """Give a width to the interval of a difference that was the same in every row.
 
-    What never happened in n rows, another difference than this one, may happen in a share of them
-    up to Wilson's bound; the p-value is 1 minus the level at which the interval comes to hold 0.
+    Another difference never occurred in n rows, so it may occur in a share of them up to Wilson's
+    bound. The p-value is 1 minus the lowest level whose interval holds 0.
     """
     if test.high - test.low > NO_WIDTH:
         return test
@@ -200,21 +202,22 @@ def _never_empty(test: DifferenceTest, a: Evaluation, measure: Measure) -> Diffe
     span = max(span, size)
     near, far = bound * (span - size), bound * (span + size)
     below, above = (far, near) if test.difference > 0 else (near, far)
-    told = "the difference never varied" if size > 0 else "the two never differed"
+    reason = "the difference never varied" if size > 0 else "the two never differed"
     units = "rows" if a.groups is None else "groups"
     return replace(
         test,
         low=test.difference - below,
         high=test.difference + above,
         p_value=2 * float(ndtr(-math.sqrt(n * size / span))) if span > 0 else 1.0,
-        method=f"{test.method}; {told}, so Wilson's bound of 0 in {n:.4g} {units}",
+        method=f"{test.method}; {reason}, so Wilson's bound of 0 in {n:.4g} {units}",
     )
 
 
-def _n_rows(judged: Evaluation, question: str) -> int:
-    """Rows of the test set for models, of the table for algorithms."""
-    return len(judged.row) if question == "model" else len(judged.truth)
+def _n_rows(evaluation: Evaluation, question: str) -> int:
+    """Return the rows of the test set for models, of the table for algorithms."""
+    return len(evaluation.row) if question == "model" else len(evaluation.truth)
 
 
-def _value(judged: Evaluation, measure: Measure) -> float:
-    return float(np.nanmean(figures_of_splits(judged, measure, list(judged.main_splits))))
+def _value(evaluation: Evaluation, measure: Measure) -> float:
+    splits = list(evaluation.main_splits)
+    return float(np.nanmean(values_of_splits(evaluation, measure, splits)))

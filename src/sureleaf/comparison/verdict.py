@@ -1,12 +1,17 @@
-"""From an interval to one word and one sentence.
+"""From an interval to a verdict and a sentence.
 
-The margin divides the possible truths into three: the first is better by more than the margin,
-the two are within the margin of each other, the first is worse by more than the margin. The
-verdict names one of them when the whole interval lies in it. So a verdict can be wrong only when
-the interval misses the true difference: at level .95 in at most one of twenty comparisons,
-whatever the truth is and however many of the three claims are looked at. An interval of level L
-inside the margin is the two one-sided tests (TOST, Schuirmann 1987) at (1 - L)/2 each; for TOST at
-.05 ask for level=0.90.
+The margin divides the possible true differences into three ranges: the first classifier is better
+by more than the margin, the two differ by at most the margin, the first is worse by more than the
+margin. The verdict names the range that contains the whole interval. So a verdict can be wrong
+only if the interval misses the true difference: at level .95, in at most 5 % of comparisons. An
+interval of level L inside the margin is equivalent to two one-sided tests at (1 - L) / 2 each; for
+two one-sided tests at .05 use level=0.90.
+
+References
+----------
+Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach
+for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and
+Biopharmaceutics 15, 657-680.
 """
 
 import math
@@ -15,7 +20,7 @@ from typing import Literal
 
 from scipy.special import ndtri
 
-from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.measures.named import NAMED, Measure
 
 __all__ = [
     "Comparison",
@@ -23,18 +28,15 @@ __all__ = [
     "Verdict",
     "conclude",
     "decide",
+    "detecting_half_width",
     "rows_until",
     "sentence",
-    "width_that_finds",
 ]
-
-
-# What a test of two numbers hands back: the difference, its interval and the p-value.
 
 
 @dataclass(frozen=True)
 class DifferenceTest:
-    """A difference, the interval that holds it, and the p-value of "there is none".
+    """A difference, its interval, and the p-value of "there is no difference".
 
     Attributes
     ----------
@@ -45,15 +47,15 @@ class DifferenceTest:
     p_value : float
         Two-sided, of the hypothesis that the true difference is 0.
     statistic : float
-        What was compared with the reference distribution.
+        The test statistic.
     standard_error : float
-        Of the difference, as the statistic used it.
+        Standard error of the difference that the statistic uses.
     method : str
         Name of the test and of the interval.
     level : float
-        How often such an interval holds the true difference.
+        Level of the interval.
     assumption : str
-        What has to be true for that, in a sentence.
+        What has to be true for the interval to have its level.
 
     Examples
     --------
@@ -86,38 +88,39 @@ Verdict = Literal["better", "worse", "equivalent", "undecided"]
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Which of two classifiers is better, by how much, and how sure that is.
+    """Which of two classifiers is better, by how much, and with what uncertainty.
 
     Attributes
     ----------
     difference : float
         The measure of the first minus that of the second.
     low, high : float
-        Interval that holds the true difference at ``level``.
+        Interval of the true difference at ``level``.
     p_value : float
-        Two-sided, of "there is no difference".
+        Two-sided p-value of "there is no difference".
     method : str
-        The test and the interval, chosen by the design and the question.
+        The test and the interval, which follow from the design and the measure.
     verdict : {"better", "worse", "equivalent", "undecided"}
-        What the interval says of the first; "better" and "worse" mean by more than the margin.
+        The verdict on the first; "better" and "worse" mean by more than the margin.
     rows_needed : int or None
-        Rows in all (not rows more). With a margin: until the interval's half-width is below it.
-        Without: until a true difference of ``detect`` is found with a power of 80 %.
+        Total number of rows (not additional rows). With a margin: until the half-width of the
+        interval is below it. Without: until a true difference of ``detect`` is found with a power
+        of 80 %.
     repeats_needed : int or None
-        Repeats of the same design that would do the same on the rows there are; None where
-        repeats cannot, since they do not add rows.
+        Repeats of the same design that would reach the same on the present rows; None if no
+        number of repeats does, because repeats do not add rows.
     measure, question : str
-        What was compared; "model" (these two) or "algorithm" (what grew them).
+        The measure; "model" (these two fitted models) or "algorithm" (how they were fitted).
     values : tuple of float
         The measure of the first and of the second.
     n_rows : int
-        Rows judged on: test rows for models, all rows for algorithms, of both if independent.
+        Rows used: test rows for models, all rows for algorithms, of both if independent.
     level, margin, detect : float
-        As asked for.
+        As given to `compare`.
     assumption : str
-        What has to be true for the interval to hold.
+        What has to be true for the interval to have its level.
     sentence : str
-        All of it in words.
+        The result in words.
 
     Examples
     --------
@@ -171,7 +174,7 @@ def conclude(
     margin: float,
     detect: float,
 ) -> Comparison:
-    """Add to a test its verdict and the rows that would decide it; the sentence is still empty.
+    """Return a test with its verdict and the rows needed; the sentence is still empty.
 
     Examples
     --------
@@ -219,10 +222,10 @@ def decide(
     margin: float = 0.0,
     higher_is_better: bool = True,
 ) -> Verdict:
-    """Name the one of the three truths that the interval lies in, if it lies in one.
+    """Return the range of true differences that contains the whole interval, if one does.
 
-    "better" and "worse" also need p ≤ 1 - level, so that p-value and verdict never contradict
-    each other where the two are not exactly inverse.
+    "better" and "worse" also need p ≤ 1 - level, so that the p-value and the verdict never
+    contradict each other for tests that are not the exact inverse of the interval.
 
     Examples
     --------
@@ -248,10 +251,10 @@ def decide(
 def rows_until(
     test: DifferenceTest, n_rows: int, *, margin: float = 0.0, detect: float = 0.0
 ) -> int | None:
-    """Rows in all until the half-width is below the margin, or ``detect`` is found at 80 %.
+    """Return the total rows until the half-width is below the margin, or ``detect`` is found.
 
-    Both follow from the width of the interval, which falls with the root of the rows; the
-    difference that was observed does not enter.
+    ``detect`` is found with a power of 80 %. Both follow from the width of the interval, which
+    falls with the square root of the rows; the observed difference is not used.
 
     Examples
     --------
@@ -260,83 +263,111 @@ def rows_until(
     >>> rows_until(test, 1000, margin=0.01), rows_until(test, 1000, detect=0.01)
     (2046, 4179)
     """
-    target = margin if margin > 0 else width_that_finds(detect, test.level)
+    target = margin if margin > 0 else detecting_half_width(detect, test.level)
     if target <= 0:
         return None
     return math.ceil(n_rows * ((test.high - test.low) / 2 / target) ** 2)
 
 
-def width_that_finds(detect: float, level: float) -> float:
-    """Half-width of the interval of a test that finds ``detect`` with a power of 80 %.
-
-    Examples
-    --------
-    >>> round(width_that_finds(0.01, 0.95), 6)
-    0.006996
-    """
+def detecting_half_width(detect: float, level: float) -> float:
+    """Return the half-width of the interval of a test that finds ``detect`` with 80 % power."""
     z = float(ndtri((1 + level) / 2))
     return detect * z / (z + float(ndtri(0.8)))
 
 
-# A comparison in words: the verdict, the numbers, what they rest on, what would decide it.
+def sentence(comparison: Comparison, first: str, second: str) -> str:
+    """Return the result of a comparison in words.
 
-
-def sentence(found: Comparison, first: str, second: str) -> str:
-    """Say what a comparison found, in plain words with the numbers.
+    Rates are given in percent and their differences in percentage points, other measures as they
+    are.
 
     Parameters
     ----------
-    found : Comparison
+    comparison : Comparison
         Everything but its sentence.
     first, second : str
-        Names of the two.
+        Names of the two classifiers.
 
     Examples
     --------
-    >>> found = Comparison(
+    >>> comparison = Comparison(
     ...     0.02, 0.01, 0.03, 0.001, "McNemar", "better", 900, None, "accuracy", "model",
     ...     (0.92, 0.90), 1000, 0.95, 0.0, 0.01, "the rows are independent", "")
-    >>> print(sentence(found, "tree", "rule"))
-    Tree is better than rule: accuracy 0.9200 against 0.9000, a difference of 0.0200 (0.0100 to
-    0.0300 at level 0.95, p = 0.001, by McNemar on 1,000 rows). This holds if the rows are
-    independent.
+    >>> print(sentence(comparison, "tree", "rule"))
+    Tree is better than rule: accuracy 92.0 % against 90.0 %, 2.0 percentage points higher (95 %
+    interval of the difference +1.0 to +3.0; p = 0.001; McNemar on 1,000 rows). This holds if the
+    rows are independent.
     """
     if first == second:
         first, second = f"the first {first}", f"the second {second}"
-    numbers = (
-        f"{found.measure} {found.values[0]:.4f} against {found.values[1]:.4f}, a difference of "
-        f"{found.difference:.4f} ({found.low:.4f} to {found.high:.4f} at level {found.level:g}, "
-        f"p = {found.p_value:.3g}, by {found.method} on {found.n_rows:,} rows)"
+    text = f"{_claim(comparison, first, second)}: {_numbers(comparison)}."
+    if comparison.verdict == "undecided":
+        text = f"{text} {_next_step(comparison)}".rstrip()
+    return f"{text[0].upper()}{text[1:]} This holds if {comparison.assumption}."
+
+
+def _numbers(comparison: Comparison) -> str:
+    scale, unit, points = _scale(comparison)
+    half_width = scale * (comparison.high - comparison.low) / 2
+    digits = _digits(half_width)
+    one, other = (f"{scale * value:.{digits}f}{unit}" for value in comparison.values)
+    size = f"{scale * abs(comparison.difference):.{digits}f}{points}"
+    direction = "higher" if comparison.difference >= 0 else "lower"
+    difference = f"{size} {direction}" if comparison.difference else "no difference"
+    low, high = (f"{scale * end:+.{digits}f}" for end in (comparison.low, comparison.high))
+    return (
+        f"{comparison.measure} {one} against {other}, {difference} ({100 * comparison.level:g} % "
+        f"interval of the difference {low} to {high}; p = {comparison.p_value:.3g}; "
+        f"{comparison.method} on {comparison.n_rows:,} rows)"
     )
-    text = f"{_claim(found, first, second)}: {numbers}."
-    if found.verdict == "undecided":
-        text = f"{text} {_what_would_decide(found)}".rstrip()
-    return f"{text[0].upper()}{text[1:]} This holds if {found.assumption}."
 
 
-def _claim(found: Comparison, first: str, second: str) -> str:
-    by = f" by more than {found.margin:g}" if found.margin > 0 else ""
+def _scale(comparison: Comparison) -> tuple[float, str, str]:
+    """Return the factor, the unit of values and the unit of differences."""
+    measure = NAMED.get(comparison.measure)
+    if measure is not None and measure.counted is not None:
+        return 100.0, " %", " percentage points"
+    return 1.0, "", ""
+
+
+def _digits(half_width: float) -> int:
+    """Return the decimals with which an interval of this half-width has two digits."""
+    if not 0 < half_width < math.inf:
+        return 4
+    return min(max(1 - math.floor(math.log10(half_width) + 1e-9), 1), 6)
+
+
+def _amount(comparison: Comparison, difference: float) -> str:
+    scale, _, points = _scale(comparison)
+    amount = f"{scale * difference:.3g}"
+    return f"{amount}{points.removesuffix('s') if amount == '1' else points}"
+
+
+def _claim(comparison: Comparison, first: str, second: str) -> str:
+    margin = _amount(comparison, comparison.margin)
+    by = f" by more than {margin}" if comparison.margin > 0 else ""
     return {
         "better": f"{first} is better than {second}{by}",
         "worse": f"{first} is worse than {second}{by}",
-        "equivalent": f"{first} and {second} are equivalent within {found.margin:g}",
-        "undecided": f"Undecided whether {first} or {second} is better{by}",
-    }[found.verdict]
+        "equivalent": f"{first} and {second} are equivalent within {margin}",
+        "undecided": f"It is undecided whether {first} or {second} is better{by}",
+    }[comparison.verdict]
 
 
-def _what_would_decide(found: Comparison) -> str:
-    if found.rows_needed is None:
+def _next_step(comparison: Comparison) -> str:
+    if comparison.rows_needed is None:
         return ""
-    more = found.rows_needed - found.n_rows
-    rows = f"about {found.rows_needed:,} {'test ' if found.question == 'model' else ''}rows"
-    if found.margin > 0:
-        goal = f"an interval that reaches no further than {found.margin:g}"
+    n_more = comparison.rows_needed - comparison.n_rows
+    kind = "test rows" if comparison.question == "model" else "rows"
+    if comparison.margin > 0:
+        goal = f"an interval of ± {_amount(comparison, comparison.margin)}"
     else:
-        goal = f"finding a true difference of {found.detect:.3g} with a power of 80 %"
-    if more <= 0:
-        near = "seems to lie near the margin" if found.margin > 0 else "is likely smaller"
-        return f"The rows are enough for {goal}; the true difference {near}."
-    text = f"For {goal} it takes {rows} ({more:,} more)"
-    if found.repeats_needed is not None:
-        text += f", or {found.repeats_needed:,} repeats of the design on the rows there are"
+        detect = _amount(comparison, comparison.detect)
+        goal = f"finding a true difference of {detect} with a power of 80 %"
+    if n_more <= 0:
+        near = "seems to be close to the margin" if comparison.margin > 0 else "is probably smaller"
+        return f"There are enough rows for {goal}; the true difference {near}."
+    text = f"About {comparison.rows_needed:,} {kind} ({n_more:,} more) are needed for {goal}"
+    if comparison.repeats_needed is not None:
+        text += f", or {comparison.repeats_needed:,} repeats of the design on the present rows"
     return text + "."

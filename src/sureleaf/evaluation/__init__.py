@@ -1,6 +1,6 @@
-"""Judge any classifier: designs, measures, costs, curves and bootstrap, frozen results out.
+"""Evaluation of any classifier: designs, measures, costs, curves and bootstrap errors.
 
-Names are loaded when first used: an interval formula should not wait for scikit-learn.
+Names are loaded when first used, so that the interval formulas do not import scikit-learn.
 """
 
 import importlib

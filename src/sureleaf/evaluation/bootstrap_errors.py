@@ -1,4 +1,8 @@
-"""The bootstrap family of error estimates: training, plain, leave-one-out, .632 and .632+."""
+"""Bootstrap estimates of the error: training, plain, leave-one-out, .632 and .632+.
+
+Equation numbers are those of Xu, R. (2022), Model evaluation for classification, lecture notes
+of 15 August 2022.
+"""
 
 import math
 from dataclasses import dataclass
@@ -21,9 +25,6 @@ from sureleaf.random_streams import read_seed
 __all__ = ["BootstrapError", "bootstrap_error", "class_losses", "no_information_rate"]
 
 
-# The loss of predictions that know nothing of the truth, without going through all pairs.
-
-
 def class_losses(
     prediction: IntArray,
     probabilities: FloatArray | None,
@@ -31,13 +32,7 @@ def class_losses(
     n_classes: int,
     cost: Any = None,
 ) -> FloatArray:
-    """Loss of each prediction if the truth were class k, for every k: shape (n, m).
-
-    Examples
-    --------
-    >>> class_losses(np.array([0, 1]), None, "error", 2).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
+    """Return the loss of each prediction if the truth were class k, for every k: (n, m)."""
     if loss == "error":
         return np.asarray(prediction[:, None] != np.arange(n_classes), dtype=np.float64)
     if loss == "cost":
@@ -59,24 +54,18 @@ def class_losses(
 def no_information_rate(
     truth: IntArray, losses_by_class: FloatArray, weights: FloatArray | None = None
 ) -> float:
-    """Mean loss over all n^2 pairs of a truth and a prediction, in O(n m).
+    """Return the mean loss over all n^2 pairs of a truth and a prediction, in O(n m).
 
     Parameters
     ----------
     truth : ndarray of class codes
     losses_by_class : ndarray of shape (n, m)
-        Of `class_losses`.
+        From `class_losses`.
     weights : ndarray, optional
-
-    Examples
-    --------
-    >>> truth, prediction = np.array([0, 0, 1]), np.array([0, 1, 1])
-    >>> round(no_information_rate(truth, class_losses(prediction, None, "error", 2)), 4)
-    0.5556
     """
     w = np.full(len(truth), 1 / len(truth)) if weights is None else weights / weights.sum()
     shares = np.bincount(truth, w, minlength=losses_by_class.shape[1])
-    used = shares > 0  # a class that never occurs costs nothing, even an infinite loss
+    used = shares > 0  # a class that never occurs does not count, even with infinite loss
     return float(shares[used] @ (w @ losses_by_class[:, used]))
 
 
@@ -90,39 +79,39 @@ class BootstrapError(TextDisplay):
     Attributes
     ----------
     training : float
-        Loss of the model of all rows on those rows (Xu, (7)); too low.
+        Loss of the model of all rows on these rows, (7); too low.
     plain : float
-        Loss of the bootstraps' models on all rows (Xu, (8)); too low.
+        Loss of the bootstrap models on all rows, (8); too low.
     leave_one_out : float
-        Loss of each row under the models that did not see it (Xu, (9)); too high.
+        Loss of each row under the models that were not trained on it, (9); too high.
     e632 : float
-        ``.368 training + .632 leave_one_out`` (Xu, (12)); too low where training is near 0, as
-        for fully grown trees.
+        ``.368 training + .632 leave_one_out``, (12); too low if the training loss is close to 0,
+        as for fully grown trees.
     e632_plus : float
         The same with a weight that moves towards leave_one_out as the model overfits; the
-        estimate to use.
+        recommended estimate.
     no_information : float
         Loss if predictions and classes were independent.
     relative_overfitting : float
-        From 0 (none) to 1 (the model knows nothing of new rows).
+        From 0 (none) to 1 (predictions of unseen rows carry no information).
     standard_errors : dict of str to float
-        Of the five estimates; how the estimate would vary with the sample of rows. That of the
-        .632 estimates is that of leave_one_out in proportion, as Efron and Tibshirani propose.
+        Standard errors of the five estimates over samples of rows. Those of the .632 estimates are
+        in proportion to that of leave_one_out.
     rows_without_term : int
-        Rows that are in every bootstrap and have no term in leave_one_out.
+        Rows that are in every bootstrap sample and therefore not in leave_one_out.
     loss : str
     n_bootstraps : int
-        Bootstraps that were fitted.
+        Number of bootstrap models that were fitted.
     failures : dict of int to str
-        Bootstraps whose model failed, and why; they are left out.
+        Bootstrap samples whose model failed, with the error; they are ignored.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> found = bootstrap_error(
+    >>> errors = bootstrap_error(
     ...     GaussianNB(), *load_iris(return_X_y=True), n_bootstraps=50, random_state=0)
-    >>> found.training < found.e632_plus < found.leave_one_out
+    >>> errors.training < errors.e632_plus < errors.leave_one_out
     True
     """
 
@@ -166,7 +155,7 @@ def bootstrap_error(
     progress: bool = False,
     random_state: object = None,
 ) -> BootstrapError:
-    """Estimate the loss of a classifier on new rows by bootstraps, up to .632+.
+    """Estimate the loss of a classifier on unseen rows by the bootstrap, up to .632+ [1]_.
 
     Parameters
     ----------
@@ -174,11 +163,11 @@ def bootstrap_error(
         As for `sureleaf.evaluate`.
     n_bootstraps : int
     loss : {"error", "nce", "quadratic_loss", "cost"}
-        0/1 loss, log loss in nats, quadratic loss, or the mean cost a row.
+        0/1 loss, log loss in nats, quadratic loss, or the mean cost per row.
     cost : array-like of shape (m, m) or (n, m, m)
         For ``loss="cost"``: ``cost[actual][predicted]``, classes sorted.
     stratified : bool
-        Draw as many rows of each class as there are.
+        Whether each sample keeps the number of rows of each class.
 
     Returns
     -------
@@ -187,15 +176,15 @@ def bootstrap_error(
     References
     ----------
     .. [1] Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ bootstrap
-       method. JASA 92, 548-560.
+       method. Journal of the American Statistical Association 92, 548-560.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = bootstrap_error(GaussianNB(), X, y, n_bootstraps=50, random_state=0)
-    >>> round(found.training, 4), round(found.e632_plus, 2)
+    >>> errors = bootstrap_error(GaussianNB(), X, y, n_bootstraps=50, random_state=0)
+    >>> round(errors.training, 4), round(errors.e632_plus, 2)
     (0.058, 0.06)
     """
     check_estimator(estimator)
@@ -235,7 +224,7 @@ def bootstrap_error(
 
 
 def _losses(fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int) -> FloatArray | str:
-    """Loss of every row for every class under the model of some rows, or why there is none."""
+    """Return the loss of every row for every class under a model, or its error message."""
     try:
         model = fitter.fit(train, number)
         everything, of_labels = np.arange(len(fitter.table)), loss in ("error", "cost")
@@ -250,11 +239,11 @@ def _losses(fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int) 
 def _own_losses(
     fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int
 ) -> tuple[FloatArray | str, IntArray]:
-    found = _losses(fitter, train, loss, cost, number)
+    losses = _losses(fitter, train, loss, cost, number)
     counts = np.bincount(train, minlength=len(fitter.table))
-    if isinstance(found, str):
-        return found, counts
-    return found[np.arange(len(fitter.table)), fitter.table.codes], counts
+    if isinstance(losses, str):
+        return losses, counts
+    return losses[np.arange(len(fitter.table)), fitter.table.codes], counts
 
 
 def _combine(
@@ -265,10 +254,10 @@ def _combine(
     loss: str,
     failures: dict[int, str],
 ) -> BootstrapError:
-    """Put the five estimates together."""
+    """Return the five estimates from the losses."""
     n = len(table)
     scale = np.ones(n) if table.weights is None else table.weights * n / table.weights.sum()
-    # A weight of 0 takes a row out, even one of infinite loss.
+    # A weight of 0 removes a row, even one with infinite loss.
     full, losses = np.where(scale[:, None] > 0, full, 0.0), np.where(scale > 0, losses, 0.0)
     own = full[np.arange(n), table.codes]
     training = float((scale * own).mean())
@@ -304,7 +293,7 @@ def _combine(
 
 
 def _plus(training: float, out: float, gamma: float) -> tuple[float, float]:
-    """Relative overfitting rate and .632+ (Efron and Tibshirani, (28) to (32))."""
+    """Return the relative overfitting rate and .632+ (Efron and Tibshirani, (28) to (32))."""
     if not math.isfinite(out):
         return 1.0, out
     capped = min(out, gamma)
@@ -315,7 +304,7 @@ def _plus(training: float, out: float, gamma: float) -> tuple[float, float]:
 
 
 def _plain(losses: FloatArray, counts: IntArray, scale: FloatArray) -> tuple[float, float]:
-    """Mean loss of the bootstraps' models on all rows, and its standard error by influence."""
+    """Return the mean loss of the bootstrap models on all rows, and its standard error."""
     n_bootstraps, n = losses.shape
     by_bootstrap = (losses * scale).mean(axis=1)
     value = float(by_bootstrap.mean())

@@ -1,4 +1,4 @@
-"""Sizes of the growing samples of a learning curve."""
+"""Sizes of a learning curve, and rules that stop it."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,21 +13,15 @@ __all__ = ["Arithmetic", "Geometric", "NoChange", "NotWorthwhile", "Schedule", "
 
 
 class Schedule(Protocol):
-    """Anything that gives sizes.
-
-    Examples
-    --------
-    >>> Geometric(100, 2).sizes(500)
-    [100, 200, 400, 500]
-    """
+    """Gives the sizes of a learning curve."""
 
     def sizes(self, n_rows: int) -> list[int]:
-        """Return the sizes to try where there are so many training rows, all rows last."""
+        """Return the sizes for this number of training rows; all rows are the last size."""
 
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Sizes S_i = S_0 + i C (the lecture's arithmetic sampling).
+    """Sizes S_i = S_0 + i C (arithmetic sampling).
 
     Parameters
     ----------
@@ -50,14 +44,14 @@ class Arithmetic:
         check_count("step", self.step)
 
     def sizes(self, n_rows: int) -> list[int]:
-        """Return the sizes to try where there are so many training rows, all rows last."""
+        """Return the sizes for this number of training rows; all rows are the last size."""
         _check_start(self.start, n_rows)
         return [*range(self.start, n_rows, self.step), n_rows]
 
 
 @dataclass(frozen=True)
 class Geometric:
-    """Sizes S_i = S_0 C^i (the lecture's geometric sampling).
+    """Sizes S_i = S_0 C^i (geometric sampling).
 
     Parameters
     ----------
@@ -81,15 +75,15 @@ class Geometric:
             raise InvalidArgumentError(f"factor must be above 1; got {self.factor}.")
 
     def sizes(self, n_rows: int) -> list[int]:
-        """Return the sizes to try where there are so many training rows, all rows last."""
+        """Return the sizes for this number of training rows; all rows are the last size."""
         _check_start(self.start, n_rows)
-        found: list[int] = []
+        sizes: list[int] = []
         size = float(self.start)
         while round(size) < n_rows:
-            if not found or round(size) > found[-1]:
-                found.append(round(size))
+            if not sizes or round(size) > sizes[-1]:
+                sizes.append(round(size))
             size *= self.factor
-        return [*found, n_rows]
+        return [*sizes, n_rows]
 
 
 def _check_start(start: int, n_rows: int) -> None:
@@ -99,30 +93,21 @@ def _check_start(start: int, n_rows: int) -> None:
         )
 
 
-# When more rows stop paying.
-
-
 class StopRule(Protocol):
-    """Anything that looks at the last two sizes and gives a reason to stop, or None.
-
-    Examples
-    --------
-    >>> NoChange(0.01).reason(np.array([0.8, 0.8]), np.array([0.8, 0.81]), 0.5) is not None
-    True
-    """
+    """Decides by the values at the last two sizes whether a learning curve stops."""
 
     def reason(self, before: FloatArray, now: FloatArray, test_to_train: float) -> str | None:
-        """Return why to stop after these figures of the repeats (greater is better), or None."""
+        """Return the reason to stop after these values (greater is better), or None."""
 
 
 @dataclass(frozen=True)
 class NoChange:
-    """The lecture's rule: stop when the measure stops changing, m(i) = m(i + 1).
+    """Stop when the mean of the measure no longer changes, m(i) = m(i + 1).
 
     Parameters
     ----------
     tolerance : float
-        How much the mean may still change and count as the same.
+        Largest change of the mean that counts as no change.
 
     Examples
     --------
@@ -137,7 +122,7 @@ class NoChange:
             raise InvalidArgumentError(f"tolerance must be at least 0; got {self.tolerance}.")
 
     def reason(self, before: FloatArray, now: FloatArray, test_to_train: float) -> str | None:
-        """Return why to stop after these figures of the repeats (greater is better), or None."""
+        """Return the reason to stop after these values (greater is better), or None."""
         both = np.isfinite(before) & np.isfinite(now)
         if not both.any():
             return None
@@ -149,15 +134,15 @@ class NoChange:
 
 @dataclass(frozen=True)
 class NotWorthwhile:
-    """The statistical rule: stop when the next size surely gains less than is worth the rows.
+    """Stop when the gain of the last step is significantly below a worthwhile gain.
 
-    The gains of the repeats, row samples nested, are averaged with the corrected resampled t
-    interval; the curve stops when its upper end is below `gain`.
+    The curve stops when the upper end of the interval of the mean gain over repeats (corrected
+    resampled t) is below `gain`.
 
     Parameters
     ----------
     gain : float
-        The gain that would be worth going on, in units of the measure.
+        The smallest worthwhile gain, in units of the measure.
     level : float
         Level of the interval.
 
@@ -177,15 +162,15 @@ class NotWorthwhile:
             raise InvalidArgumentError(f"gain must be above 0; got {self.gain}.")
 
     def reason(self, before: FloatArray, now: FloatArray, test_to_train: float) -> str | None:
-        """Return why to stop after these figures of the repeats (greater is better), or None."""
+        """Return the reason to stop after these values (greater is better), or None."""
         gains = now - before
         gains = gains[np.isfinite(gains)]
         if len(gains) < 2:
             return None
-        found = corrected_resampled(gains, test_to_train=test_to_train, level=self.level)
-        if found.high < self.gain:
+        mean = corrected_resampled(gains, test_to_train=test_to_train, level=self.level)
+        if mean.high < self.gain:
             return (
-                f"the gain is at most {found.high:.4f} ({100 * self.level:g} % interval), "
+                f"the gain is at most {mean.high:.4f} ({100 * self.level:g} % interval), "
                 f"less than {self.gain:g}"
             )
         return None

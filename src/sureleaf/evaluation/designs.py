@@ -1,4 +1,4 @@
-"""Designs: which rows train and which rows test."""
+"""Designs: which rows train a model and which rows test it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
@@ -31,16 +31,10 @@ class Split:
     Attributes
     ----------
     train, test : ndarray of row numbers
-        A row drawn twice by a bootstrap is twice in train.
+        A row that a bootstrap sample contains twice is twice in train.
     repeat, fold : int
     without : int or None
-        The second fold that a split of nested cross-validation leaves out, else None.
-
-    Examples
-    --------
-    >>> split = Split(np.array([0, 1]), np.array([2]), repeat=0, fold=3)
-    >>> split.fold, split.without is None
-    (3, True)
+        The second left-out fold of a split of nested cross-validation, otherwise None.
     """
 
     train: IntArray
@@ -51,21 +45,14 @@ class Split:
 
 
 class Design:
-    """What the designs share: splits, the balance of the training part, plain data.
-
-    Examples
-    --------
-    >>> from sureleaf.designs import KFold
-    >>> isinstance(KFold(5), Design), KFold(5).n_splits_of(100)
-    (True, 5)
-    """
+    """Base of the designs: splits, resampling of the training part, conversion to a dict."""
 
     resample: str
     kind: ClassVar[str]
     """holdout, folds, bootstrap or nested: which intervals are valid for the design."""
 
     def n_splits_of(self, n_units: int) -> int:
-        """Return how many splits that many rows (or groups) get."""
+        """Return the number of splits of this many rows (or groups)."""
         raise NotImplementedError
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
@@ -74,13 +61,13 @@ class Design:
     def splits(
         self, classes: IntArray, *, groups: IntArray | None = None, seed: int = 0
     ) -> Iterator[Split]:
-        """Yield the splits of rows of these classes (codes), groups kept whole.
+        """Yield the splits of rows with these class codes; groups stay whole.
 
         Parameters
         ----------
-        classes : array of class codes, one a row
+        classes : array of class codes, one per row
         groups : array of group codes, optional
-            Rows of a group are never in train and test of one split.
+            Rows of a group are never in both train and test of one split.
         seed : int
             The same seed gives the same splits, on any machine.
 
@@ -96,12 +83,9 @@ class Design:
         check_choice("resample", self.resample, ("none", "over", "under"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the design as plain data; `sureleaf.designs.from_dict` reads it back."""
+        """Return the design as a dict that `sureleaf.designs.from_dict` reads."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {"design": type(self).__name__, **own}
-
-
-# k-fold, repeated k-fold, leave-one-out and nested k-fold.
 
 
 @dataclass(frozen=True)
@@ -113,14 +97,14 @@ class KFold(Design):
     n_splits : int
         Number of folds k, at least 2.
     repeats : int
-        How many partitions.
+        Number of partitions.
     stratified : bool
-        Give every fold the classes' shares.
+        Whether every fold has the class proportions of the table.
     resample : {"none", "over", "under"}
         Balance the classes of the training parts.
     time_ordered : bool
-        Rows are in the order of time: k + 1 blocks, each but the first tested by a model of all
-        earlier ones; no shuffling, no stratifying.
+        Rows are in the order of time: of k + 1 blocks, each except the first is tested by a model
+        of all earlier ones, without shuffling or stratification.
 
     Examples
     --------
@@ -142,7 +126,7 @@ class KFold(Design):
         check_count("repeats", self.repeats)
         if self.time_ordered and self.repeats > 1:
             raise InvalidArgumentError(
-                "repeats must be 1 where time_ordered=True: time has one order; "
+                "repeats must be 1 with time_ordered=True, because time has one order; "
                 f"got {self.repeats}."
             )
 
@@ -166,8 +150,8 @@ class KFold(Design):
     def _forward(self, n: int, groups: IntArray | None) -> Iterator[Split]:
         if groups is not None:
             raise InvalidArgumentError(
-                "groups cannot be kept whole where rows are split by time; "
-                "leave out groups=, or use time_ordered=False."
+                "groups cannot be kept whole if rows are split by time. "
+                "Leave out groups=, or use time_ordered=False."
             )
         check_units(n, self.n_splits + 1, None, f"{self.n_splits} blocks after a first one")
         blocks = np.array_split(np.arange(n), self.n_splits + 1)
@@ -201,7 +185,7 @@ class LeaveOneOut(Design):
     Parameters
     ----------
     stratified : bool
-        Must be False: one row cannot have the classes' shares.
+        Must be False: one row cannot have the class proportions of the table.
     resample : {"none", "over", "under"}
         Balance the classes of the training parts.
 
@@ -237,7 +221,7 @@ class LeaveOneOut(Design):
 
 @dataclass(frozen=True)
 class NestedKFold(Design):
-    """k-fold with a k-fold inside each: what the interval of Bates, Hastie and Tibshirani needs.
+    """k-fold with an inner k-fold in each, for the interval of Bates et al. [1]_.
 
     Each repeat fits k models, one without each fold, and k (k - 1) / 2 more, one without each pair
     of folds (one fit serves both folds of a pair).
@@ -247,9 +231,14 @@ class NestedKFold(Design):
     n_splits : int
         Number of folds k, at least 3.
     repeats : int
-        The more, the steadier the interval; its inventors use 200.
+        More repeats make the interval more stable; [1]_ uses 200.
     stratified, resample
         As for `KFold`.
+
+    References
+    ----------
+    .. [1] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate
+       and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
 
     Examples
     --------
@@ -287,9 +276,6 @@ class NestedKFold(Design):
                     yield Split(np.flatnonzero(~out), np.flatnonzero(out), repeat, fold, without)
 
 
-# Hold-out, once or repeatedly.
-
-
 @dataclass(frozen=True)
 class Holdout(Design):
     """Train on part of the rows, test on the rest; by default 2/3 and 1/3.
@@ -299,11 +285,11 @@ class Holdout(Design):
     test : float
         Share of the rows (or groups) to test on.
     stratified : bool
-        Give both parts the classes' shares.
+        Whether both parts have the class proportions of the table.
     resample : {"none", "over", "under"}
         Balance the classes of the training part.
     time_ordered : bool
-        Rows are in the order of time: test on the last ones, without shuffling or stratifying.
+        Rows are in the order of time: the last rows are tested, without shuffling.
 
     Examples
     --------
@@ -343,7 +329,7 @@ class Holdout(Design):
 
 @dataclass(frozen=True)
 class RepeatedHoldout(Design):
-    """Hold-out with other rows each time (random subsampling).
+    """Repeated hold-out with new random rows each time (random subsampling).
 
     Parameters
     ----------
@@ -396,20 +382,18 @@ def _random_holdout(
     return Split(np.flatnonzero(part == 0), np.flatnonzero(part == 1), repeat, 0)
 
 
-# Bootstrap samples, tested on the rows they leave out.
-
-
 @dataclass(frozen=True)
 class Bootstrap(Design):
-    """Train on as many rows as there are, drawn with replacement; test on those not drawn.
+    """Train on n of the n rows, drawn with replacement; test on the rows that are not drawn.
 
-    On average a share of 1 - (1 - 1/n)^n, near .632, of the rows is drawn (Xu, (4)).
+    On average a share of 1 - (1 - 1/n)^n of the rows is drawn, close to .632.
 
     Parameters
     ----------
     n_bootstraps : int
     stratified : bool
-        Draw as many rows of each class as there are. Groups are drawn whole and not stratified.
+        Whether each sample keeps the number of rows of each class. Groups are drawn whole and are
+        not stratified.
     resample : {"none", "over", "under"}
         Balance the classes of the training part.
 
@@ -447,7 +431,7 @@ class Bootstrap(Design):
 
 
 def _draw(members: list[IntArray], n_units: int, seed: int, number: int) -> IntArray:
-    """How often each unit is drawn; again in the rare case that none is left out."""
+    """Return how often each unit is drawn; draw again in the rare case that all are."""
     attempt = 0
     while True:
         drawn = np.concatenate(
@@ -467,16 +451,7 @@ def _draw(members: list[IntArray], n_units: int, seed: int, number: int) -> IntA
 
 
 def check_units(n_units: int, least: int, groups: object, why: str) -> None:
-    """Refuse a table that is too small for the design.
-
-    Examples
-    --------
-    >>> check_units(3, 5, None, "A partition into 5 folds")
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidArgumentError: A partition into 5 folds needs at least 5 rows; got 3.
-    Use fewer folds or more rows.
-    """
+    """Raise an error for a table that is too small for the design."""
     if n_units < least:
         unit = "rows" if groups is None else "groups"
         raise InvalidArgumentError(
@@ -487,17 +462,10 @@ def check_units(n_units: int, least: int, groups: object, why: str) -> None:
 def balance_classes(
     train: IntArray, classes: IntArray, how: str, seed: int, number: int
 ) -> IntArray:
-    """Return training rows in which the classes that occur are equally frequent.
+    """Return training rows in which all classes that occur are equally frequent.
 
-    ``"over"`` keeps every row and draws more of the rarer classes with replacement up to the
-    largest; ``"under"`` keeps as many rows of each class as the smallest has; ``"none"`` changes
-    nothing.
-
-    Examples
-    --------
-    >>> classes = np.array([0, 0, 0, 1])
-    >>> balance_classes(np.arange(4), classes, "over", seed=0, number=0).tolist()
-    [0, 1, 2, 3, 3, 3]
+    ``"over"`` keeps every row and adds rows of the rarer classes, drawn with replacement;
+    ``"under"`` keeps as many rows of each class as the rarest has; ``"none"`` changes nothing.
     """
     if how == "none":
         return train
@@ -522,7 +490,7 @@ _DESIGNS: dict[str, type[Design]] = {
 
 
 def from_dict(plain: Mapping[str, Any]) -> Design:
-    """Return the design that ``to_dict`` wrote down.
+    """Return the design that ``to_dict`` wrote.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which interval is valid for which design and question."""
+"""The interval of a measure that is valid for the design and the question."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from sureleaf.evaluation.degenerate_intervals import (
     bound_without_spread,
     interval_of_rate,
     possible_values,
-    rarest_all_alike,
+    rarest_class_is_uniform,
 )
 from sureleaf.evaluation.intervals import (
     Estimate,
@@ -33,53 +33,35 @@ from sureleaf.evaluation.intervals import (
 )
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.measures.rates import count_pairs, ratio
-from sureleaf.evaluation.prevalence_variance import share_slopes, share_variance
+from sureleaf.evaluation.prevalence_variance import prevalence_slopes, prevalence_variance
 from sureleaf.random_streams import INTERVAL, generator
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
-__all__ = ["estimate", "figures_of_splits", "is_pooled"]
+__all__ = ["estimate", "is_pooled", "values_of_splits"]
 
 
-# Figures that are ratios of counts, taken from the counts of all splits together.
+# Measures that are ratios of counts are computed from the counts of all splits together. A fold
+# with one positive row has a recall of 0 or 1, so the mean over folds is biased if counts are
+# small. The sum of the counts has no such bias. The contribution of a split follows from leaving
+# it out (the jackknife).
 #
-# A fold with one positive row has a recall of 0 or 1 and an F-measure of 0 if that row is missed,
-# whatever the precision elsewhere: the mean over folds of such ratios is biased where the rows they
-# count are few (Forman and Scholz 2010). Counts add up without bias, so the figure is that of the
-# sum of the tables. What each split contributes to it is told by leaving it out (the jackknife).
+# Forman, G. and Scholz, M. (2010). Apples-to-apples in cross-validation studies: pitfalls in
+# classifier performance measurement. ACM SIGKDD Explorations 12, 49-57.
 
 
 def is_pooled(measure: Measure) -> bool:
-    """Whether the figure is a ratio of counts that differ from split to split.
-
-    Examples
-    --------
-    >>> from sureleaf.evaluation.measures.named import NAMED
-    >>> [name for name in ("accuracy", "precision", "f_measure", "auc") if is_pooled(NAMED[name])]
-    ['precision', 'f_measure']
-    """
+    """Return whether the measure is a ratio of counts that differ between splits."""
     return measure.row_values is None and bool(measure.counted or measure.of_counts)
 
 
-def figures_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[int]) -> FloatArray:
-    """Return a figure for each split whose mean is the figure of the design.
+def values_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[int]) -> FloatArray:
+    """Return a value per split whose mean is the value of the design.
 
-    For a ratio of counts the mean is that of all counts together, and a split's distance from it
-    is that of its pseudo-value: J times the whole less J - 1 times the rest. Other measures are
-    what they are on the rows of the split, NaN where undefined.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import evaluate
-    >>> from sureleaf.evaluation.measures.named import NAMED
-    >>> judged = evaluate(GaussianNB(), *load_breast_cancer(return_X_y=True), random_state=0)
-    >>> figures = figures_of_splits(judged, NAMED["precision"], list(judged.main_splits))
-    >>> counts = judged.confusion().counts
-    >>> bool(np.isclose(figures.mean(), counts[1, 1] / counts[:, 1].sum()))
-    True
+    For a ratio of counts, the mean is the ratio of all counts together, and a split deviates from
+    it like its pseudo-value: J times the total minus J - 1 times the rest. Other measures have
+    their value on the rows of the split, NaN where undefined.
     """
     parts = [evaluation.scored(evaluation.cells_of(i)) for i in splits]
     if not is_pooled(measure):
@@ -98,7 +80,7 @@ def figures_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[i
 def _counting(
     measure: Measure, positive: int
 ) -> tuple[Callable[[Scored], FloatArray], Callable[[FloatArray], float]]:
-    """How rows are counted for the measure, and the figure of such counts."""
+    """Return how rows are counted for the measure, and its value for such counts."""
     of_counts, counted = measure.of_counts, measure.counted
     if of_counts is not None:
 
@@ -109,9 +91,9 @@ def _counting(
         return table_of, lambda table: of_counts(table, positive)
 
     def count(rows: Scored) -> FloatArray:
-        hits, among = counted(rows)  # type: ignore[misc]
+        chosen, among = counted(rows)  # type: ignore[misc]
         weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-        return np.array([weights @ (hits & among), weights @ among])
+        return np.array([weights @ (chosen & among), weights @ among])
 
     return count, lambda table: ratio(float(table[0]), float(table[1]))
 
@@ -123,61 +105,50 @@ OF_MODELS = ("holdout", "folds", "leave one out", "nested")
 def estimate(
     evaluation: "Evaluation", measure: Measure, *, level: float, of: str | None, method: str | None
 ) -> Estimate:
-    """Return the measure with the interval that the design and the question call for.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import evaluate
-    >>> from sureleaf.evaluation.measures.named import NAMED
-    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
-    >>> estimate(judged, NAMED["accuracy"], level=0.95, of="model", method=None).method
-    'Wilson, the 10 models fitted, on average'
-    """
+    """Return the measure with the interval that is valid for the design and the question."""
     check_level(level)
     kind = evaluation.design.kind
     if of is None:
         of = "model" if kind == "holdout" or method is not None else "algorithm"
     check_choice("of", of, ("model", "algorithm"))
     if of == "model":
-        found = _of_model(evaluation, measure, level, method)
+        result = _of_model(evaluation, measure, level, method)
     elif method is not None:
         raise InvalidArgumentError(
-            f"method must be left out for of='algorithm', where the design decides; got {method!r}."
+            f"method must be left out for of='algorithm': the design decides; got {method!r}."
         )
     else:
-        found = _of_algorithm(evaluation, measure, level)
-    found = _with_width(found, evaluation, measure)
+        result = _of_algorithm(evaluation, measure, level)
+    result = _with_width(result, evaluation, measure)
     failed = len(evaluation.failures)
     note = f"; {failed} of {len(evaluation.splits)} splits failed" if failed else ""
     return replace(
-        found,
-        low=max(found.low, measure.low),
-        high=min(found.high, measure.high),
-        method=found.method + note,
+        result,
+        low=max(result.low, measure.low),
+        high=min(result.high, measure.high),
+        method=result.method + note,
     )
 
 
-def _with_width(found: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
-    """Give an interval without width the one that as many rows alike have.
+def _with_width(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
+    """Give a width to an interval without one, by Wilson's bound for equal rows.
 
-    So too a figure of the table of counts (F, kappa) to which the rarest class adds no spread.
+    The same applies to F or kappa if the rows of the rarest class have no spread.
     """
-    if not math.isfinite(found.value):
-        return found
-    alike = found.high - found.low <= NO_WIDTH
-    if not alike and not (measure.of_counts and rarest_all_alike(evaluation)):
-        return found
-    n, bound, span = bound_without_spread(evaluation, measure, found.level)
+    if not math.isfinite(result.value):
+        return result
+    is_point = result.high - result.low <= NO_WIDTH
+    if not is_point and not (measure.of_counts and rarest_class_is_uniform(evaluation)):
+        return result
+    n, bound, span = bound_without_spread(evaluation, measure, result.level)
     least, most = possible_values(evaluation, measure)
-    low = min(found.low, max(found.value - bound * span, least))
-    high = max(found.high, min(found.value + bound * span, most))
-    if (low, high) == (found.low, found.high):
-        return found
-    why = "no spread" if alike else "the rarest class all found or all missed"
-    method = f"{found.method}; {why}, so Wilson's bound of 0 in {n:.4g} {_units(evaluation)}"
-    return replace(found, low=low, high=high, method=method)
+    low = min(result.low, max(result.value - bound * span, least))
+    high = max(result.high, min(result.value + bound * span, most))
+    if (low, high) == (result.low, result.high):
+        return result
+    why = "no spread" if is_point else "the rarest class all correct or all wrong"
+    method = f"{result.method}; {why}, so Wilson's bound of 0 in {n:.4g} {_units(evaluation)}"
+    return replace(result, low=low, high=high, method=method)
 
 
 def _of_model(
@@ -186,26 +157,26 @@ def _of_model(
     kind = evaluation.design.kind
     if kind not in OF_MODELS:
         raise InvalidArgumentError(
-            f"A {kind} fits many models and tests each on other rows; it says nothing of one "
-            "model. Use of='algorithm', or design=Holdout() for a model."
+            f"A {kind} design tests each of many models on different rows, so it cannot estimate "
+            "one model. Use of='algorithm', or design=Holdout() for a model."
         )
     if method is not None:
         check_choice("method", method, METHODS)
     repeats = _repeats(evaluation)
-    found = _interval_of_rows(evaluation, measure, repeats, level, method)
+    result = _interval_of_rows(evaluation, measure, repeats, level, method)
     n_models = len(evaluation.main_splits)
     which = "this model" if n_models == 1 else f"the {n_models} models fitted, on average"
-    return replace(found, method=f"{found.method}, {which}")
+    return replace(result, method=f"{result.method}, {which}")
 
 
 def _repeats(evaluation: "Evaluation") -> list[tuple[IntArray, Scored]]:
-    """Rows and predictions of each repeat, the same rows in the same order in all of them."""
+    """Return rows and predictions per repeat, with the same rows in the same order in all."""
     by_repeat: dict[int, list[IntArray]] = {}
     for i in evaluation.main_splits:
         by_repeat.setdefault(evaluation.splits[i].repeat, []).append(evaluation.cells_of(i))
     cells = [np.concatenate(parts) for parts in by_repeat.values()]
     common = evaluation.row[cells[0]]
-    for other in cells[1:]:  # a failed split takes its rows out of one repeat only
+    for other in cells[1:]:  # a failed split removes its rows from one repeat only
         common = np.intersect1d(common, evaluation.row[other])
     result = []
     for own in cells:
@@ -222,7 +193,7 @@ def _interval_of_rows(
     level: float,
     method: str | None,
 ) -> Estimate:
-    """Interval from independent rows (or groups): Wilson, DeLong or bootstrap."""
+    """Return the interval from independent rows (or groups): Wilson, DeLong or bootstrap."""
     rows, first = repeats[0]
     grouped = evaluation.groups is not None
     if method in (None, "wilson", "clopper-pearson") and measure.counted and not grouped:
@@ -257,16 +228,16 @@ def _interval_of_rows(
 def _rate_interval(
     measure: Measure, repeats: list[Scored], level: float, method: str | None
 ) -> Estimate:
-    hits = total = squares = 0.0
+    count = total = squares = 0.0
     for scored in repeats:
         counted, among = measure.counted(scored)  # type: ignore[misc]
         weights = np.ones(len(scored)) if scored.weights is None else scored.weights
-        hits += float(weights @ (counted & among))
+        count += float(weights @ (counted & among))
         total += float(weights @ among)
         squares += float(weights**2 @ among)
-    # rows of several repeats are the same rows: n is that of one; weights: n of the same variance
+    # Repeats use the same rows, so n is that of one repeat; weighted rows: the effective number.
     n = total**2 / squares / len(repeats) if squares > 0 else 0.0
-    rate = hits / total if total > 0 else 0.0
+    rate = count / total if total > 0 else 0.0
     exact = method == "clopper-pearson"
     interval = (clopper_pearson if exact else wilson)(min(rate * n, n), n, level=level)
     name = "Clopper-Pearson" if exact else "Wilson"
@@ -276,7 +247,7 @@ def _rate_interval(
 
 
 def _has_variance(rows: Scored) -> bool:
-    """Whether DeLong's variance exists: always for two classes (or its substitute)."""
+    """Return whether DeLong's variance, or its substitute for two classes, exists."""
     counts = np.bincount(rows.truth, minlength=rows.n_classes)
     return rows.n_classes == 2 or bool((counts != 1).all() and (counts > 0).sum() > 1)
 
@@ -295,8 +266,8 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     kind = evaluation.design.kind
     if kind == "holdout":
         raise InvalidArgumentError(
-            "One hold-out fits one model; it cannot show how the algorithm varies with its "
-            "training rows. Use of='model', or a design of many splits such as KFold."
+            "One hold-out fits one model, so it cannot show how the algorithm varies with its "
+            "training rows. Use of='model', or a design with many splits such as KFold."
         )
     by_rows = measure.row_values is not None
     if kind == "nested" and by_rows and not evaluation.failures:
@@ -305,14 +276,14 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         return _out_of_bag(evaluation, measure, level)
     if kind == "leave one out" and not by_rows and evaluation.groups is None:
         raise InvalidArgumentError(
-            f"{measure.name} is not defined for one row, and leave-one-out tests on one. "
+            f"{measure.name} is not defined for a test part of one row (leave-one-out). "
             "Use of='model', or KFold."
         )
     values = evaluation.split_values(measure)
     defined = values[~np.isnan(values)]
     if np.isinf(defined).any():
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
-    if len(defined) < 2 and measure.counted:  # few splits count anything, but their rows do
+    if len(defined) < 2 and measure.counted:  # all splits together have rows to count
         value = float(defined[0]) if len(defined) else 0.0
         n, (low, high) = interval_of_rate(evaluation, measure, value, level)
         name = f"Wilson of {n:.4g} {_units(evaluation)}; defined in {len(defined)} splits"
@@ -323,37 +294,36 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
             "two are needed. Use fewer folds, or of='model'."
         )
     missing, pooled = len(values) - len(defined), ""
-    if is_pooled(measure):  # a split without such rows still has its part in the sum
-        defined = figures_of_splits(evaluation, measure, list(evaluation.main_splits))
+    if is_pooled(measure):  # a split without such rows still contributes to the sum
+        defined = values_of_splits(evaluation, measure, list(evaluation.main_splits))
         pooled = ", counts pooled"
-    found = corrected_resampled(
+    result = corrected_resampled(
         defined,
         test_to_train=evaluation.test_to_train,
         level=level,
-        hidden_variance=share_variance(evaluation, share_slopes(evaluation, measure)),
+        hidden_variance=prevalence_variance(evaluation, prevalence_slopes(evaluation, measure)),
     )
     note = f"; undefined in {missing}" if missing else ""
     name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
-    return _as_wide_as_rows(
-        Estimate(found.value, found.low, found.high, level, name), evaluation, measure
+    return _at_least_wilson(
+        Estimate(result.value, result.low, result.high, level, name), evaluation, measure
     )
 
 
-def _as_wide_as_rows(found: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
-    """Let no rate be known better over splits than Wilson's interval knows it from their rows.
+def _at_least_wilson(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
+    """Widen the interval of a rate to Wilson's interval of its rows, if that is wider.
 
-    Splits may score alike by chance, all of them 1 for instance; rows that are hit or missed then
-    still say how far off a rate may be. Groups count as one row each, so only where all score
-    alike.
+    Splits may have equal values by chance, for instance all 1. Wilson's interval still shows how
+    far off the rate may be. For rows in groups, only intervals without width are widened.
     """
-    alike = found.high - found.low <= NO_WIDTH
-    if not measure.counted or (evaluation.groups is not None and not alike):
-        return found
-    n, (low, high) = interval_of_rate(evaluation, measure, found.value, found.level)
-    if found.low <= low and high <= min(found.high, measure.high):
-        return found
-    method = f"{found.method}, no shorter than Wilson's of {n:.4g} {_units(evaluation)}"
-    return replace(found, low=min(low, found.low), high=max(high, found.high), method=method)
+    is_point = result.high - result.low <= NO_WIDTH
+    if not measure.counted or (evaluation.groups is not None and not is_point):
+        return result
+    n, (low, high) = interval_of_rate(evaluation, measure, result.value, result.level)
+    if result.low <= low and high <= min(result.high, measure.high):
+        return result
+    method = f"{result.method}, no shorter than Wilson's of {n:.4g} {_units(evaluation)}"
+    return replace(result, low=min(low, result.low), high=max(high, result.high), method=method)
 
 
 def _units(evaluation: "Evaluation") -> str:
@@ -377,9 +347,9 @@ def _nested(evaluation: "Evaluation", measure: Measure, level: float) -> Estimat
         folds.append(NestedFold(values[i][1], np.concatenate(inner)))
     if not all(np.isfinite(fold.inner).all() and np.isfinite(fold.outer).all() for fold in folds):
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
-    found = nested_cv(folds, n_splits=n_splits, level=level)
+    result = nested_cv(folds, n_splits=n_splits, level=level)
     name = f"nested cross-validation over {len(folds)} outer folds, this algorithm"
-    return Estimate(found.value, found.low, found.high, level, name)
+    return Estimate(result.value, result.low, result.high, level, name)
 
 
 def _values_of(
@@ -388,7 +358,7 @@ def _values_of(
     cells = evaluation.cells_of(split)
     scored = evaluation.scored(cells)
     values = measure.row_values(scored)  # type: ignore[misc]
-    if scored.weights is not None:  # a weighted mean of losses is a mean of weighed losses
+    if scored.weights is not None:  # a weighted mean of losses is a mean of weighted losses
         values = values * scored.weights / scored.weights.mean()
     return evaluation.row[cells], values
 
@@ -403,16 +373,16 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
         cells = evaluation.cells_of(i)
         losses[b, evaluation.row[cells]] = measure.row_values(evaluation.scored(cells))  # type: ignore[misc]
         counts[b] = np.bincount(trained[i], minlength=n)
-    found = out_of_bag_mean(losses, counts, evaluation.weights)
-    if not math.isfinite(found.value):
+    result = out_of_bag_mean(losses, counts, evaluation.weights)
+    if not math.isfinite(result.value):
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
-    error = found.standard_error
+    error = result.standard_error
     name = f"leave-one-out bootstrap of {len(losses)}, this algorithm"
     if measure.counted:  # a rate: Wilson with as many rows as give the standard error
-        variance = found.value * (1 - found.value)
-        varies = min(variance, error**2) > NO_WIDTH  # all hits leave an error of rounding
+        variance = result.value * (1 - result.value)
+        varies = min(variance, error**2) > NO_WIDTH  # without errors, only rounding is left
         rows = min(variance / error**2, n) if varies else n
-        low, high = wilson(min(found.value * rows, rows), rows, level=level)
-        return Estimate(found.value, low, high, level, name)
+        low, high = wilson(min(result.value * rows, rows), rows, level=level)
+        return Estimate(result.value, low, high, level, name)
     half = float(ndtri(0.5 + level / 2)) * error
-    return Estimate(found.value, found.value - half, found.value + half, level, name)
+    return Estimate(result.value, result.value - half, result.value + half, level, name)

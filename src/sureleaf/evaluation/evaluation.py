@@ -1,4 +1,4 @@
-"""The frozen result of judging a classifier."""
+"""`Evaluation`: the frozen result of evaluating a classifier."""
 
 import hashlib
 import json
@@ -33,31 +33,20 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "Predictions", "SplitFacts", "with_priors"]
 
 
-# Out-of-sample predictions, one line for each row and split that tested it.
-
-
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What was predicted for rows that the model had not seen.
+    """Out-of-fold predictions: one entry per row and split that tested it.
 
     Attributes
     ----------
     row : ndarray of int
-        Number of the row in the table that was judged.
+        Row number in the table.
     split : ndarray of int
-        Number of the split whose model predicted it.
+        Number of the split whose model made the prediction.
     truth, prediction : ndarray of labels
     probabilities : ndarray of shape (n, m), or None
         In the order of `classes`.
     classes : ndarray of m labels
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> some = Predictions(np.array([4]), np.array([0]), np.array(["a"]), np.array(["b"]),
-    ...                    np.array([[0.4, 0.6]]), np.array(["a", "b"]))
-    >>> len(some), list(some.to_pandas().columns)
-    (1, ['row', 'split', 'truth', 'prediction', 'probability a', 'probability b'])
     """
 
     row: IntArray
@@ -72,7 +61,7 @@ class Predictions:
 
     def __repr__(self) -> str:
         extra = "" if self.probabilities is None else f", probabilities of {len(self.classes)}"
-        return f"Predictions({len(self)} of rows they were not fitted on{extra})"
+        return f"Predictions({len(self)} of unseen rows{extra})"
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
@@ -105,7 +94,7 @@ class Predictions:
 
 @dataclass(frozen=True)
 class SplitFacts:
-    """What is known of one split besides its predictions.
+    """Facts about one split, besides its predictions.
 
     Attributes
     ----------
@@ -113,15 +102,10 @@ class SplitFacts:
     without : int or None
         The second fold left out by a split of nested cross-validation.
     n_train : int
-        Different rows it was trained on.
+        Number of different training rows.
     n_test : int
     failure : str or None
-        Type and message of the error that ended it, if one did.
-
-    Examples
-    --------
-    >>> SplitFacts(0, 6, None, 90, 10, "ValueError: no").failure
-    'ValueError: no'
+        Type and message of the error that stopped it, if any.
     """
 
     repeat: int
@@ -134,9 +118,9 @@ class SplitFacts:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(TextDisplay):
-    """A classifier judged by a design: every out-of-sample prediction, and what follows from them.
+    """A classifier evaluated by a design: every out-of-fold prediction, and estimates from them.
 
-    Any measure can be computed later without refitting. Made by `sureleaf.evaluate`.
+    Any measure can be computed later without refitting. `sureleaf.evaluate` returns it.
 
     Attributes
     ----------
@@ -144,10 +128,10 @@ class Evaluation(TextDisplay):
         The estimator as text.
     design : Design
     seed : int
-        With the design it gives the same splits again.
+        With the design, it reproduces the splits.
     classes : ndarray of labels
     positive_code : int
-        Position of the positive class among them.
+        Index of the positive class.
     truth : ndarray of int
         Class code of every row of the table.
     weights, groups, cost : ndarray or None
@@ -162,10 +146,10 @@ class Evaluation(TextDisplay):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sureleaf.evaluation import evaluate
     >>> X, y = load_iris(return_X_y=True)
-    >>> judged = evaluate(GaussianNB(), X, y, random_state=0)
-    >>> judged
+    >>> evaluation = evaluate(GaussianNB(), X, y, random_state=0)
+    >>> evaluation
     Evaluation(GaussianNB() by KFold, 150 rows, 3 classes, 10 splits)
-    >>> print(judged.confusion())
+    >>> print(evaluation.confusion())
     actual |  0   1   2 | sum
     0      | 50   0   0 |  50
     1      |  0  47   3 |  50
@@ -202,7 +186,7 @@ class Evaluation(TextDisplay):
 
     @property
     def failures(self) -> dict[int, str]:
-        """Split number -> the error that ended it."""
+        """Split number -> the error that stopped it."""
         return {i: facts.failure for i, facts in enumerate(self.splits) if facts.failure}
 
     @cached_property
@@ -214,7 +198,7 @@ class Evaluation(TextDisplay):
 
     @property
     def predictions(self) -> Predictions:
-        """Out-of-sample predictions as labels: row, split, truth, prediction, probabilities."""
+        """Out-of-fold predictions as labels: row, split, truth, prediction, probabilities."""
         cells = np.isin(self.split, self.main_splits)
         table = None if self.probabilities is None else self.probabilities[cells]
         row = self.row[cells]
@@ -229,13 +213,12 @@ class Evaluation(TextDisplay):
 
     @property
     def rows_id(self) -> str:
-        """Fingerprint of the rows' labels: two evaluations of one table have the same.
+        """Fingerprint of the labels of the rows: equal for two evaluations of one table.
 
-        Of the labels only, not of the columns: the same rows with other columns, coded otherwise
-        or with one more, are what is to be compared in pairs. Two tables that differ but have the
-        same labels in the same order (sorted by class, for instance) are not told apart. Tests of
-        such pairs stay valid, for rows that have nothing in common are pairs as good as any;
-        but what they compare is two tables, which `independent=True` says.
+        It uses the labels only, because the same rows with other columns can be compared in pairs.
+        Two different tables with equal labels in the same order cannot be distinguished. Paired
+        tests of such tables stay valid, since independent rows are valid pairs, too; but they
+        compare two tables, for which `independent=True` is meant.
         """
         digest = hashlib.sha256(json.dumps([str(label) for label in self.classes]).encode())
         digest.update(self.truth.astype("<i8").tobytes())
@@ -243,7 +226,7 @@ class Evaluation(TextDisplay):
 
     @property
     def splits_id(self) -> str:
-        """Fingerprint of rows and splits: with the same one, splits can be compared in pairs."""
+        """Fingerprint of rows and splits: if equal, splits can be compared in pairs."""
         plan = json.dumps([self.design.to_dict(), self.seed], sort_keys=True)
         digest = hashlib.sha256((self.rows_id + plan).encode())
         if self.groups is not None:
@@ -252,12 +235,12 @@ class Evaluation(TextDisplay):
 
     @property
     def test_to_train(self) -> float:
-        """Test rows over (different) training rows, the mean over splits."""
+        """Mean over splits of the number of test rows by that of different training rows."""
         own = [self.splits[i] for i in self.main_splits]
         return float(np.mean([facts.n_test / facts.n_train for facts in own]))
 
     def scored(self, cells: IntArray) -> Scored:
-        """Return predictions (by their positions) as codes for a measure."""
+        """Return the predictions at these indices, in the form that measures take."""
         row = self.row[cells]
         cost = self.cost_matrix
         return Scored(
@@ -271,46 +254,38 @@ class Evaluation(TextDisplay):
         )
 
     def cells_of(self, split: int) -> IntArray:
-        """Return the positions of the predictions of one split."""
+        """Return the indices of the predictions of one split."""
         return np.arange(*np.searchsorted(self.split, [split, split + 1]))
 
     def find(self, measure: str | Measure) -> Measure:
-        """Return the measure, if the classifier gave what it needs."""
-        found = find_measure(measure)
-        if found.needs_probabilities and self.probabilities is None:
+        """Return the measure, if the evaluation has what it needs."""
+        chosen = find_measure(measure)
+        if chosen.needs_probabilities and self.probabilities is None:
             raise InvalidArgumentError(
-                f"{found.name} needs probabilities, and {self.estimator} has no predict_proba. "
+                f"{chosen.name} needs probabilities, and {self.estimator} has no predict_proba. "
                 "Use a measure of predictions, for example accuracy, or wrap the estimator in "
                 "sklearn.calibration.CalibratedClassifierCV."
             )
-        found.check_cost(self.cost_matrix)
-        return found
+        chosen.check_cost(self.cost_matrix)
+        return chosen
 
     def split_values(self, measure: str | Measure) -> FloatArray:
-        """Return the measure on the test rows of each split that worked (NaN: undefined there).
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from sureleaf.evaluation import evaluate
-        >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
-        >>> judged.split_values("accuracy").shape
-        (10,)
-        """
-        found = self.find(measure)
-        return np.array([found.of_split(self.scored(self.cells_of(i))) for i in self.main_splits])
+        """Return the measure on the test rows of each split that worked; NaN where undefined."""
+        chosen = self.find(measure)
+        return np.array([chosen.of_split(self.scored(self.cells_of(i))) for i in self.main_splits])
 
     def row_values(self, measure: str | Measure) -> tuple[IntArray, FloatArray]:
-        """Return the rows that were tested, and the mean of the measure's value of each.
+        """Return the rows that were tested, and the mean value of the measure for each.
 
         Only for measures that are means over rows: accuracy, error, losses and cost.
         """
-        found = self.find(measure)
-        if found.row_values is None:
-            raise InvalidArgumentError(f"{found.name} is no mean over rows.")
+        chosen = self.find(measure)
+        if chosen.row_values is None:
+            raise InvalidArgumentError(
+                f"{chosen.name} is not a mean over rows. Use accuracy, error, a loss or cost."
+            )
         cells = np.flatnonzero(np.isin(self.split, self.main_splits))
-        values = found.row_values(self.scored(cells))
+        values = chosen.row_values(self.scored(cells))
         times = np.bincount(self.row[cells], minlength=len(self.truth))
         sums = np.bincount(self.row[cells], values, minlength=len(self.truth))
         rows = np.flatnonzero(times)
@@ -326,23 +301,23 @@ class Evaluation(TextDisplay):
     ) -> Estimate:
         """Return a measure with an interval that is valid for the design.
 
-        Of many splits, means over rows (accuracy, losses) and areas are averaged over the splits;
-        ratios of counts (precision, recall, F, kappa, Matthews) are those of the counts of all
-        splits together, since the mean of ratios of a few rows each is biased.
+        With many splits, means over rows (accuracy, losses) and areas are averaged over splits.
+        Ratios of counts (precision, recall, F, kappa, Matthews) are computed from the counts of
+        all splits together, because a mean of ratios of few rows is biased.
 
         Parameters
         ----------
         measure : str or Measure
-            A name such as ``"accuracy"`` or ``"auc"``. ``"cost"`` is the mean cost a row of what
-            is predicted, ``"decided_cost"`` that of the decisions of least expected cost.
+            A name such as ``"accuracy"`` or ``"auc"``. ``"cost"`` is the mean cost per row of the
+            predictions, ``"decided_cost"`` that of the decisions with the least expected cost.
         level : float
         of : {"model", "algorithm"}, optional
-            Whether the interval speaks of the model(s) that were fitted, or of the algorithm,
-            trained on other rows of the same kind. By default of the model for a hold-out, of the
-            algorithm for every other design. A hold-out says nothing of the algorithm, repeated
-            hold-outs and bootstraps nothing of one model.
+            Whether the interval is for the fitted model(s), or for the algorithm, trained on
+            other rows of the same population. By default the model for a hold-out, the algorithm
+            for every other design. A hold-out has no interval for the algorithm, repeated
+            hold-outs and bootstraps have none for one model.
         method : {"wilson", "clopper-pearson", "delong", "bca"}, optional
-            Instead of the method chosen, for a model.
+            For a model: another method than the default.
 
         Returns
         -------
@@ -355,24 +330,24 @@ class Evaluation(TextDisplay):
         >>> from sklearn.naive_bayes import GaussianNB
         >>> from sureleaf.evaluation import Holdout, evaluate
         >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> judged = evaluate(GaussianNB(), X, y, design=Holdout(), random_state=1)
-        >>> print(judged.estimate("accuracy"))
+        >>> evaluation = evaluate(GaussianNB(), X, y, design=Holdout(), random_state=1)
+        >>> print(evaluation.estimate("accuracy"))
         0.9579 (95 % interval 0.9191 to 0.9785; Wilson, this model)
         """
         return estimates.estimate(self, self.find(measure), level=level, of=of, method=method)
 
     def confusion(self) -> ConfusionMatrix:
-        """Return the confusion matrix of all out-of-sample predictions, weighted if rows are."""
+        """Return the confusion matrix of all out-of-fold predictions, weighted if rows are."""
         rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
         counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
         return ConfusionMatrix(self.classes, counts)
 
     def cost(self) -> float:
-        """Return the total cost of all out-of-sample predictions, weighted if rows are."""
-        found = self.find("cost")
+        """Return the total cost of all out-of-fold predictions, weighted if rows are."""
+        chosen = self.find("cost")
         rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
         mass = len(rows) if rows.weights is None else float(rows.weights.sum())
-        return found.value(rows) * mass
+        return chosen.value(rows) * mass
 
     def _pooled(self, name: str) -> tuple[Scored, FloatArray]:
         rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
@@ -383,7 +358,7 @@ class Evaluation(TextDisplay):
         return rows, rows.probabilities
 
     def roc(self, *, positive: object = None) -> Roc:
-        """Return the ROC curve of all out-of-sample predictions for one class."""
+        """Return the ROC curve of all out-of-fold predictions for one class."""
         rows, table = self._pooled("roc")
         code = self._code(positive)
         return roc(rows.truth == code, table[:, code], sample_weight=rows.weights)
@@ -391,7 +366,7 @@ class Evaluation(TextDisplay):
     def calibration(
         self, *, positive: object = None, n_bins: int = 10, level: float = 0.95
     ) -> CalibrationCurve:
-        """Return the calibration curve, with consistency bands, of one class's probabilities."""
+        """Return the calibration curve of one class, with consistency bands."""
         rows, table = self._pooled("calibration")
         code = self._code(positive)
         return calibration_curve(
@@ -406,45 +381,35 @@ class Evaluation(TextDisplay):
     def _code(self, positive: object) -> int:
         if positive is None:
             return self.positive_code
-        found = [code for code, label in enumerate(self.classes.tolist()) if label == positive]
-        if not found:
+        codes = [code for code, label in enumerate(self.classes.tolist()) if label == positive]
+        if not codes:
             raise InvalidArgumentError(
                 f"positive must be one of {self.classes.tolist()}; got {positive!r}."
             )
-        return found[0]
+        return codes[0]
 
     def with_priors(self, in_use: ArrayLike | None = None) -> "Evaluation":
-        """Return the evaluation as it would be with other shares of the classes.
+        """Return the evaluation for other class proportions.
 
         Probabilities are corrected by Bayes' rule, predictions are the most probable classes, and
-        rows are weighed to the shares of use. Right if only the shares of the classes differ.
+        rows are weighted to the new proportions. Valid if only the class proportions differ.
 
         Parameters
         ----------
-        in_use : array-like of m positive shares, optional
-            In the order of `classes`; by default those of the table, which takes back the
-            over- or under-sampling of the design.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from sureleaf.evaluation import evaluate
-        >>> judged = evaluate(GaussianNB(), *load_breast_cancer(return_X_y=True), random_state=0)
-        >>> rare = judged.with_priors([0.01, 0.99]).confusion()
-        >>> round(float(rare.actual[0] / rare.total), 4)
-        0.01
+        in_use : array-like of m positive proportions, optional
+            In the order of `classes`; by default those of the table, which reverses the over- or
+            under-sampling of the design.
         """
         return with_priors(self, in_use)
 
     def summary(self, *, level: float = 0.95) -> "Summary":
-        """Return the main figures with their intervals, and what to beware of; prints as text."""
+        """Return the main measures with their intervals, and warnings; printed as text."""
         from sureleaf.evaluation.summary import summarise
 
         return summarise(self, level=level)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the evaluation to a file that `Evaluation.load` reads (see `store`)."""
+        """Write the evaluation to a file that `Evaluation.load` reads (format: `store`)."""
         store.save(self, path)
 
     @classmethod
@@ -453,32 +418,28 @@ class Evaluation(TextDisplay):
         return store.load(path)
 
 
-# An evaluation as it would be where the classes are more or less frequent.
-
-
 def with_priors(evaluation: "Evaluation", in_use: ArrayLike | None) -> "Evaluation":
-    """Return the evaluation with probabilities, predictions and weights for other class shares.
+    """Return the evaluation with probabilities, predictions and weights for other proportions.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sureleaf.evaluation import evaluate
-    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
-    >>> with_priors(judged, [0.5, 0.25, 0.25]).confusion().actual.tolist()
+    >>> evaluation = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> with_priors(evaluation, [0.5, 0.25, 0.25]).confusion().actual.tolist()
     [75.0, 37.5, 37.5]
     """
     if evaluation.probabilities is None:
         raise InvalidArgumentError(
-            f"Priors are corrected in probabilities, and {evaluation.estimator} has no "
-            "predict_proba."
+            f"with_priors needs probabilities, and {evaluation.estimator} has no predict_proba."
         )
     counts = np.bincount(evaluation.truth, evaluation.weights, minlength=len(evaluation.classes))
     shares = counts / counts.sum()
     wanted = shares if in_use is None else np.asarray(in_use, dtype=np.float64)
     if wanted.shape != shares.shape or not (wanted > 0).all():
         raise InvalidArgumentError(
-            f"in_use must be positive shares of the classes {evaluation.classes.tolist()}; "
+            f"in_use must be positive proportions of the classes {evaluation.classes.tolist()}; "
             f"got {wanted.tolist()}."
         )
     balanced = np.full(len(shares), 1 / len(shares))

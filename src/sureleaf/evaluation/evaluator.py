@@ -1,4 +1,4 @@
-"""Judge any classifier by a design."""
+"""`evaluate`: fit any classifier on the splits of a design and keep the predictions."""
 
 import contextlib
 import warnings
@@ -42,36 +42,23 @@ __all__ = [
 ]
 
 
-# What an estimator may offer so that fits on many parts of one table share their preparation.
-#
 # A design fits a classifier on ten, or two hundred, parts of the same rows. An estimator that would
-# read and sort those rows again each time can have a method
+# read and sort these rows again each time can have a method
 #
-#     prepare_refits(X, y, sample_weight=None) -> Refits, or None where it has no quicker way
+#     prepare_refits(X, y, sample_weight=None) -> Refits, or None if there is no faster way
 #
 # whose `Refits` fit on rows by number. The results must be those of
-# ``clone(estimator).fit(X[train], y[train])``; a `Refits` is shared by the threads that fit.
-# Estimators without the method are cloned and fitted on the rows themselves.
+# ``clone(estimator).fit(X[train], y[train])``. The threads that fit share one `Refits`. Estimators
+# without the method are cloned and fitted on the rows themselves.
 
 
 class Refit(Protocol):
-    """A model of some rows of the table, which predicts other rows of it by number.
+    """A model fitted on some rows of the table, which predicts other rows by their numbers.
 
     Attributes
     ----------
     classes_ : ndarray
-        The classes of the rows that it was fitted on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> class Coin:
-    ...     classes_ = np.array(["heads", "tails"])
-    ...     def predict_proba(self, rows):
-    ...         return np.full((len(rows), 2), 0.5)
-    ...     def predicted_class(self, probabilities):
-    ...         return probabilities.argmax(axis=1)
-    >>> coin: Refit = Coin()
+        The classes of its training rows.
     """
 
     classes_: NDArray[Any]
@@ -84,14 +71,14 @@ class Refit(Protocol):
 
 
 class Refits(Protocol):
-    """A table read once, on whose parts an estimator is fitted.
+    """A table that is read once, to fit an estimator on parts of it.
 
     Attributes
     ----------
     n_threads : int
-        How many threads the estimator may use.
+        Number of threads that the estimator may use.
     n_at_once : int
-        How many fits may be under way together, on so many threads.
+        Number of fits that may run at the same time on these threads.
 
     Examples
     --------
@@ -107,54 +94,39 @@ class Refits(Protocol):
     n_at_once: int
 
     def fit(self, estimator: Any, train: IntArray, *, n_threads: int) -> Refit:
-        """Fit on these rows, some of them perhaps repeatedly, by the estimator's parameters."""
+        """Fit on these rows, which may repeat, with the parameters of the estimator."""
 
 
 def find_refits(estimator: Any, table: Table) -> Refits | None:
-    """Ask the estimator to prepare refits on the table; None if it has none to offer.
+    """Return the refits that the estimator prepares for the table; None if it has none.
 
-    A table that it cannot read is none to offer: each fit will say what is wrong with its rows.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from sureleaf.evaluation.labelled_table import read_table
-    >>> find_refits(DummyClassifier(), read_table([[1], [2]], ["a", "b"])) is None
-    True
+    None also for a table that it cannot read: each fit will then report the error.
     """
-    # Of the type: what wraps an estimator and hands on its attributes may fit in another way.
+    # The type decides: a wrapper that forwards attributes may fit in another way.
     prepare = getattr(type(estimator), "prepare_refits", None)
     if prepare is None:
         return None
     try:
-        found: Refits | None = prepare(estimator, table.X, table.y, sample_weight=table.weights)
+        refits: Refits | None = prepare(estimator, table.X, table.y, sample_weight=table.weights)
     except (ValueError, TypeError):
         return None
-    return found
+    return refits
 
-
-# Fit on the training rows, predict the test rows; a failure is an outcome too.
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of one split.
+    """Predictions of one split, or its failure.
 
     Attributes
     ----------
     prediction : ndarray of class codes
     probabilities : ndarray of shape (n, m), or None
-        Columns in the order of all classes; a class the model never saw has probability 0.
+        Columns in the order of all classes; a class not in training has probability 0.
     failure : str or None
-        The error that ended the split, if one did.
-
-    Examples
-    --------
-    >>> split = Split(np.array([0]), np.array([1]), repeat=0, fold=0)
-    >>> Outcome(split, np.empty(0, int), None, "ValueError: no").failure
-    'ValueError: no'
+        The error that stopped the split, if any.
     """
 
     split: Split
@@ -164,7 +136,7 @@ class Outcome:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Refuse what is not a classifier, before hours of fitting.
+    """Raise an error for anything that is not a classifier, before fitting.
 
     Examples
     --------
@@ -185,16 +157,10 @@ def check_estimator(estimator: Any) -> None:
 
 
 def fresh_copy(estimator: Any, seed: int, *key: int) -> Any:
-    """Return an unfitted copy of the estimator, with nothing random left open.
+    """Return an unfitted copy of the estimator with every random_state set.
 
-    Every random_state left at None gets a seed of its own key, so that the order of the fits and
-    the number of workers change nothing.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> fresh_copy(DecisionTreeClassifier(), 0).random_state is None
-    False
+    Every random_state that is None gets a seed by its own key, so that results do not depend on
+    the order of the fits or the number of workers.
     """
     copy = clone(estimator, safe=False)
     if hasattr(copy, "get_params"):
@@ -210,28 +176,18 @@ def fresh_copy(estimator: Any, seed: int, *key: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Fitter:
-    """An estimator to be fitted on parts of one table, and asked about other parts.
+    """Fits an estimator on parts of one table, and predicts other parts.
 
     Parameters
     ----------
     estimator : scikit-learn classifier
     table : Table
     seed : int
-        Of every random_state that the estimator leaves open.
+        Seed of every random_state that the estimator leaves at None.
     refits : Refits, optional
-        What the estimator has prepared (see `sureleaf.evaluation.evaluator`); fits then share it.
+        What the estimator has prepared, if anything; the fits then share it.
     n_threads : int
-        For each fit of `refits`.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from sureleaf.evaluation.labelled_table import read_table
-    >>> table = read_table([[1], [2], [3]], ["a", "b", "b"])
-    >>> fitter = Fitter(DecisionTreeClassifier(), table, 0)
-    >>> model = fitter.fit(np.arange(3))
-    >>> fitter.predict_codes(model, np.array([0, 2]), probabilities=False)
-    (array([0, 1]), None)
+        Threads for each fit of `refits`.
     """
 
     estimator: Any
@@ -241,7 +197,7 @@ class Fitter:
     n_threads: int = 1
 
     def fit(self, train: IntArray, *key: int) -> Any:
-        """Return a model of the rows; what is random in it depends on the seed and the key."""
+        """Return a model of the rows; its random numbers depend on the seed and the key."""
         copy = fresh_copy(self.estimator, self.seed, *key)
         if self.refits is not None:
             return self.refits.fit(copy, train, n_threads=self.n_threads)
@@ -254,34 +210,34 @@ class Fitter:
     def predict_codes(
         self, model: Any, rows: IntArray, *, labels: bool = True, probabilities: bool = True
     ) -> tuple[IntArray, FloatArray | None]:
-        """Return the model's predictions of the rows as codes, and its probabilities if any.
+        """Return the predictions of the rows as codes, and their probabilities if there are any.
 
-        What is not asked for (labels, probabilities) is not computed.
+        Labels and probabilities are only computed if requested.
         """
         classes, prediction = self.table.classes, np.empty(0, dtype=np.int64)
         if self.refits is not None:
             raw = model.predict_proba(rows)
             columns = class_codes("classes_", read_labels("classes_", model.classes_), classes)
             prediction = columns[model.predicted_class(raw)] if labels else prediction
-            return prediction, _spread(raw, columns, len(classes)) if probabilities else None
+            return prediction, _all_columns(raw, columns, len(classes)) if probabilities else None
         own = take_rows(self.table.X, rows)
         if labels:
-            with _unseen_categories_expected():
-                said = read_labels("predict", np.asarray(model.predict(own)))
-            prediction = class_codes("predict", said, classes)
+            with _ignored_unseen_categories():
+                predicted = read_labels("predict", np.asarray(model.predict(own)))
+            prediction = class_codes("predict", predicted, classes)
         if not probabilities or not hasattr(model, "predict_proba"):
             return prediction, None
         known = getattr(model, "classes_", classes)
         columns = class_codes("classes_", read_labels("classes_", known), classes)
-        with _unseen_categories_expected():
+        with _ignored_unseen_categories():
             raw = check_probabilities(np.asarray(model.predict_proba(own)), len(columns))
-        return prediction, _spread(raw, columns, len(classes))
+        return prediction, _all_columns(raw, columns, len(classes))
 
     def run(self, work: Callable[..., T], jobs: Iterable[tuple[Any, ...]], n_jobs: Any) -> Any:
-        """Yield ``work(fitter, *job)`` for each job, in order, from as many workers as wanted.
+        """Yield ``work(fitter, *job)`` for each job, in order, from ``n_jobs`` workers.
 
-        Fits that share what was prepared run on threads: as many at once as there are workers, or
-        as the estimator has threads to use.
+        Fits with shared refits run on threads, as many at once as there are workers or as the
+        estimator allows.
         """
         if self.refits is None:
             workers = Parallel(n_jobs=n_jobs, return_as="generator")
@@ -294,32 +250,23 @@ class Fitter:
 
 
 def make_fitter(estimator: Any, table: Table, seed: int) -> Fitter:
-    """Prepare to fit the estimator on parts of the table.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from sureleaf.evaluation.labelled_table import read_table
-    >>> fitter = make_fitter(DummyClassifier(), read_table([[1], [2]], ["a", "b"]), 0)
-    >>> fitter.refits is None
-    True
-    """
+    """Prepare to fit the estimator on parts of the table."""
     refits = find_refits(estimator, table)
     return Fitter(estimator, table, seed, refits, 1 if refits is None else refits.n_threads)
 
 
-def _spread(raw: FloatArray, columns: IntArray, n_classes: int) -> FloatArray:
-    """Probabilities of the classes that a model knows, among those of all classes."""
+def _all_columns(raw: FloatArray, columns: IntArray, n_classes: int) -> FloatArray:
+    """Return the probabilities with one column for each of all classes."""
     if len(columns) == n_classes and bool((np.diff(columns) == 1).all()):
         return raw
-    spread = np.zeros((len(raw), n_classes))
-    spread[:, columns] = raw
-    return spread
+    table = np.zeros((len(raw), n_classes))
+    table[:, columns] = raw
+    return table
 
 
 @contextmanager
-def _unseen_categories_expected() -> Iterator[None]:
-    """Keep quiet about categories that a training part lacks: every resampling has some."""
+def _ignored_unseen_categories() -> Iterator[None]:
+    """Ignore warnings about categories that a training part lacks, which resampling causes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         yield
@@ -338,18 +285,7 @@ def _one(fitter: Fitter, split: Split, number: int) -> Outcome:
 def fit_splits(
     estimator: Any, table: Table, design: Design, *, seed: int, n_jobs: int | None
 ) -> Iterator[Outcome]:
-    """Yield the outcome of each split, in order, from as many workers as wanted.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from sureleaf.designs import KFold
-    >>> from sureleaf.evaluation.labelled_table import read_table
-    >>> table = read_table([[1], [2], [3], [4]], ["a", "a", "b", "a"])
-    >>> outcomes = fit_splits(DummyClassifier(), table, KFold(2), seed=0, n_jobs=None)
-    >>> [outcome.prediction.tolist() for outcome in outcomes]
-    [[0, 0], [0, 0]]
-    """
+    """Yield the outcome of each split, in order, from ``n_jobs`` workers."""
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
     fitter = make_fitter(estimator, table, seed)
     jobs = ((split, number) for number, split in enumerate(splits))
@@ -373,20 +309,20 @@ def evaluate(
     progress: bool = False,
     random_state: object = None,
 ) -> Evaluation:
-    """Fit a classifier on each split of a design, and keep every out-of-sample prediction.
+    """Fit a classifier on each split of a design, and keep every out-of-fold prediction.
 
     Parameters
     ----------
     estimator : scikit-learn classifier
         Anything with fit and predict; without predict_proba only measures of predictions can be
-        computed. It is copied, never changed. An error in one split is recorded, the other splits
-        are kept; only if all fail an error is raised.
+        computed. It is copied, never changed. An error in one split is recorded and the other
+        splits are kept; an error is raised only if all splits fail.
     X : array, sparse matrix or data frame (pandas, polars, Arrow)
     y : array-like of labels
     design : Design
         From `sureleaf.designs`; ten stratified folds by default.
     positive : label, optional
-        The class that recall, AUC and so on speak of; ``classes[1]`` by default.
+        The positive class of recall, AUC and similar measures; ``classes[1]`` by default.
     cost : array-like of shape (m, m) or (n, m, m), optional
         ``cost[actual][predicted]``, classes sorted.
     groups : array-like, optional
@@ -394,7 +330,7 @@ def evaluate(
     sample_weight : array-like, optional
         Weights in every measure, and in fit if the estimator takes them.
     n_jobs : int, optional
-        Workers (joblib); the numbers do not depend on it.
+        Workers (joblib); the results do not depend on it.
     progress : bool
         Draw a progress bar on the terminal.
     random_state : int, generator or None
@@ -409,8 +345,8 @@ def evaluate(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> judged = evaluate(GaussianNB(), X, y, random_state=0)
-    >>> print(judged.estimate("accuracy"))
+    >>> evaluation = evaluate(GaussianNB(), X, y, random_state=0)
+    >>> print(evaluation.estimate("accuracy"))
     0.9403 (95 % interval 0.9080 to 0.9726; corrected resampled t over 10 splits, this algorithm)
     """
     check_estimator(estimator)
@@ -428,11 +364,11 @@ def evaluate(
         what="Fitting",
         shown=progress or None,
     )
-    # Training rows are let go at once: those of many splits together are large.
-    found = [(_facts(o), o.split.test, o.prediction, o.probabilities) for o in outcomes]
-    splits = tuple(facts for facts, *_ in found)
-    _refuse_if_all_failed(splits, estimator)
-    worked = [part for facts, *part in found if facts.failure is None]
+    # Training rows are not kept: those of many splits together are large.
+    parts = [(_facts(o), o.split.test, o.prediction, o.probabilities) for o in outcomes]
+    splits = tuple(facts for facts, *_ in parts)
+    _check_any_worked(splits, estimator)
+    worked = [part for facts, *part in parts if facts.failure is None]
     tests, predictions, tables = zip(*worked, strict=True)
     sizes = [0 if facts.failure else facts.n_test for facts in splits]
     return Evaluation(
@@ -457,8 +393,8 @@ def _read_cost(cost: ArrayLike, table: Table) -> Any:
     matrix = check_cost(cost, len(table.classes), len(table))
     if matrix.shape[-1] != len(table.classes):
         raise InvalidArgumentError(
-            "cost must have no abstain column here: predict never abstains. "
-            "Use sureleaf.decide with the predictions' probabilities."
+            "cost must have no abstain column here, because predict never abstains. "
+            "Use sureleaf.decide with the predicted probabilities."
         )
     return matrix
 
@@ -471,7 +407,7 @@ def _facts(outcome: Outcome) -> SplitFacts:
     )
 
 
-def _refuse_if_all_failed(splits: tuple[SplitFacts, ...], estimator: Any) -> None:
+def _check_any_worked(splits: tuple[SplitFacts, ...], estimator: Any) -> None:
     if all(facts.failure for facts in splits if facts.without is None):
         raise FailedFitError(
             f"{describe(estimator)} failed on every one of {len(splits)} splits, first with "
@@ -483,20 +419,13 @@ def _remedy(failure: str | None) -> str:
     if "could not convert string" not in (failure or ""):
         return ""
     return (
-        ". It takes numbers only: put an encoder before it, such as "
+        ". It takes only numbers: put an encoder before it, such as "
         "make_pipeline(OneHotEncoder(handle_unknown='ignore'), ...)."
     )
 
 
 def describe(estimator: Any) -> str:
-    """Return the estimator as one line of text.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> describe(GaussianNB())
-    'GaussianNB()'
-    """
+    """Return the estimator as one line of text."""
     text = type(estimator).__name__
     with contextlib.suppress(Exception):  # a repr that fails must not end an evaluation
         text = " ".join(repr(estimator).split())

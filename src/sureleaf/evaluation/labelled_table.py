@@ -1,4 +1,4 @@
-"""What a classifier is judged on: the rows, their labels, weights and groups, checked."""
+"""The table of an evaluation: rows, labels, weights and groups, checked and coded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,20 +31,12 @@ __all__ = [
 ]
 
 
-# Labels as codes: which classes there are, and which of them is the positive one.
-
 SMALL_RANGE = 1 << 16
-"""Whole numbers in a range this small are coded by look-up instead of by search."""
+"""Whole numbers in a range of this size are coded by a look-up table."""
 
 
 def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[LabelArray, LabelArray]:
-    """Return true and predicted labels as arrays of the same length and kind of label.
-
-    Examples
-    --------
-    >>> [labels.tolist() for labels in read_pair(["a", "b"], ["a", "a"])]
-    [['a', 'b'], ['a', 'a']]
-    """
+    """Return true and predicted labels as arrays of the same length and kind of label."""
     actual, predicted = read_labels("truth", truth), read_labels("prediction", prediction)
     check_same_length(truth=actual, prediction=predicted)
     if len(actual) == 0:
@@ -62,13 +54,7 @@ def read_pair(truth: ArrayLike, prediction: ArrayLike) -> tuple[LabelArray, Labe
 
 
 def find_classes(labels: ArrayLike | Sequence[Any] | None, *arrays: LabelArray) -> LabelArray:
-    """Return the classes: those named by `labels` in that order, else those seen, sorted.
-
-    Examples
-    --------
-    >>> find_classes(None, np.array([3, 1]), np.array([2, 3])).tolist()
-    [1, 2, 3]
-    """
+    """Return the classes: those named by `labels` in that order, else those seen, sorted."""
     if labels is not None:
         classes = read_labels("labels", labels)
         if len(np.unique(classes)) != len(classes):
@@ -96,13 +82,7 @@ def _distinct(array: LabelArray) -> LabelArray:
 
 
 def class_codes(name: str, array: LabelArray, classes: LabelArray) -> IntArray:
-    """Return for each label its position among the classes; an unknown one is an error.
-
-    Examples
-    --------
-    >>> class_codes("y", np.array(["b", "a"]), np.array(["a", "b"])).tolist()
-    [1, 0]
-    """
+    """Return for each label its position among the classes; an unknown one is an error."""
     if array.dtype.kind in "iub" and classes.dtype.kind in "iub" and len(classes) and len(array):
         low, high = int(classes.min()), int(classes.max())
         span = high - low + 1
@@ -128,16 +108,7 @@ def class_codes(name: str, array: LabelArray, classes: LabelArray) -> IntArray:
 
 
 def check_kind(positive: object, labels: LabelArray) -> None:
-    """Refuse a positive class of another kind than the labels, which none of them can equal.
-
-    Examples
-    --------
-    >>> check_kind("1", np.array([0, 1]))
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidTypeError: positive must be the same kind of label as truth and
-    prediction; got '1' and, for example, 0.
-    """
+    """Refuse a positive class of another kind than the labels, which none of them can equal."""
     if labels.dtype.kind in "USiufb" and isinstance(positive, str) != (labels.dtype.kind in "US"):
         raise InvalidTypeError(
             "positive must be the same kind of label as truth and prediction; "
@@ -146,13 +117,7 @@ def check_kind(positive: object, labels: LabelArray) -> None:
 
 
 def positive_class(positive: object, classes: LabelArray) -> int:
-    """Return the code of the positive class; None is the second of two classes.
-
-    Examples
-    --------
-    >>> positive_class(None, np.array(["no", "yes"]))
-    1
-    """
+    """Return the code of the positive class; None is the second of two classes."""
     if positive is None:
         if len(classes) == 2:
             return 1
@@ -171,13 +136,7 @@ def positive_class(positive: object, classes: LabelArray) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows and what is known of them; labels and groups as codes too.
-
-    Examples
-    --------
-    >>> read_table([[1], [2]], ["a", "b"]).classes.tolist()
-    ['a', 'b']
-    """
+    """Rows and what is known of them; labels and groups as codes too."""
 
     X: Any
     y: LabelArray
@@ -199,14 +158,7 @@ def read_table(
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Table:
-    """Check what is to be judged, and code labels and groups.
-
-    Examples
-    --------
-    >>> table = read_table([[1], [2], [3]], ["no", "yes", "no"])
-    >>> len(table), table.codes.tolist(), table.positive
-    (3, [0, 1, 0], 1)
-    """
+    """Check the table of an evaluation, and code its labels and groups."""
     labels = read_labels("y", y)
     if not hasattr(X, "shape") and not hasattr(X, "__array__"):
         X = np.asarray(X)
@@ -218,7 +170,7 @@ def read_table(
     classes = find_classes(None, labels)
     if len(classes) < 2:
         raise InvalidArgumentError(
-            f"y must hold at least two classes to judge a classifier; got {classes.tolist()}."
+            f"y must hold at least two classes to evaluate a classifier; got {classes.tolist()}."
         )
     code = 1 if positive is None else positive_class(positive, classes)
     group_codes = None
@@ -235,13 +187,7 @@ def read_table(
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:
-    """Return some rows of an array, sparse matrix or any data frame, as the same kind.
-
-    Examples
-    --------
-    >>> take_rows(np.array([[1], [2], [3]]), np.array([2, 0])).tolist()
-    [[3], [1]]
-    """
+    """Return some rows of an array, sparse matrix or any data frame, as the same kind."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return X[rows]
     frame = nw.from_native(X, eager_only=True, pass_through=True)

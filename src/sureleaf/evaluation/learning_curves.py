@@ -1,4 +1,4 @@
-"""Learning curves: schedules, stop rules, the law they follow, rows for a target."""
+"""Learning curves: a measure at growing numbers of training rows, and rows for a target."""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from sureleaf.evaluation.labelled_table import read_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
 from sureleaf.evaluation.power_law import PowerLaw, fit_power_law
-from sureleaf.evaluation.prevalence_variance import slopes_of, variance_of_shares
+from sureleaf.evaluation.prevalence_variance import slopes_of_rows, variance_of_rows
 from sureleaf.formatting import TextDisplay
 from sureleaf.progress import track
 from sureleaf.random_streams import CURVE, PARTITION, generator, read_seed, shuffled
@@ -44,11 +44,9 @@ __all__ = [
 ]
 
 
-# A learning curve as a result: figures at each size, the law they follow, rows for a target.
-
 N_REFITS = 200
 FARTHEST = 10_000
-"""How many times the largest size is looked at for a target."""
+"""A target is searched up to this multiple of the largest size."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +58,12 @@ class RowsFor(TextDisplay):
     measure : str
     target : float
     rows, low, high : float
-        Training rows in all, and their prediction interval; infinite where out of reach.
+        Total training rows, and their prediction interval; infinite if out of reach.
     available : int
-        Training rows there are.
+        Number of training rows available.
     level : float
     limit : float
-        What the measure comes to with rows without end.
+        Value of the measure for infinitely many rows.
 
     Examples
     --------
@@ -84,7 +82,7 @@ class RowsFor(TextDisplay):
 
     @property
     def more(self) -> float:
-        """Rows beyond those there are; not positive if the target is reached."""
+        """Additional rows; 0 or negative if the target is reached."""
         return self.rows - self.available
 
     def __str__(self) -> str:
@@ -114,20 +112,20 @@ class LearningCurve(TextDisplay):
     ----------
     measure : Measure
     sizes : ndarray of int
-        Training rows; each sample holds the smaller ones.
+        Training rows; each sample contains the smaller ones.
     values : ndarray of shape (repeats, sizes)
         NaN where a fit failed or the measure was undefined.
     n_rows : int
-        Training rows there were.
+        Number of training rows available.
     test_to_train : float
-        Test rows over all training rows, for the corrected intervals.
+        Number of test rows by that of all training rows, for the corrected intervals.
     level : float
     stopped : str or None
-        Why the curve ended before all rows were used.
+        Why the curve stopped before all rows were used.
     failures : dict of (repeat, size) to str
     seed : int
     hidden : ndarray of shape (sizes,), optional
-        Variance at each size that the repeats do not show, as they have the same class shares.
+        Variance at each size that the repeats cannot show: they have equal class proportions.
 
     Examples
     --------
@@ -166,33 +164,33 @@ class LearningCurve(TextDisplay):
         if len(defined) < 2:
             value = float(defined[0]) if len(defined) else math.nan
             return Estimate(value, self.measure.low, self.measure.high, self.level, "too few")
-        found = corrected_resampled(
+        mean = corrected_resampled(
             defined, test_to_train=self.test_to_train, level=self.level, hidden_variance=hidden
         )
-        low, high = found.low, found.high
+        low, high = mean.low, mean.high
         span, n_test = self.measure.high - self.measure.low, self.test_to_train * self.n_rows
-        if high - low < 1e-12 and math.isfinite(span):  # all alike, and yet not certain
+        if high - low < 1e-12 and math.isfinite(span):  # equal values are still uncertain
             bound = wilson(0, n_test, level=self.level).high * span
             low, high = low - bound, high + bound
             name += f"; no spread, so Wilson's bound of 0 in {n_test:.0f} test rows"
         low, high = max(low, self.measure.low), min(high, self.measure.high)
-        return Estimate(found.value, low, high, self.level, name)
+        return Estimate(mean.value, low, high, self.level, name)
 
     @property
     def means(self) -> FloatArray:
         """The mean at each size."""
-        return np.array([found.value for found in self.estimates])
+        return np.array([estimate.value for estimate in self.estimates])
 
     @cached_property
     def power_law(self) -> PowerLaw:
-        """The power law fitted to the means, sizes weighted by how sure they are."""
+        """The power law fitted to the means, with sizes weighted by their precision."""
         usable = np.isfinite(self.means)
         return self._fit(self.values[:, usable], self.sizes[usable])
 
     def _fit(self, values: FloatArray, sizes: IntArray) -> PowerLaw:
         means = np.nanmean(values, axis=0)
         spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(len(sizes))
-        floor = max(float(np.mean(spread)) / 10, 1e-12)  # a size without spread is not certain
+        floor = max(float(np.mean(spread)) / 10, 1e-12)  # a size without spread is still uncertain
         return fit_power_law(
             sizes,
             means,
@@ -208,8 +206,7 @@ class LearningCurve(TextDisplay):
         usable = np.isfinite(self.values).all(axis=0)
         if usable.sum() < 3 or len(self.values) < 2:
             raise InvalidArgumentError(
-                "A prediction interval needs two repeats and three sizes where none failed or was "
-                "undefined; got "
+                "A prediction interval needs two repeats and three sizes without failures; got "
                 f"{len(self.values)} repeats and {usable.sum()} such sizes."
             )
         random = generator(self.seed, CURVE)
@@ -219,14 +216,14 @@ class LearningCurve(TextDisplay):
 
     @cached_property
     def _scatter(self) -> float:
-        """How far means lie from the law."""
+        """Standard deviation of the means around the law."""
         usable = np.isfinite(self.means)
         residuals = self.means[usable] - self.power_law(self.sizes[usable])
         return math.sqrt(float((residuals**2).sum()) / max(len(residuals) - 3, 1))
 
     @cached_property
     def _last_scatter(self) -> float:
-        """How far a mean at the largest size would lie from the law: small sizes scatter more."""
+        """Standard deviation around the law at the largest size; small sizes scatter more."""
         usable = np.isfinite(self.means)
         values = self.values[:, usable]
         spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(usable.sum())
@@ -238,9 +235,9 @@ class LearningCurve(TextDisplay):
     def predict(self, n_rows: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the measure at other sizes, and the ends of its prediction interval.
 
-        The interval holds what the law's fit leaves open (repeats are bootstrapped, their spread
-        enlarged by the correction for overlapping rows), how far means lie from the law, and what
-        other shares of the classes would change.
+        The interval includes the uncertainty of the fit (repeats are bootstrapped, and their spread
+        is corrected for overlapping rows), the scatter of the means around the law, and the
+        variance from the class proportions.
 
         Examples
         --------
@@ -267,10 +264,10 @@ class LearningCurve(TextDisplay):
         return centre, np.minimum(low, centre), np.maximum(high, centre)
 
     def gain(self, from_rows: float, to_rows: float) -> Estimate:
-        """Return what the measure changes by between two sizes, with its prediction interval.
+        """Return the change of the measure between two sizes, with its prediction interval.
 
-        Narrower than the intervals at the two sizes would suggest: a test set that is easy is
-        easy at both.
+        It is narrower than the intervals at the two sizes suggest, because both are measured on
+        the same test rows.
 
         Examples
         --------
@@ -289,8 +286,8 @@ class LearningCurve(TextDisplay):
         noise = generator(self.seed, CURVE, 2).normal(0, self._last_scatter, size=len(draws))
         draws = value + (draws - draws.mean()) * inflate + noise
         tail = (1 - self.level) / 2
-        room = self.measure.low - before, self.measure.high - before
-        low, high = np.quantile(draws, [tail, 1 - tail]).clip(*room)
+        bounds = self.measure.low - before, self.measure.high - before
+        low, high = np.quantile(draws, [tail, 1 - tail]).clip(*bounds)
         name = f"power law, {len(draws)} bootstraps of {len(self.values)} repeats"
         return Estimate(value, min(float(low), value), max(float(high), value), self.level, name)
 
@@ -305,7 +302,7 @@ class LearningCurve(TextDisplay):
         Returns
         -------
         RowsFor
-            Prints as a sentence: "1,400 more rows for accuracy 0.9 (95 % prediction interval:
+            Printed as a sentence: "1,400 more rows for accuracy 0.9 (95 % prediction interval:
             900 to 2,800 more)".
 
         Examples
@@ -314,13 +311,13 @@ class LearningCurve(TextDisplay):
         >>> n = np.array([50, 100, 200, 400])
         >>> values = 0.92 - 0.6 / np.sqrt(n) + np.array([[0.002], [0.0], [-0.002]])
         >>> curve = LearningCurve(NAMED["accuracy"], n, values, 400, 0.5, 0.95, None, {}, 0)
-        >>> found = curve.rows_for(0.9)
-        >>> found.rows, found.more, found.low < 900 < found.high
+        >>> needed = curve.rows_for(0.9)
+        >>> needed.rows, needed.more, needed.low < 900 < needed.high
         (900.0, 500.0, True)
         """
         law = self.power_law
         sign = 1 if self.measure.greater_is_better else -1
-        flat = law.height == 0  # a level law has its limit at once, and nothing beyond it
+        flat = law.height == 0  # a flat law is at its limit from the start
         rows = (
             (0.0 if sign * law.limit >= sign * target else math.inf)
             if flat
@@ -463,9 +460,9 @@ def learning_curve(
     check_estimator(estimator)
     check_level(level)
     table = read_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
-    found = find_measure(measure)
+    chosen = find_measure(measure)
     matrix = None if cost is None else check_cost(cost, len(table.classes), len(table))
-    found.check_cost(matrix)
+    chosen.check_cost(matrix)
     seed = read_seed(random_state)
     design = RepeatedHoldout(repeats, test)
     splits = list(design.splits(table.codes, groups=table.groups, seed=seed))
@@ -475,13 +472,13 @@ def learning_curve(
     sizes = schedule.sizes(n_rows)
     fitter = make_fitter(estimator, table, seed)
     columns: list[Any] = []
-    hidden: list[float] = []  # by the shares of the classes, which all repeats have alike
+    hidden: list[float] = []  # variance from the class proportions, equal in all repeats
     failures: dict[tuple[int, int], str] = {}
     stopped = None
     steps = track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
     for i, size in enumerate(steps):
         jobs = [
-            (s, order[:size], found, matrix, i) for s, order in zip(splits, orders, strict=True)
+            (s, order[:size], chosen, matrix, i) for s, order in zip(splits, orders, strict=True)
         ]
         outcomes = list(fitter.run(_one, jobs, n_jobs))
         failures |= {(r, size): o for r, o in enumerate(outcomes) if isinstance(o, str)}
@@ -489,19 +486,19 @@ def learning_curve(
         columns.append(np.array([np.nan if isinstance(o, str) else o[0] for o in outcomes]))
         slopes = np.mean([o[1] for o in worked], axis=0) if worked else np.zeros(1)
         hidden.append(
-            variance_of_shares(table.codes, slopes, table.weights, table.groups) if worked else 0.0
+            variance_of_rows(table.codes, slopes, table.weights, table.groups) if worked else 0.0
         )
         if stop is not None and i > 0 and i < len(sizes) - 1:
-            sign = 1 if found.greater_is_better else -1
+            sign = 1 if chosen.greater_is_better else -1
             stopped = stop.reason(sign * columns[-2], sign * columns[-1], ratio)
             if stopped:
                 break
     values = np.column_stack(columns)
     if np.isnan(values).all():
-        why = next(iter(failures.values()), f"{found.name} is undefined on the test rows")
+        why = next(iter(failures.values()), f"{chosen.name} is undefined on the test rows")
         raise FailedFitError(f"{describe(estimator)} failed at every size, first with {why}")
     return LearningCurve(
-        found,
+        chosen,
         np.array(sizes[: values.shape[1]]),
         values,
         n_rows,
@@ -517,7 +514,7 @@ def learning_curve(
 def _one(
     fitter: Fitter, split: Split, train: IntArray, measure: Measure, cost: Any, number: int
 ) -> tuple[float, FloatArray] | str:
-    """Figure of the test rows, and how it gains with each class's share; or what went wrong."""
+    """Return the measure of the test rows and its prevalence slopes; or the error message."""
     table = fitter.table
     try:
         model = fitter.fit(train, split.repeat, number)
@@ -538,4 +535,4 @@ def _one(
         len(table.classes),
         table.positive,
     )
-    return measure.of_split(rows), slopes_of(measure, rows)
+    return measure.of_split(rows), slopes_of_rows(measure, rows)

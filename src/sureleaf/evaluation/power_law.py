@@ -1,4 +1,4 @@
-"""The curve that learning follows, and where it will be."""
+"""The power law that a learning curve follows."""
 
 import math
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ __all__ = ["PowerLaw", "fit_power_law"]
 
 
 SLOWEST, FASTEST = 0.05, 3.0
-"""Exponents that are tried: beyond them a curve is flat, or done at the first size."""
+"""Range of the exponent: beyond it a curve is flat, or has reached its limit at once."""
 
 MOST_EXPONENT = 700.0
-"""Beyond e to this there are no floats, and no rows."""
+"""e to the power of this is close to the largest float."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class PowerLaw:
     Attributes
     ----------
     limit : float
-        What the measure comes to with rows without end.
+        Value of the measure for infinitely many rows.
     height : float
-        Positive where more rows give more, negative where they give less (losses).
+        Positive if the measure grows with the rows, negative if it falls (losses).
     rate : float
-        How fast it gets there.
+        How fast the measure approaches the limit.
 
     Examples
     --------
@@ -45,8 +45,8 @@ class PowerLaw:
 
     def __call__(self, n: ArrayLike) -> float | FloatArray:
         """Return the measure at n rows."""
-        found = self.limit - self.height * np.asarray(n, dtype=np.float64) ** -self.rate
-        return float(found) if found.ndim == 0 else found
+        value = self.limit - self.height * np.asarray(n, dtype=np.float64) ** -self.rate
+        return float(value) if value.ndim == 0 else value
 
     def rows_for(self, target: float) -> float:
         """Return the rows at which the measure reaches the target; infinite if never."""
@@ -70,8 +70,8 @@ def fit_power_law(
 ) -> PowerLaw:
     """Fit a power law by weighted least squares.
 
-    For each rate the limit and height are a linear problem with bounds; the rate is searched on
-    ever finer grids, so that the fit cannot diverge.
+    For each rate, limit and height solve a linear problem with bounds. The rate is searched on
+    finer and finer grids, so that the fit cannot diverge.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def fit_power_law(
         At least three sizes.
     weights : array-like, optional
     increasing : bool
-        Whether more rows give more of the measure.
+        Whether the measure grows with the rows.
     low, high : float
         Range of the measure, for the limit.
 
@@ -97,20 +97,20 @@ def fit_power_law(
     n, y = np.asarray(sizes, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if len(n) < 3:
         raise InvalidArgumentError(
-            f"A power law needs the measure at three sizes at least; got {len(n)}. "
-            "Use a schedule of more sizes, or no stop rule."
+            f"A power law needs the measure at three or more sizes; got {len(n)}. "
+            "Use a schedule with more sizes, or no stop rule."
         )
     w = np.ones(len(n)) if weights is None else np.asarray(weights, dtype=np.float64)
-    scale = n.min()  # keeps the two columns of the linear problem of one size
+    scale = n.min()  # keeps the two columns of the linear problem at the same scale
     rates = np.geomspace(SLOWEST, FASTEST, 41)
-    for _ in range(5):  # each round looks 20 times closer
+    for _ in range(5):  # each grid is 20 times finer
         cost, limit, height = _solve(n / scale, y, w, rates, increasing, low, high)
         best = int(np.argmin(cost))
-        found = PowerLaw(
+        law = PowerLaw(
             float(limit[best]), float(height[best] * scale ** rates[best]), float(rates[best])
         )
         rates = np.linspace(rates[max(best - 1, 0)], rates[min(best + 1, 40)], 41)
-    return found
+    return law
 
 
 def _solve(
@@ -122,10 +122,10 @@ def _solve(
     low: float,
     high: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Cost, limit and height of the best curve of each rate, within the bounds.
+    """Return cost, limit and height of the best curve for each rate, within the bounds.
 
-    The best is the free solution where that is allowed, else one with the limit at a bound or the
-    height at 0: the problem is convex, so its optimum lies on the boundary then.
+    The best is the unconstrained solution if it is allowed. Otherwise it lies on the boundary,
+    with the limit at a bound or the height at 0, because the problem is convex.
     """
     x = -(n[None, :] ** -rates[:, None])
     mean_x, mean_y = (x @ w) / w.sum(), float(w @ y) / w.sum()

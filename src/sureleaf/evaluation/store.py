@@ -1,4 +1,4 @@
-"""Evaluations as files.
+"""Evaluations as files: `save` and `load`.
 
 An evaluation is one ``.npz`` file (a zip of plain numpy arrays, no pickle):
 
@@ -7,9 +7,9 @@ An evaluation is one ``.npz`` file (a zip of plain numpy arrays, no pickle):
                           ``estimator``, ``design``, ``seed``, ``classes``, ``positive``,
                           ``splits`` (repeat, fold, without, n_train, n_test, failure)
 ``truth``                 class code of every row
-``row split prediction``  one entry a prediction: row number, split number, class code
-``probabilities``         predictions by classes; left out if there are none
-``weights groups cost``   left out if there are none
+``row split prediction``  one entry per prediction: row number, split number, class code
+``probabilities``         predictions by classes; missing if there are none
+``weights groups cost``   missing if there are none
 ========================  ==========================================================
 """
 
@@ -47,7 +47,7 @@ UNREADABLE = (
 
 
 def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
-    """Write an evaluation; the file appears whole or not at all.
+    """Write an evaluation; the file appears complete or not at all.
 
     Examples
     --------
@@ -55,9 +55,9 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sureleaf.evaluation import evaluate
-    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
+    >>> evaluation = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(judged, folder + "/iris.npz")
+    ...     save(evaluation, folder + "/iris.npz")
     ...     load(folder + "/iris.npz")
     Evaluation(GaussianNB() by KFold, 150 rows, 3 classes, 10 splits)
     """
@@ -94,15 +94,7 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> "Evaluation":
-    """Read an evaluation that `save` wrote; a file that is not one is named in the error.
-
-    Examples
-    --------
-    >>> load("nowhere.npz")
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidArgumentError: nowhere.npz does not exist.
-    """
+    """Read an evaluation that `save` wrote."""
     from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 
     header, arrays = _read(Path(path))
@@ -131,7 +123,7 @@ def load(path: str | PathLike[str]) -> "Evaluation":
 
 
 def _check(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Refuse arrays that do not fit together, before a measure trips over them."""
+    """Raise an error for arrays that do not fit together."""
     n_classes, n_splits = len(header["classes"]), len(header["splits"])
     n_rows, n_cells = len(arrays["truth"]), len(arrays["row"])
     for name, limit, length in (
@@ -155,7 +147,7 @@ def _check(header: dict[str, Any], arrays: dict[str, Any]) -> None:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
-        # opened here, because numpy leaves a file open that turns out to be no archive
+        # opened here, because numpy leaves a file open that is not an archive
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays.pop("header").tobytes())
@@ -163,14 +155,14 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise InvalidArgumentError(f"{path} does not exist.") from None
     except UNREADABLE as problem:
         raise InvalidArgumentError(
-            f"{path} is no evaluation that Sureleaf saved, or is damaged ({problem}). "
+            f"{path} is not an evaluation saved by Sureleaf, or is damaged ({problem}). "
             "Save the evaluation again."
         ) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise InvalidArgumentError(f"{path} is no evaluation that Sureleaf saved.")
+        raise InvalidArgumentError(f"{path} is not an evaluation saved by Sureleaf.")
     if header.get("version") != VERSION:
         raise InvalidArgumentError(
             f"{path} has version {header.get('version')!r} of the format; this Sureleaf reads "
-            f"{VERSION}. Read it with a newer Sureleaf."
+            f"version {VERSION}. Read it with a newer Sureleaf."
         )
     return header, arrays

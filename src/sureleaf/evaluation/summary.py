@@ -1,4 +1,4 @@
-"""The main figures of an evaluation in words, and what to beware of."""
+"""`Evaluation.summary`: the main measures with intervals, and warnings."""
 
 import math
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import ConfusionMatrix
 from sureleaf.evaluation.measures.named import NAMED
-from sureleaf.formatting import TextDisplay
+from sureleaf.formatting import TextDisplay, percentage
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
 __all__ = ["Summary", "summarise"]
 
-FIGURES = (
+MEASURES = (
     "accuracy",
     "balanced_accuracy",
     "precision",
@@ -33,16 +33,16 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class Summary(TextDisplay):
-    """What an evaluation comes to.
+    """The main measures of an evaluation, and warnings about them.
 
     Attributes
     ----------
     title : str
     estimates : dict of str to Estimate
     majority : float
-        Accuracy of always saying the most frequent class.
+        Accuracy of the baseline, which always predicts the most frequent class.
     warnings : tuple of str
-        What the figures hide: missed classes, failed splits, infinite losses.
+        Facts that the measures do not show: missed classes, failed splits, infinite losses.
 
     Examples
     --------
@@ -51,8 +51,8 @@ class Summary(TextDisplay):
     >>> X, y = np.zeros((1000, 1)), np.repeat([0, 1], [990, 10])
     >>> for warning in evaluate(DummyClassifier(), X, y, random_state=0).summary().warnings:
     ...     print(warning)
-    Accuracy 0.9900 is no more than always saying 0 gives (0.9900).
-    Class 1: none of its 10 rows was found.
+    Accuracy 99.0 % is no higher than the baseline, which always predicts 0 (99.0 %).
+    Class 1: none of its 10 rows was predicted correctly.
     """
 
     title: str
@@ -63,10 +63,10 @@ class Summary(TextDisplay):
     def __str__(self) -> str:
         lines = [self.title, ""]
         width = max(len(name) for name in self.estimates)
-        for name, found in self.estimates.items():
-            lines.append(f"  {name.ljust(width)}  {found}")
+        for name, estimate in self.estimates.items():
+            lines.append(f"  {name.ljust(width)}  {estimate}")
             if name == "accuracy":
-                lines.append(f"  {'majority class'.ljust(width)}  {self.majority:.4f}")
+                lines.append(f"  {'baseline'.ljust(width)}  {self.majority:.4f}")
         lines.extend(f"  ! {warning}" for warning in self.warnings)
         return "\n".join(lines)
 
@@ -74,20 +74,10 @@ class Summary(TextDisplay):
 
 
 def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
-    """Return the summary of an evaluation.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import evaluate
-    >>> judged = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
-    >>> list(summarise(judged, level=0.95).estimates)
-    ['accuracy', 'balanced_accuracy', 'auc', 'nce', 'quadratic_loss']
-    """
+    """Return the summary of an evaluation."""
     estimates, warnings = {}, []
     two = len(evaluation.classes) == 2
-    for name in FIGURES:
+    for name in MEASURES:
         needs_two = name in ("precision", "recall", "f_measure")
         if (
             (needs_two and not two)
@@ -101,8 +91,8 @@ def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
             warnings.append(f"{name}: {problem}")
     confusion = evaluation.confusion()
     majority = float(np.max(confusion.actual) / confusion.total)
-    warnings += _traps(confusion, majority)
-    warnings += _gaps(evaluation, estimates)
+    warnings += _class_warnings(confusion, majority)
+    warnings += _value_warnings(evaluation, estimates)
     design = ", ".join(
         f"{key}={value}" for key, value in evaluation.design.to_dict().items() if key != "design"
     )
@@ -114,22 +104,27 @@ def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
     return Summary(title, estimates, majority, tuple(warnings))
 
 
-def _traps(confusion: ConfusionMatrix, majority: float) -> list[str]:
-    """Name the trap of 9,990 to 10: an accuracy that finds nothing."""
+def _class_warnings(confusion: ConfusionMatrix, majority: float) -> list[str]:
+    """Warn about a high accuracy that only reflects the most frequent class."""
     warnings = []
-    hits = np.diag(confusion.counts)
-    accuracy = float(hits.sum() / confusion.total)
+    correct = np.diag(confusion.counts)
+    accuracy = float(correct.sum() / confusion.total)
     if accuracy <= majority + 1e-12:
         most = confusion.labels.tolist()[int(np.argmax(confusion.actual))]
         warnings.append(
-            f"Accuracy {accuracy:.4f} is no more than always saying {most!r} gives "
-            f"({majority:.4f})."
+            f"Accuracy {percentage(accuracy)} is no higher than the baseline, which always "
+            f"predicts {most!r} ({percentage(majority)})."
         )
-    for label, found, rows in zip(confusion.labels.tolist(), hits, confusion.actual, strict=True):
-        if rows > 0 and found == 0:
-            warnings.append(f"Class {label!r}: none of its {rows:g} rows was found.")
-        elif rows > 0 and found < rows / 2 and rows < confusion.total / 2:
-            warnings.append(f"Class {label!r}: {rows - found:g} of its {rows:g} rows were missed.")
+    for label, n_correct, rows in zip(
+        confusion.labels.tolist(), correct, confusion.actual, strict=True
+    ):
+        if rows > 0 and n_correct == 0:
+            warnings.append(f"Class {label!r}: none of its {rows:g} rows was predicted correctly.")
+        elif rows > 0 and n_correct < rows / 2 and rows < confusion.total / 2:
+            warnings.append(
+                f"Class {label!r}: {rows - n_correct:g} of its {rows:g} rows were predicted "
+                "wrongly."
+            )
     if np.count_nonzero(confusion.predicted) == 1 and len(confusion.labels) > 1:
         only = confusion.labels.tolist()[int(np.argmax(confusion.predicted))]
         if accuracy > majority:
@@ -137,20 +132,20 @@ def _traps(confusion: ConfusionMatrix, majority: float) -> list[str]:
     return warnings
 
 
-def _gaps(evaluation: "Evaluation", estimates: dict[str, Estimate]) -> list[str]:
+def _value_warnings(evaluation: "Evaluation", estimates: dict[str, Estimate]) -> list[str]:
     warnings = [
-        f"Split {i} (repeat {s.repeat}, fold {s.fold}) failed and is left out: {s.failure}"
+        f"Split {i} (repeat {s.repeat}, fold {s.fold}) failed and is not used: {s.failure}"
         for i, s in enumerate(evaluation.splits)
         if s.failure
     ]
     if "nce" in estimates and math.isinf(estimates["nce"].value):
-        warnings.append("nce is infinite: a class that occurred was given probability 0.")
+        warnings.append("nce is infinite: a class that occurred had probability 0.")
     if evaluation.probabilities is None:
         warnings.append("The estimator has no predict_proba: no AUC, losses or calibration.")
     rare = np.flatnonzero(np.bincount(evaluation.truth) == 1)
     warnings.extend(
-        f"Class {evaluation.classes.tolist()[code]!r} has one row: no model that trained on it was "
-        "tested on it."
+        f"Class {evaluation.classes.tolist()[code]!r} has only one row, so no model was both "
+        "trained and tested on it."
         for code in rare
     )
     return warnings

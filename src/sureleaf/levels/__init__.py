@@ -1,8 +1,14 @@
-"""How likely a node has found its majority class, and is right about the next row.
+"""Levels of confidence and utility of nodes and trees: pure functions of arrays.
 
-Pure functions of arrays, without trees: scalars in, scalars out; arrays broadcast. Equation
-numbers are those of Zhang (2024), "Levels of Confidence and Utility for Binary Classifiers",
-Stats 7, 1209-1225. What is done about bad input is said in `sureleaf.arguments`.
+Confidence is the probability that the majority class of the rows of a node is its most probable
+class; utility is the probability that the node predicts the next row correctly. Scalars give
+scalars, arrays broadcast. `sureleaf.arguments` describes how bad values are handled.
+
+Equation numbers are those of Zhang (2024).
+
+References
+----------
+Zhang, Z. (2024). Levels of confidence and utility for binary classifiers. Stats 7, 1209-1225.
 """
 
 from sureleaf.levels import entropies

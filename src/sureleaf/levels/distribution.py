@@ -1,4 +1,4 @@
-"""How the larger of two class counts is distributed: the entropic binomial distribution, (2)."""
+"""The entropic binomial distribution (2): the larger of two class counts."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ __all__ = ["entropic_binomial"]
 
 
 class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
-    """The distribution (2) of max(Y, n - Y), Y ~ Bin(n, p), which depends on p only by p_max.
+    """The distribution (2) of max(Y, n - Y), Y ~ Bin(n, p); it depends on p only through p_max.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
         return scalar_or_array(np.where(unknown, np.nan, known))
 
     def mean(self) -> Numbers:
-        """Return the expected larger count, n p_max + the excess due to swapped majorities."""
+        """Return the expected larger count: n p_max plus the excess from swapped majorities."""
         return scalar_or_array(self._n * self._p + self._excess())
 
     def var(self) -> Numbers:
@@ -122,7 +122,7 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
         size : int or tuple of int, optional
             Shape of the result, to which n and p_max must broadcast; by default their shape.
         random_state : int or numpy.random.Generator, optional
-            Seed, or the generator to draw from.
+            Seed or generator.
 
         Returns
         -------

@@ -1,9 +1,8 @@
-"""Entropies in the sense of Definition 1: functions of probabilities without their labels.
+"""Entropies: functions of a probability vector that do not depend on its order (Definition 1).
 
-A function of a probability vector is an entropy if it depends on the sorted vector only. All
-functions here sum along the last axis; one vector gives a float. A vector that is no
-probability distribution (negative, NaN, sum off 1 by more than 1e-8) raises
-`InvalidArgumentError`; one of several gives NaN in its place.
+All functions use the last axis; one vector gives a float. A vector that is not a probability
+distribution (negative, NaN, sum different from 1 by more than 1e-8) raises
+`InvalidArgumentError`; one of several vectors gives NaN.
 """
 
 import numpy as np
@@ -17,7 +16,7 @@ __all__ = ["generalised_simpson", "kth_largest", "ordered", "renyi", "shannon", 
 
 
 def ordered(probabilities: ArrayLike) -> FloatArray:
-    """Return the probabilities in descending order, on which alone every entropy depends.
+    """Return the probabilities in descending order.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What p_max is, going by the counts of a node: (14), the maximiser of (2), and (20), (21).
+"""Estimates of p_max from the counts of a node: (14), the maximiser of (2), (20) and (21).
 
 A method is a function of two float64 arrays of one shape, ``(y_max, n)`` with
-n / 2 <= y_max <= n and n > 0, that returns the estimates, each from 0.5 to 1. To add one,
-write that function and name it in `METHODS`.
+n / 2 <= y_max <= n and n > 0, that returns estimates from 0.5 to 1. To add a method, write that
+function and add it to `METHODS`.
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ from sureleaf.arguments import (
     FloatArray,
     Numbers,
     broadcast,
+    check_choice,
     check_distribution,
     check_finite_rows,
     check_p_max,
@@ -34,36 +35,30 @@ __all__ = [
 ]
 
 
-# The estimate of p_max with the least mean squared error for the bias it allows at p = 1/2.
-#
-# Derivation, exact comparison with the blend and its price: docs/estimators.md.
-
 _PRIOR_ROWS = 0.5
-"""Rows of each class that Jeffreys' prior stands for."""
+"""Rows of each class that Jeffreys' prior is worth."""
 
 _KEPT = 1 / 14
-"""Kept share of the last term; for many rows the MSE is below the blend's from 0.0687 on."""
+"""Share of the last term that is kept; for many rows, the MSE is below that of the blend
+from 0.0687 on."""
 
 
 def posterior(y_max: FloatArray, n: FloatArray) -> FloatArray:
-    """Return the posterior mean of p_max less most of what biases it at p = 1/2.
+    """Return the posterior mean of p_max without most of its bias at p = 1/2.
 
     Under Jeffreys' prior for p, let m be the posterior mean of p, C the posterior probability
     of p > 1/2 and f the posterior density at p = 1/2. Then (1 - m) + (2m - 1) C + f / (2(n + 1))
-    is the posterior mean of max(p, 1 - p), and taking off a multiple of f costs the least mean
-    squared error for a given fall of the bias at 1/2. One part of fourteen is kept.
-
-    Examples
-    --------
-    >>> posterior(np.array([5.0]), np.array([7.0])).round(4)
-    array([0.6445])
+    is the posterior mean of max(p, 1 - p). Subtracting a multiple of f reduces the bias at 1/2 at
+    the least cost in mean squared error. One fourteenth of the last term is kept;
+    docs/estimators.md has the derivation and the exact comparison with the blend.
     """
     more, less, total = y_max + _PRIOR_ROWS, n - y_max + _PRIOR_ROWS, n + 2 * _PRIOR_ROWS
     mean = more / total
-    sure = betainc(less, more, 0.5)
+    above_half = betainc(less, more, 0.5)
     quarter_density = np.exp(-total * np.log(2) - betaln(more, less))
-    found: FloatArray = (1 - mean) + (2 * mean - 1) * sure + _KEPT * 2 * quarter_density / total
-    return np.clip(found, 0.5, 1.0)
+    last_term = _KEPT * 2 * quarter_density / total
+    estimate: FloatArray = (1 - mean) + (2 * mean - 1) * above_half + last_term
+    return np.clip(estimate, 0.5, 1.0)
 
 
 def mle(y_max: FloatArray, n: FloatArray) -> FloatArray:
@@ -76,7 +71,7 @@ def entropic(y_max: FloatArray, n: FloatArray) -> FloatArray:
 
     With s = 2p - 1 and d = 2 y_max - n it solves n s = d tanh(d atanh s). It is exactly 0.5
     where d * d <= n (a majority within one standard deviation of a tie is no evidence), and
-    exactly 1 where y_max = n > 1. A single row says nothing: (2) is constant, 0.5 by convention.
+    exactly 1 where y_max = n > 1. For a single row (2) is constant; 0.5 by convention.
     """
     return _kernel.entropic_estimate(y_max, n)
 
@@ -103,17 +98,17 @@ def estimate_p_max(
 
     ``"mle"`` (14) is the larger relative frequency, which overestimates; ``"entropic"``
     maximises (2), the likelihood of the larger count, and tends to underestimate; ``"blend"``
-    (20) lies between the two. For every y and n, entropic <= blend <= mle, (22). Ours, not the
-    paper's: ``"posterior"`` has a smaller worst-case bias over p_max from 0.5 to 1, and a
-    smaller mean squared error, than the blend at every n (docs/estimators.md has its price).
+    (20) lies between the two. For every y and n, entropic <= blend <= mle, (22). An
+    addition to the theory: ``"posterior"`` has a smaller worst-case bias over p_max from 0.5 to
+    1, and a smaller mean squared error, than the blend at every n (see docs/estimators.md).
 
     Parameters
     ----------
     y : array_like
         Rows of either class, from 0 to n. Weighted rows give fractional counts, for which
-        (2) is read with gamma functions in place of factorials (they do not move its maximum).
+        (2) uses gamma functions instead of factorials (they do not move its maximum).
     n : array_like
-        Rows in the node. Without rows (n = 0) nothing is known, and every method says 0.5.
+        Rows in the node. Without rows (n = 0) every method returns 0.5.
     method : {"blend", "mle", "entropic", "posterior"}
         A key of `METHODS`.
     weight : array_like, optional
@@ -137,11 +132,7 @@ def estimate_p_max(
     >>> estimate_p_max([0, 3, 4], 6, method="entropic")
     array([1. , 0.5, 0.5])
     """
-    if method not in METHODS:
-        raise InvalidArgumentError(
-            f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}. "
-            "Take one of these."
-        )
+    check_choice("method", method, tuple(METHODS))
     if weight is not None and method != "blend":
         raise InvalidArgumentError(
             f"weight belongs to method='blend'; got method={method!r}. Leave weight out."
@@ -157,13 +148,10 @@ def estimate_p_max(
     )
     y_max = np.maximum(counts, n_rows - counts)
     empty = (n_rows == 0) & (counts == 0)
-    if empty.any():  # as half a row of each class, which spares every method the 0 / 0
+    if empty.any():  # as half a row of each class, which avoids 0 / 0 in every method
         y_max, n_rows = np.where(empty, 0.5, y_max), np.where(empty, 1.0, n_rows)
-    found = METHODS[method](y_max, n_rows) if weight is None else blend(y_max, n_rows, weights)
-    return scalar_or_array(np.where(empty, 0.5, found) if empty.any() else found)
-
-
-# How likely are the counts of all nodes of a tree together: equations (3) and (4).
+    estimates = METHODS[method](y_max, n_rows) if weight is None else blend(y_max, n_rows, weights)
+    return scalar_or_array(np.where(empty, 0.5, estimates) if empty.any() else estimates)
 
 
 def joint_log_likelihood(y: ArrayLike, n: ArrayLike, shares: ArrayLike, p: ArrayLike) -> Numbers:
@@ -174,7 +162,7 @@ def joint_log_likelihood(y: ArrayLike, n: ArrayLike, shares: ArrayLike, p: Array
     y : array_like
         Rows of the first class in each node, along the last axis; from 0 to n.
     n : array_like
-        Rows in each node. Fractional counts are read by gamma functions.
+        Rows in each node. Fractional counts use gamma functions.
     shares : array_like
         Probabilities of the nodes, with sum 1 along the last axis.
     p : array_like
@@ -183,13 +171,13 @@ def joint_log_likelihood(y: ArrayLike, n: ArrayLike, shares: ArrayLike, p: Array
     Returns
     -------
     float or ndarray
-        Natural logarithm, minus infinity for what cannot happen; a float for one tree,
+        Natural logarithm, minus infinity for impossible counts; a float for one tree,
         otherwise of the broadcast shape without its last axis.
 
     Raises
     ------
     InvalidArgumentError
-        If a single tree's argument cannot be used; among several trees the bad one gives NaN.
+        If an argument of a single tree is bad; one of several trees gives NaN.
 
     Examples
     --------
@@ -214,7 +202,7 @@ def entropic_joint_log_likelihood(
     y : array_like
         Rows of either class in each node, along the last axis; from 0 to n.
     n : array_like
-        Rows in each node. Fractional counts are read by gamma functions.
+        Rows in each node. Fractional counts use gamma functions.
     shares : array_like
         Probabilities of the nodes, with sum 1 along the last axis.
     p_max : array_like
@@ -255,7 +243,7 @@ def _counted(y: ArrayLike, n: ArrayLike, shares: ArrayLike) -> tuple[FloatArray,
     )
     if not np.shape(y)[-1:] == np.shape(n)[-1:] == np.shape(shares)[-1:]:
         raise InvalidArgumentError(
-            "y, n and shares must have one value a node along the last axis; got shapes "
+            "y, n and shares must have one value per node along the last axis; got shapes "
             f"{np.shape(y)}, {np.shape(n)} and {np.shape(shares)}. Give them equal lengths."
         )
     single = counts.ndim == 1

@@ -1,8 +1,8 @@
-"""How far an estimate of p_max, confidence or utility is off, exactly and not by simulation.
+"""Exact bias and mean squared error of estimates of p_max, confidence and utility.
 
-With Y the larger of the two classes' counts, the mean of h(Y) is the sum of h(y) P(Y = y) over y
-from ceil(n / 2) to n. Counts further from their mean than a chance of e^-42 are left out, so
-the work grows with the square root of n.
+With Y the larger of the two class counts, the mean of h(Y) is the sum of h(y) P(Y = y) over y
+from ceil(n / 2) to n. Counts so far from their mean that their probability is below e^-42 are
+left out, so the time grows with the square root of n.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,21 +15,22 @@ from sureleaf.arguments import (
     FloatArray,
     Numbers,
     broadcast,
+    check_choice,
     check_p_max,
     check_range,
     scalar_or_array,
 )
-from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.errors import UnreachableLevelError
 from sureleaf.levels.estimates import estimate_p_max
 from sureleaf.levels.nodes import confidence, utility
 from sureleaf.levels.planning import range_of
 
 __all__ = [
     "QUANTITIES",
-    "chance_of_larger_count",
     "exact_bias",
     "exact_mse",
     "likely_counts",
+    "probability_of_larger_count",
     "quantity",
     "sample_size_for_bias",
 ]
@@ -48,7 +49,7 @@ QUANTITIES: dict[str, Quantity] = {
     "confidence": confidence,
     "utility": utility,
 }
-"""What is estimated -> function of (n, p_max); its estimate is its value at the estimated p_max."""
+"""Estimated quantity -> function of (n, p_max); its estimate is its value at the estimate."""
 
 _LOG_NEGLIGIBLE = 42.0
 _COUNTS_AT_A_TIME = 200_000
@@ -68,7 +69,7 @@ def exact_bias(
     method : str
         A method of `estimate_p_max`.
     of : {"p_max", "confidence", "utility"}
-        What is estimated: p_max, (5) or (6), the latter two at the estimated p_max.
+        The estimated quantity: p_max, (5) or (6), the latter two at the estimated p_max.
 
     Returns
     -------
@@ -83,7 +84,7 @@ def exact_bias(
     0.007
     """
     target = quantity(of)
-    return _mean(n, p_max, method, target, lambda found, truth: found - truth)
+    return _mean(n, p_max, method, target, lambda estimate, truth: estimate - truth)
 
 
 def exact_mse(
@@ -100,7 +101,7 @@ def exact_mse(
     method : str
         A method of `estimate_p_max`.
     of : {"p_max", "confidence", "utility"}
-        What is estimated: p_max, (5) or (6), the latter two at the estimated p_max.
+        The estimated quantity: p_max, (5) or (6), the latter two at the estimated p_max.
 
     Returns
     -------
@@ -113,22 +114,12 @@ def exact_mse(
     0.0077
     """
     target = quantity(of)
-    return _mean(n, p_max, method, target, lambda found, truth: (found - truth) ** 2)
+    return _mean(n, p_max, method, target, lambda estimate, truth: (estimate - truth) ** 2)
 
 
 def quantity(of: str) -> Quantity:
-    """Return the function of (n, p_max) that ``of`` names, or say which there are.
-
-    Examples
-    --------
-    >>> round(quantity("confidence")(7, 5 / 7), 4)
-    0.8917
-    """
-    if of not in QUANTITIES:
-        raise InvalidArgumentError(
-            f"of must be one of {', '.join(map(repr, QUANTITIES))}; got {of!r}."
-        )
-    return QUANTITIES[of]
+    """Return the function of (n, p_max) that ``of`` names."""
+    return QUANTITIES[check_choice("of", of, tuple(QUANTITIES))]
 
 
 def _mean(
@@ -144,10 +135,10 @@ def _mean(
         n,
         lambda n: (n >= 0) & np.isfinite(n) & (n == np.floor(n)),
         "a whole number of rows, 0 or more",
-        lambda n: " Counts are distributed over whole rows: round it." if n >= 0 else "",
+        lambda n: " Counts need whole rows: round it." if n >= 0 else "",
     )
     n_rows, p = broadcast(n=whole, p_max=check_p_max(p_max))
-    estimate_p_max(0, 1, method=method)  # names a wrong method even if there is nothing to do
+    estimate_p_max(0, 1, method=method)  # reports a wrong method even for empty arrays
     result = np.full(n_rows.shape, np.nan)
     usable = ~np.isnan(n_rows) & ~np.isnan(p)
     result[usable] = _means(n_rows[usable], p[usable], method, target, loss)
@@ -155,7 +146,7 @@ def _mean(
 
 
 def _means(n: FloatArray, p: FloatArray, method: str, target: Quantity, loss: Loss) -> FloatArray:
-    """Return the mean losses of many nodes, the likely counts of some of them at a time."""
+    """Return the mean losses of many nodes, in chunks that bound the memory."""
     truth = np.asarray(target(n, p))
     low, high = likely_counts(n, p)
     lengths = (high - low + 1).astype(np.intp)
@@ -165,34 +156,22 @@ def _means(n: FloatArray, p: FloatArray, method: str, target: Quantity, loss: Lo
         node = np.repeat(part, lengths[part])
         first = np.cumsum(lengths[part]) - lengths[part]
         counts = low[node] + np.arange(node.size) - np.repeat(first, lengths[part])
-        found = np.asarray(target(n[node], estimate_p_max(counts, n[node], method=method)))
-        losses = loss(found, truth[node]) * chance_of_larger_count(counts, n[node], p[node])
+        estimate = np.asarray(target(n[node], estimate_p_max(counts, n[node], method=method)))
+        losses = loss(estimate, truth[node]) * probability_of_larger_count(counts, n[node], p[node])
         means[part] = np.add.reduceat(losses, first) if part.size else 0.0
     return means
 
 
 def likely_counts(n: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest count of the larger class that may well occur.
-
-    Examples
-    --------
-    >>> likely_counts(np.array([10_000.0]), np.array([0.6]))
-    (array([5536.]), array([6464.]))
-    """
+    """Return the smallest and the largest count of the larger class that is not negligible."""
     third = _LOG_NEGLIGIBLE / 3
     reach = third + np.sqrt(third**2 + 2 * _LOG_NEGLIGIBLE * n * p * (1 - p))
     low = np.maximum(np.ceil(n / 2), np.floor(n * p - reach))
     return low, np.minimum(n, np.ceil(n * p + reach))
 
 
-def chance_of_larger_count(y_max: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
-    """Return P(the larger of the two counts is y_max), (2), for arrays of one shape.
-
-    Examples
-    --------
-    >>> chance_of_larger_count(np.array([1.0, 2.0]), np.full(2, 2.0), np.full(2, 0.5)).round(12)
-    array([0.5, 0.5])
-    """
+def probability_of_larger_count(y_max: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
+    """Return P(the larger of the two counts is y_max), (2), for arrays of one shape."""
     either = np.exp(_kernel.log_binomial(y_max, n, p)) + np.exp(
         _kernel.log_binomial(n - y_max, n, p)
     )
@@ -231,7 +210,7 @@ def sample_size_for_bias(
     Parameters
     ----------
     p_range : (float, float) or float
-        Range ``(a, b)`` that p_max is judged to lie in, or one value.
+        Range ``(a, b)`` of p_max, or one value.
     bias : float
         Bound on the absolute bias, above 0.
     method : str
@@ -243,7 +222,7 @@ def sample_size_for_bias(
     -------
     int
         Rows; with this many or more, the absolute bias is at most ``bias`` for every p_max in
-        the range. How that is established is said at the top of the module.
+        the range.
 
     Raises
     ------
@@ -259,13 +238,13 @@ def sample_size_for_bias(
     34
     """
     a, b = range_of("p_range", p_range)
-    quantity(of)  # names a wrong quantity first
+    quantity(of)  # reports a wrong quantity first
     bound = float(check_range("bias", bias, lambda bias: bias > 0, "above 0"))
     horizon = _horizon(a, bound, of)
 
     task = (a, b, method, of)
     peaks = ((n, *_worst(n, *task)) for n in _probes(horizon))
-    last, _, place = next((peak for peak in peaks if peak[1] > bound), (0, 0.0, 0))
+    last, _, index = next((peak for peak in peaks if peak[1] > bound), (0, 0.0, 0))
     if last == horizon:
         raise UnreachableLevelError(
             f"bias must be larger for the {of} over p_max from {a!r} to {b!r}; got {bound!r}, "
@@ -274,8 +253,8 @@ def sample_size_for_bias(
     n = last
     while n < last + 4 * np.sqrt(last):
         n += 1
-        if _worst(n, *task, around=place)[0] > bound:
-            last, place = n, _worst(n, *task)[1]
+        if _worst(n, *task, around=index)[0] > bound:
+            last, index = n, _worst(n, *task)[1]
     return last + 1
 
 
@@ -315,9 +294,9 @@ def _probes(horizon: int) -> Iterator[int]:
 def _worst(
     n: int, a: float, b: float, method: str, of: str, around: int | None = None
 ) -> tuple[float, int | None]:
-    """Return the largest absolute bias at n rows, and its place on the grid from a, if there.
+    """Return the largest absolute bias at n rows, and its index on the grid from a, if there.
 
-    ``around`` limits the search to a place of that grid, which moves with n, and its neighbours.
+    ``around`` limits the search to one index of that grid, which moves with n, and its neighbours.
     """
     low, high = np.arcsin(np.sqrt([a, b]))  # here the standard deviation is 1 / (2 sqrt(n))
     turn = min(low + 4 / np.sqrt(n), high)
@@ -327,21 +306,21 @@ def _worst(
         p = np.clip(np.sin(np.unique(np.clip(angles, low, turn))) ** 2, a, b)
         return np.abs(_biases_nearby(n, p, method, of))
 
-    place = int(at(low + step * np.arange(_FINE)).argmax()) if around is None else around
-    worst = float(at(low + step * (place + np.linspace(-2, 2, 17))).max())
+    index = int(at(low + step * np.arange(_FINE)).argmax()) if around is None else around
+    worst = float(at(low + step * (index + np.linspace(-2, 2, 17))).max())
     if around is None and turn < high:
         far = np.clip(np.sin(np.linspace(turn, high, _COARSE)) ** 2, a, b)
         beyond = float(np.abs(exact_bias(n, far, method=method, of=of)).max())
         if beyond > worst:
             return beyond, None
-    return worst, place
+    return worst, index
 
 
 def _biases_nearby(n: int, p: FloatArray, method: str, of: str) -> FloatArray:
     """Return the exact biases at values of p_max whose likely counts overlap, all at once."""
     low, high = likely_counts(np.full(p.shape, float(n)), p)
     counts = np.arange(low.min(), high.max() + 1)
-    found = np.asarray(quantity(of)(n, estimate_p_max(counts, n, method=method)))
+    estimates = np.asarray(quantity(of)(n, estimate_p_max(counts, n, method=method)))
     at, truth = np.broadcast_arrays(counts, p[:, np.newaxis])
-    chances = chance_of_larger_count(at, np.full(at.shape, float(n)), truth)
-    return np.asarray(chances @ found - quantity(of)(n, p))
+    chances = probability_of_larger_count(at, np.full(at.shape, float(n)), truth)
+    return np.asarray(chances @ estimates - quantity(of)(n, p))

@@ -1,4 +1,4 @@
-"""How sure is one node of n rows: equations (5) and (6)."""
+"""Confidence and utility of one node, (5) and (6), and of a tree, (9), (10) and (11)."""
 
 from typing import Literal, NamedTuple
 
@@ -72,7 +72,7 @@ def confidence(n: ArrayLike, p_max: ArrayLike) -> Numbers:
 
 
 def utility(n: ArrayLike, p_max: ArrayLike) -> Numbers:
-    """Return the probability that the majority of n rows is right about the next row, (6).
+    """Return the probability that the majority of n rows predicts the next row correctly, (6).
 
     Parameters
     ----------
@@ -102,20 +102,12 @@ def utility(n: ArrayLike, p_max: ArrayLike) -> Numbers:
     return scalar_or_array((1 - p) + (2 * p - 1) * _kernel.confidence(n_rows, p))
 
 
-# How sure is a tree whose nodes share n rows at random: equations (9), (10) and (11).
-
 EmptyNode = Literal["coin", "miss"]
-"""What a node without rows does: guess, or count as wrong."""
+"""How a node without rows counts: as a guess, or as wrong."""
 
 
 class TreeLevels(NamedTuple):
-    """Level of confidence (10) and level of utility (11) of a tree.
-
-    Examples
-    --------
-    >>> TreeLevels(0.9, 0.8).utility
-    0.8
-    """
+    """Level of confidence (10) and level of utility (11) of a tree."""
 
     confidence: Numbers
     utility: Numbers
@@ -139,8 +131,8 @@ def node_confidence(
     p_max : array_like
         Probability of the node's more probable class, from 0.5 to 1.
     empty : {"coin", "miss"}
-        A node without rows guesses its class by a fair coin (rule (c) of the classifier), or
-        counts as wrong: (9) as printed, whose sum begins at one row.
+        A node without rows guesses its class by a fair coin, or counts as wrong: (9) as printed,
+        whose sum begins at one row.
 
     Returns
     -------
@@ -170,7 +162,7 @@ def node_confidence(
 def node_utility(
     n: ArrayLike, share: ArrayLike, p_max: ArrayLike, *, empty: EmptyNode = "coin"
 ) -> Numbers:
-    """Return the probability that a node of a tree is right about its next row.
+    """Return the probability that a node of a tree predicts its next row correctly.
 
     This is (6) with the confidence of (9): one node's term of (11).
 
@@ -179,9 +171,9 @@ def node_utility(
     n, share, p_max
         As in `node_confidence`.
     empty : {"coin", "miss"}
-        A node without rows guesses its class by a fair coin and is right about half of its next
-        rows; or ``"miss"``, (6) with (9) as printed. To be surely wrong about its majority class
-        is to predict the minority class, so an empty node is then right with 1 - p_max, not 0.
+        ``"coin"``: a node without rows guesses its class and is correct with probability 1/2.
+        ``"miss"``: (6) with (9) as printed. A node that always misses its majority class predicts
+        the minority class, so an empty node is correct with probability 1 - p_max, not 0.
 
     Returns
     -------
@@ -233,7 +225,7 @@ def tree_levels(
     ------
     InvalidArgumentError
         If a single tree's n, shares or p_max cannot be used (among several trees the bad one
-        gives NaN), or there is not one p_max a node.
+        gives NaN), or there is not one p_max per node.
 
     Examples
     --------
@@ -254,7 +246,7 @@ def tree_levels(
     level = _kernel.node_confidence(n_rows, parts, p, _is_coin(empty))
     confidence = (parts * level).sum(axis=-1)
     utility = (parts * ((1 - p) + (2 * p - 1) * level)).sum(axis=-1)
-    # the shares add up to 1 but for rounding, which must not lift a level above 1
+    # rounding of the shares must not lift a level above 1
     return TreeLevels(*(scalar_or_array(np.minimum(total, 1.0)) for total in (confidence, utility)))
 
 
@@ -262,6 +254,6 @@ def _is_coin(empty: str) -> bool:
     if empty not in ("coin", "miss"):
         raise InvalidArgumentError(
             f"empty must be 'coin' or 'miss'; got {empty!r}. "
-            "'coin' lets a node without rows guess, 'miss' is (9) as printed."
+            "With 'coin' a node without rows guesses, 'miss' is (9) as printed."
         )
     return empty == "coin"

@@ -1,4 +1,4 @@
-"""How sure is one node of n rows when there are K classes: our extension of (5) and (6)."""
+"""Confidence and utility of a node with K classes: an extension of (5) and (6)."""
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -6,7 +6,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from sureleaf import _kernel
 from sureleaf._kernel import class_wins
-from sureleaf.arguments import FloatArray, Numbers, check_numbers, check_rows, scalar_or_array
+from sureleaf.arguments import (
+    FloatArray,
+    Numbers,
+    check_distribution,
+    check_rows,
+    scalar_or_array,
+)
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.nodes import confidence
 
@@ -21,10 +27,10 @@ __all__ = [
 ]
 
 
-# The probability of each of K classes to be the most frequent among n rows.
+# The probability that each of K classes is the most frequent among n rows.
 #
-# Ties are drawn fairly. The counts of the classes are independent Poisson counts X_j with means
-# n p_j, given that they add up to n; class i wins when X_i + U_i is the largest, U_j uniform.
+# Ties are broken at random. The class counts are independent Poisson counts X_j with means n p_j,
+# given that they add up to n; class i wins if X_i + U_i is the largest, with U_j uniform.
 #
 # Up to `EXACT_ROWS` rows the kernel sums over the winner's count (absolute error below 1e-11).
 # Beyond, the sum becomes an integral over the winner's score s: the integrand is the product of
@@ -34,14 +40,14 @@ __all__ = [
 # even n, at most 0.0605 / n, and terms of the order (K / n)^2: below 1e-6 for K up to 50.
 
 EXACT_ROWS = 100_000
-"""Up to so many rows, or 500 rows a class if there are more than 200, the sums are exact."""
+"""Up to this many rows, or 500 rows per class for more than 200 classes, sums are exact."""
 
 _ROWS_PER_CLASS = 500
 _LOG_NEGLIGIBLE = 42.0
 
 
 def win_probabilities(n: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """Return P(class j is the most frequent of n[i] rows) for every i, j; fractional n between.
+    """Return P(class j is the most frequent of n[i] rows); fractional n are interpolated.
 
     Examples
     --------
@@ -65,7 +71,7 @@ def win_probabilities(n: FloatArray, probabilities: FloatArray) -> FloatArray:
 
 
 def _two_classes(n: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """Return (5) for the larger of two classes, and what is left for the smaller."""
+    """Return (5) for the larger of two classes, and the rest for the smaller."""
     larger = probabilities.max(axis=1)
     sure = np.asarray(confidence(n, np.clip(larger, 0.5, 1.0)))[:, np.newaxis]
     return np.where(probabilities == larger[:, np.newaxis], sure, 1.0 - sure)
@@ -74,16 +80,16 @@ def _two_classes(n: FloatArray, probabilities: FloatArray) -> FloatArray:
 def _at_whole(n: FloatArray, probabilities: FloatArray) -> FloatArray:
     wins = np.empty(probabilities.shape)
     exact = n <= np.maximum(EXACT_ROWS, _ROWS_PER_CLASS * (probabilities > 0).sum(axis=1))
-    found = np.empty((int(exact.sum()), probabilities.shape[1]))
-    class_wins(n[exact].astype(np.int64), np.ascontiguousarray(probabilities[exact]), found)
-    wins[exact] = found
+    exact_wins = np.empty((int(exact.sum()), probabilities.shape[1]))
+    class_wins(n[exact].astype(np.int64), np.ascontiguousarray(probabilities[exact]), exact_wins)
+    wins[exact] = exact_wins
     for i in np.flatnonzero(~exact):
         wins[i] = _of_many_rows(float(n[i]), probabilities[i])
     return wins
 
 
 def _of_many_rows(n: float, probabilities: FloatArray) -> FloatArray:
-    """Return the approximate probabilities to win; classes that cannot win are one Poisson."""
+    """Return approximate win probabilities; classes that cannot win are one Poisson count."""
     top = probabilities.max()
     lowest = n * top - _reach(n * top * (1 - top))
     able = n * probabilities + _reach(n * probabilities * (1 - probabilities)) >= lowest
@@ -91,7 +97,7 @@ def _of_many_rows(n: float, probabilities: FloatArray) -> FloatArray:
     if able.sum() == 1:
         return np.where(able, 1.0, 0.0)
     means: FloatArray = n * probabilities[able]
-    period = float(_reach(n))  # the total strays no further from n, in either direction
+    period = float(_reach(n))  # the total deviates no further from n
     n_turns = int(np.ceil(np.sqrt(2 * _LOG_NEGLIGIBLE / n) * period / (2 * np.pi))) + 1
     theta: FloatArray = np.arange(n_turns, dtype=np.float64) * (2 * np.pi / period)
     rest = n * probabilities[~able].sum()
@@ -147,26 +153,22 @@ def _poisson_density(x: FloatArray, mean: FloatArray) -> FloatArray:
 
 
 def _reach(variance: FloatArray | float) -> FloatArray:
-    """Return how far a count of this variance strays but for a chance of e^-42 (Bernstein)."""
+    """Return the largest deviation of a count, except with probability e^-42 (Bernstein)."""
     third = _LOG_NEGLIGIBLE / 3
     return np.asarray(third + np.sqrt(third**2 + 2 * _LOG_NEGLIGIBLE * np.asarray(variance)))
-
-
-_SUM_TOLERANCE = 1e-8
 
 
 def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
     """Return the probability that the most frequent of K classes is the most probable one.
 
-    Extension: the paper has two classes only. The most frequent class among n rows wins, and
-    classes that tie are drawn with equal chances. Let the largest probability belong to r
-    classes. If one of these wins, that counts 1 / r; so the confidence is the mean of their
-    probabilities to win, which are all equal, and K classes of equal probability give 1 / K.
+    An extension of (5), which is for two classes. The most frequent class among n rows wins, and
+    ties are broken at random. If r classes have the largest probability, the confidence is the
+    mean of their probabilities to win; so K classes of equal probability give 1 / K.
 
     Parameters
     ----------
     n : array_like
-        Rows in the node, 0 or more. Without rows the winner is drawn from all K classes: 1 / K.
+        Rows in the node, 0 or more. Without rows the winner is random: 1 / K.
         Between whole numbers the confidence is interpolated linearly; infinity gives 1 / r.
     probabilities : array_like
         Probabilities of the classes along the last axis; not negative, sum 1 (within 1e-8).
@@ -179,8 +181,7 @@ def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
 
     Notes
     -----
-    One vector of probabilities that cannot be used raises an error; among several, its place
-    is NaN.
+    A single bad vector of probabilities raises an error; one of several gives NaN.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
     >>> round(class_confidence(5, [0.25, 0.25, 0.25, 0.25]), 4)
     0.25
     """
-    n_rows, classes, wins = _race(n, probabilities)
+    n_rows, classes, wins = _win_table(n, probabilities)
     best = np.argmax(classes, axis=1)[:, np.newaxis]
     return scalar_or_array(np.take_along_axis(wins, best, axis=1).reshape(n_rows.shape))
 
@@ -197,7 +198,7 @@ def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
 def class_utility(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
     """Return the probability that the next row is of the most frequent of K classes.
 
-    Extension: the paper has two classes only. The winner is that of `class_confidence`; the
+    An extension of (6), which is for two classes. The winner is that of `class_confidence`; the
     utility is the sum over classes of P(class wins) times its probability.
 
     Parameters
@@ -217,13 +218,13 @@ def class_utility(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
     >>> round(class_utility(30, [0.5, 0.3, 0.2]), 4)
     0.4754
     """
-    n_rows, classes, wins = _race(n, probabilities)
+    n_rows, classes, wins = _win_table(n, probabilities)
     return scalar_or_array((classes * wins).sum(axis=1).reshape(n_rows.shape))
 
 
-def _race(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return n in the broadcast shape, and one line a node: probabilities, and those to win."""
-    n_rows, classes = check_rows("n", n), _class_probabilities(probabilities)
+def _win_table(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return n in the broadcast shape; per node, the probabilities and those to win."""
+    n_rows, classes = check_rows("n", n), check_distribution("probabilities", probabilities)
     try:
         shape = np.broadcast_shapes(n_rows.shape, classes.shape[:-1])
     except ValueError:
@@ -236,41 +237,22 @@ def _race(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArra
     return n_rows, flat, win_probabilities(n_rows.reshape(-1), flat)
 
 
-def _class_probabilities(probabilities: ArrayLike) -> FloatArray:
-    """Return the vectors scaled to sum 1, NaN for those that are not probabilities."""
-    classes = check_numbers("probabilities", probabilities)
-    if classes.ndim == 0 or classes.shape[-1] == 0:
-        raise InvalidArgumentError(
-            f"probabilities must have a last axis of classes; got shape {classes.shape}. "
-            "Give one probability for each class, such as [0.5, 0.3, 0.2]."
-        )
-    total = classes.sum(axis=-1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        good = (classes >= 0).all(axis=-1, keepdims=True) & (np.abs(total - 1) <= _SUM_TOLERANCE)
-    if classes.ndim == 1 and not good.all():
-        raise InvalidArgumentError(
-            f"probabilities must not be negative and add up to 1; got {classes.tolist()} "
-            f"with sum {float(total[0]):.10g}. Divide counts by their sum first."
-        )
-    return np.where(good, classes / np.where(good, total, 1.0), np.nan)
-
-
-# Which class probability has a given utility: (6) and its K-class form, solved for p.
+# Solving (6) and its form for K classes for the class probability.
 
 _HALVINGS = 54
 _NEAR = 1e-10
 _CLEAR = 8.0
-"""Standard deviations that a lead must have to be taken for certain."""
+"""A lead of this many standard deviations counts as certain."""
 
 ClassLevels = tuple[FloatArray, FloatArray]
-"""The winner's probability and the confidence."""
+"""The probability of the winner, and the confidence."""
 
 
 def p_max_of_utility(n: FloatArray, utility: FloatArray) -> ClassLevels:
-    """Solve (6) for p_max, one solution a node, and give the confidence (5) with it.
+    """Return the p_max of each node that solves (6), and its confidence (5).
 
-    A utility of 1/2 or less has no p_max above 1/2: p_max is 1/2 there, and so is the
-    confidence. A node without rows is a coin whatever p_max is: p_max is the utility then.
+    For a utility of 1/2 or less, p_max and confidence are 1/2. A node without rows has a utility
+    of 1/2 for every p_max; its p_max is set to the utility.
 
     Parameters
     ----------
@@ -294,8 +276,8 @@ def p_max_of_utility(n: FloatArray, utility: FloatArray) -> ClassLevels:
     low, high = np.full(n.shape, 0.5), np.ones(n.shape)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        found = (1 - middle) + (2 * middle - 1) * _kernel.confidence(n.copy(), middle)
-        below = found < utility
+        at_middle = (1 - middle) + (2 * middle - 1) * _kernel.confidence(n.copy(), middle)
+        below = at_middle < utility
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     p_max = np.where(utility <= 0.5, 0.5, np.where(utility >= 1, 1.0, (low + high) / 2))
     p_max = np.where((n == 0) & (utility > 0.5), utility, p_max)
@@ -303,10 +285,10 @@ def p_max_of_utility(n: FloatArray, utility: FloatArray) -> ClassLevels:
 
 
 def winner_of_utility(n: FloatArray, utility: FloatArray, others: FloatArray) -> ClassLevels:
-    """Solve `class_utility` for the winner's probability, the others staying in proportion.
+    """Return the probability of the winner that solves `class_utility`, and its confidence.
 
-    The least probability that a winner can have is that of the most probable other class; a
-    utility below that of such a tie gets the tie.
+    The other classes keep their proportions. A winner is at least as probable as the most
+    probable other class; a utility below that of such a tie gives the tie.
 
     Parameters
     ----------
@@ -340,14 +322,14 @@ def winner_of_utility(n: FloatArray, utility: FloatArray, others: FloatArray) ->
     open_ = np.flatnonzero((n > 0) & (utility < 1) & ~_is_clear(n, probability, largest))
     probability[open_] = _root(n[open_], utility[open_], others[open_], tie[open_])
     sure = np.ones(len(n))
-    asked = np.flatnonzero(~_is_clear(n, probability, largest))
-    vectors = _vectors(probability[asked], others[asked])
-    sure[asked] = win_probabilities(n[asked], vectors)[:, 0]
+    unclear = np.flatnonzero(~_is_clear(n, probability, largest))
+    vectors = _vectors(probability[unclear], others[unclear])
+    sure[unclear] = win_probabilities(n[unclear], vectors)[:, 0]
     return probability, sure
 
 
 def _is_clear(n: FloatArray, winner: FloatArray, largest: FloatArray) -> NDArray[np.bool_]:
-    """Whether the winner leads by so many standard deviations that it cannot lose."""
+    """Return whether the lead of the winner is so large that it cannot lose."""
     second = (1 - winner) * largest
     lead = winner - second
     clear: NDArray[np.bool_] = n * lead**2 > _CLEAR**2 * (winner + second - lead**2)
@@ -355,12 +337,12 @@ def _is_clear(n: FloatArray, winner: FloatArray, largest: FloatArray) -> NDArray
 
 
 def _root(n: FloatArray, utility: FloatArray, others: FloatArray, low: FloatArray) -> FloatArray:
-    """Solve by false position, halving the value at an end that stays (the Illinois rule)."""
+    """Return the root by the method of false position with the Illinois rule."""
     low, high = low.copy(), np.ones(len(n))
-    found = low.copy()
+    root = low.copy()
     at_low = _utility(n, low, others) - utility
     at_high = 1.0 - utility
-    active = np.flatnonzero(at_low < 0)  # the others are below a tie, and get it
+    active = np.flatnonzero(at_low < 0)  # the other nodes are below a tie
     last = np.zeros(len(n))
     for _ in range(_HALVINGS):
         if not len(active):
@@ -368,7 +350,7 @@ def _root(n: FloatArray, utility: FloatArray, others: FloatArray, low: FloatArra
         a, b, fa, fb = low[active], high[active], at_low[active], at_high[active]
         middle = np.clip((a * fb - b * fa) / (fb - fa), a, b)
         miss = _utility(n[active], middle, others[active]) - utility[active]
-        found[active] = middle
+        root[active] = middle
         side = np.where(miss < 0, -1.0, 1.0)
         again = side == last[active]
         at_low[active] = np.where(side < 0, miss, np.where(again, fa / 2, fa))
@@ -376,7 +358,7 @@ def _root(n: FloatArray, utility: FloatArray, others: FloatArray, low: FloatArra
         low[active], high[active] = np.where(side < 0, middle, a), np.where(side > 0, middle, b)
         last[active] = side
         active = active[(np.abs(miss) > _NEAR) & (high[active] - low[active] > _NEAR)]
-    return found
+    return root
 
 
 def _vectors(winner: FloatArray, others: FloatArray) -> FloatArray:
@@ -385,5 +367,5 @@ def _vectors(winner: FloatArray, others: FloatArray) -> FloatArray:
 
 def _utility(n: FloatArray, winner: FloatArray, others: FloatArray) -> NDArray[np.float64]:
     vectors = _vectors(winner, others)
-    found: NDArray[np.float64] = (vectors * win_probabilities(n, vectors)).sum(axis=1)
-    return found
+    utility: NDArray[np.float64] = (vectors * win_probabilities(n, vectors)).sum(axis=1)
+    return utility

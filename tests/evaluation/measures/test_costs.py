@@ -73,7 +73,7 @@ def test_the_threshold_is_where_decide_turns() -> None:
 
 
 def test_costs_that_reward_being_wrong_have_no_threshold() -> None:
-    with pytest.raises(InvalidArgumentError, match="wrong predictions dearer"):
+    with pytest.raises(InvalidArgumentError, match="wrong predictions more expensive"):
         measures.cost_threshold([[1, 0], [0, 1]])
 
 

@@ -1,4 +1,4 @@
-"""Intervals of any figure of independent rows, by resampling them."""
+"""Bootstrap intervals of any statistic of independent rows."""
 
 import math
 from collections.abc import Callable
@@ -24,13 +24,13 @@ __all__ = [
 
 
 Statistic = Callable[[IntArray], float]
-"""Row numbers, some of them repeated -> the figure of those rows."""
+"""Row numbers, some of them repeated -> the statistic of these rows."""
 
 N_BLOCKS = 20_000
-"""Units that are drawn for a mean; more rows than these are joined into blocks first."""
+"""Largest number of units drawn for a mean; more rows are first joined into blocks."""
 
 N_JACKKNIFE = 200
-"""Blocks that are left out in turn; one row each where there are fewer rows."""
+"""Number of jackknife blocks; blocks of one row if there are fewer rows."""
 
 
 def bca_limits(
@@ -41,19 +41,19 @@ def bca_limits(
     level: float = 0.95,
     times: ArrayLike | None = None,
 ) -> Interval[float]:
-    """Limits of the bias-corrected and accelerated bootstrap.
+    """Return the limits of the bias-corrected and accelerated bootstrap [1]_.
 
     Parameters
     ----------
     value : float
-        The figure of the rows themselves.
+        The statistic of all rows.
     replicates : array-like
-        The figure of each bootstrap sample; those that are not finite are left aside.
+        The statistic of each bootstrap sample; values that are not finite are ignored.
     left_out : array-like
-        The figure with each row (or block of rows) left out, for the acceleration.
+        The statistic without each row (or block of rows), for the acceleration.
     level : float
     times : array-like, optional
-        How many rows each entry of left_out stands for; one by default.
+        Number of rows that each entry of left_out represents; one by default.
 
     Returns
     -------
@@ -61,7 +61,8 @@ def bca_limits(
 
     References
     ----------
-    .. [1] Efron, B. (1987). Better bootstrap confidence intervals. JASA 82, 171-185.
+    .. [1] Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American
+       Statistical Association 82, 171-185.
 
     Examples
     --------
@@ -106,18 +107,18 @@ def bootstrap_interval(
     n_resamples: int = 1000,
     groups: ArrayLike | None = None,
 ) -> Estimate:
-    """Any figure of rows with its BCa bootstrap interval.
+    """Return any statistic of rows with its BCa bootstrap interval.
 
     Parameters
     ----------
     statistic : callable
-        Takes an array of row numbers and returns the figure of those rows.
+        Takes an array of row numbers and returns the statistic of these rows.
     n_rows : int
     generator : numpy.random.Generator
     level : float
     n_resamples : int
     groups : array-like of shape (n_rows,), optional
-        Rows of one group are drawn together, so that the interval is right for clustered rows.
+        Rows of one group are drawn together, so that the interval is valid for clustered rows.
 
     Returns
     -------
@@ -126,10 +127,10 @@ def bootstrap_interval(
     Examples
     --------
     >>> x = np.arange(50.0)
-    >>> found = bootstrap_interval(
+    >>> estimate = bootstrap_interval(
     ...     lambda rows: float(x[rows].mean()), 50, generator=np.random.default_rng(0)
     ... )
-    >>> found.value, found.low < 21 < found.value < 28 < found.high
+    >>> estimate.value, estimate.low < 21 < estimate.value < 28 < estimate.high
     (24.5, True)
     """
     check_level(level)
@@ -156,10 +157,15 @@ def bootstrap_interval(
 
 
 def _expanded(level: float, n: int) -> float:
-    """Level at which a bootstrap of n groups has the width of Student's t (Hesterberg 2015).
+    """Return the level at which a bootstrap of n groups has the width of Student's t [1]_.
 
-    Resampling spreads by the root of (n - 1)/n too little, and its quantiles know nothing of the
-    doubt about that spread; groups are often so few that this matters.
+    The bootstrap underestimates the spread by the square root of (n - 1)/n and ignores the
+    uncertainty about the spread, which matters for few groups.
+
+    References
+    ----------
+    .. [1] Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
+       Statistician 69, 371-386.
     """
     reach = math.sqrt(n / (n - 1)) * float(stdtrit(n - 1, 0.5 + level / 2))
     return min(2 * float(ndtr(reach)) - 1, 1 - 1e-6)
@@ -174,7 +180,7 @@ def _members(n_rows: int, groups: ArrayLike | None) -> list[IntArray] | None:
     if len(codes) != n_rows or len(members) < 2:
         raise InvalidArgumentError(
             f"groups must name the group of each of the {n_rows} rows, at least two groups in "
-            f"all; got {len(codes)} rows and {len(members)} groups."
+            f"total; got {len(codes)} rows and {len(members)} groups."
         )
     return members
 
@@ -187,15 +193,15 @@ def bootstrap_mean(
     n_resamples: int = 2000,
     sample_weight: ArrayLike | None = None,
 ) -> Estimate:
-    """(Weighted) mean of independent rows' losses with its BCa bootstrap interval.
+    """Return the (weighted) mean loss of independent rows with its BCa bootstrap interval.
 
-    Quicker than `bootstrap_interval`: a draw is a sum, and the acceleration has a closed form.
-    An infinite loss (the log of a zero probability) makes value and high infinite.
+    It is faster than `bootstrap_interval`: a draw is a sum, and the acceleration has a closed
+    form. An infinite loss (the log of a zero probability) makes value and high infinite.
 
     Examples
     --------
-    >>> found = bootstrap_mean([0, 0, 1, 5], generator=np.random.default_rng(0))
-    >>> found.value, found.low >= 0
+    >>> estimate = bootstrap_mean([0, 0, 1, 5], generator=np.random.default_rng(0))
+    >>> estimate.value, estimate.low >= 0
     (1.5, True)
     """
     check_level(level)
@@ -215,7 +221,7 @@ def bootstrap_mean(
         drawn = generator.integers(len(sums), size=len(sums))
         mass = masses[drawn].sum()
         replicates[b] = sums[drawn].sum() / mass if mass > 0 else math.nan
-    # The influence of a row on a weighted mean; leaving it out moves the mean by minus that.
+    # The influence of a row on a weighted mean; without it the mean moves by minus that.
     low, high = bca_limits(mean, replicates, weights * (mean - values), level=level)
     return Estimate(mean, low, high, level, "BCa bootstrap")
 
@@ -223,7 +229,7 @@ def bootstrap_mean(
 def _blocks(
     sums: FloatArray, masses: FloatArray, generator: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Join rows at random into at most N_BLOCKS: their means vary as those of the rows do."""
+    """Join rows at random into at most N_BLOCKS, whose mean has the same variance."""
     if len(sums) <= N_BLOCKS:
         return sums, masses
     order = generator.permutation(len(sums))
@@ -239,14 +245,15 @@ def bootstrap_counts(
     level: float = 0.95,
     n_resamples: int = 2000,
 ) -> Estimate:
-    """Any figure of counted rows with its BCa bootstrap interval; ten rows or millions cost alike.
+    """Return any statistic of counts with its BCa bootstrap interval.
 
-    Rows of one cell are alike, so that resampling them is a multinomial draw of the cells.
+    Rows of one cell are equal, so a bootstrap sample is a multinomial draw of the cells. The time
+    does not depend on the number of rows.
 
     Parameters
     ----------
     statistic : callable
-        Takes an array of counts, shaped as `counts`, and returns the figure.
+        Takes an array of counts, of the shape of `counts`, and returns the statistic.
     counts : array-like of whole numbers
         For example a confusion matrix.
     generator, level, n_resamples
@@ -258,10 +265,10 @@ def bootstrap_counts(
 
     Examples
     --------
-    >>> found = bootstrap_counts(
+    >>> estimate = bootstrap_counts(
     ...     lambda table: float(np.trace(table) / table.sum()), [[40, 10], [10, 40]],
     ...     generator=np.random.default_rng(0))
-    >>> found.value, found.low < 0.74 < 0.86 < found.high
+    >>> estimate.value, estimate.low < 0.74 < 0.86 < estimate.high
     (0.8, True)
     """
     check_level(level)
@@ -283,9 +290,6 @@ def bootstrap_counts(
     return Estimate(value, low, high, level, "BCa bootstrap")
 
 
-# The mean loss on rows that bootstraps leave out, and how sure it is.
-
-
 @dataclass(frozen=True, eq=False)
 class OutOfBagMean:
     """Leave-one-out bootstrap estimate of a mean loss.
@@ -294,14 +298,14 @@ class OutOfBagMean:
     ----------
     value, standard_error : float
     row_means : ndarray of shape (n,)
-        Mean loss of each row over the bootstraps without it; NaN for a row that is in all.
+        Mean loss of each row over the samples without it; NaN for a row that is in all.
     rows_without_term : int
-        Rows that are in every bootstrap; they have no term in the mean.
+        Rows that are in every bootstrap sample; they are not in the mean.
 
     Examples
     --------
-    >>> found = out_of_bag_mean(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[2, 0], [0, 2]]))
-    >>> found.value, found.rows_without_term
+    >>> estimate = out_of_bag_mean(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[2, 0], [0, 2]]))
+    >>> estimate.value, estimate.rows_without_term
     (1.0, 0)
     """
 
@@ -314,20 +318,20 @@ class OutOfBagMean:
 def out_of_bag_mean(
     losses: FloatArray, counts: NDArray[np.integer], weights: FloatArray | None = None
 ) -> OutOfBagMean:
-    """Leave-one-out bootstrap: each row's loss averaged over the bootstraps without it (Xu, (9)).
+    """Return the leave-one-out bootstrap: the loss of each row over the samples without it.
 
-    The standard error is that of Efron and Tibshirani (their (38): the influence of a row is
-    ``(2 + 1/(n-1)) (E_i - E) / n + sum_b (N_ib - mean N_i) q_b``), less the share of it that is
-    noise of a finite number of bootstraps (``n sum_b (q_b - mean q)^2``). What is left is right on
-    average but unsteady where there are fewer bootstraps than rows, so that it is taken to be at
-    least the standard error of as many independent rows scored once.
+    The standard error is (38) of [1]_: the influence of a row is
+    ``(2 + 1/(n-1)) (E_i - E) / n + sum_b (N_ib - mean N_i) q_b``. From its square, the noise of a
+    finite number of samples is subtracted, ``n sum_b (q_b - mean q)^2`` [2]_. The result is
+    unbiased but varies much if there are fewer samples than rows, so it is at least the standard
+    error of as many independent rows.
 
     Parameters
     ----------
     losses : ndarray of shape (B, n)
-        Loss of each row under the model of each bootstrap; read only where counts are 0.
+        Loss of each row under each bootstrap model; used only where counts are 0.
     counts : ndarray of shape (B, n)
-        How often each bootstrap has each row.
+        How often each row is in each bootstrap sample.
     weights : ndarray of shape (n,), optional
         Weights of the rows in the mean.
 
@@ -338,15 +342,15 @@ def out_of_bag_mean(
     References
     ----------
     .. [1] Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ bootstrap
-       method. JASA 92, 548-560.
+       method. Journal of the American Statistical Association 92, 548-560.
     .. [2] Wager, S., Hastie, T., Efron, B. (2014). Confidence intervals for random forests: the
        jackknife and the infinitesimal jackknife. JMLR 15, 1625-1651.
 
     Examples
     --------
     >>> counts = np.random.default_rng(0).multinomial(50, np.full(50, 1 / 50), size=400)
-    >>> found = out_of_bag_mean(np.broadcast_to(np.arange(50) % 2.0, (400, 50)), counts)
-    >>> round(found.value, 4), round(found.standard_error, 2)  # no learning: sqrt(.25 / 50)
+    >>> estimate = out_of_bag_mean(np.broadcast_to(np.arange(50) % 2.0, (400, 50)), counts)
+    >>> round(estimate.value, 4), round(estimate.standard_error, 2)  # no learning: sqrt(.25 / 50)
     (0.5, 0.07)
     """
     out = counts == 0
@@ -355,7 +359,7 @@ def out_of_bag_mean(
     n = int(used.sum())
     if n < 2:
         raise InvalidArgumentError(
-            "At least two rows must be left out by some bootstrap; use more bootstraps."
+            "At least two rows must be out of the bag of some bootstrap sample. Use more samples."
         )
     own = np.where(out, losses, 0.0)[:, used]
     row_means = np.full(len(used), math.nan)

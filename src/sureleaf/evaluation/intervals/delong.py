@@ -1,4 +1,4 @@
-"""Areas under the ROC curve: how sure is one, and how do several on the same rows vary."""
+"""Intervals and covariances of areas under the ROC curve."""
 
 import math
 
@@ -15,14 +15,14 @@ __all__ = ["delong_covariance", "delong_interval", "delong_one_vs_rest", "newcom
 
 
 def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Areas under the ROC curves of several scores of the same rows, and their covariance.
+    """Return the areas under the ROC curves of several scores, and their covariance [1]_ [2]_.
 
     Parameters
     ----------
     positive : array-like of bool, shape (n,)
         Which rows are of the positive class.
     scores : array-like, shape (n,) or (m, n)
-        Scores of one or of m models; more means more likely positive, ties count half.
+        Scores of one or of m models; higher means a more probable positive class, ties half.
 
     Returns
     -------
@@ -31,7 +31,9 @@ def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArra
 
     References
     ----------
-    .. [1] DeLong, E. R., DeLong, D. M., Clarke-Pearson, D. L. (1988). Biometrics 44, 837-845.
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves: a nonparametric approach.
+       Biometrics 44, 837-845.
     .. [2] Sun, X., Xu, W. (2014). Fast implementation of DeLong's algorithm. IEEE Signal
        Processing Letters 21, 1389-1393: mid-ranks, O(n log n).
 
@@ -41,7 +43,7 @@ def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArra
     >>> float(areas[0]), float(covariance[0, 0])
     (0.75, 0.125)
     """
-    from scipy.stats import rankdata  # a second to import, which other intervals need not wait for
+    from scipy.stats import rankdata  # slow to import, and not needed by other intervals
 
     is_positive = np.asarray(positive, dtype=bool)
     table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
@@ -66,9 +68,9 @@ def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArra
 def delong_interval(positive: ArrayLike, scores: ArrayLike, *, level: float = 0.95) -> Estimate:
     """Area under the ROC curve with DeLong's interval, on the logit scale.
 
-    The logit keeps the interval inside 0 and 1. Where DeLong's variance is zero or there are too
-    few rows for one (perfect ranking, one positive row), Newcombe's score interval takes its
-    place, and the method says so.
+    The logit keeps the interval inside 0 and 1. If DeLong's variance is zero or undefined (perfect
+    ranking, one positive row), Newcombe's score interval is used instead, and ``method`` reports
+    it.
 
     Parameters
     ----------

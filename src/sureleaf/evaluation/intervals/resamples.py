@@ -1,4 +1,4 @@
-"""The mean of a figure over splits whose training sets overlap."""
+"""Intervals of a mean over splits whose training sets overlap."""
 
 import math
 from collections.abc import Sequence
@@ -33,11 +33,6 @@ class MeanOverSplits:
         Degrees of freedom, one less than there are splits.
     p_value : float
         Two-sided, of the hypothesis that the mean is zero.
-
-    Examples
-    --------
-    >>> corrected_resampled([0.1, 0.2, 0.3]).degrees
-    2
     """
 
     value: float
@@ -52,15 +47,10 @@ class MeanOverSplits:
 def variance_of_mean(
     spread: float, n_splits: float, test_to_train: float, hidden_variance: float
 ) -> float:
-    """Return the variance of a mean over splits whose figures have a variance of ``spread``.
+    """Return the variance of a mean over splits whose values have a variance of ``spread``.
 
-    Nadeau and Bengio's, which allows for what training rows have to do with it; but no less than
-    that of the rows alone, ``spread * n_test / n`` and what the splits hide.
-
-    Examples
-    --------
-    >>> variance_of_mean(0.9, 10, 1 / 9, 0.0), variance_of_mean(0.9, 10, 1 / 9, 0.91)
-    (0.19, 1.0)
+    It is that of Nadeau and Bengio, which corrects for shared training rows, but at least that of
+    the rows alone, ``spread * n_test / n``, plus the variance that the splits cannot show.
     """
     corrected = (1 / n_splits + test_to_train) * spread
     return max(corrected, spread * test_to_train / (1 + test_to_train) + hidden_variance)
@@ -73,23 +63,23 @@ def corrected_resampled(
     level: float = 0.95,
     hidden_variance: float = 0.0,
 ) -> MeanOverSplits:
-    r"""Mean of a figure over splits with the interval of Nadeau and Bengio.
+    r"""Return a mean over splits with the interval of Nadeau and Bengio [1]_.
 
-    The splits share training rows, so that their figures are correlated; the variance of the mean
-    is estimated by ``(1/J + n_test/n_train) s^2`` instead of ``s^2 / J``. Made for repeated
-    hold-out; for (repeated) k-fold it is a heuristic that holds up well (Bouckaert and Frank).
+    The splits share training rows, so their values are correlated. The variance of the mean is
+    estimated by ``(1/J + n_test/n_train) s^2`` instead of ``s^2 / J``. It was derived for repeated
+    hold-outs; for (repeated) k-fold it is an approximation that works well [2]_.
     ``test_to_train=0`` is the plain t interval, which is too short for overlapping splits.
 
     Parameters
     ----------
     values : array-like of shape (J,)
-        One figure (or difference of two) a split, J at least 2.
+        One value (or difference of two) per split, J at least 2.
     test_to_train : float
         Test rows over training rows, 1/9 for ten folds.
     level : float
     hidden_variance : float
-        Variance of the mean that the splits cannot show, as that of the classes' shares where all
-        splits have the same; see `variance_of_mean`.
+        Variance of the mean that the splits cannot show, such as that of the class proportions if
+        all splits have the same; see `variance_of_mean`.
 
     Returns
     -------
@@ -104,7 +94,7 @@ def corrected_resampled(
 
     Examples
     --------
-    The seven folds of the lecture, plain (its 7 degrees of freedom are 6) and corrected:
+    Differences of seven folds, plain and corrected:
 
     >>> d = [-0.0235, 0.0605, -0.041, 0.063, -0.0595, -0.019, 0.087]
     >>> plain, corrected = corrected_resampled(d), corrected_resampled(d, test_to_train=1 / 6)
@@ -117,7 +107,7 @@ def corrected_resampled(
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) < 2:
         raise InvalidArgumentError(
-            f"values must hold the figures of at least two splits; got shape {array.shape}. "
+            f"values must hold the values of at least two splits; got shape {array.shape}. "
             "Use more folds or repeats."
         )
     if not np.isfinite(array).all():
@@ -140,24 +130,16 @@ def corrected_resampled(
     return MeanOverSplits(mean, error, mean - half, mean + half, level, degrees, p_value)
 
 
-# The mean loss of a k-fold design, its interval from cross-validation inside cross-validation.
-
-
 @dataclass(frozen=True)
 class NestedFold:
-    """What one outer fold gives: its rows' losses, and the losses of the folds inside the rest.
+    """Losses of the rows of one outer fold, and of the inner folds in the rest.
 
     Attributes
     ----------
     outer : ndarray
-        Losses of the fold's rows under the model of all other folds.
+        Losses of the rows of the fold under the model of all other folds.
     inner : ndarray
-        Losses of the other folds' rows, each under the model of the folds that remain.
-
-    Examples
-    --------
-    >>> NestedFold(np.zeros(2), np.ones(8)).inner.mean()
-    np.float64(1.0)
+        Losses of the rows of the other folds, each under the model of the remaining folds.
     """
 
     outer: FloatArray
@@ -171,16 +153,11 @@ class NestedMean:
     Attributes
     ----------
     value : float
-        Estimate with the bias of the smaller training sets taken out.
+        Estimate corrected for the bias of the smaller training sets.
     standard_error : float
         Root of the estimated mean squared error, kept between the naive standard error and
         sqrt(K) times it.
     low, high, level : float
-
-    Examples
-    --------
-    >>> NestedMean(0.2, 0.05, 0.1, 0.3, 0.95).high
-    0.3
     """
 
     value: float
@@ -191,12 +168,12 @@ class NestedMean:
 
 
 def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95) -> NestedMean:
-    """Mean loss of an algorithm with the interval of Bates, Hastie and Tibshirani.
+    """Return the mean loss of an algorithm with the interval of Bates et al. [1]_.
 
-    Outer folds measure how far a cross-validation estimate misses the error on rows it never saw:
-    ``MSE = mean((inner mean - outer mean)^2) - mean(var(outer) / |fold|)`` (their Algorithm 1),
+    Outer folds measure how far a cross-validation estimate is from the error on unseen rows:
+    ``MSE = mean((inner mean - outer mean)^2) - mean(var(outer) / |fold|)`` (Algorithm 1),
     scaled by ``(K-1)/K`` to all rows and kept between the naive variance and K times it. The
-    value is ``inner mean - (1 + (K-2)/K) (inner mean - outer mean)``, their bias correction.
+    value is ``inner mean - (1 + (K-2)/K) (inner mean - outer mean)``, the bias correction.
 
     Parameters
     ----------
@@ -213,7 +190,7 @@ def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95
     References
     ----------
     .. [1] Bates, S., Hastie, T., Tibshirani, R. (2024). Cross-validation: what does it estimate
-       and how well does it do it? JASA 119, 1434-1445.
+       and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
 
     Examples
     --------
@@ -230,7 +207,7 @@ def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95
         )
     if min(len(fold.outer) for fold in folds) < 2:
         raise InvalidArgumentError(
-            "Nested cross-validation needs two rows a fold; use fewer folds."
+            "Nested cross-validation needs two rows per fold; use fewer folds."
         )
     gaps = np.array([fold.inner.mean() - fold.outer.mean() for fold in folds])
     noise = np.array([fold.outer.var(ddof=1) / len(fold.outer) for fold in folds])

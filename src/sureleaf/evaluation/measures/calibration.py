@@ -41,14 +41,14 @@ class CalibrationCurve:
     Attributes
     ----------
     stated : ndarray
-        Mean probability stated in each bin (bins without rows are left out).
+        Mean predicted probability of each bin (without empty bins).
     observed : ndarray
-        Share of the bin's rows that are of the class.
+        Share of the rows of the bin that are of the class.
     low, high : ndarray
-        Consistency band: where the observed rate lies, at the level, if the stated probabilities
-        are right. A rate outside it is evidence against them.
+        Consistency band: where the observed rate lies, at the level, if the predicted
+        probabilities are true. A rate outside it is evidence against them.
     rows : ndarray
-        Rows in each bin (effective rows where they have weights).
+        Rows in each bin (effective rows if they have weights).
     level : float
 
     Examples
@@ -84,11 +84,11 @@ class LossDecomposition:
     loss : float
         The quadratic loss, from 0 to 2.
     miscalibration : float
-        What recalibrating (isotonic, bin-free) would gain; 0 is best.
+        The gain from recalibration (isotonic regression); 0 is best.
     discrimination : float
-        What the recalibrated probabilities gain over stating the base rate.
+        The gain of the recalibrated probabilities over predicting the base rate.
     uncertainty : float
-        Quadratic loss of stating the base rate.
+        Quadratic loss of predicting the base rate.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def _event(
     positive: object,
     labels: Sequence[Any] | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Stated probability and outcome: of the positive class, or of being right at all."""
+    """Return probability and outcome: of the positive class, or of a correct prediction."""
     codes, table, classes = read_scored(truth, probabilities, labels)
     if positive is None and len(classes) != 2:
         winner = table.argmax(axis=1)
@@ -118,7 +118,7 @@ def _event(
 
 
 def _bins(stated: FloatArray, n_bins: int, strategy: str) -> IntArray:
-    """Bin of each row; equal probabilities are always in the same bin."""
+    """Return the bin of each row; equal probabilities are always in the same bin."""
     check_count("n_bins", n_bins)
     check_choice("strategy", strategy, ("quantile", "uniform"))
     if strategy == "uniform":
@@ -139,15 +139,15 @@ def calibration_curve(
     sample_weight: ArrayLike | None = None,
     repeats: float = 1.0,
 ) -> CalibrationCurve:
-    """Observed rate against stated probability, with the band in which a true one would lie.
+    """Return observed rates against predicted probabilities, with consistency bands [1]_.
 
     Parameters
     ----------
     truth : array-like of shape (n,)
     probabilities : array-like of shape (n, m), or (n,) for the second of two classes
     positive : label, optional
-        The class in question; by default the second of two classes, and for more the predicted
-        class: the rate of being right against the largest probability.
+        The positive class; by default the second of two classes. For more classes the rate of
+        correct predictions against the largest probability.
     labels : sequence, optional
         The classes of the columns; by default those of truth, sorted.
     n_bins : int
@@ -155,11 +155,11 @@ def calibration_curve(
         Bins of about equally many rows, or of equal width.
     level : float
         Level of the band: quantiles of the binomial distribution at the bin's mean probability,
-        a little wide where the probabilities inside a bin differ.
+        a little too wide if the probabilities inside a bin differ.
     sample_weight : array-like of shape (n,), optional
     repeats : float
-        How often each row is among these, predicted by different models: the band is that of
-        the rows, which repeats do not add to.
+        How often each row occurs, predicted by different models; repeats do not narrow the
+        band.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def calibration_curve(
 
 
 def _quantile(share: float, n: float, p: float) -> float:
-    """Smallest k with P(Bin(n, p) <= k) >= share, by bisection (scipy.stats is slow to import)."""
+    """Return the smallest k with P(Bin(n, p) <= k) >= share (scipy.stats is slow to import)."""
     low, high = -1, int(n)
     while high - low > 1:
         middle = (low + high) // 2
@@ -212,10 +212,10 @@ def expected_calibration_error(
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean gap between stated probability and observed rate over bins.
+    """Mean absolute difference of predicted probability and observed rate over bins.
 
-    It depends on the bins and can be near 0 for useless probabilities: read it after
-    `decompose_quadratic_loss`. Parameters as for `calibration_curve`.
+    It depends on the bins and can be close to 0 for useless probabilities; see
+    `decompose_quadratic_loss` first. Parameters as for `calibration_curve`.
 
     Examples
     --------
@@ -238,9 +238,8 @@ def decompose_quadratic_loss(
 ) -> LossDecomposition:
     """Split the quadratic loss into miscalibration, discrimination and uncertainty (CORP).
 
-    Each class's probability is recalibrated by isotonic regression (pool adjacent violators);
-    the parts are summed over classes, as the loss is. For two classes this is exactly the CORP
-    decomposition, doubled.
+    The probability of each class is recalibrated by isotonic regression, and the parts are summed
+    over classes, as the loss is. For two classes this is twice the CORP decomposition [1]_.
 
     Parameters
     ----------
@@ -279,7 +278,7 @@ def decompose_quadratic_loss(
 def _pool_adjacent_violators(
     stated: FloatArray, happened: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """Isotonic fit of outcome on probability; rows of one probability stay together."""
+    """Return the isotonic fit of the outcome on the probability; ties stay together."""
     _, group = np.unique(stated, return_inverse=True)
     mass = np.bincount(group, weights)
     used = mass > 0
@@ -290,14 +289,11 @@ def _pool_adjacent_violators(
     return np.asarray(rate[group])
 
 
-# Classes that are more or less frequent in use than in the sample.
-
-
 def _priors(name: str, priors: ArrayLike, n_classes: int) -> FloatArray:
     shares = np.asarray(priors, dtype=np.float64)
     if shares.shape != (n_classes,) or not (shares > 0).all() or not np.isfinite(shares).all():
         raise InvalidArgumentError(
-            f"{name} must be {n_classes} positive shares, one a class; got {shares.tolist()}."
+            f"{name} must be {n_classes} positive shares, one per class; got {shares.tolist()}."
         )
     return np.asarray(shares / shares.sum())
 
@@ -305,17 +301,16 @@ def _priors(name: str, priors: ArrayLike, n_classes: int) -> FloatArray:
 def correct_priors(
     probabilities: ArrayLike, *, trained_on: ArrayLike, in_use: ArrayLike
 ) -> FloatArray:
-    """Turn probabilities of a model trained on other class shares into those of use (Bayes).
+    """Correct probabilities for other class proportions than in training, by Bayes' rule [1]_.
 
-    ``p_k in_use_k / trained_on_k``, normalised: right if only the shares of the classes differ,
-    as after over- and under-sampling.
+    ``p_k in_use_k / trained_on_k``, normalised. Valid if only the class proportions differ, as
+    after over- and under-sampling.
 
     Parameters
     ----------
     probabilities : array-like of shape (n, m), or (n,) for the second of two classes
     trained_on, in_use : array-like of m positive shares
-        Shares of the classes in the rows the model was trained on, and where it is used. Counts
-        will do.
+        Class proportions (or counts) of the training rows, and where the model is used.
 
     Returns
     -------
@@ -341,7 +336,7 @@ def correct_priors(
 def prior_weights(
     truth: ArrayLike, *, in_use: ArrayLike, labels: Sequence[Any] | None = None
 ) -> FloatArray:
-    """Weights that give a sample the class shares of use; pass them on as ``sample_weight``.
+    """Return weights that give a sample other class proportions, for ``sample_weight``.
 
     Parameters
     ----------
@@ -349,7 +344,7 @@ def prior_weights(
     in_use : array-like of m positive shares
         In the order of `labels`.
     labels : sequence of m labels, optional
-        By default the classes of truth, sorted. A class that does not occur has no rows to weigh.
+        By default the classes of truth, sorted.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What predictions cost, and which decision costs least."""
+"""Costs of predictions, decisions with the least cost, and cost curves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,13 +38,7 @@ __all__ = [
 
 
 def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> FloatArray:
-    """Return a cost matrix (m, m), with an abstain column (m, m + 1), or one of them a row.
-
-    Examples
-    --------
-    >>> check_cost([[0, 1], [5, 0]], 2).shape
-    (2, 2)
-    """
+    """Return a cost matrix (m, m), with an abstain column (m, m + 1), or one of these per row."""
     matrix = np.asarray(cost, dtype=np.float64)
     per_row = matrix.ndim == 3
     shape = matrix.shape[1:] if per_row else matrix.shape
@@ -61,18 +55,14 @@ def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> Fl
             f"matrix for each of the {rows} rows; got shape {matrix.shape}."
         )
     if not np.isfinite(matrix).all():
-        raise InvalidArgumentError("cost must be finite; use a large number for 'never'.")
+        raise InvalidArgumentError(
+            "cost must be finite. Use a large number for a decision that must never be made."
+        )
     return matrix
 
 
 def row_costs(truth: IntArray, prediction: IntArray, cost: FloatArray) -> FloatArray:
-    """Cost of each row from codes; the code after the last class is abstaining.
-
-    Examples
-    --------
-    >>> row_costs(np.array([0, 1]), np.array([1, 0]), np.array([[0.0, 1.0], [5.0, 0.0]])).tolist()
-    [1.0, 5.0]
-    """
+    """Return the cost of each row from codes; the code after the last class is abstaining."""
     if cost.ndim == 3:
         return np.asarray(cost[np.arange(len(truth)), truth, prediction])
     return np.asarray(cost[truth, prediction])
@@ -93,13 +83,12 @@ def cost(
     ----------
     truth, prediction : array-like of shape (n,)
     cost : array-like of shape (m, m), (m, m + 1), (n, m, m) or (n, m, m + 1)
-        In the order of `labels`. The lecture's C(i|j), the cost of taking class j for class i, is
-        ``cost[j][i]``. A last column more than there are classes is the cost of abstaining; three
+        In the order of `labels`. An additional last column is the cost of abstaining; three
         dimensions give each row its own matrix. Negative costs are gains.
     labels : sequence, optional
         The classes; by default those that occur, sorted.
     abstain : label
-        What stands for abstaining among the predictions.
+        The prediction that means abstaining.
     sample_weight : array-like of shape (n,), optional
 
     Returns
@@ -108,7 +97,7 @@ def cost(
 
     Examples
     --------
-    Model M1 of the lecture:
+    190 positive and 310 negative rows, where a missed positive costs 100:
 
     >>> truth = ["+"] * 190 + ["-"] * 310
     >>> prediction = ["+"] * 150 + ["-"] * 40 + ["+"] * 60 + ["-"] * 250
@@ -116,17 +105,17 @@ def cost(
     3910.0
     """
     actual = read_labels("truth", truth)
-    decided, silent = _split_abstentions(prediction, abstain)
-    check_same_length(truth=actual, prediction=silent)
+    decided, abstained = _split_abstentions(prediction, abstain)
+    check_same_length(truth=actual, prediction=abstained)
     classes = find_classes(labels, actual, decided)
     matrix = check_cost(cost, len(classes), len(actual))
-    if silent.any() and matrix.shape[-1] == len(classes):
+    if abstained.any() and matrix.shape[-1] == len(classes):
         raise InvalidArgumentError(
             "cost must have a last column for abstaining where predictions abstain; "
             f"got shape {matrix.shape} for the classes {classes.tolist()}."
         )
     codes = np.full(len(actual), len(classes))
-    codes[~silent] = class_codes("prediction", decided, classes)
+    codes[~abstained] = class_codes("prediction", decided, classes)
     costs = row_costs(class_codes("truth", actual, classes), codes, matrix)
     weights = check_weights(sample_weight, len(actual))
     return float(costs.sum() if weights is None else weights @ costs)
@@ -138,15 +127,15 @@ def _split_abstentions(
     array = np.asarray(prediction)
     if array.ndim != 1:
         raise InvalidArgumentError(
-            f"prediction must have one label a row; got an array of shape {array.shape}."
+            f"prediction must have one label per row; got an array of shape {array.shape}."
         )
     if abstain is None:
-        silent = np.array([value is None for value in array]) if array.dtype == object else None
+        abstained = np.array([value is None for value in array]) if array.dtype == object else None
     else:
-        silent = np.array([value == abstain for value in array.tolist()])
-    if silent is None:
-        silent = np.zeros(len(array), dtype=bool)
-    return read_labels("prediction", array[~silent]), silent
+        abstained = np.array([value == abstain for value in array.tolist()])
+    if abstained is None:
+        abstained = np.zeros(len(array), dtype=bool)
+    return read_labels("prediction", array[~abstained]), abstained
 
 
 def decide(
@@ -156,7 +145,7 @@ def decide(
     *,
     abstain: object = None,
 ) -> LabelArray:
-    """Return for each row the decision of least expected cost.
+    """Return the decision with the least expected cost for each row.
 
     Parameters
     ----------
@@ -167,12 +156,12 @@ def decide(
     labels : sequence of m labels
         The classes, in the order of the columns and of the cost matrix.
     abstain : label
-        What to return where abstaining costs least.
+        What to return if abstaining costs least.
 
     Returns
     -------
     ndarray of shape (n,)
-        Labels; the first of equally cheap ones.
+        Labels; the first of a tie.
 
     Examples
     --------
@@ -193,13 +182,7 @@ def decide(
 
 
 def cheapest(probabilities: FloatArray, cost: FloatArray) -> IntArray:
-    """Code of the decision of least expected cost for each row; the first of equally cheap ones.
-
-    Examples
-    --------
-    >>> cheapest(np.array([[0.95, 0.05], [0.6, 0.4]]), np.array([[0.0, 1.0], [10.0, 0.0]])).tolist()
-    [0, 1]
-    """
+    """Return the code of the decision with the least expected cost for each row."""
     per_row = cost.ndim == 3
     expected = np.einsum("nk,nkc->nc", probabilities, cost) if per_row else probabilities @ cost
     return np.asarray(expected.argmin(axis=1))
@@ -208,7 +191,7 @@ def cheapest(probabilities: FloatArray, cost: FloatArray) -> IntArray:
 def cost_threshold(
     cost: ArrayLike, *, labels: Sequence[Any] | None = None, positive: object = None
 ) -> float:
-    """Probability of the positive class from which predicting it costs least.
+    """Return the probability of the positive class from which predicting it costs least.
 
     ``(C(+|-) - C(-|-)) / (C(+|-) - C(-|-) + C(-|+) - C(+|+))``, the threshold that `decide` uses
     for two classes.
@@ -243,17 +226,17 @@ def cost_threshold(
     miss = matrix[yes, no] - matrix[yes, yes]
     if false_alarm + miss <= 0:
         raise InvalidArgumentError(
-            "cost must make wrong predictions dearer than right ones in sum; "
+            "cost must make wrong predictions more expensive than correct ones in total; "
             f"got {matrix.tolist()}. Are rows actual and columns predicted classes?"
         )
     return float(false_alarm / (false_alarm + miss))
 
 
 def cost_from_accuracy(accuracy: float, n: float, *, right: float, wrong: float) -> float:
-    """Total cost where every right prediction costs the same and every wrong one too.
+    """Total cost if all correct predictions cost the same, and all wrong ones.
 
-    The lecture's identity, ``N (wrong - (wrong - right) accuracy)``: with such symmetric costs,
-    cost and accuracy are linear in each other and rank models alike.
+    ``n (wrong - (wrong - right) accuracy)``: with such costs, cost is a linear function of
+    accuracy, and both rank models in the same order.
 
     Examples
     --------
@@ -261,9 +244,6 @@ def cost_from_accuracy(accuracy: float, n: float, *, right: float, wrong: float)
     125.0
     """
     return float(n * (wrong - (wrong - right) * accuracy))
-
-
-# Cost as the threshold, or the classes' shares and costs, change.
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +257,7 @@ class CostCurve:
     cost : ndarray
         Normalised expected cost with the best threshold for that condition, from 0 to .5.
     thresholds : ndarray
-        That threshold.
+        The best threshold.
     trivial : ndarray
         Cost of the better of always and never predicting the positive class.
     area : float
@@ -308,7 +288,7 @@ class CostByThreshold:
     thresholds, costs : ndarray
         A row is predicted positive if its probability is at least the threshold.
     best, best_cost : float
-        The threshold of least cost on these rows (optimistic if they chose it), and that cost.
+        The threshold with the least cost on these rows, and that cost; optimistic for new rows.
 
     Examples
     --------
@@ -370,16 +350,17 @@ def cost_curve(
 
 
 def _area(curve: Roc) -> float:
-    """Area under the envelope itself, which bends where two corners of the ROC's hull cost alike.
+    """Return the area under the lower envelope.
 
+    The envelope bends where two corners of the convex hull of the ROC curve have equal cost.
     Between two such conditions one corner is best, and its cost is a straight line.
     """
     corners: list[tuple[float, float]] = []
     points = zip(curve.false_positive_rate.tolist(), curve.true_positive_rate.tolist(), strict=True)
-    for alarms, found in points:
-        while len(corners) > 1 and _turns_left(corners[-2], corners[-1], (alarms, found)):
+    for point in points:
+        while len(corners) > 1 and _turns_left(corners[-2], corners[-1], point):
             corners.pop()
-        corners.append((alarms, found))
+        corners.append(point)
     hull = np.array(corners)
     steps = np.diff(hull, axis=0)
     bends = np.concatenate([[0.0], steps[:, 0] / steps.sum(axis=1), [1.0]])
@@ -418,8 +399,8 @@ def cost_by_threshold(
 
     Examples
     --------
-    >>> found = cost_by_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], cost=[[0, 1], [5, 0]])
-    >>> found.thresholds.tolist(), found.costs.tolist()
+    >>> by_threshold = cost_by_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], cost=[[0, 1], [5, 0]])
+    >>> by_threshold.thresholds.tolist(), by_threshold.costs.tolist()
     ([inf, 0.8, 0.4, 0.35, 0.1], [2.5, 1.25, 1.5, 0.25, 0.5])
     """
     codes, table, classes = read_scored(truth, probabilities, labels)
@@ -437,7 +418,7 @@ def cost_by_threshold(
     scores = table[order, yes]
     change = (w * (own[:, yes] - own[:, 1 - yes]))[order]
     costs = np.concatenate([[0.0], np.cumsum(change)]) + w @ own[:, 1 - yes]
-    last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)  # ties move together
+    last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)  # ties together
     thresholds = np.concatenate([[np.inf], scores[last]])
     costs = costs[np.concatenate([[0], last + 1])] / w.sum()
     best = int(costs.argmin())

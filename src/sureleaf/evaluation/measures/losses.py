@@ -1,4 +1,14 @@
-"""How far probabilities are from the truth: losses of single rows and their means."""
+"""Losses of predicted probabilities, per row and on average.
+
+Equation numbers are those of Xu (2022); NCE, QL and 01L are losses of Chawla and Cieslak (2006).
+
+References
+----------
+Xu, R. (2022). Model evaluation for classification. Lecture notes, 15 August 2022.
+
+Chawla, N. V. and Cieslak, D. A. (2006). Evaluating probability estimates from decision trees.
+AAAI Workshop on Evaluation Methods for Machine Learning.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,14 +50,7 @@ __all__ = [
 def read_scored(
     truth: ArrayLike, probabilities: ArrayLike, labels: Sequence[Any] | None
 ) -> tuple[IntArray, FloatArray, LabelArray]:
-    """Return the truth as codes, the probabilities and the classes of their columns.
-
-    Examples
-    --------
-    >>> codes, table, classes = read_scored(["no", "yes"], [0.1, 0.8], None)
-    >>> codes.tolist(), table.shape, classes.tolist()
-    ([0, 1], (2, 2), ['no', 'yes'])
-    """
+    """Return the truth as codes, the probabilities and the classes of their columns."""
     actual = read_labels("truth", truth)
     raw = np.asarray(probabilities)
     check_same_length(truth=actual, probabilities=raw)
@@ -68,26 +71,14 @@ def read_scored(
 
 
 def log_losses(truth: IntArray, probabilities: FloatArray) -> FloatArray:
-    """Negative log of the probability of each row's class, in nats; infinite where that is 0.
-
-    Examples
-    --------
-    >>> log_losses(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])).round(4).tolist()
-    [0.0, 0.6931]
-    """
+    """Return -log of the probability of the true class of each row, in nats; infinite for 0."""
     with np.errstate(divide="ignore"):
         logs: FloatArray = np.log(probabilities[np.arange(len(truth)), truth])
-    return np.subtract(0.0, logs, out=logs)  # and not minus: -log 1 is 0, never -0
+    return np.subtract(0.0, logs, out=logs)  # negating would give -0 for log 1
 
 
 def quadratic_losses(truth: IntArray, probabilities: FloatArray) -> FloatArray:
-    """Quadratic loss of each row, 1 - 2 p_true + sum_j p_j^2, from 0 to 2.
-
-    Examples
-    --------
-    >>> quadratic_losses(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
-    [0.0, 0.5]
-    """
+    """Return the quadratic loss of each row, 1 - 2 p_true + sum_j p_j^2, from 0 to 2."""
     squares = np.einsum("ij,ij->i", probabilities, probabilities)
     squares -= 2 * probabilities[np.arange(len(truth)), truth]
     squares += 1
@@ -97,7 +88,7 @@ def quadratic_losses(truth: IntArray, probabilities: FloatArray) -> FloatArray:
 def _mean(losses: FloatArray, weights: FloatArray | None) -> float:
     if weights is None:
         return float(losses.mean())
-    used = weights > 0  # a weight of 0 takes a row out, even one of infinite loss
+    used = weights > 0  # a weight of 0 removes a row, even one with infinite loss
     return float(np.average(losses[used], weights=weights[used]))
 
 
@@ -108,10 +99,10 @@ def nce(
     labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean negative log of the probability given to the true class, in nats (Chawla's NCE).
+    """Mean negative log of the probability of the true class, in nats (NCE, log loss).
 
-    Infinite where a true class was given probability 0; scikit-learn's ``log_loss`` hides that
-    by moving such a probability to about 1e-16.
+    Infinite if a true class had probability 0; scikit-learn's ``log_loss`` raises such a
+    probability to about 1e-16.
 
     Parameters
     ----------
@@ -141,7 +132,7 @@ def quadratic_loss(
     labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean of 1 - 2 p_true + sum_j p_j^2, from 0 to 2 (Chawla's QL; twice the binary Brier score).
+    """Mean of 1 - 2 p_true + sum_j p_j^2, from 0 to 2 (QL; twice the binary Brier score).
 
     Parameters as for `nce`.
 
@@ -163,17 +154,17 @@ def zero_one_loss(
     labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of rows on the wrong side of a threshold (Chawla's 01L, at .5).
+    """Share of rows on the wrong side of a threshold (01L, at .5).
 
     Parameters
     ----------
     truth, probabilities, labels, sample_weight
-        As for `nce`. Predicted labels in place of probabilities are compared with the truth.
+        As for `nce`. Predicted labels instead of probabilities are compared with the truth.
     threshold : float, optional
-        A row is positive if its probability is at least this (Xu, (25)); by default .5 for two
+        A row is positive if its probability is at least this, (25); by default .5 for two
         classes, and the most probable class (the first on ties) for more.
     positive : label, optional
-        The class in question where a threshold is used; by default the second of two.
+        The positive class for a threshold; by default the second of two.
 
     Returns
     -------
@@ -186,12 +177,11 @@ def zero_one_loss(
     >>> zero_one_loss([0, 1, 1], [0.4, 0.3, 0.9], threshold=0.2)
     0.3333333333333333
     """
-    said = np.asarray(probabilities)
-    if said.ndim == 1 and said.dtype.kind != "f":
-        actual, said = read_pair(truth, said)
-        return _mean(
-            np.asarray(actual != said, dtype=np.float64), check_weights(sample_weight, len(said))
-        )
+    given = np.asarray(probabilities)
+    if given.ndim == 1 and given.dtype.kind != "f":
+        actual, predicted = read_pair(truth, given)
+        wrong = np.asarray(actual != predicted, dtype=np.float64)
+        return _mean(wrong, check_weights(sample_weight, len(predicted)))
     codes, table, classes = read_scored(truth, probabilities, labels)
     if threshold is None and len(classes) != 2 and positive is None:
         wrong = table.argmax(axis=1) != codes
@@ -203,7 +193,7 @@ def zero_one_loss(
 
 @dataclass(frozen=True)
 class CrossEntropyParts:
-    """Cross-entropy as the sum of entropy and divergence, H(p, q) = H(p) + KL(p||q) (Xu, (16)).
+    """Cross-entropy as the sum of entropy and divergence, H(p, q) = H(p) + KL(p||q), (16).
 
     Attributes
     ----------
@@ -229,19 +219,19 @@ def cross_entropy(
     labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Sum over rows of -sum_k y_k log q_k, in nats (Xu, (15): a sum, not a mean).
+    """Sum over rows of -sum_k y_k log q_k, in nats, (15): a sum, not a mean.
 
     Parameters
     ----------
     truth : array-like of shape (n,) or (n, m)
-        Labels, or the classes' true probabilities in each row (one-hot or soft).
+        Labels, or the true class probabilities of each row (one-hot or soft).
     probabilities, labels, sample_weight
         As for `nce`.
 
     Returns
     -------
     float
-        Infinite where a class that can occur was given probability 0.
+        Infinite if a class that can occur had probability 0.
 
     Examples
     --------
@@ -261,7 +251,7 @@ def cross_entropy_parts(
     labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> CrossEntropyParts:
-    """Split a cross-entropy into entropy and Kullback-Leibler divergence (Xu, (16)).
+    """Split a cross-entropy into entropy and Kullback-Leibler divergence, (16).
 
     Parameters as for `cross_entropy`.
 

@@ -1,4 +1,8 @@
-"""Measures by name, and what an interval needs to know of them."""
+"""Measures by name, with the facts about them that choose their interval.
+
+To add a measure, add it to `NAMED`, and its plain function to the public functions in
+`sureleaf.evaluation.measures`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,9 +19,6 @@ from sureleaf.evaluation.measures.rates import count_pairs
 __all__ = ["NAMED", "Counted", "Measure", "Scored", "find_measure"]
 
 
-# Rows that have a truth and a prediction, as codes.
-
-
 @dataclass(frozen=True, eq=False)
 class Scored:
     """Truth, prediction and probabilities of some rows, ready for a measure.
@@ -31,13 +32,6 @@ class Scored:
     n_classes : int
     positive : int
         Code of the positive class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Scored(np.array([0, 1]), np.array([0, 0]), None, None, None, 2, 1)
-    >>> len(rows), rows.take(np.array([1, 1, 1])).truth.tolist()
-    (2, [1, 1, 1])
     """
 
     truth: IntArray
@@ -52,7 +46,7 @@ class Scored:
         return len(self.truth)
 
     def take(self, rows: IntArray) -> "Scored":
-        """Return the rows of these numbers, some of them perhaps repeatedly."""
+        """Return the rows with these numbers, which may repeat."""
         cost = self.cost[rows] if self.cost is not None and self.cost.ndim == 3 else self.cost
         return Scored(
             self.truth[rows],
@@ -71,33 +65,33 @@ Counted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure, and which intervals are open to it.
+    """A measure, and what decides its interval.
 
     Attributes
     ----------
     name : str
     value : callable
-        `Scored` rows -> the figure.
+        `Scored` rows -> the value.
     row_values : callable, optional
-        `Scored` rows -> one number a row whose weighted mean is the figure.
+        `Scored` rows -> one number per row, whose weighted mean is the value.
     counted : callable, optional
-        `Scored` rows -> which rows are counted among which, for a rate.
+        `Scored` rows -> which rows are counted, among which rows, for a rate.
     of_counts : callable, optional
-        Confusion matrix and code of the positive class -> the figure, if it follows from them.
+        Confusion matrix and code of the positive class -> the value, for measures of counts.
     defined : callable, optional
-        `Scored` rows -> whether they say anything of the figure; all rows do if it is left out.
+        `Scored` rows -> whether the measure is defined for them; by default it always is.
     needs_probabilities, greater_is_better, needs_cost : bool
     low, high : float
         The range of the measure.
 
     Examples
     --------
-    A measure of one's own, here the share of rows of the first class that are found:
+    A custom measure, here the recall of the first class:
 
-    >>> mine = Measure("first found", lambda rows: float(
+    >>> mine = Measure("first recall", lambda rows: float(
     ...     (rows.prediction[rows.truth == 0] == 0).mean()))
     >>> mine.name
-    'first found'
+    'first recall'
     """
 
     name: str
@@ -121,7 +115,7 @@ class Measure:
             )
 
     def of_split(self, rows: Scored) -> float:
-        """Return the figure of one of several splits: NaN where its rows say nothing of it."""
+        """Return the value of one of several splits, NaN if it is not defined for its rows."""
         return self.value(rows) if self.defined is None or self.defined(rows) else np.nan
 
 
@@ -138,27 +132,27 @@ def _mean(row_values: Callable[[Scored], FloatArray]) -> Callable[[Scored], floa
 
 def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = True) -> Measure:
     def value(rows: Scored) -> float:
-        hits, among = counted(rows)
+        chosen, among = counted(rows)
         if rows.weights is None:
-            whole, part = float(among.sum()), float((hits & among).sum())
-        else:  # sums, not products of vectors, whose threads stay awake beside those of the fits
+            whole, part = float(among.sum()), float((chosen & among).sum())
+        else:  # sums: the threads of a vector product would compete with those of the fits
             whole = float(rows.weights.sum(where=among))
-            part = float(rows.weights.sum(where=hits & among))
+            part = float(rows.weights.sum(where=chosen & among))
         return part / whole if whole > 0 else 0.0
 
-    def hit(rows: Scored) -> FloatArray:
+    def is_counted(rows: Scored) -> FloatArray:
         return counted(rows)[0].astype(np.float64)
 
     whole = name in ("accuracy", "error")  # rates of all rows are means over rows
     return Measure(
         name,
         value,
-        hit if whole else None,
+        is_counted if whole else None,
         counted,
         greater_is_better=greater,
         low=0.0,
         high=1.0,
-        defined=lambda rows: _weighs(rows, counted(rows)[1]),
+        defined=lambda rows: _has_weight(rows, counted(rows)[1]),
     )
 
 
@@ -221,12 +215,12 @@ def _calibration_error(rows: Scored) -> float:
 
 
 def _wrong_side(rows: Scored) -> FloatArray:
-    """0/1 loss of the probabilities: at .5 for two classes, of the most probable for more."""
+    """Return the 0/1 loss: at .5 for two classes, of the most probable class for more."""
     table = _table(rows)
     if rows.n_classes != 2:
         return np.asarray(table.argmax(axis=1) != rows.truth, dtype=np.float64)
-    said = table[:, rows.positive] >= 0.5
-    return np.asarray(said != (rows.truth == rows.positive), dtype=np.float64)
+    predicted = table[:, rows.positive] >= 0.5
+    return np.asarray(predicted != (rows.truth == rows.positive), dtype=np.float64)
 
 
 def _costs(rows: Scored) -> FloatArray:
@@ -235,13 +229,13 @@ def _costs(rows: Scored) -> FloatArray:
 
 
 def _decided_costs(rows: Scored) -> FloatArray:
-    """Cost of each row if it gets the decision of least expected cost, whatever is predicted."""
+    """Return the cost of each row with the decision of least expected cost."""
     NAMED["decided_cost"].check_cost(rows.cost)
     cost = np.asarray(rows.cost)
     return row_costs(rows.truth, cheapest(_table(rows), cost), cost)
 
 
-def _right(rows: Scored) -> Counted:
+def _correct(rows: Scored) -> Counted:
     return rows.truth == rows.prediction, np.ones(len(rows), dtype=bool)
 
 
@@ -253,21 +247,21 @@ def _is(rows: Scored) -> NDArray[np.bool_]:
     return np.asarray(rows.truth == rows.positive)
 
 
-def _says(rows: Scored) -> NDArray[np.bool_]:
+def _predicted(rows: Scored) -> NDArray[np.bool_]:
     return np.asarray(rows.prediction == rows.positive)
 
 
-def _weighs(rows: Scored, chosen: NDArray[np.bool_]) -> bool:
+def _has_weight(rows: Scored, chosen: NDArray[np.bool_]) -> bool:
     return bool(chosen.any() if rows.weights is None else rows.weights @ chosen > 0)
 
 
 def _any(rows: Scored) -> bool:
-    """Whether any row has a weight."""
+    """Return whether any row has a weight."""
     return rows.weights is None or bool(rows.weights.any())
 
 
 def _of_several(rows: Scored) -> bool:
-    """Whether rows of more than one class occur."""
+    """Return whether rows of more than one class occur."""
     used = rows.truth if rows.weights is None else rows.truth[rows.weights > 0]
     return len(np.unique(used)) > 1
 
@@ -275,14 +269,16 @@ def _of_several(rows: Scored) -> bool:
 NAMED: dict[str, Measure] = {
     measure.name: measure
     for measure in (
-        _rate("accuracy", _right),
+        _rate("accuracy", _correct),
         _rate("error", _wrong, greater=False),
-        _rate("precision", lambda rows: (_is(rows), _says(rows))),
-        _rate("recall", lambda rows: (_says(rows), _is(rows))),
-        _rate("specificity", lambda rows: (~_says(rows), ~_is(rows))),
-        _rate("false_positive_rate", lambda rows: (_says(rows), ~_is(rows)), greater=False),
-        _rate("false_negative_rate", lambda rows: (~_says(rows), _is(rows)), greater=False),
-        _of_table("f_measure", rates.f_measure_of, defined=lambda rows: _weighs(rows, _is(rows))),
+        _rate("precision", lambda rows: (_is(rows), _predicted(rows))),
+        _rate("recall", lambda rows: (_predicted(rows), _is(rows))),
+        _rate("specificity", lambda rows: (~_predicted(rows), ~_is(rows))),
+        _rate("false_positive_rate", lambda rows: (_predicted(rows), ~_is(rows)), greater=False),
+        _rate("false_negative_rate", lambda rows: (~_predicted(rows), _is(rows)), greater=False),
+        _of_table(
+            "f_measure", rates.f_measure_of, defined=lambda rows: _has_weight(rows, _is(rows))
+        ),
         _of_table(
             "balanced_accuracy",
             lambda counts, _: rates.balanced_accuracy_of(counts),
@@ -312,7 +308,7 @@ NAMED: dict[str, Measure] = {
             needs_probabilities=True,
             low=0.0,
             high=1.0,
-            defined=lambda rows: _weighs(rows, _is(rows)),
+            defined=lambda rows: _has_weight(rows, _is(rows)),
         ),
         Measure(
             "expected_calibration_error",
@@ -325,8 +321,8 @@ NAMED: dict[str, Measure] = {
         ),
     )
 }
-"""The measures that an evaluation knows by name. ``cost`` is the mean cost a row of what is
-predicted, ``decided_cost`` that of the decisions of least expected cost by the probabilities."""
+"""The measures of an evaluation by name. ``cost`` is the mean cost per row of the predictions,
+``decided_cost`` that of the decisions with the least expected cost by the probabilities."""
 
 _ELSEWHERE = {
     "brier": "quadratic_loss",
@@ -340,17 +336,11 @@ _ELSEWHERE = {
     "roc_auc": "auc",
     "sensitivity": "recall",
 }
-"""What measures are called in other libraries."""
+"""Names of measures in other libraries."""
 
 
 def find_measure(measure: "str | Measure") -> Measure:
-    """Return the measure of that name, or the measure itself.
-
-    Examples
-    --------
-    >>> find_measure("accuracy").greater_is_better
-    True
-    """
+    """Return the measure of that name, or the measure itself."""
     if isinstance(measure, Measure):
         return measure
     if measure not in NAMED:

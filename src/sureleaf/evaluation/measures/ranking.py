@@ -1,4 +1,4 @@
-"""How well scores put positive rows before negative ones."""
+"""Measures of ranking: the ROC curve, its area, and the average precision."""
 
 import math
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ __all__ = ["Roc", "auc", "average_precision", "roc"]
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """Receiver operating characteristic: both rates at each threshold (Xu, 4.2).
+    """Receiver operating characteristic: both rates at each threshold.
 
     Attributes
     ----------
     false_positive_rate, true_positive_rate, thresholds : ndarray
-        A row counts as positive if its score is at least the threshold; the first is infinite.
+        A row is predicted positive if its score is at least the threshold; the first is infinite.
     area : float
         Area under the curve.
 
@@ -52,7 +52,7 @@ class Roc:
 def _binary(
     truth: ArrayLike, scores: ArrayLike, positive: object, labels: Sequence[Any] | None
 ) -> tuple[NDArray[np.bool_], FloatArray]:
-    """Which rows are positive, and their scores of being so."""
+    """Return which rows are positive, and their scores."""
     actual = read_labels("truth", truth)
     table = np.asarray(scores, dtype=np.float64)
     check_same_length(truth=actual, scores=table)
@@ -70,12 +70,12 @@ def _binary(
             if table.shape[1] != len(classes):
                 raise InvalidArgumentError(
                     f"scores must have one column for each of the {len(classes)} classes, or be "
-                    f"one score a row; got shape {table.shape}."
+                    f"one score per row; got shape {table.shape}."
                 )
             table = table[:, code]
     if np.isnan(table).any():
         row = int(np.flatnonzero(np.isnan(table))[0])
-        raise InvalidArgumentError(f"scores must be numbers; row {row} is NaN. Leave it out.")
+        raise InvalidArgumentError(f"scores must be numbers; row {row} is NaN. Remove it.")
     return np.asarray(actual == positive), table
 
 
@@ -93,7 +93,7 @@ def roc(
     ----------
     truth : array-like of shape (n,)
     scores : array-like of shape (n,) or (n, m)
-        Scores of the positive class, or a column of them for each class.
+        Scores of the positive class, or one column of scores per class.
     positive : label, optional
         By default the second of two classes.
     labels : sequence, optional
@@ -107,7 +107,7 @@ def roc(
     Raises
     ------
     InvalidArgumentError
-        If there are no positive or no negative rows: there is nothing to draw.
+        If there are no positive or no negative rows.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def auc(
     average: str = "macro",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Area under the ROC curve: how likely a positive row outranks a negative one, ties half.
+    """Area under the ROC curve: P(a positive row scores higher than a negative one), ties half.
 
     Parameters
     ----------
@@ -144,13 +144,12 @@ def auc(
         As for `roc`. For more than two classes and no `positive`, the mean over classes of the
         area of each against the rest.
     average : {"macro", "weighted"}
-        For more than two classes: plain mean, or weighted by how frequent each class is.
+        For more than two classes: plain mean, or weighted by the class frequencies.
 
     Returns
     -------
     float
-        NaN if all rows are of one class: there is nothing to rank. A class that does not occur
-        is left out of the mean.
+        NaN if all rows are of one class. A class that does not occur is not in the mean.
 
     Examples
     --------
@@ -171,15 +170,14 @@ def _area(is_positive: NDArray[np.bool_], scores: FloatArray, weights: FloatArra
     if is_positive.all() or not is_positive.any():
         return math.nan
     w = np.ones(len(scores)) if weights is None else weights
-    # Rows by score: scikit-learn's function gives the same, and checks its input for longer than
-    # the few rows of a fold take.
-    _, place = np.unique(scores, return_inverse=True)
-    hits, alarms = np.bincount(place, w * is_positive), np.bincount(place, w * ~is_positive)
-    pairs = float(hits.sum() * alarms.sum())
+    # scikit-learn's function gives the same, but its checks take longer than the rows of a fold.
+    _, rank = np.unique(scores, return_inverse=True)
+    positives, negatives = np.bincount(rank, w * is_positive), np.bincount(rank, w * ~is_positive)
+    pairs = float(positives.sum() * negatives.sum())
     if not pairs > 0:
         return math.nan
-    below = np.cumsum(alarms) - alarms
-    return float(hits @ (below + alarms / 2) / pairs)
+    below = np.cumsum(negatives) - negatives
+    return float(positives @ (below + negatives / 2) / pairs)
 
 
 def _one_vs_rest(
@@ -209,7 +207,7 @@ def average_precision(
     labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean precision over the recalls reached as the threshold falls.
+    """Mean precision over the recalls that a falling threshold reaches.
 
     NaN if there is no positive row. Parameters as for `roc`.
 

@@ -1,8 +1,12 @@
-"""Rates of right and wrong predictions.
+"""Rates of correct and wrong predictions.
 
-Every rate is a ratio of cells of one confusion matrix. scikit-learn's versions give the same
-numbers (the tests compare them) but warn or return NaN where a class never occurs; here such a
-rate is defined: **a rate of no rows is 0**.
+Every rate is a ratio of cells of the confusion matrix. scikit-learn's versions give the same
+numbers (the tests compare them) but warn or return NaN if a class never occurs. Here such a rate
+is defined: **a rate of no rows is 0**. Equation numbers are those of Xu (2022).
+
+References
+----------
+Xu, R. (2022). Model evaluation for classification. Lecture notes, 15 August 2022.
 """
 
 import math
@@ -50,19 +54,16 @@ __all__ = [
 ]
 
 
-# Which class is taken for which, counted.
-
-
 @dataclass(frozen=True, eq=False)
 class ConfusionMatrix(TextDisplay):
-    """Rows by actual class, columns by predicted class, with margins (Xu, Table 1).
+    """Rows by actual class, columns by predicted class, with margins.
 
     Attributes
     ----------
     labels : ndarray of shape (m,)
     counts : ndarray of shape (m, m)
-        ``counts[i, j]``: rows of class i that were predicted to be of class j; sums of weights
-        where rows have weights.
+        ``counts[i, j]``: rows of class i that were predicted as class j; sums of weights if rows
+        have weights.
 
     Examples
     --------
@@ -78,12 +79,12 @@ class ConfusionMatrix(TextDisplay):
 
     @property
     def actual(self) -> FloatArray | IntArray:
-        """Rows of each actual class (the margin at the right)."""
+        """Rows of each actual class (the right margin)."""
         return np.asarray(self.counts.sum(axis=1))
 
     @property
     def predicted(self) -> FloatArray | IntArray:
-        """Rows of each predicted class (the margin below)."""
+        """Rows of each predicted class (the bottom margin)."""
         return np.asarray(self.counts.sum(axis=0))
 
     @property
@@ -121,7 +122,7 @@ def confusion_matrix(
     ----------
     truth, prediction : array-like of shape (n,)
     labels : sequence, optional
-        The classes in the order wanted, by default all that occur, sorted. A class that never
+        The classes in the desired order; by default all that occur, sorted. A class that never
         occurs has a row and a column of zeros.
     sample_weight : array-like of shape (n,), optional
 
@@ -144,13 +145,7 @@ def confusion_matrix(
 def count_pairs(
     truth: IntArray, prediction: IntArray, n_classes: int, weights: FloatArray | None = None
 ) -> FloatArray | IntArray:
-    """Confusion matrix of codes.
-
-    Examples
-    --------
-    >>> count_pairs(np.array([0, 1, 1]), np.array([0, 0, 1]), 2).tolist()
-    [[1, 0], [1, 1]]
-    """
+    """Return the confusion matrix of class codes."""
     cells = np.bincount(truth * n_classes + prediction, weights, minlength=n_classes**2)
     return np.asarray(cells.reshape(n_classes, n_classes))
 
@@ -160,7 +155,7 @@ Counts = FloatArray | IntArray
 
 
 class _Table(NamedTuple):
-    """The lecture's a, b, c, d: one class against all others."""
+    """The confusion matrix of one class against all others."""
 
     true_positive: float
     false_negative: float
@@ -173,15 +168,18 @@ def _two_by_two(
 ) -> _Table:
     actual, predicted = read_pair(truth, prediction)
     label = _positive_label(positive, actual, predicted)
-    is_positive, says_positive = np.asarray(actual == label), np.asarray(predicted == label)
+    is_positive, predicted_positive = np.asarray(actual == label), np.asarray(predicted == label)
     weights = check_weights(sample_weight, len(actual))
     if weights is None:
-        n, both = float(len(actual)), float(np.count_nonzero(is_positive & says_positive))
+        n, both = float(len(actual)), float(np.count_nonzero(is_positive & predicted_positive))
         actual_sum = float(np.count_nonzero(is_positive))
-        predicted_sum = float(np.count_nonzero(says_positive))
+        predicted_sum = float(np.count_nonzero(predicted_positive))
     else:
-        n, both = float(weights.sum()), float(weights @ (is_positive & says_positive))
-        actual_sum, predicted_sum = float(weights @ is_positive), float(weights @ says_positive)
+        n, both = float(weights.sum()), float(weights @ (is_positive & predicted_positive))
+        actual_sum, predicted_sum = (
+            float(weights @ is_positive),
+            float(weights @ predicted_positive),
+        )
     cells = (both, actual_sum - both, predicted_sum - both, n - actual_sum - predicted_sum + both)
     return _Table(*(max(cell, 0.0) for cell in cells))  # weights may round to -1e-16
 
@@ -199,20 +197,14 @@ def _positive_label(positive: object, actual: Any, predicted: Any) -> object:
 
 
 def ratio(part: float, whole: float) -> float:
-    """Part of a whole; 0 of nothing.
-
-    Examples
-    --------
-    >>> ratio(1, 4), ratio(0, 0)
-    (0.25, 0.0)
-    """
+    """Return part / whole, with 0 / 0 = 0."""
     return part / whole if whole > 0 else 0.0
 
 
 def accuracy(
     truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of rows predicted right, (TP + TN) / (P + N) (Xu, (17)).
+    """Share of rows predicted correctly, (TP + TN) / (P + N), (17).
 
     Parameters
     ----------
@@ -230,15 +222,15 @@ def accuracy(
     """
     actual, predicted = read_pair(truth, prediction)
     weights = check_weights(sample_weight, len(actual))
-    # Hits instead of labels: scikit-learn takes labels such as 1.5 for values to regress on.
-    hits = np.asarray(actual == predicted)
-    return float(accuracy_score(np.ones(len(hits), dtype=bool), hits, sample_weight=weights))
+    # Booleans instead of labels: scikit-learn takes labels such as 1.5 for regression targets.
+    correct = np.asarray(actual == predicted)
+    return float(accuracy_score(np.ones(len(correct), dtype=bool), correct, sample_weight=weights))
 
 
 def error(
     truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of rows predicted wrong, 1 - accuracy (Xu, (18)).
+    """Share of rows predicted wrongly, 1 - accuracy, (18).
 
     Examples
     --------
@@ -255,13 +247,13 @@ def precision(
     positive: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the rows predicted positive that are, TP / (TP + FP) (Xu, (19)).
+    """Share of positive rows among those predicted positive, TP / (TP + FP), (19).
 
     Parameters
     ----------
     truth, prediction : array-like of shape (n,)
     positive : label, optional
-        The class in question, against all others. By default the second of two classes.
+        The positive class, against all others. By default the second of two classes.
     sample_weight : array-like of shape (n,), optional
 
     Returns
@@ -285,7 +277,7 @@ def recall(
     positive: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the positive rows that are found, TP / P (sensitivity; Xu, (22)).
+    """Share of the positive rows that are predicted positive, TP / P (sensitivity), (22).
 
     0 if there is no positive row. Parameters as for `precision`.
 
@@ -305,7 +297,7 @@ def specificity(
     positive: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the negative rows that are predicted negative, TN / N (Xu, (20)).
+    """Share of the negative rows that are predicted negative, TN / N, (20).
 
     0 if there is no negative row. Parameters as for `precision`.
 
@@ -325,7 +317,7 @@ def false_positive_rate(
     positive: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the negative rows that raise a false alarm, FP / N (type I error; Xu, (23)).
+    """Share of the negative rows that are predicted positive, FP / N (type I error), (23).
 
     0 if there is no negative row. Parameters as for `precision`.
 
@@ -345,7 +337,7 @@ def false_negative_rate(
     positive: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the positive rows that are missed, FN / P (type II error; Xu, (21)).
+    """Share of the positive rows that are predicted negative, FN / P (type II error), (21).
 
     0 if there is no positive row. Parameters as for `precision`.
 
@@ -366,19 +358,19 @@ def f_measure(
     positive: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """F measure, (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP); for b = 1 the lecture's 2a/(2a+b+c).
+    """F measure, (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP).
 
     Parameters
     ----------
     truth, prediction, positive, sample_weight
         As for `precision`.
     beta : float
-        How many times as important recall is as precision.
+        Weight of recall relative to precision.
 
     Returns
     -------
     float
-        0 if no row is positive or predicted so.
+        0 if no row is positive or predicted positive.
 
     Examples
     --------
@@ -392,21 +384,15 @@ def f_measure(
 
 
 def f_measure_of(counts: Counts, positive: int) -> float:
-    """F measure of one class (its code) from a confusion matrix.
-
-    Examples
-    --------
-    >>> f_measure_of(np.array([[8, 2], [2, 2]]), positive=1)
-    0.5
-    """
-    hits = float(counts[positive, positive])
+    """Return the F measure of one class (its code) from a confusion matrix."""
+    true_positive = float(counts[positive, positive])
     actual, predicted = float(counts[positive].sum()), float(counts[:, positive].sum())
-    return _f(hits, actual - hits, predicted - hits, 1.0)
+    return _f(true_positive, actual - true_positive, predicted - true_positive, 1.0)
 
 
-def _f(hits: float, missed: float, alarms: float, beta: float) -> float:
-    weighed = (1 + beta**2) * hits
-    return ratio(weighed, weighed + beta**2 * missed + alarms)
+def _f(true_positive: float, false_negative: float, false_positive: float, beta: float) -> float:
+    weighted = (1 + beta**2) * true_positive
+    return ratio(weighted, weighted + beta**2 * false_negative + false_positive)
 
 
 def weighted_accuracy(
@@ -451,21 +437,19 @@ def weighted_accuracy(
             f"weights must be 4 numbers or a matrix of shape {matrix.counts.shape} for the "
             f"classes {matrix.labels.tolist()}; got shape {cells.shape}."
         )
-    weighed = cells * matrix.counts
-    return ratio(float(np.trace(weighed)), float(weighed.sum()))
+    weighted = cells * matrix.counts
+    return ratio(float(np.trace(weighted)), float(weighted.sum()))
 
 
-# Agreement of truth and prediction that a frequent class cannot feign.
-#
-# As for the rates, scikit-learn's versions give the same numbers but warn or return NaN where a
-# class never occurs; here kappa and Matthews' coefficient of constant labels are 0 (no agreement
-# beyond chance), and the balanced accuracy is the mean over the classes that occur.
+# Measures of agreement that a frequent class does not inflate. Kappa and Matthews' coefficient of
+# constant labels are 0 (no agreement beyond chance), and the balanced accuracy is the mean over the
+# classes that occur; scikit-learn's versions warn or return NaN.
 
 
 def balanced_accuracy(
     truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Mean of the classes' recalls, over the classes that occur.
+    """Mean of the recalls of the classes that occur.
 
     Examples
     --------
@@ -477,13 +461,7 @@ def balanced_accuracy(
 
 
 def balanced_accuracy_of(counts: Counts) -> float:
-    """Mean recall from a confusion matrix.
-
-    Examples
-    --------
-    >>> balanced_accuracy_of(np.array([[8, 2], [0, 4]]))
-    0.9
-    """
+    """Return the balanced accuracy from a confusion matrix."""
     actual = counts.sum(axis=1)
     occurs = actual > 0
     return float(np.mean(np.diag(counts)[occurs] / actual[occurs]))
@@ -492,9 +470,9 @@ def balanced_accuracy_of(counts: Counts) -> float:
 def kappa(
     truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Agreement beyond that of chance (Cohen): (accuracy - chance) / (1 - chance).
+    """Cohen's kappa, the agreement beyond chance: (accuracy - chance) / (1 - chance).
 
-    0 where chance alone agrees always.
+    0 if chance alone gives full agreement.
 
     Examples
     --------
@@ -505,13 +483,7 @@ def kappa(
 
 
 def kappa_of(counts: Counts) -> float:
-    """Cohen's kappa from a confusion matrix.
-
-    Examples
-    --------
-    >>> kappa_of(np.array([[2, 0], [1, 1]]))
-    0.5
-    """
+    """Return Cohen's kappa from a confusion matrix."""
     share = counts / counts.sum()
     chance = float(share.sum(axis=1) @ share.sum(axis=0))
     return ratio(float(np.trace(share)) - chance, 1 - chance)
@@ -520,9 +492,9 @@ def kappa_of(counts: Counts) -> float:
 def matthews(
     truth: ArrayLike, prediction: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Correlation of truth and prediction (Matthews; Gorodkin's for more than two classes).
+    """Matthews' correlation of truth and prediction (Gorodkin's for more than two classes).
 
-    0 where truth or prediction is constant.
+    0 if truth or prediction is constant.
 
     Examples
     --------
@@ -533,16 +505,10 @@ def matthews(
 
 
 def matthews_of(counts: Counts) -> float:
-    """Matthews' coefficient from a confusion matrix.
-
-    Examples
-    --------
-    >>> round(matthews_of(np.array([[2, 0], [1, 1]])), 4)
-    0.5774
-    """
+    """Return Matthews' coefficient from a confusion matrix."""
     share = counts / counts.sum()
     actual, predicted = share.sum(axis=1), share.sum(axis=0)
     covariance = float(np.trace(share) - actual @ predicted)
     spread = float(1 - actual @ actual) * float(1 - predicted @ predicted)
-    found = ratio(covariance, math.sqrt(max(spread, 0.0)))
-    return min(max(found, -1.0), 1.0)  # rounding strays
+    coefficient = ratio(covariance, math.sqrt(max(spread, 0.0)))
+    return min(max(coefficient, -1.0), 1.0)  # rounding may exceed 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sureleaf.comparison import auc_difference, bootstrap_difference, paired_t
-from sureleaf.comparison.paired import p_by_inversion
+from sureleaf.comparison.paired_models import p_by_inversion
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Interval
 
