@@ -150,7 +150,8 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
                          double min_samples_split, double min_impurity_decrease,
                          std::optional<std::size_t> max_leaves,
                          std::optional<std::size_t> max_features, std::uint64_t seed,
-                         std::uint64_t tree, const std::optional<Input2<std::int8_t>>& monotone) {
+                         std::uint64_t tree, double category_penalty,
+                         const std::optional<Input2<std::int8_t>>& monotone) {
   GrowthConfig config;
   config.criterion =
       static_cast<std::uint8_t>(index_of(sureleaf::Criteria::names, criterion, "criterion"));
@@ -172,6 +173,7 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
   config.max_features = max_features.value_or(0);
   config.seed = seed;
   config.tree = tree;
+  config.category_penalty = category_penalty;
   if (monotone) config.monotone.assign(monotone->data(), monotone->data() + monotone->size());
   return config;
 }
@@ -184,7 +186,7 @@ void bind_config(nb::module_& module) {
            "thresholds"_a.none() = nb::none(), "min_samples_split"_a = 0.0,
            "min_impurity_decrease"_a = 0.0, "max_leaves"_a.none() = nb::none(),
            "max_features"_a.none() = nb::none(), "seed"_a = 0, "tree"_a = 0,
-           "monotone"_a.none() = nb::none());
+           "category_penalty"_a = 0.0, "monotone"_a.none() = nb::none());
   module.def(
       "criterion_names",
       [] {

@@ -33,6 +33,7 @@ class Rules:
     max_features: int | None = None
     seed: int = 0
     tree: int = 0
+    category_penalty: float = 0
     monotone: tuple[tuple[int, ...], ...] | None = None
     collapse: bool = True
     pruning: Literal["pessimistic"] | None = "pessimistic"
@@ -276,31 +277,85 @@ def purest_split(
     close = TIE * impurity(data.counts(rows, weights)) / weights.sum()
     best_decrease, best, best_cut = -np.inf, None, None
     for feature in features:
-        n_categories = data.categories[feature]
-        if rules.missing == "branch":
-            splits = branch_splits(data, feature, rows, weights, rules)
-        elif not n_categories:
-            splits = every_threshold(data, feature, rows, weights, rules)
-        else:
-            counts = counts_by_category(data, feature, rows, weights)
-            one_each = Split(feature, n_categories, branch_of=tuple(range(n_categories)))
-            multiway = rules.categorical_split == "multiway"
-            splits = [(one_each, counts)] if multiway else groupings(feature, counts)
-            splits = [(split, sides, None) for split, sides in splits]
-        for split, sides, cut in splits:
+        cost = penalty(data, feature, rows, weights, rules)
+        for split, sides, cut in every_split(data, feature, rows, weights, rules):
             if at_least(sides.sum(1), rules.min_samples_leaf).sum() < 2:
                 continue
-            if limits is not None:
-                node = data.counts(rows, weights)
-                if not limits.allows(feature, np.asarray(sides), node, cut is not None):
-                    continue
-            decrease = gain(sides, weights.sum(), impurity)
-            if decrease > best_decrease + close:
+            node = data.counts(rows, weights)
+            if limits is not None and not limits.allows(feature, sides, node, cut is not None):
+                continue
+            decrease = gain(sides, weights.sum(), impurity) - cost
+            if decrease > best_decrease + close and (cost == 0 or decrease > close):
                 best_decrease, best, best_cut = decrease, split, cut
     if best is None:
         return None
     split = best if best_cut is None else with_threshold(best, best_cut, data, rules)
     return split, best_decrease
+
+
+def every_split(
+    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
+) -> Iterator[tuple[Split, np.ndarray, tuple[float, float] | None]]:
+    """Every split of a column, its class counts, and the values beside a threshold."""
+    n_categories = data.categories[feature]
+    if rules.missing == "branch":
+        yield from branch_splits(data, feature, rows, weights, rules)
+    elif not n_categories:
+        yield from every_threshold(data, feature, rows, weights, rules)
+    else:
+        counts = counts_by_category(data, feature, rows, weights)
+        one_each = Split(feature, n_categories, branch_of=tuple(range(n_categories)))
+        multiway = rules.categorical_split == "multiway"
+        for split, sides in [(one_each, counts)] if multiway else groupings(feature, counts):
+            yield split, sides, None
+
+
+def penalty(
+    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
+) -> float:
+    """A multiple of the gain that a split by categories is expected to have by chance."""
+    if not data.categories[feature] or not rules.category_penalty:
+        return 0.0
+    counts = category_counts_with_missing(data, feature, rows, weights)
+    if rules.missing == "fraction":
+        counts = counts[:-1]
+    counts = counts[counts.sum(1) > 0]
+    if len(counts) < 2:
+        return 0.0
+    chance = gain_by_chance(counts, rules.criterion, rules.categorical_split == "subset")
+    return rules.category_penalty * chance / weights.sum()
+
+
+def gain_by_chance(counts: np.ndarray, criterion: str, grouped: bool) -> float:
+    """The expected gain of a split by categories that have nothing to do with the classes.
+
+    `counts` are class counts by category. For gini, a share (k - 1) / (n - 1) of the impurity is
+    expected to be explained by k branches. A grouping in two keeps the largest of the K - 1
+    directions of class proportions, and of that 2 / pi if proportions are normal and categories
+    many, and all if categories are two, or single rows.
+    """
+    totals, sizes = counts.sum(0), counts.sum(1)
+    n, k = sizes.sum(), len(sizes)
+    p = totals[totals > 0] / n
+    if len(p) < 2:
+        return 0.0
+    impurity = float(IMPURITIES[criterion](totals))
+    kept, directions = 1.0, float(len(p) - 1)
+    if grouped:
+        normal = 2 / np.pi + (1 - 2 / np.pi) * 2 / k
+        roots = np.sqrt(np.where(sizes <= 1, sizes, sizes * normal + (1 - normal) / sizes))
+        kept = min(roots.sum() ** 2 / (n * k), 1)
+        directions = min(directions, (1 + np.sqrt(max(directions - 1, 0) / (k - 1))) ** 2)
+    if criterion == "entropy":
+        large = directions / (2 * log(2))
+        small = min(impurity / n, 1) if grouped else impurity / n
+        part = np.minimum(1, (2 if small > large and not grouped else 1) / sizes)
+        freedom = (k - 1) / k * n / max(n - 1, 1)
+        return min(impurity, (large + (small - large) * part).sum() * freedom * kept)
+    if grouped:
+        eigenvalues = np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))
+        kept *= min(directions * eigenvalues[-1] / eigenvalues.sum(), 1)
+    return impurity * min(min((k - 1) / max(n - 1, 1), 1) * kept, 1)
 
 
 def every_threshold(data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules):

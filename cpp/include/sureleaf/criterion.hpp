@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -323,6 +324,69 @@ class TwoClassGini : public TwoClassSides<Number> {
 
 // ---- criteria -----------------------------------------------------------------------------------
 
+// The number of classes with any weight.
+template <class Weight>
+std::size_t count_present(std::span<const Weight> weights) {
+  return static_cast<std::size_t>(
+      std::count_if(weights.begin(), weights.end(), [](Weight w) { return w > 0; }));
+}
+
+// The categories of a split: each takes its own branch, or they are grouped in two.
+struct CategorySizes {
+  std::span<const double> weights;
+  bool are_grouped;
+
+  double count() const { return static_cast<double>(weights.size()); }
+  double total_weight() const { return std::accumulate(weights.begin(), weights.end(), 0.0); }
+  // How much of the differences along one direction of class proportions the best grouping in two
+  // is expected to keep: of normal proportions and equal sizes 2 / pi if categories are many, and
+  // all if they are two; of single rows all.
+  double kept_share() const {
+    if (!are_grouped) return 1.0;
+    constexpr double many = 2 / std::numbers::pi;
+    const double normal = many + (1 - many) * 2 / count();
+    double sum = 0;
+    for (const double m : weights) sum += std::sqrt(m <= 1 ? m : m * normal + (1 - normal) / m);
+    return std::min(sum * sum / (total_weight() * count()), 1.0);
+  }
+  // Of the directions of class proportions a grouping keeps one, which is chosen for its large
+  // differences: so many times those of an average direction (the largest eigenvalue of a random
+  // covariance matrix).
+  double n_directions(std::span<const double> class_weights) const {
+    const auto all = static_cast<double>(count_present(class_weights)) - 1;
+    if (!are_grouped) return all;
+    const double edge = 1 + std::sqrt(std::max(all - 1, 0.0) / (count() - 1));
+    return std::min(all, edge * edge);
+  }
+};
+
+// The share of the largest eigenvalue of diag(p) - p p', the covariance of class indicators.
+inline double main_direction_share(std::span<const double> class_weights) {
+  const double n = std::accumulate(class_weights.begin(), class_weights.end(), 0.0);
+  std::vector<double> direction, p;
+  double trace = 0;
+  for (const double w : class_weights) {
+    p.push_back(w / n);
+    trace += w / n * (1 - w / n);
+    direction.push_back(1.0 / static_cast<double>(p.size()));
+  }
+  if (count_present(class_weights) <= 2) return 1.0;
+  double largest = 0;
+  for (int step = 0; step < 1000; ++step) {
+    const double before = largest;
+    double mean = 0, norm = 0;
+    for (std::size_t k = 0; k < p.size(); ++k) mean += p[k] * direction[k];
+    for (std::size_t k = 0; k < p.size(); ++k) {
+      direction[k] = p[k] * (direction[k] - mean);
+      norm += direction[k] * direction[k];
+    }
+    largest = std::sqrt(norm);
+    for (double& x : direction) x /= largest;
+    if (step > 0 && std::abs(largest - before) < 1e-13 * largest) break;
+  }
+  return largest / trace;
+}
+
 // What a criterion has if it does not say otherwise.
 template <class Criterion>
 struct CriterionDefaults {
@@ -334,6 +398,21 @@ struct CriterionDefaults {
   using Scorer = ImpurityScorer<Criterion, Weight>;
   template <class Weight>
   using TwoClassScorer = ImpurityScorer<Criterion, Weight>;
+
+  // The gain that a split by categories is expected to have by chance, times the weight: a share of
+  // the impurity that is exact for gini, whatever the sizes of the categories.
+  static double gain_by_chance(std::span<const double> class_weights,
+                               const CategorySizes& categories) {
+    const double n = categories.total_weight(), k = categories.count();
+    const double impurity =
+        Criterion::impurity(class_weights, n, Criterion::needs_logs ? xlog2x(n) : 0.0);
+    const double share = std::min((k - 1) / std::max(n - 1, 1.0), 1.0);
+    double directions = 1;
+    if (categories.are_grouped)
+      directions = std::min(
+          1.0, main_direction_share(class_weights) * categories.n_directions(class_weights));
+    return impurity * std::min(share * directions * categories.kept_share(), 1.0);
+  }
 };
 
 struct Entropy : CriterionDefaults<Entropy> {
@@ -351,6 +430,22 @@ struct Entropy : CriterionDefaults<Entropy> {
     double sum = 0;
     for (const Weight weight : weights) sum += xlog2x(static_cast<double>(weight));
     return total > 0 ? total_log - sum : 0.0;
+  }
+
+  // Of a large category the expected gain is half a degree of freedom, in nats; of one or two rows
+  // it is their entropy. A grouping in two has one bit at most.
+  static double gain_by_chance(std::span<const double> class_weights,
+                               const CategorySizes& categories) {
+    const double n = categories.total_weight(), k = categories.count();
+    const double all = impurity(class_weights, n, xlog2x(n));
+    const double large = categories.n_directions(class_weights) * std::numbers::log2e / 2;
+    const double small = categories.are_grouped ? std::min(all / n, 1.0) : all / n;
+    const double few = small > large && !categories.are_grouped ? 2.0 : 1.0;
+    double sum = 0;
+    for (const double m : categories.weights)
+      sum += large + (small - large) * std::min(1.0, few / m);
+    const double freedom = (k - 1) / k * n / std::max(n - 1, 1.0);
+    return std::min(all, sum * freedom * categories.kept_share());
   }
 };
 

@@ -54,6 +54,9 @@ struct GrowthConfig {
   std::size_t max_leaves = 0;               // 0: no limit; else nodes are split best first
   std::size_t max_features = 0;             // columns drawn per node; 0: all
   std::uint64_t seed = 0, tree = 0;         // of the draws, with the path to the node
+  // The gain of a split by categories is reduced by so many times the gain that such a split is
+  // expected to have by chance. Not for C4.5, which has rules of its own.
+  double category_penalty = 0.0;
   // n_columns x n_classes: 1 if the probability of the class must not fall along the column, -1 if
   // it must not rise, else 0. Empty: no constraints.
   std::vector<std::int8_t> monotone;
@@ -61,6 +64,8 @@ struct GrowthConfig {
   bool has_c45_rules() const { return Criteria::have_c45_rules[criterion]; }
   bool needs_logs() const { return Criteria::need_logs[criterion]; }
   bool uses_subsets() const { return categorical_split == CategoricalSplit::subset; }
+  // Whether something is subtracted from the gain of a split by categories.
+  bool has_category_penalty() const { return !has_c45_rules() && category_penalty != 0.0; }
   bool is_monotone() const { return !monotone.empty(); }
   std::span<const std::int8_t> signs_of(std::size_t column, std::size_t n_classes) const {
     return std::span(monotone).subspan(column * n_classes, n_classes);

@@ -150,8 +150,20 @@ void split_multiway(const Histogram<Weight>& table, const Group& node, const Gro
     return;
   }
   if (!is_allowed) return;
-  candidate.gain = (known.impurity - after) / node.weight;
-  candidate.valid = true;  // whatever the gain: C4.5's average gain includes gains of 0
+  double penalty = 0;
+  if (config.has_category_penalty()) {
+    std::vector<double> sizes, totals(table.n_classes, 0.0);
+    table.visit_bins([&](std::size_t bin) {
+      sizes.push_back(static_cast<double>(table.weight(bin)));
+      for (std::size_t k = 0; k < totals.size(); ++k)
+        totals[k] += static_cast<double>(table.weights(bin)[k]);
+    });
+    penalty = config.category_penalty * Impurity::gain_by_chance(totals, {sizes, false});
+  }
+  const double gain = known.impurity - after - penalty;
+  candidate.gain = gain / node.weight;
+  // Without penalty whatever the gain: C4.5's average gain includes gains of 0.
+  candidate.valid = penalty == 0 || gain > tie_share * known.impurity;
   if (config.has_c45_rules())
     candidate.split_info =
         (node.weight_log - branch_logs - xlog2x(node.weight - known.weight)) / node.weight;

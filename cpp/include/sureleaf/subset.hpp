@@ -10,6 +10,7 @@
 // of all. With more than max_climbed categories only the best prefix is a starting point.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -84,8 +85,17 @@ class SubsetSearch {
     // thresholds.
     const auto q = static_cast<double>(codes_.size());
     const double bits = config.has_c45_rules() ? q - 1 + std::log2(1 - std::exp2(1 - q)) : 0.0;
-    candidate.gain = (best_gain_ - bits) / node_weight;
-    candidate.valid = !config.has_c45_rules() || candidate.gain > c45_least_gain;
+    double penalty = 0;
+    if (config.has_category_penalty()) {
+      std::vector<double> sizes;
+      for (std::size_t i = 0; i < codes_.size(); ++i) sizes.push_back(weight(i));
+      penalty = config.category_penalty * Impurity::gain_by_chance(totals_, {sizes, true});
+    }
+    candidate.gain = (best_gain_ - bits - penalty) / node_weight;
+    if (config.has_c45_rules())
+      candidate.valid = candidate.gain > c45_least_gain;
+    else
+      candidate.valid = penalty == 0 || best_gain_ - penalty > tie_share * impurity_;
     candidate.groups.assign(n_categories_, -1);
     double first = 0;
     for (std::size_t i = 0; i < codes_.size(); ++i) {

@@ -55,6 +55,10 @@ class GrowthRules:
         further columns are drawn one by one.
     seed, tree : int
         The draws depend on these two and on the path to the node, not on threads.
+    category_penalty : float
+        The gain of a split by categories is reduced by so many times the gain that such a split is
+        expected to have by chance, and must then be above 0 (entropy and gini). 0: no penalty; 1
+        keeps columns of identifiers and of many meaningless categories out of the tree.
     monotone : sequence of int, or of sequences of int, or None
         One sign per column: 1 if the probability of the second of two classes must not fall along
         the column, -1 if it must not rise, else 0. For any number of classes, one line per column
@@ -78,6 +82,7 @@ class GrowthRules:
     max_features: int | None = None
     seed: int = 0
     tree: int = 0
+    category_penalty: float = 0.0
     monotone: Sequence[int] | Sequence[Sequence[int]] | None = None
 
     @property
@@ -97,6 +102,7 @@ class GrowthRules:
             max_features=self.max_features,
             seed=self.seed,
             tree=self.tree,
+            category_penalty=float(self.category_penalty),
             monotone=None if self.monotone is None else _monotone_signs(self.monotone),
         )
 
