@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier, audit, compare, evaluate, plots
 from sureleaf.evaluation import learning_curve
-from sureleaf.plots import Display
 from sureleaf.files import read_file
+from sureleaf.plots import Display
 
 LABOR = read_file("examples/labor.csv")
 LAYOUT = [["tree", "tree"], ["leaves", "leaves"], ["levels", "curve"], ["reliability", "roc"]]

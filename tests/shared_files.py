@@ -1,4 +1,4 @@
-"""Where the reference material lies that is not part of the project, and what to do without it."""
+"""The folder of reference material that is not part of the project; tests skip without it."""
 
 from pathlib import Path
 
@@ -7,5 +7,5 @@ import pytest
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
 needs_shared = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the reference material in ../shared is not here"
+    not SHARED.is_dir(), reason="the reference material in ../shared does not exist"
 )

@@ -1,4 +1,4 @@
-"""`make` says in a sentence what is missing, and the demo's commands work."""
+"""`make` names a missing tool in one sentence, and the commands of the demo work."""
 
 import re
 import shlex
@@ -27,58 +27,58 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def pretended(path: Path, script: str) -> str:
-    """Return a program that does what the shell script says."""
+def fake_program(path: Path, script: str) -> str:
+    """Write a shell script and return it as a program."""
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o755)
     return str(path)
 
 
 @needs_make
-def test_a_complete_toolchain_is_passed_in_silence() -> None:
+def test_a_complete_toolchain_prints_nothing() -> None:
     done = make("toolchain", f"PYTHON={sys.executable}")
     assert (done.returncode, done.stdout) == (0, "")
 
 
 @needs_make
 @pytest.mark.parametrize(
-    ("missing", "said"),
+    ("missing", "message"),
     [
         ("PYTHON=no-such-python", "Sureleaf needs Python 3.11 or later, and 'no-such-python'"),
         ("CXX=no-such-compiler", "Sureleaf needs a C++20 compiler, and 'no-such-compiler'"),
     ],
 )
-def test_a_missing_tool_is_one_sentence(missing: str, said: str) -> None:
+def test_a_missing_tool_is_one_sentence(missing: str, message: str) -> None:
     done = make("toolchain", f"PYTHON={sys.executable}", missing)
     assert done.returncode == 2
-    assert done.stdout.startswith(said)
+    assert done.stdout.startswith(message)
     assert done.stdout.count("\n") == 1
 
 
 @needs_make
 @pytest.mark.parametrize(
-    ("fails_on", "said"),
+    ("fails_on", "message"),
     [
         ("version_info", "Sureleaf needs Python 3.11 or later; "),
         ("ensurepip", "Python's venv module is missing. "),
         ("Python.h", "Python's C headers are missing. "),
     ],
 )
-def test_an_incomplete_python_is_one_sentence(tmp_path: Path, fails_on: str, said: str) -> None:
-    python = pretended(
+def test_an_incomplete_python_is_one_sentence(tmp_path: Path, fails_on: str, message: str) -> None:
+    python = fake_program(
         tmp_path / "python",
         f'case "$2" in *{fails_on}*) exit 1;; esac\nexec "{sys.executable}" "$@"',
     )
     done = make("toolchain", f"PYTHON={python}")
     assert done.returncode == 2
-    assert done.stdout.startswith(said)
+    assert done.stdout.startswith(message)
     assert done.stdout.count("\n") == 1
 
 
 @needs_make
 def test_an_old_compiler_is_one_sentence(tmp_path: Path) -> None:
     script = '[ "$1" = --version ] && echo "c++ 4.8" && exit 0\nexit 1'
-    compiler = pretended(tmp_path / "c++", script)
+    compiler = fake_program(tmp_path / "c++", script)
     done = make("toolchain", f"PYTHON={sys.executable}", f"CXX={compiler}")
     assert done.returncode == 2
     assert "is too old: c++ 4.8." in done.stdout
@@ -88,13 +88,15 @@ def test_the_commands_of_the_demo_work(tmp_path: Path) -> None:
     recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", MAKEFILE, flags=re.MULTILINE)
     assert recipe is not None
     run = re.findall(r"^\t\$\(BIN\)/sureleaf (.+)$", recipe.group(1), flags=re.MULTILINE)
-    told = re.findall(r"echo \".*\$\(BIN\)/sureleaf (.+)\"$", recipe.group(1), flags=re.MULTILINE)
-    assert (len(run), len(told)) == (3, 3)
-    for command in [*run, *told]:
-        here = re.sub(r"\bdemo\b", str(tmp_path), command).replace(
+    suggested = re.findall(
+        r"echo \".*\$\(BIN\)/sureleaf (.+)\"$", recipe.group(1), flags=re.MULTILINE
+    )
+    assert (len(run), len(suggested)) == (3, 3)
+    for command in [*run, *suggested]:
+        adapted = re.sub(r"\bdemo\b", str(tmp_path), command).replace(
             "YOUR.csv --target COLUMN", f"examples/labor.csv --target class -o {tmp_path}/own.html"
         )
-        done = sureleaf(*shlex.split(here))
+        done = sureleaf(*shlex.split(adapted))
         assert (done.returncode, done.stderr) == (0, ""), command
-    made = {path.name for path in tmp_path.iterdir()}
-    assert {"credit-g-report.html", "own.html", "zhang2024-figure-1.svg"} <= made
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {"credit-g-report.html", "own.html", "zhang2024-figure-1.svg"} <= written

@@ -1,30 +1,30 @@
-"""Progress is drawn for those who watch, and only when the work takes a while."""
+"""Progress bars are drawn if they are enabled and the work takes more than a second."""
 
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from sureleaf.progress import ProgressBar, track, progress_enabled
+from sureleaf.progress import ProgressBar, progress_enabled, track
 
 
 def slowly(seconds: float) -> Iterator[int]:
-    for place in range(4):
+    for number in range(4):
         time.sleep(seconds)
-        yield place
+        yield number
 
 
 @pytest.fixture(autouse=True)
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes stderr for a terminal
+    monkeypatch.setenv("FORCE_COLOR", "1")  # makes rich treat stderr as a terminal
 
 
-def test_quick_work_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_short_work_draws_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(track(slowly(0.0), total=4, what="Counting", shown=True)) == [0, 1, 2, 3]
     assert "Counting" not in "".join(capsys.readouterr())
 
 
-def test_slow_work_draws_a_bar_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_work_draws_a_bar_with_the_remaining_time(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_enabled():
         assert list(track(slowly(0.4), total=4, what="Counting", costs=[1, 1, 1, 1])) == [
             0,
@@ -39,7 +39,7 @@ def test_slow_work_draws_a_bar_with_the_time_left(capsys: pytest.CaptureFixture[
     assert "00:0" in err or "--:--" in err
 
 
-def test_nobody_watches_by_default_nor_within_another_bar(
+def test_no_bar_is_drawn_by_default_or_inside_another_bar(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with progress_enabled():
@@ -49,7 +49,7 @@ def test_nobody_watches_by_default_nor_within_another_bar(
     assert list(track(slowly(0.0), total=4, what="Alone")) == [0, 1, 2, 3]
 
 
-def test_an_error_ends_the_bar(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_removes_the_bar(capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted() -> None:
         with ProgressBar("Counting", None) as bar:
             bar.update(3, "3 rows")

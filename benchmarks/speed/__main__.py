@@ -1,6 +1,6 @@
-"""Run the speed benchmarks, or those named.
+"""Run the speed benchmarks.
 
-``python -m benchmarks.speed`` runs all, ``python -m benchmarks.speed levels`` one.
+``python -m benchmarks.speed`` runs all of them, ``python -m benchmarks.speed levels`` only one.
 """
 
 import sys

@@ -1,18 +1,18 @@
-"""How long a call takes, and the line that compares it with a peer."""
+"""Measuring the time of a call, and printing it next to the time of another library."""
 
 import time
 from collections.abc import Callable
 
-ENOUGH = 0.5
+MIN_TOTAL_SECONDS = 0.5
 
 
 def seconds(call: Callable[[], object], repeats: int = 3) -> float:
-    """Return the shortest of some runs: the one least disturbed by other work.
+    """Return the shortest time of several runs, which is the one least disturbed by other work.
 
-    There are as many as are asked for, and more of short ones, until they took half a second.
+    Short calls are repeated until they took half a second in total.
     """
     times: list[float] = []
-    while len(times) < repeats or sum(times) < ENOUGH:
+    while len(times) < repeats or sum(times) < MIN_TOTAL_SECONDS:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
@@ -20,7 +20,7 @@ def seconds(call: Callable[[], object], repeats: int = 3) -> float:
 
 
 def compare(name: str, ours: float, peer_name: str, peer: float, goal: float | None = None) -> None:
-    """Print our time, the peer's and their ratio, beside the goal where there is one."""
+    """Print our time, that of the peer and their ratio, and whether a goal is met."""
     line = f"{name:40} {ours:9.4f} s   {peer_name:40} {peer:9.3f} s   {peer / ours:7.0f} x"
     if goal is not None:
         line += f" (goal {goal:g} x: {'met' if peer / ours >= goal else 'NOT MET'})"
@@ -28,6 +28,6 @@ def compare(name: str, ours: float, peer_name: str, peer: float, goal: float | N
 
 
 def limit(name: str, ours: float, goal: float) -> None:
-    """Print our time beside a goal in seconds."""
+    """Print our time and whether it is below a goal in seconds."""
     verdict = "met" if ours < goal else "NOT MET"
     print(f"{name:40} {ours:9.4f} s   (goal {goal:g} s: {verdict})", flush=True)

@@ -1,8 +1,8 @@
-"""Measures of many rows against scikit-learn's, in one run, by processor time (both use one core).
+"""The processor time of measures on ten million rows, compared with scikit-learn on one core.
 
-Promised: at most 1.2 times scikit-learn's time for every measure it has, AUC included, on ten
-million rows. Where scikit-learn warns or differs at the edges (a class that never occurs, a
-probability of 0) the same rows are used, so that both do the same work.
+The goal is at most 1.2 times the time of scikit-learn for every measure that it has, AUC included.
+Both get the same rows, without the edge cases (a class that never occurs, a probability of 0) in
+which scikit-learn warns or gives another result.
 """
 
 import time
@@ -29,7 +29,7 @@ def _rows(n: int) -> dict[str, np.ndarray]:
     }
 
 
-def _pairs(
+def _calls(
     r: dict[str, np.ndarray],
 ) -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:
     t, p, s, q, w = (r[name] for name in ("truth", "prediction", "score", "table", "weights"))
@@ -81,13 +81,13 @@ def _best(call: Callable[[], object], repeats: int) -> float:
 
 
 def run(n: int = 10_000_000, repeats: int = 2) -> dict[str, float]:
-    """Print and return the ratio of our time to scikit-learn's for every measure."""
+    """Print and return the ratio of our time to that of scikit-learn, per measure."""
     ratios = {}
     print(
         f"Measures of {n:,} rows, processor seconds (best of {repeats}); "
         f"at most {LIMIT} x scikit-learn"
     )
-    for name, (ours, theirs) in _pairs(_rows(n)).items():
+    for name, (ours, theirs) in _calls(_rows(n)).items():
         own, peer = _best(ours, repeats), _best(theirs, repeats)
         ratios[name] = own / peer
         mark = "" if ratios[name] <= LIMIT else "  above the limit"

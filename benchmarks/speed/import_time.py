@@ -1,4 +1,4 @@
-"""How long ``import sureleaf`` takes in a new interpreter, beyond starting the interpreter."""
+"""The time of ``import sureleaf`` in a new interpreter, minus that of starting the interpreter."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ def _start(code: str) -> float:
 
 
 def run() -> None:
-    bare = _start("pass")
-    limit("import sureleaf", _start("import sureleaf") - bare, 0.3)
-    print(f"{'import sureleaf.levels':40} {_start('import sureleaf.levels') - bare:9.4f} s")
-    print(f"{'(import numpy)':40} {_start('import numpy') - bare:9.4f} s")
+    empty = _start("pass")
+    limit("import sureleaf", _start("import sureleaf") - empty, 0.3)
+    print(f"{'import sureleaf.levels':40} {_start('import sureleaf.levels') - empty:9.4f} s")
+    print(f"{'(import numpy)':40} {_start('import numpy') - empty:9.4f} s")

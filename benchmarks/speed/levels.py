@@ -1,8 +1,9 @@
-"""Levels and estimates of a million nodes against scipy.stats.binom and scipy.optimize.
+"""Levels and estimates of a million nodes, compared with scipy.stats.binom and scipy.optimize.
 
-The peers compute the same numbers: (5) as the printed sum of ``binom.pmf`` (node by node, a
-sample scaled up) and, for information, as ``binom.sf`` plus half the tie, scipy's quickest way;
-the entropic mle by ``minimize_scalar`` of (2) and by ``brentq`` of its derivative, node by node.
+scipy computes the same numbers. Equation (5): as a sum of ``binom.pmf`` per node (for some nodes,
+scaled up), and, for information, as ``binom.sf`` plus half the tie, the fastest way in scipy.
+The entropic estimate: per node, by ``minimize_scalar`` of equation (2) and by ``brentq`` of its
+derivative.
 """
 
 import numpy as np
@@ -23,8 +24,8 @@ def confidence_by_tail(n: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def utility_by_tail(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    found = confidence_by_tail(n, p)
-    return p * found + (1 - p) * (1 - found)
+    c = confidence_by_tail(n, p)
+    return p * c + (1 - p) * (1 - c)
 
 
 def confidence_by_sum(n: int, p: float) -> float:
@@ -59,7 +60,7 @@ def run() -> None:
         compare_levels(where, n, p)
         compare_estimates(where, np.maximum(drawn, n - drawn), n)
     share = random.uniform(0.0, 1.0, 10_000)
-    close = 0.5 + random.uniform(0.0, 1e-3, 10_000)  # no node is decided before it is counted
+    close = 0.5 + random.uniform(0.0, 1e-3, 10_000)  # so close to a tie that no shortcut applies
     ours = seconds(lambda: levels.node_confidence(1e6, share, close))
     limit("10,000 node_confidence, n = 10^6", ours, 2.0)
 
@@ -82,6 +83,6 @@ def compare_estimates(where: str, y: np.ndarray, n: np.ndarray) -> None:
     sample = [(int(y[i]), int(n[i])) for i in range(N_SAMPLED)]
     ours = seconds(lambda: levels.estimate_p_max(y, n, method="entropic"), repeats=9)
     for name, peer in (("minimize_scalar", entropic_by_minimising), ("brentq", entropic_by_root)):
-        took = seconds(lambda peer=peer: [peer(*node) for node in sample], repeats=1) * SCALE
+        time = seconds(lambda peer=peer: [peer(*node) for node in sample], repeats=1) * SCALE
         title = f"1,000,000 entropic estimates{where}"
-        compare(title, ours, f"scipy.optimize.{name} (scaled)", took, 100)
+        compare(title, ours, f"scipy.optimize.{name} (scaled)", time, 100)

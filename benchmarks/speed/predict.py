@@ -1,9 +1,9 @@
-"""Does ``sureleaf predict`` read 10 million rows in memory that does not grow, and how fast?
+"""Time and memory of ``sureleaf predict`` on 10 million rows: the memory must not grow.
 
-``python -m benchmarks.speed.predict [ROWS]`` writes a CSV file of so many rows (10 million by
-default), predicts a tenth of it and all of it with the installed command, and reads it once with
-pandas.read_csv for comparison, each in a process of its own: CPU seconds, rows a second and the
-peak of its memory.
+``python -m benchmarks.speed.predict [ROWS]`` writes a CSV file with this many rows (10 million by
+default). The installed command predicts a tenth of the file and the whole file; for comparison,
+pandas.read_csv reads it. Each runs in its own process, and CPU seconds, rows per second and peak
+memory are printed.
 """
 
 import os
@@ -26,7 +26,7 @@ __all__ = ["run"]
 ROWS = 10_000_000
 CHUNK = 500_000
 
-# Waits for the program that follows and reports what it used.
+# Runs a program and prints what it used.
 MEASURE = """
 import resource, subprocess, sys, time
 start = time.perf_counter()
@@ -38,12 +38,12 @@ print(done.returncode, wall, used.ru_utime + used.ru_stime, used.ru_maxrss)
 
 
 def rows_of(rng: np.random.Generator, n: int) -> pa.Table:
-    numbers = {f"n{place}": rng.normal(size=n).round(4) for place in range(6)}
+    numbers = {f"n{index}": rng.normal(size=n).round(4) for index in range(6)}
     words = {
-        f"w{place}": pa.DictionaryArray.from_arrays(
+        f"w{index}": pa.DictionaryArray.from_arrays(
             pa.array(rng.integers(0, 5, n).astype(np.int32)), [f"word {c}" for c in "abcde"]
         ).cast(pa.string())
-        for place in range(4)
+        for index in range(4)
     }
     noise = rng.normal(size=n) + 0.5 * (np.asarray(words["w0"]) == "word a")
     label = pa.array(np.where(numbers["n0"] + numbers["n1"] * 0.5 + noise > 0, "yes", "no"))
@@ -51,7 +51,7 @@ def rows_of(rng: np.random.Generator, n: int) -> pa.Table:
 
 
 def measured(*command: str) -> tuple[float, float, float]:
-    """Wall seconds, CPU seconds and MB of a program at its peak."""
+    """Return wall seconds, CPU seconds and peak memory in MB of a program."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, *command], capture_output=True, text=True, check=True
     )
@@ -63,7 +63,7 @@ def measured(*command: str) -> tuple[float, float, float]:
 
 @contextmanager
 def prepared(n_rows: int) -> Iterator[tuple[Path, Path, Path]]:
-    """A model, a file of so many rows and one of a tenth of them."""
+    """Yield the files of a model, of all rows and of a tenth of the rows."""
     folder = Path(tempfile.mkdtemp())
     rng = np.random.default_rng(0)
     try:
@@ -87,7 +87,7 @@ def report(name: str, n_rows: int, used: tuple[float, float, float]) -> None:
     wall, cpu, memory = used
     print(
         f"{name:44} {wall:7.1f} s {cpu:7.1f} s CPU {n_rows / cpu:11,.0f} rows/s CPU "
-        f"{memory:7,.0f} MB at its peak",
+        f"{memory:7,.0f} MB at peak",
         flush=True,
     )
 
@@ -105,10 +105,10 @@ def run(n_rows: int = ROWS) -> None:
             os.remove(out)
         reading = f"import pandas; pandas.read_csv({str(every)!r})"
         peer = measured(sys.executable, "-c", reading)
-        report("pandas.read_csv, nothing predicted", n_rows, peer)
+        report("pandas.read_csv, without predictions", n_rows, peer)
         print(
-            f"memory of all rows to a tenth: {used[1][2] / used[0][2]:.2f}; CPU to "
-            f"pandas.read_csv: {used[1][1] / peer[1]:.2f}"
+            f"ratios: memory of all rows to a tenth {used[1][2] / used[0][2]:.2f}, CPU time to "
+            f"pandas.read_csv {used[1][1] / peer[1]:.2f}"
         )
 
 

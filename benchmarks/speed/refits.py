@@ -1,9 +1,9 @@
-"""Many fits of one tree on parts of one table, against a loop of scikit-learn's tree.
+"""Many fits of a tree on parts of one table, compared with a loop over scikit-learn's tree.
 
-Ours are judged as a user would have it, from text with holes: `evaluate` by 200 bootstraps, by ten
-folds, and a learning curve. The loop fits scikit-learn's tree on the same splits, from ordinal
-codes made before, and asks it for probabilities of the same rows; of the bootstraps it does a
-sample, scaled up. `adult` is read from ../shared/data if it is there.
+We measure `evaluate` with 200 bootstrap samples and with ten folds, and `learning_curve`, all on
+text with missing values. The loop fits scikit-learn's tree on the same splits, from ordinal codes
+made beforehand, and predicts probabilities for the same rows. For the bootstrap, the loop runs on
+some of the samples, and its time is scaled up. `adult` is read from ../shared/data if it exists.
 """
 
 import json
@@ -30,7 +30,7 @@ FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning"
 
 
 def read_adult() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Text and numbers as they are, the classes, and the same table as ordinal codes."""
+    """Return the table with its text, the classes, and the same table as ordinal codes."""
     schema = json.loads((DATA / "adult.schema.json").read_text())
     frame = pd.read_csv(DATA / "adult.csv")
     y = frame.pop(schema["target"]).to_numpy()
@@ -42,7 +42,7 @@ def read_adult() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
 
 def run() -> None:
     if not (DATA / "adult.csv").exists():
-        print(f"{'refits on adult':40} left out: adult.csv is not there")
+        print(f"{'refits on adult':40} skipped: adult.csv does not exist")
         return
     frame, y, codes = read_adult()
     classes = np.unique(y, return_inverse=True)[1]
@@ -55,20 +55,20 @@ def run() -> None:
     curve_loop = peer_seconds(codes, y, curve_parts(classes))
     for name, parameters in (("C4.5", {}), ("full gini", FULL)):
         model = TreeClassifier(**parameters)
-        took = spent(lambda m=model: evaluate(m, frame, y, design=bootstraps, random_state=0))
-        report(f"{N_BOOTSTRAPS} bootstraps of adult, {name}", took, loop, 10)
-        took = spent(lambda m=model: evaluate(m, frame, y, design=folds, random_state=0))
-        report(f"10 folds of adult, {name}", took, fold_loop)
-        took = spent(
+        times = measure(lambda m=model: evaluate(m, frame, y, design=bootstraps, random_state=0))
+        report(f"{N_BOOTSTRAPS} bootstraps of adult, {name}", times, loop, 10)
+        times = measure(lambda m=model: evaluate(m, frame, y, design=folds, random_state=0))
+        report(f"10 folds of adult, {name}", times, fold_loop)
+        times = measure(
             lambda m=model: learning_curve(
                 m, frame, y, schedule=Geometric(100, 2), repeats=3, random_state=0
             )
         )
-        report(f"learning curve of adult, {name}", took, curve_loop)
+        report(f"learning curve of adult, {name}", times, curve_loop)
 
 
 def curve_parts(classes: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    """Training and test rows of every size and repeat, as `learning_curve` has them."""
+    """Yield the training and test rows of every size and repeat of `learning_curve`."""
     for split in RepeatedHoldout(3).splits(classes, seed=0):
         order = nested_order(split.train, classes, 0, split.repeat)
         for size in Geometric(100, 2).sizes(len(order)):
@@ -82,12 +82,12 @@ def peer_seconds(
         model = DecisionTreeClassifier(random_state=0).fit(codes[train], y[train])
         model.predict_proba(codes[test])
 
-    wall, processor = np.sum([spent(lambda p=part: fit(*p)) for part in parts], axis=0)
+    wall, processor = np.sum([measure(lambda p=part: fit(*p)) for part in parts], axis=0)
     return float(wall), float(processor)
 
 
-def spent(call: Callable[[], Any]) -> tuple[float, float]:
-    """Seconds on the wall, and of the processor: other work slows the wall."""
+def measure(call: Callable[[], Any]) -> tuple[float, float]:
+    """Return wall and processor seconds; other work on the machine slows only the first."""
     wall, processor = time.perf_counter(), time.process_time()
     call()
     return time.perf_counter() - wall, time.process_time() - processor
@@ -96,9 +96,9 @@ def spent(call: Callable[[], Any]) -> tuple[float, float]:
 def report(
     name: str, ours: tuple[float, float], peer: tuple[float, float], goal: float | None = None
 ) -> None:
-    compare(name, ours[0], "a loop of scikit-learn's tree", peer[0], goal)
+    compare(name, ours[0], "loop over scikit-learn's tree", peer[0], goal)
     ratio = peer[1] / ours[1]
-    print(f"{'  of the processor':40} {ours[1]:9.4f} s   {'':40} {peer[1]:9.3f} s   {ratio:7.1f} x")
+    print(f"{'  processor time':40} {ours[1]:9.4f} s   {'':40} {peer[1]:9.3f} s   {ratio:7.1f} x")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Growing and asking full trees against scikit-learn, ydf and LightGBM, two threads each.
+"""Growing and predicting with full trees, compared with scikit-learn, ydf and LightGBM.
 
-Every library grows one tree as far as it goes: collapse and pruning off, one row a leaf is enough,
-levels from the training rows. Times are the shortest of some runs; ratios are to peers of the
-same run. `covtype_full` and `adult` are read from ../shared/data if they are there.
+Every library uses two threads and grows one tree until all leaves are pure: no collapsing, no
+pruning, one row per leaf is enough, levels from the training rows. Times are the shortest of
+several runs; ratios are to peers in the same run. `covtype_full` and `adult` are read from
+../shared/data if they exist.
 """
 
 import json
@@ -67,7 +68,7 @@ def continuous() -> None:
 def covertype() -> None:
     path = DATA / "covtype_full.parquet"
     if not path.exists():
-        print(f"{'covtype_full':40} left out: {path.name} is not there")
+        print(f"{'covtype_full':40} skipped: {path.name} does not exist")
         return
     X, y = covertype_table()
     peer = DecisionTreeClassifier(random_state=0)
@@ -86,10 +87,10 @@ def covertype_table() -> tuple[np.ndarray, np.ndarray]:
 
 
 def adult() -> None:
-    """Ours reads text and holes as they are; the peer gets ordinal codes, made before."""
+    """We read text with missing values; scikit-learn gets ordinal codes, made beforehand."""
     path = DATA / "adult.csv"
     if not path.exists():
-        print(f"{'adult':40} left out: {path.name} is not there")
+        print(f"{'adult':40} skipped: {path.name} does not exist")
         return
     schema = json.loads((DATA / "adult.schema.json").read_text())
     frame = pd.read_csv(path)
@@ -119,7 +120,7 @@ def ydf_tree(X: np.ndarray, y: np.ndarray) -> float | None:
     try:
         import ydf
     except ImportError:
-        print(f"{'ydf':40} left out: pip install ydf")
+        print(f"{'ydf':40} skipped: pip install ydf")
         return None
     ydf.verbose(0)
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
@@ -133,7 +134,7 @@ def lightgbm_tree(X: np.ndarray, y: np.ndarray) -> float | None:
     try:
         import lightgbm
     except ImportError:
-        print(f"{'LightGBM':40} left out: pip install lightgbm")
+        print(f"{'LightGBM':40} skipped: pip install lightgbm")
         return None
     model = lightgbm.LGBMClassifier(
         n_estimators=1,
@@ -158,10 +159,10 @@ def status(name):
         return next(1024 * int(line.split()[1]) for line in file if line.startswith(name))
 
 X, y = np.load(sys.argv[1]), np.load(sys.argv[2])
-tree.ours(criterion="gini").fit(X[:1000], y[:1000])  # imports, and buffers that are there anyway
+tree.ours(criterion="gini").fit(X[:1000], y[:1000])  # imports and buffers are not counted
 ctypes.CDLL(None).malloc_trim(0)
 with open("/proc/self/clear_refs", "w") as file:
-    file.write("5")  # the high-water mark starts anew
+    file.write("5")  # reset the peak
 before = status("VmRSS")
 model = tree.ours(criterion="gini").fit(X, y)
 print(status("VmHWM") - before)
@@ -169,9 +170,9 @@ print(status("VmHWM") - before)
 
 
 def memory(title: str, X: np.ndarray, y: np.ndarray) -> None:
-    """Peak memory of a fit in a new process above what there was before it, a cell."""
+    """Print the peak memory that a fit adds in a new process, per cell of the table."""
     if not Path("/proc/self/clear_refs").exists():
-        print(f"{'peak memory, ' + title:40} left out: needs Linux's /proc")
+        print(f"{'peak memory, ' + title:40} skipped: it needs /proc of Linux")
         return
     with tempfile.TemporaryDirectory() as directory:
         paths = [str(Path(directory, name)) for name in ("X.npy", "y.npy")]
@@ -179,15 +180,16 @@ def memory(title: str, X: np.ndarray, y: np.ndarray) -> None:
             np.save(path, array)
         command = [sys.executable, "-c", PEAK, *paths]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
-    at_most(f"peak memory, {title}", int(done.stdout) / X.size, 12, "bytes a cell")
+    at_most(f"peak memory, {title}", int(done.stdout) / X.size, 12, "bytes per cell")
 
 
 def bandwidth(X: np.ndarray, y: np.ndarray, growing: float) -> None:
-    """Share of the speed of a copy that the split search reaches.
+    """Print the memory bandwidth of the split search, as a share of that of a copy.
 
-    A level of the tree reads each column's list (4 bytes a row) to search it, and reads and
-    writes it to divide it. The tree's mean depth, weighted by rows, says how many levels a row
-    passes; sorting is left out of the bytes but not of the time, so the share is a lower bound.
+    A level of the tree reads the sorted rows of each column (4 bytes per row) to search for a
+    split, and reads and writes them to partition them. The mean depth of the tree, weighted by
+    rows, is the number of levels per row. Sorting counts for the time but not for the bytes, so
+    the share is a lower bound.
     """
     source = np.zeros(2**26)
     target = np.ones_like(source)
@@ -200,12 +202,12 @@ def bandwidth(X: np.ndarray, y: np.ndarray, growing: float) -> None:
     share = touched / growing / copying
     print(
         f"{'split search':40} {touched / growing / 1e9:6.1f} GB/s of {copying / 1e9:.1f} GB/s "
-        f"that a copy reaches: {100 * share:.0f} % ({levels:.1f} levels a row)"
+        f"of a copy: {100 * share:.0f} % ({levels:.1f} levels per row)"
     )
 
 
 def first_fit() -> None:
-    """Here, and as in a plain install, which has no pandas for scikit-learn to find and import."""
+    """Time the first fit here and without pandas, which scikit-learn imports if it is installed."""
     fit = (
         "import numpy as np; from sureleaf import TreeClassifier; "
         "X = np.random.default_rng(0).normal(size=(100, 4)); "
@@ -214,13 +216,13 @@ def first_fit() -> None:
     plain = "import sys; sys.modules['pandas'] = None; "
     title = "import and first fit, 100 rows"
     for kind, before in (("", ""), (", no pandas", plain)):
-        limit(title + kind, started(before + fit), 1.0)
-        base = started(before + "import sklearn.base")
+        limit(title + kind, fresh_seconds(before + fit), 1.0)
+        base = fresh_seconds(before + "import sklearn.base")
         print(f"{'(a plain import sklearn.base)':40} {base:9.4f} s")
 
 
-def started(code: str) -> float:
-    """Seconds that the code takes in a new interpreter, the shortest of three."""
+def fresh_seconds(code: str) -> float:
+    """Return the seconds that the code takes in a new interpreter, the shortest of three runs."""
     timed = f"import time; start = time.perf_counter(); {code}; print(time.perf_counter() - start)"
     run = [sys.executable, "-c", timed]
     outputs = [subprocess.run(run, check=True, capture_output=True, text=True) for _ in range(3)]

@@ -1,12 +1,35 @@
-"""Results that print as text show the same text in a notebook."""
+"""Numbers as text: one function per purpose, used by the report, the commands and results.
 
+A share is a number from 0 to 1. Percentages and differences in percentage points have one decimal
+unless the caller says otherwise. What does not exist is written as a dash.
+"""
+
+import math
+from collections.abc import Sequence
 from html import escape
 
-__all__ = ["TextDisplay", "percentage"]
+__all__ = [
+    "TextDisplay",
+    "count",
+    "count_of",
+    "interval",
+    "level_percent",
+    "listed",
+    "measure_value",
+    "p_value",
+    "percent",
+    "points",
+    "signed_interval",
+    "signed_points",
+]
+
+NOTHING = "\u2013"
+_MINUS = "\u2212"
+_ROUNDING = 1e-9  # a sum of shares may miss 1 by this much
 
 
 class TextDisplay:
-    """Gives a result with a readable ``str`` its form for notebooks.
+    """Gives a result with a readable ``str`` the same text in a notebook.
 
     Examples
     --------
@@ -21,21 +44,153 @@ class TextDisplay:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-# Shares in per cent on a terminal: not 100 or 0 for what is only near.
-
-_MOST_DIGITS = 4
-
-
-def percentage(share: float) -> str:
-    """Write a share in per cent with a decimal, and with more where one would claim certainty.
+def percent(share: float | None, digits: int = 1) -> str:
+    """Write a share in per cent; never as 0 or 100 if it is only near.
 
     Examples
     --------
-    >>> percentage(0.714), percentage(0.99983), percentage(1.0), percentage(0.00001)
-    ('71.4 %', '99.98 %', '100.0 %', '0.001 %')
+    >>> percent(0.8422), percent(0.714, 0), percent(0.99999), percent(0.0002), percent(1.0)
+    ('84.2 %', '71 %', '> 99.9 %', '< 0.1 %', '100 %')
     """
-    for digits in range(1, _MOST_DIGITS + 1):
-        text = f"{100 * share:.{digits}f}"
-        if float(text) not in (0.0, 100.0):
-            return f"{text} %"
-    return f"{100 * share:.1f} %"
+    if share is None or math.isnan(share):
+        return NOTHING
+    if min(abs(share), abs(share - 1)) < _ROUNDING:
+        return f"{100 * share:.0f} %"
+    text = f"{100 * share:.{digits}f}"
+    step = 10.0**-digits
+    if float(text) >= 100 and share < 1:
+        return f"> {100 - step:.{digits}f} %"
+    if float(text) == 0 and share > 0:
+        return f"< {step:.{digits}f} %"
+    return f"{text} %"
+
+
+def level_percent(level: float) -> str:
+    """Write a level that somebody chose, with the digits that they chose.
+
+    Examples
+    --------
+    >>> level_percent(0.95), level_percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * level:.6g} %"
+
+
+def points(share: float | None, digits: int = 1) -> str:
+    """Write a share in per cent without the sign, for the ends of intervals and differences.
+
+    Examples
+    --------
+    >>> points(0.7412), points(-0.031)
+    ('74.1', '−3.1')
+    """
+    if share is None or math.isnan(share):
+        return NOTHING
+    return f"{100 * share:.{digits}f}".replace("-", _MINUS)
+
+
+def interval(low: float | None, high: float | None, digits: int = 1) -> str:
+    """Write the ends of an interval of shares, in per cent.
+
+    Examples
+    --------
+    >>> interval(0.6871, 0.7523)
+    '68.7 to 75.2'
+    """
+    return f"{points(low, digits)} to {points(high, digits)}"
+
+
+def signed_points(difference: float | None, digits: int = 1) -> str:
+    """Write a difference of shares in percentage points, with its sign.
+
+    Examples
+    --------
+    >>> signed_points(-0.0123), signed_points(0.02), signed_points(0.0)
+    ('−1.2', '+2.0', '0.0')
+    """
+    if difference is None:
+        return NOTHING
+    text = f"{abs(100 * difference):.{digits}f}"
+    if float(text) == 0:
+        return text
+    return f"{'+' if difference > 0 else _MINUS}{text}"
+
+
+def signed_interval(low: float | None, high: float | None, digits: int = 1) -> str:
+    """Write the ends of an interval of a difference, in percentage points.
+
+    Examples
+    --------
+    >>> signed_interval(-0.0128, 0.052)
+    '−1.3 to +5.2'
+    """
+    return f"{signed_points(low, digits)} to {signed_points(high, digits)}"
+
+
+def p_value(value: float | None) -> str:
+    """Write a p-value with three decimals; a tiny one as a bound.
+
+    Examples
+    --------
+    >>> p_value(0.00001), p_value(0.0421), p_value(None)
+    ('< 0.001', '0.042', '–')
+    """
+    if value is None or math.isnan(value):
+        return NOTHING
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def count(value: float | None) -> str:
+    """Write a number of rows: whole numbers plainly, fractions of rows with two decimals.
+
+    Examples
+    --------
+    >>> count(1234.0), count(15.2678), count(0.0), count(None)
+    ('1,234', '15.27', '0', '–')
+    """
+    if value is None:
+        return NOTHING
+    if abs(value - round(value)) < 5e-3:
+        return f"{round(value):,}"
+    return f"{value:,.2f}"
+
+
+def count_of(value: float, noun: str, plural: str | None = None) -> str:
+    """Write a whole number with its noun.
+
+    Examples
+    --------
+    >>> count_of(1, "row"), count_of(1234.0, "row"), count_of(2, "leaf", "leaves")
+    ('1 row', '1,234 rows', '2 leaves')
+    """
+    return f"{value:,.0f} {noun if round(value) == 1 else plural or f'{noun}s'}"
+
+
+def measure_value(value: float | None) -> str:
+    """Write the value of a measure, such as AUC or a mean cost, with three decimals.
+
+    Examples
+    --------
+    >>> measure_value(0.58389), measure_value(1.0), measure_value(12345.6), measure_value(2e-5)
+    ('0.584', '1', '12,346', '2e-05')
+    """
+    if value is None:
+        return NOTHING
+    if value == round(value) and abs(value) < 1e6:
+        return f"{value:.0f}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if abs(value) >= 1e-3 else f"{value:.2g}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names by commas and a last "and".
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

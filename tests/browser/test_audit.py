@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sureleaf.report.audit_document import Origin, audit_document
 
 from sureleaf import Audit
-from sureleaf.report.audit_document import Origin, audit_document
 from tests.browser.conftest import Show
 from tests.browser.test_looks import brightness
 from tests.report.audited_models import (

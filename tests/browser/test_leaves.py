@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from sureleaf.report.html.wording import why_flagged
+
 from tests.browser.conftest import Show
 from tests.report.page_documents import document
 

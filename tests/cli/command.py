@@ -13,7 +13,7 @@ SURELEAF = str(Path(sys.executable).with_name("sureleaf"))
 
 
 def sureleaf(*arguments: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    """Run the command with its output in pipes, as if in a terminal of so many columns."""
+    """Run the installed command, with text wrapped at this many columns."""
     environment = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR")}
     return subprocess.run(
         [SURELEAF, *arguments],
@@ -25,7 +25,7 @@ def sureleaf(*arguments: str, columns: int = 80) -> subprocess.CompletedProcess[
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    """Run the command in this process: its exit code, and what it printed on both streams."""
+    """Run the command in this process; return exit code, stdout and stderr."""
     with pytest.raises(SystemExit) as stop:
         main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()

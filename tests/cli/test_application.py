@@ -1,4 +1,4 @@
-"""What every command shares, tried on the installed command."""
+"""The behaviour that all commands share, tested on the installed command."""
 
 import json
 import os
@@ -29,9 +29,9 @@ def test_the_version_is_the_package_version() -> None:
     assert (done.returncode, done.stdout) == (0, f"sureleaf {package.__version__}\n")
 
 
-def test_the_commands_are_those_that_were_promised() -> None:
-    promised = "fit predict leaves rank evaluate compare curve plan export reproduce"
-    assert set(promised.split()) <= set(COMMANDS)
+def test_the_commands_of_the_public_interface_exist() -> None:
+    expected = "fit predict leaves rank evaluate compare curve plan export reproduce"
+    assert set(expected.split()) <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -51,7 +51,7 @@ def test_the_help_lists_every_command_with_what_it_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["plna"], "No such command 'plna'. Did you mean 'plan'?"),
         (["plan", "--p-mx", "0.75"], "No such option: --p-mx. Did you mean --p-max?"),
@@ -60,14 +60,19 @@ def test_the_help_lists_every_command_with_what_it_does() -> None:
         (["plan", "--p-max", "high"], "--p-max must be a number such as 0.75 or a range"),
         (["plan", "--p-max", "0.6", "0.7", "0.8"], "--p-max must be a number such as 0.75"),
         (["reproduce", "zhang"], "document must be one of zhang2024, xu2022, aw, or chawla2006"),
-        (["reproduce", "zhang2024", "--table", "20"], "zhang2024 has no table 20"),
+        (
+            ["reproduce", "zhang2024", "--table", "20"],
+            "part must be a part of zhang2024, table 1 to table 19; got 'table 20'",
+        ),
     ],
 )
-def test_an_error_is_one_line_on_stderr_with_exit_code_2(arguments: list[str], said: str) -> None:
+def test_an_error_is_one_line_on_stderr_with_exit_code_2(
+    arguments: list[str], message: str
+) -> None:
     done = sureleaf(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.startswith(f"sureleaf: {said}")
+    assert done.stderr.startswith(f"sureleaf: {message}")
     assert done.stderr.count("\n") == 1
 
 
@@ -77,7 +82,7 @@ def test_a_file_that_cannot_be_written_is_one_line() -> None:
     assert done.stderr == "sureleaf: /dev/null/figures: Not a directory\n"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full disk")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_one_line() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -90,7 +95,7 @@ def test_a_full_disk_is_one_line() -> None:
     assert (done.returncode, done.stderr) == (2, "sureleaf: output: No space left on device\n")
 
 
-def test_a_missing_drawing_library_is_one_line_with_the_pip_command() -> None:
+def test_a_missing_optional_library_is_one_line_with_the_pip_command() -> None:
     # A module that is None in sys.modules cannot be imported, as if it were not installed.
     hide = "import sys; sys.modules['matplotlib'] = sys.modules['matplotlib.figure'] = None"
     program = f"{hide}; from sureleaf.cli import main; main()"
@@ -110,7 +115,7 @@ def test_output_in_a_pipe_has_no_colours() -> None:
 
 
 @pytest.mark.parametrize("plain", [False, True])
-def test_output_on_a_terminal_has_colours_unless_they_are_not_wanted(plain: bool) -> None:
+def test_output_on_a_terminal_has_colours_unless_no_color_is_set(plain: bool) -> None:
     controller, terminal = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
     if plain:
@@ -125,7 +130,7 @@ def test_output_on_a_terminal_has_colours_unless_they_are_not_wanted(plain: bool
 
 
 @pytest.mark.parametrize("arguments", [["reproduce", "zhang2024", "--json"], ["--help"]])
-def test_a_reader_that_stops_early_does_no_harm(arguments: list[str]) -> None:
+def test_a_closed_pipe_ends_a_command_silently(arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     process = subprocess.run(
@@ -152,13 +157,13 @@ def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
         process.stdout.readline()
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
+        stderr = process.stderr.read()
     assert process.returncode == 130
-    assert said.strip() == "sureleaf: interrupted"
+    assert stderr.strip() == "sureleaf: interrupted"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["leaves", "--target", "klass"], "--target must be a column of labor.csv; got 'klass'."),
         (["rank", "--target", "Class"], "Did you mean 'class'?"),
@@ -168,7 +173,7 @@ def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
         (["leaves", "-t", "class", "--weight", "pension"], "--weight must be a column of numbers"),
         (["evaluate", "-t", "class", "--positive", "god"], "got 'god'. Did you mean 'good'?"),
         (["evaluate", "-t", "class", "--design", "kfodl"], "Did you mean 'kfold'?"),
-        (["leaves"], "--target must name the column of labor.csv to predict; got nothing."),
+        (["leaves"], "--target must name the column of labor.csv to predict; it was not given."),
         (["leaves", "-t", "class", "--delimiter", "::"], "delimiter must be one character"),
         (
             ["leaves", "-t", "class", "--encoding", "klingon"],
@@ -176,16 +181,16 @@ def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
         ),
     ],
 )
-def test_a_name_that_is_none_gets_the_one_that_may_be_meant(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_an_unknown_name_is_one_line_with_a_suggestion(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = run(capsys, arguments[0], str(LABOR), *arguments[1:])
     assert code == 2
-    assert re.search(re.escape(said).replace(r"\.\*", ".*"), err)
+    assert re.search(re.escape(message).replace(r"\.\*", ".*"), err)
     assert err.count("\n") == 1
 
 
-def test_what_is_doubtful_is_noted_in_one_line(tmp_path: Path) -> None:
+def test_csv_warnings_are_one_line_each(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     rows = "".join(f"{i},{'?' if i % 9 == 0 else 'ab'[i % 2]},{'ny'[i % 2]}\n" for i in range(40))
     path.write_text(f",colour,class\n{rows}")
@@ -226,7 +231,7 @@ def test_the_shell_completes_commands_columns_and_words(line: str, words: list[s
     assert done.stdout.split() == (words.split() if isinstance(words, str) else words)
 
 
-def test_the_shell_can_be_taught_to_complete() -> None:
+def test_completion_can_be_installed() -> None:
     done = sureleaf("--show-completion", "bash")
     assert done.returncode == 0
     assert "_SURELEAF_COMPLETE=complete_bash" in done.stdout

@@ -1,4 +1,4 @@
-"""sureleaf audit, run as a person runs it."""
+"""sureleaf audit, run in this process."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_a_tree_is_audited_leaf_by_leaf(capsys, files):
+def test_a_tree_is_audited_per_leaf(capsys, files):
     code, out, err = run(capsys, "audit", files / "tree.skops", files / "unseen.csv", "-t", "kind")
     assert (code, err) == (0, "")
     assert "a tree of 3 leaves" in out
@@ -42,15 +42,15 @@ def test_a_tree_is_audited_leaf_by_leaf(capsys, files):
     assert "outside its 95 % interval" in out.replace("\n", " ")
 
 
-def test_a_large_trees_fullest_leaves_are_shown(capsys, tmp_path):
+def test_only_the_leaves_with_most_rows_of_a_large_tree_are_shown(capsys, tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=["a", "b", "c"])
     kind = np.where(rng.random(600) < 0.5, "no", "yes")
     skops.dump(DecisionTreeClassifier(random_state=0).fit(frame, kind), tmp_path / "tree.skops")
     frame.assign(kind=kind[::-1]).to_csv(tmp_path / "rows.csv", index=False)
-    told = ("audit", tmp_path / "tree.skops", tmp_path / "rows.csv", "-t", "kind")
-    leaves = json.loads(run(capsys, *told, "--json")[1])["leaves"]
-    _, out, _ = run(capsys, *told)
+    arguments = ("audit", tmp_path / "tree.skops", tmp_path / "rows.csv", "-t", "kind")
+    leaves = json.loads(run(capsys, *arguments, "--json")[1])["leaves"]
+    _, out, _ = run(capsys, *arguments)
     shown = [int(number) for number in re.findall(r"^Leaf (\d+):", out, flags=re.MULTILINE)]
     assert len(shown) == 20
     rows = {leaf["leaf"]: leaf["n"] for leaf in leaves}
@@ -58,7 +58,7 @@ def test_a_large_trees_fullest_leaves_are_shown(capsys, tmp_path):
     assert f"{len(rows) - 20} more leaves, with" in out
 
 
-def test_columns_may_be_selected_by_their_kind(capsys, tmp_path):
+def test_a_pipeline_may_select_columns_by_type(capsys, tmp_path):
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5, "b": ["x", "y"] * 10})
     kind = np.array(["no", "no", "yes", "yes"] * 5)
     text = make_column_selector(dtype_exclude="number")
@@ -66,64 +66,79 @@ def test_columns_may_be_selected_by_their_kind(capsys, tmp_path):
     model = make_pipeline(encoded, DecisionTreeClassifier(random_state=0)).fit(frame, kind)
     skops.dump(model, tmp_path / "model.skops")
     frame.assign(kind=kind).to_csv(tmp_path / "rows.csv", index=False)
-    told = ("audit", tmp_path / "model.skops", tmp_path / "rows.csv", "-t", "kind")
-    code, out, _ = run(capsys, *told)
+    arguments = ("audit", tmp_path / "model.skops", tmp_path / "rows.csv", "-t", "kind")
+    code, out, _ = run(capsys, *arguments)
     assert code == 0
     assert "Leaf 1: remainder__a <= 2.5" in out
 
 
-def test_json_holds_every_leaf_and_bin(capsys, files):
-    told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "--json")
-    code, out, _ = run(capsys, *told)
+def test_the_json_has_every_leaf_and_bin(capsys, files):
+    arguments = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "--json")
+    code, out, _ = run(capsys, *arguments)
     assert code == 0
-    found = json.loads(out)
-    assert found["classes"] == ["s", "v", "w"]
-    assert sum(leaf["n"] for leaf in found["leaves"]) == 75
-    assert sum(line["n"] for line in found["bins"]) == 75
+    document = json.loads(out)
+    assert document["classes"] == ["s", "v", "w"]
+    assert sum(leaf["n"] for leaf in document["leaves"]) == 75
+    assert sum(line["n"] for line in document["bins"]) == 75
 
 
-def test_a_pickle_needs_trust_and_then_is_read_by_place(capsys, files):
-    told = ("audit", files / "forest.joblib", files / "unseen.csv", "-t", "kind")
-    code, out, err = run(capsys, *told)
+def test_a_pickle_needs_trust_and_its_columns_are_matched_by_position(capsys, files):
+    arguments = ("audit", files / "forest.joblib", files / "unseen.csv", "-t", "kind")
+    code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
     assert "runs whatever code" in err
     assert err.count("\n") == 1
-    code, out, _ = run(capsys, *told, "--trust-pickle", "--bins", "4")
+    code, out, _ = run(capsys, *arguments, "--trust-pickle", "--bins", "4")
     assert code == 0
     assert "4 trees" in out
     assert "Each tree alone is right about" in out
 
 
-def test_training_rows_are_warned_of_on_one_line(capsys, files):
-    told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "--rows", "training")
-    code, out, err = run(capsys, *told)
+def test_training_rows_give_a_warning_of_one_line(capsys, files):
+    arguments = (
+        "audit",
+        files / "tree.skops",
+        files / "unseen.csv",
+        "-t",
+        "kind",
+        "--rows",
+        "training",
+    )
+    code, out, err = run(capsys, *arguments)
     assert code == 0
     assert "flatters it" in out
     assert err.startswith("sureleaf: levels of training rows flatter")
     assert err.count("\n") == 1
 
 
-def test_text_for_a_model_without_names_is_refused_in_one_line(capsys, files):
+def test_text_for_a_model_without_column_names_is_an_error_of_one_line(capsys, files):
     frame = pd.read_csv(files / "unseen.csv").assign(sw="wide")
     frame.to_csv(files / "text.csv", index=False)
-    told = ("audit", files / "forest.joblib", files / "text.csv", "-t", "kind", "--trust-pickle")
-    code, _, err = run(capsys, *told)
+    arguments = (
+        "audit",
+        files / "forest.joblib",
+        files / "text.csv",
+        "-t",
+        "kind",
+        "--trust-pickle",
+    )
+    code, _, err = run(capsys, *arguments)
     assert code == 2
     assert "'sw' hold" in err
     assert err.count("\n") == 1
 
 
-def test_a_page_is_written_beside_the_text_or_the_json(capsys, files):
+def test_a_page_is_written_in_addition_to_the_text_or_the_json(capsys, files):
     page = files / "audit.html"
-    told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "-o", page)
-    code, out, err = run(capsys, *told)
+    arguments = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "-o", page)
+    code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     assert f"Page:{page}" in "".join(out.split())
     text = page.read_text(encoding="utf-8")
     assert "this DecisionTreeClassifier was right about kind" in text
     assert "sureleaf audit tree.skops unseen.csv --target kind --output audit.html" in text
     page.unlink()
-    code, out, _ = run(capsys, *told, "--json")
+    code, out, _ = run(capsys, *arguments, "--json")
     document = json.loads(out)
     assert code == 0
     assert page.is_file()
@@ -133,10 +148,10 @@ def test_a_page_is_written_beside_the_text_or_the_json(capsys, files):
 
 
 @pytest.mark.parametrize("output", ["unseen.csv", "tree.skops", "nowhere/audit.html"])
-def test_a_page_overwrites_nothing_that_is_read_and_needs_a_folder(capsys, files, output):
-    told = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind")
+def test_a_page_needs_a_folder_and_cannot_overwrite_its_inputs(capsys, files, output):
+    arguments = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind")
     before = (files / "unseen.csv").read_bytes()
-    code, out, err = run(capsys, *told, "-o", files / output)
+    code, out, err = run(capsys, *arguments, "-o", files / output)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert (files / "unseen.csv").read_bytes() == before

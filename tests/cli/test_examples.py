@@ -1,4 +1,4 @@
-"""Every example of --help runs, and every command's JSON has the keys that the page lists."""
+"""Every example in --help runs, and JSON output has the documented keys."""
 
 import json
 import re
@@ -21,11 +21,11 @@ COMMANDS = {
     for command in application.registered_commands
     if command.callback is not None
 }
-ELSEWHERE = {
+TESTED_ELSEWHERE = {
     "audit": "its examples need models of other libraries: tests/cli/test_audit.py",
     "study": "its examples take minutes",
 }
-SLOW = ["chawla2006", "--figures"]  # tried in tests of their own
+SLOW = ["chawla2006", "--figures"]  # have their own tests
 
 
 def examples(command: str) -> list[str]:
@@ -34,9 +34,9 @@ def examples(command: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that the examples name."""
-    place = tmp_path_factory.mktemp("desk")
+def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the examples use."""
+    folder = tmp_path_factory.mktemp("examples")
     rng = np.random.default_rng(0)
     lines = ["id,size,colour,class"]
     for i in range(240):
@@ -45,49 +45,52 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines.append(f"{i},{rng.normal() + 2 * label:.3f},{colour},{('no', 'yes')[label]}")
     text = "\n".join(lines) + "\n"
     for name in ("data.csv", "new.csv"):
-        (place / name).write_text(text)
-    data = str(place / "data.csv")
-    made = [
-        ["fit", data, "-t", "class", "--drop", "id", "-o", str(place / "model.sureleaf")],
-        ["fit", data, "-t", "class", "-o", str(place / "whole.sureleaf")],
+        (folder / name).write_text(text)
+    data = str(folder / "data.csv")
+    commands = [
+        ["fit", data, "-t", "class", "--drop", "id", "-o", str(folder / "model.sureleaf")],
+        ["fit", data, "-t", "class", "-o", str(folder / "whole.sureleaf")],
     ]
     for model, names in (
         ("TreeClassifier", "first new"),
         ("sureleaf.TreeClassifier", "second old"),
     ):
         for name in names.split():
-            path = str(place / f"{name}.eval")
-            made.append(["evaluate", data, "-t", "class", "-m", model, "--save", path])
+            path = str(folder / f"{name}.eval")
+            commands.append(["evaluate", data, "-t", "class", "-m", model, "--save", path])
     patient, ill = rng.integers(0, 30, 120), rng.random(120) < 0.5
     visits = {"patient": patient, "fever": rng.normal(size=120) + 2 * ill, "ill": ill}
-    pq.write_table(pa.table(visits), place / "visits.parquet")
-    made.append(["report", data, "-t", "class", "--json", str(place / "old.json")])
-    for arguments in made:
+    pq.write_table(pa.table(visits), folder / "visits.parquet")
+    commands.append(["report", data, "-t", "class", "--json", str(folder / "old.json")])
+    for arguments in commands:
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert not stop.value.code
-    shutil.copy(place / "old.json", place / "new.json")
-    return place
+    shutil.copy(folder / "old.json", folder / "new.json")
+    return folder
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_examples_of_a_command_run(
-    command: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str,
+    example_files: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if command in ELSEWHERE:
-        pytest.skip(ELSEWHERE[command])
-    monkeypatch.chdir(desk)
-    found = [line for line in examples(command) if not any(word in line for word in SLOW)]
-    assert found, f"{command} --help needs an example"
-    for line in found:
+    if command in TESTED_ELSEWHERE:
+        pytest.skip(TESTED_ELSEWHERE[command])
+    monkeypatch.chdir(example_files)
+    runnable = [line for line in examples(command) if not any(word in line for word in SLOW)]
+    assert runnable, f"{command} --help needs an example"
+    for line in runnable:
         code, out, err = run(capsys, *shlex.split(line)[1:])
         assert (code, err) == (0, ""), line
         assert out, line
-    assert not list(desk.glob(".*.partial"))
+    assert not list(example_files.glob(".*.partial"))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_example_is_wider_than_a_terminal(command: str) -> None:
+def test_examples_fit_into_a_terminal(command: str) -> None:
     for line in re.findall(r"^ *(?:- sureleaf| {6}-).*$", COMMANDS[command], re.MULTILINE):
         assert len(line.strip()) <= 78, line
 
@@ -109,23 +112,26 @@ JSON = {
 }
 
 
-def listed() -> dict[str, list[str]]:
-    """Keys of each command, as the table of the page has them."""
+def documented_keys() -> dict[str, list[str]]:
+    """Return the keys of each command in the table of the documentation."""
     rows = re.findall(r"^\| `sureleaf ([\w -]+)` \| (`.*) \|$", PAGE.read_text(), re.MULTILINE)
     return {command: re.findall(r"`(\w+)`", keys) for command, keys in rows}
 
 
 @pytest.mark.parametrize("command", JSON)
-def test_json_has_the_keys_that_the_page_lists(
-    command: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_json_has_the_documented_keys(
+    command: str,
+    example_files: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(desk)
+    monkeypatch.chdir(example_files)
     code, out, _ = run(capsys, *JSON[command].split(), "--json")
     assert code == 0
-    assert list(json.loads(out)) == listed()[command]
+    assert list(json.loads(out)) == documented_keys()[command]
 
 
-def test_the_page_knows_every_command() -> None:
+def test_every_command_is_documented() -> None:
     text = PAGE.read_text()
     for command in COMMANDS:
         assert re.search(rf"^\| \[?`{command}[ `]", text, re.MULTILINE), command

@@ -1,4 +1,4 @@
-"""sureleaf leaves and sureleaf rank, run as a person runs them."""
+"""sureleaf leaves, run in this process."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.cli.command import run
 LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
 
 
-def test_leaves_say_how_sure_they_are_and_what_would_repair_the_weak_ones(capsys):
+def test_leaves_show_their_levels_and_what_would_repair_the_flagged_ones(capsys):
     code, out, _ = run(capsys, "leaves", LABOR, "--target", "class")
     assert code == 0
     assert "A tree of 3 leaves, grown on 57 rows" in out
@@ -18,7 +18,7 @@ def test_leaves_say_how_sure_they_are_and_what_would_repair_the_weak_ones(capsys
     assert "Leaf 3: merge with 4" in out
 
 
-def test_the_leaves_with_the_most_rows_are_shown_and_the_others_counted(capsys):
+def test_the_leaves_with_most_rows_are_shown_and_the_others_are_counted(capsys):
     _, every, _ = run(capsys, "leaves", LABOR, "--target", "class")
     _, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--most", "2")
     assert [f"Leaf {leaf}:" in out for leaf in (1, 3, 4)] == [True, False, True]
@@ -41,55 +41,38 @@ def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
 def test_leaves_in_json_are_those_of_the_model(capsys):
     code, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--json")
     assert code == 0
-    found = json.loads(out)
-    assert found["classes"] == ["bad", "good"]
-    assert [leaf["leaf"] for leaf in found["leaves"]] == [1, 3, 4]
-    assert sum(leaf["n"] for leaf in found["leaves"]) == pytest.approx(57)
-    share = [leaf["n"] / 57 for leaf in found["leaves"]]
+    result = json.loads(out)
+    assert result["classes"] == ["bad", "good"]
+    assert [leaf["leaf"] for leaf in result["leaves"]] == [1, 3, 4]
+    assert sum(leaf["n"] for leaf in result["leaves"]) == pytest.approx(57)
+    share = [leaf["n"] / 57 for leaf in result["leaves"]]
     for name in ("confidence", "utility"):
-        sums = sum(s * leaf[name] for s, leaf in zip(share, found["leaves"], strict=True))
-        assert sums == pytest.approx(found[name])
+        sums = sum(s * leaf[name] for s, leaf in zip(share, result["leaves"], strict=True))
+        assert sums == pytest.approx(result[name])
 
 
-def test_higher_wishes_flag_more_leaves(capsys):
+def test_higher_required_levels_flag_more_leaves(capsys):
     _, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--utility", "0.85", "--json")
     leaves = json.loads(out)["leaves"]
     assert [leaf["flagged"] for leaf in leaves] == [leaf["utility"] < 0.85 for leaf in leaves]
     assert any(leaf["rows_needed"] is None for leaf in leaves)
 
 
-def test_rank_puts_the_column_of_highest_utility_first(capsys):
-    code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--json")
-    assert code == 0
-    columns = json.loads(out)["columns"]
-    assert len(columns) == 16
-    utilities = [column["utility"] for column in columns]
-    assert [round(u, 12) for u in utilities] == sorted(
-        (round(u, 12) for u in utilities), reverse=True
-    )
-    code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--training")
-    assert code == 0
-    assert "One split on" in out
-    code, out, _ = run(capsys, "rank", LABOR, "--target", "class")
-    assert any(u <= 37 / 57 + 1e-9 for u in utilities)  # 37 of the 57 rows are good
-    assert "a tree may begin with it" in " ".join(out.split())
-
-
 @pytest.mark.parametrize("command", ["leaves", "rank"])
-def test_a_target_that_is_no_column_is_one_line_and_code_two(capsys, command):
+def test_an_unknown_target_is_one_line_and_exit_code_2(capsys, command):
     code, out, err = run(capsys, command, LABOR, "--target", "klass")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert "--target must be a column of labor.csv; got 'klass'" in err
 
 
-def test_a_pruning_that_does_not_exist_is_named(capsys):
+def test_an_unknown_pruning_is_an_error(capsys):
     code, _, err = run(capsys, "leaves", LABOR, "--target", "class", "--pruning", "hard")
     assert code == 2
     assert "pruning must be one of" in err
 
 
-def test_options_of_tables_are_refused_with_a_model_that_is_fitted(capsys, tmp_path):
+def test_options_for_tables_are_an_error_with_a_fitted_model(capsys, tmp_path):
     model = tmp_path / "labor.sureleaf"
     assert run(capsys, "fit", LABOR, "--target", "class", "-o", str(model))[0] == 0
     for option in (["--pruning", "none"], ["--max-depth", "0"], ["-t", "class"], ["--id", "x"]):

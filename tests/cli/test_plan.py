@@ -1,3 +1,5 @@
+"""sureleaf plan, run as the installed command."""
+
 import json
 
 import pytest
@@ -6,38 +8,38 @@ from sureleaf import levels
 from tests.cli.command import sureleaf
 
 
-def test_nine_rows_reach_95_percent_confidence_at_three_quarters() -> None:
+def test_nine_rows_reach_a_confidence_of_95_percent_at_p_max_75_percent() -> None:
     done = sureleaf("plan", "--p-max", "0.75", "--confidence", "0.95")
     assert done.returncode == 0
     assert "A node with p_max = 0.75 needs 9 rows for a confidence of 0.95." in done.stdout
 
 
-def test_json_and_text_say_the_same() -> None:
+def test_json_and_text_have_the_same_answer() -> None:
     arguments = ["plan", "--p-max", "0.7:0.9", "--confidence", "0.95", "--utility", "0.65"]
     found = json.loads(sureleaf(*arguments, "--json").stdout)
     assert found["rows_needed"] == levels.sample_size((0.7, 0.9), confidence=0.95, utility=0.65)
     assert found["answer"] in " ".join(sureleaf(*arguments).stdout.split())
 
 
-@pytest.mark.parametrize("given", [["0.7:0.9"], ["0.7", "0.9"]])
-def test_a_range_may_be_written_in_two_ways(given: list[str]) -> None:
-    done = sureleaf("plan", "--p-max", *given, "--rows", "20", "--json")
+@pytest.mark.parametrize("arguments", [["0.7:0.9"], ["0.7", "0.9"]])
+def test_a_range_may_be_written_in_two_ways(arguments: list[str]) -> None:
+    done = sureleaf("plan", "--p-max", *arguments, "--rows", "20", "--json")
     assert json.loads(done.stdout)["p_max"] == [0.7, 0.9]
 
 
-def test_without_a_wish_the_plan_is_for_95_percent_confidence() -> None:
+def test_the_default_goal_is_95_percent_confidence() -> None:
     bare = sureleaf("plan", "--p-max", "0.75")
     assert bare.stdout == sureleaf("plan", "--p-max", "0.75", "--confidence", "0.95").stdout
 
 
-def test_a_utility_above_p_max_is_unreachable_and_names_the_ceiling() -> None:
+def test_a_utility_above_p_max_is_an_error_that_names_p_max() -> None:
     done = sureleaf("plan", "--p-max", "0.75", "--utility", "0.8")
     assert done.returncode == 2
     assert "0.75" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_the_bias_plan_names_every_estimate() -> None:
+def test_the_plan_for_a_bias_has_every_estimate() -> None:
     done = sureleaf("plan", "--p-max", "0.6:0.9", "--bias", "0.02", "--json")
     biases = {one["method"]: one["rows"] for one in json.loads(done.stdout)["biases"]}
     for method, rows in biases.items():

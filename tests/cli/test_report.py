@@ -1,14 +1,12 @@
-"""The report command and the gate over two reports, run in this process."""
+"""sureleaf report, and the gate that compares two reports, run in this process."""
 
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sureleaf import InvalidArgumentError
 from sureleaf.cli import main
-from sureleaf.cli.evaluation_options import read_cost
 from sureleaf.cli.report import page_path
 from tests.cli.command import run
 from tests.report.document_check import check_document
@@ -28,8 +26,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("made") / "report.json"
+def report_json(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.json"
     with pytest.raises(SystemExit) as stop:
         main(
             ["report", str(data), "--target", "class", "--json", str(path), "--group", "site",
@@ -40,8 +38,8 @@ def made(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_numbers_are_written_with_every_option(made: Path, data: Path) -> None:
-    document = json.loads(made.read_text(encoding="utf-8"))
+def test_every_option_is_in_the_json_of_the_report(report_json: Path, data: Path) -> None:
+    document = json.loads(report_json.read_text(encoding="utf-8"))
     check_document(document)
     assert document["data"]["source"] == data.name
     assert document["data"]["title"] == "A <title>"
@@ -64,42 +62,42 @@ def test_the_numbers_are_written_with_every_option(made: Path, data: Path) -> No
     )
 
 
-def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
-    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_gate_passes_an_equal_report_and_fails_a_worse_one(
+    report_json: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, _ = run(capsys, "compare", made, made, "--gate")
+    code, out, _ = run(capsys, "compare", report_json, report_json, "--gate")
     assert code == 0
     assert "new" in out
-    assert out.splitlines()[-1] == "Gate: passed (not worse beyond 0.01 by the test)"
-    document = json.loads(made.read_text(encoding="utf-8"))
+    assert out.splitlines()[-1] == "Gate: passed (not worse by more than 0.01)"
+    document = json.loads(report_json.read_text(encoding="utf-8"))
     values = document["quality"]["folds"]["values"]
     values["accuracy"] = [value - 0.3 - 0.001 * i for i, value in enumerate(values["accuracy"])]
     worse = tmp_path / "worse.json"
     worse.write_text(json.dumps(document))
-    code, out, _ = run(capsys, "compare", made, worse, "--gate", "--json")
+    code, out, _ = run(capsys, "compare", report_json, worse, "--gate", "--json")
     assert code == 1
     assert json.loads(out)["verdict"] == "worse"
     assert json.loads(out)["gate"] == "failed"
-    code, out, _ = run(capsys, "compare", made, worse, "--gate", "--margin", "0.02")
+    code, out, _ = run(capsys, "compare", report_json, worse, "--gate", "--margin", "0.02")
     assert code == 1
-    assert out.splitlines()[-1] == "Gate: failed (worse beyond 0.02 by the test)"
-    code, out, _ = run(capsys, "compare", made, worse)  # without the gate it only tells
+    assert out.splitlines()[-1] == "Gate: failed (worse by more than 0.02)"
+    code, out, _ = run(capsys, "compare", report_json, worse)  # without --gate, it is only reported
     assert code == 0
     assert "Gate" not in out
-    assert run(capsys, "compare", made, worse, "--gate", "--margin", "0.9")[0] == 0
+    assert run(capsys, "compare", report_json, worse, "--gate", "--margin", "0.9")[0] == 0
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--target", "klass"], "--target must be a column"),
         (["--target", "class", "--drop", "colr"], "--drop must be a column"),
         (["--target", "class", "--positive", "maybe"], "--positive must be a label of the target"),
-        (["--target", "class", "--cost", "0,1;x,0"], "--cost must be a row for each"),
+        (["--target", "class", "--cost", "0,1;x,0"], "--cost must have one row per actual class"),
         (["--target", "class", "--cost", "0,1,2;3,4,5"], "got 2 rows of 3."),
         (["--target", "class", "--cost", "0,5"],
          "--cost needs 2 rows of 2 numbers: actual no, yes by predicted no, yes; got 1 row of 2."),
-        (["--target", "class", "--cost", "[[0,1],2]"], "--cost must be a row for each"),
+        (["--target", "class", "--cost", "[[0,1],2]"], "--cost must have one row per actual class"),
         (["--target", "class", "--margin", "-1"], "margin must be"),
         (["--target", "site", "--group", "class"], "--group must have a value in every row"),
         (["--target", "class", "-o", "nowhere/at/all.html"], "no folder"),
@@ -112,38 +110,30 @@ def test_a_gate_lets_equals_pass_and_stops_a_worse_tree(
           "id", "--drop", "class"], "nothing to predict from"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_in_one_line(
-    arguments: list[str], told: str, data: Path, capsys: pytest.CaptureFixture[str]
+def test_errors_are_one_line(
+    arguments: list[str], message: str, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = run(capsys, "report", data, *arguments)
     assert code == 2
-    assert told in err
+    assert message in err
     assert err.count("\n") == 1
 
 
-def test_a_gate_needs_reports(data: Path, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_gate_needs_two_reports(
+    data: Path, report_json: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, _, err = run(capsys, "compare", data, "--gate")
     assert code == 2
     assert "--gate needs two reports" in err
     data.with_name("marked.csv").write_bytes(b"\xef\xbb\xbf" + data.read_bytes())
     for path in (data, data.with_name("marked.csv")):
-        code, _, err = run(capsys, "compare", made, path)
+        code, _, err = run(capsys, "compare", report_json, path)
         assert code == 2
-        told = f"{path.name} must be a report that sureleaf report --json wrote; got no JSON."
-        assert told in err
+        message = f"{path.name} must be a report that sureleaf report --json wrote; got no JSON."
+        assert message in err
 
 
-def test_costs_may_stand_in_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "costs.csv"
-    path.write_text("0,2\n7,0\n")
-    labels = np.array(["no", "yes"])
-    assert read_cost(str(path), labels) == [[0, 2], [7, 0]]
-    path.write_text("[[0, 2],\n [7, 0]]\n")
-    assert read_cost(str(path), labels) == [[0, 2], [7, 0]]
-    assert read_cost("0,2;7,0", labels) == read_cost("[[0,2],[7,0]]", labels) == [[0, 2], [7, 0]]
-
-
-def test_the_page_is_named_after_the_data_unless_only_numbers_are_asked_for(data: Path) -> None:
+def test_the_page_is_named_after_the_data_unless_only_json_is_requested(data: Path) -> None:
     assert page_path(data, None, None) == Path("rows-report.html")
     assert page_path(data, None, Path("-")) is None
     assert page_path(data, Path("x.html"), Path("-")) == Path("x.html")

@@ -1,3 +1,5 @@
+"""sureleaf reproduce, run as the installed command."""
+
 import json
 from pathlib import Path
 
@@ -7,12 +9,13 @@ from sureleaf.reproduce import reproduce
 from tests.cli.command import sureleaf
 
 
-def test_the_last_lines_sum_up_all_figures() -> None:
+def test_the_last_lines_count_all_figures() -> None:
     done = sureleaf("reproduce", "zhang2024")
     assert done.returncode == 0
-    assert "1,586 figures: 1,130 as defined, 437 from another computation, 19 misprints." in (
-        " ".join(done.stdout.split())
-    )
+    shown = " ".join(done.stdout.split())
+    assert "1,586 figures: 1,130 as defined, 437 from another computation, 19 misprints." in shown
+    assert "1,556 computed by this library's functions: 1,105 as defined, 434 from" in shown
+    assert "30 arithmetic of the document: 25 as defined, 3 from another computation" in shown
 
 
 def test_json_is_the_result_object() -> None:
@@ -27,13 +30,13 @@ def test_a_table_is_shown_cell_by_cell_with_marks() -> None:
     assert "63 figures: 1 as defined, 60 from another computation, 2 misprints." in shown
 
 
-def test_several_tables_may_be_asked_for() -> None:
+def test_several_tables_may_be_chosen() -> None:
     done = sureleaf("reproduce", "zhang2024", "--table", "10", "--table", "15", "--json")
     parts = json.loads(done.stdout)["parts"]
     assert [part["name"] for part in parts] == ["table 10", "table 15"]
 
 
-def test_figures_are_drawn_where_asked_and_named(tmp_path: Path) -> None:
+def test_figures_are_drawn_into_the_folder_and_listed(tmp_path: Path) -> None:
     done = sureleaf("reproduce", "zhang2024", "--figures", str(tmp_path / "new"), "--json")
     drawn = [Path(path) for path in json.loads(done.stdout)["figures"]]
     assert sorted(path.name for path in drawn) == sorted(
@@ -49,13 +52,13 @@ def test_figures_are_drawn_where_asked_and_named(tmp_path: Path) -> None:
         ("aw", "503 figures: 490 as defined, 7 from another computation, 6 misprints."),
     ],
 )
-def test_the_last_lines_sum_up_all_figures_reproduce_lectures(document: str, last: str) -> None:
+def test_the_last_lines_count_all_figures_of_the_other_documents(document: str, last: str) -> None:
     done = sureleaf("reproduce", document)
     assert done.returncode == 0
     assert last in " ".join(done.stdout.split())
 
 
-def test_a_part_is_asked_for_by_name() -> None:
+def test_a_part_may_be_chosen_by_name() -> None:
     done = sureleaf("reproduce", "aw", "--part", "two models", "--json")
     parts = json.loads(done.stdout)["parts"]
     assert [part["name"] for part in parts] == ["two models"]
@@ -64,5 +67,5 @@ def test_a_part_is_asked_for_by_name() -> None:
 def test_an_unknown_part_is_one_line() -> None:
     done = sureleaf("reproduce", "aw", "--part", "nope")
     assert done.returncode == 2
-    assert done.stderr.startswith("sureleaf: aw has no nope")
+    assert done.stderr.startswith("sureleaf: part must be a part of aw, ")
     assert len(done.stderr.splitlines()) == 1

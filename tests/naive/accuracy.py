@@ -1,4 +1,4 @@
-"""Means over every count of one class, with binomial coefficients as whole numbers."""
+"""Exact means over all counts of a class, with binomial coefficients as whole numbers."""
 
 from collections.abc import Callable
 from math import comb
@@ -16,6 +16,6 @@ def mean_power_of_error(n: int, p: float, method: str, of: str, power: int) -> f
     truth = OF[of](n, p)
     total = 0.0
     for y in range(n + 1):
-        found = OF[of](n, float(estimate_p_max(y, n, method=method)))
-        total += comb(n, y) * p**y * (1 - p) ** (n - y) * (found - truth) ** power
+        estimate = OF[of](n, float(estimate_p_max(y, n, method=method)))
+        total += comb(n, y) * p**y * (1 - p) ** (n - y) * (estimate - truth) ** power
     return total

@@ -1,11 +1,11 @@
-"""The leaves of a scikit-learn tree counted row by row, each row walked down by hand."""
+"""The class counts of the leaves of a scikit-learn tree, row by row."""
 
 import math
 from typing import Any
 
 
-def walk(tree: Any, row: list[float]) -> int:
-    """Go down one test at a time; missing values go where the tree says."""
+def route(tree: Any, row: list[float]) -> int:
+    """Return the leaf of a row, test by test; missing values take the branch of the tree."""
     import numpy as np
 
     node = 0
@@ -24,5 +24,5 @@ def count(tree: Any, X: Any, y: Any, classes: list[Any]) -> dict[int, list[int]]
     leaves = [node for node in range(tree.node_count) if tree.children_left[node] < 0]
     counts = {leaf: [0] * len(classes) for leaf in leaves}
     for row, label in zip(X, y, strict=True):
-        counts[walk(tree, list(row))][classes.index(label)] += 1
+        counts[route(tree, list(row))][classes.index(label)] += 1
     return counts

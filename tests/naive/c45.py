@@ -1,4 +1,4 @@
-"""C4.5 as plainly as it can be written: the oracle of the tree kernel, rule by rule of docs/c45.md.
+"""C4.5 as plainly as it can be written, rule by rule as in docs/c45.md: the kernel's naive twin.
 
 Speed does not matter here, being readable beside the rules does. The parts: `tree` (rows, nodes,
 prediction), `splits` (the choice of a split), `pessimistic` (pruning).
@@ -18,7 +18,7 @@ __all__ = ["Node", "Rules", "Split", "Table", "collapse", "fit", "grow", "predic
 
 
 def fit(data: Table, rules: Rules | None = None) -> Node:
-    """The whole of C4.5: grow, collapse, prune."""
+    """Grow, collapse and prune: all of C4.5."""
     rules = rules or Rules()
     rows = np.arange(len(data.labels))
     tree = grow(data, rows, data.weights, rules)
@@ -34,7 +34,7 @@ def grow(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, depth
     leaf = Node(data.counts(rows, weights))
     if depth == rules.max_depth or greater(2 * rules.min_samples_leaf, leaf.n):
         return leaf
-    if at_least(0.0, leaf.errors):  # one class is left
+    if at_least(0.0, leaf.errors):  # all rows are of one class
         return leaf
     choose = c45_split if rules.criterion == "gain_ratio" else purest_split
     split = choose(data, rows, weights, rules)

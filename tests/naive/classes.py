@@ -1,11 +1,11 @@
-"""Who wins among K classes: by listing every outcome, and by a plain recursion over classes."""
+"""P(class j is the most frequent of K): by listing every outcome, and by a recursion."""
 
 from collections.abc import Iterator, Sequence
 from math import comb, factorial
 
 
 def outcomes(n: int, k: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to share n rows among k classes."""
+    """Yield every way to divide n rows among k classes."""
     if k == 1:
         yield (n,)
         return
@@ -27,7 +27,7 @@ def wins_by_listing(n: int, probabilities: Sequence[float]) -> list[float]:
 
 
 def wins_by_recursion(n: int, probabilities: Sequence[float], winner: int) -> float:
-    """Add up P(winner has t, no other class has more), one class and one row at a time.
+    """Sum P(winner has t rows, no other class has more), one class and one row at a time.
 
     ``chances[left][ties]`` is the probability of the counts so far, as draws from the classes
     that are left; each further class takes its share of the rows left.

@@ -1,4 +1,4 @@
-"""Decisions at a cost by trying everything: the rules of docs/report-json.md, word by word."""
+"""Decisions with least cost by trying everything, as docs/report-json.md defines them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,11 +38,11 @@ def best_threshold(scores: dict[str, Any], positive: int, cost: Matrix) -> float
 
 
 def cheapest_classes(rows: Sequence[dict[str, Any]], cost: Matrix) -> list[list[float]]:
-    places = range(len(cost))
-    counts = [[0.0 for _ in places] for _ in places]
+    classes = range(len(cost))
+    counts = [[0.0 for _ in classes] for _ in classes]
     for row in rows:
-        expected = [sum(row["probabilities"][a] * cost[a][p] for a in places) for p in places]
+        expected = [sum(row["probabilities"][a] * cost[a][p] for a in classes) for p in classes]
         least = min(expected)
-        chosen = next(p for p in places if expected[p] <= least + 1e-12)
+        chosen = next(p for p in classes if expected[p] <= least + 1e-12)
         counts[row["truth"]][chosen] += row["weight"]
     return counts

@@ -1,4 +1,4 @@
-"""DeLong's covariance straight from its definition: every positive against every negative."""
+"""The covariance of DeLong by its definition: every positive row against every negative row."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Leaf estimates, slow and obvious: a path walked node by node, prunings listed one by one."""
+"""Leaf estimates, node by node along a path, and over a list of all prunings."""
 
 from itertools import product
 from math import exp, lgamma, sqrt
@@ -9,7 +9,7 @@ from sureleaf.tree import Tree
 
 
 def shrink(tree: Tree, node: int, strength: float) -> np.ndarray:
-    """Go up to the root first, then add each node's rows on the way back."""
+    """Go up to the root first, then add the rows of each node on the way back."""
     n_classes = tree.class_counts.shape[1]
     if node < 0:
         return np.full(n_classes, 1 / n_classes)
@@ -19,24 +19,24 @@ def shrink(tree: Tree, node: int, strength: float) -> np.ndarray:
 
 
 def prunings(tree: Tree, node: int) -> list[frozenset[int]]:
-    """List every set of nodes at which the subtree of a node can end."""
-    found = [frozenset([node])]
+    """Return the leaves of every pruning of the subtree of a node."""
+    leaf_sets = [frozenset([node])]
     branches = tree.branches(node).tolist()
     if branches:
         below = product(*(prunings(tree, branch) for branch in branches))
-        found.extend(frozenset().union(*parts) for parts in below)
-    return found
+        leaf_sets.extend(frozenset().union(*parts) for parts in below)
+    return leaf_sets
 
 
 def evidence(counts: np.ndarray, added: float) -> float:
-    """Chance of a row of classes in this order, if the probabilities are drawn from the prior."""
+    """Return the probability of these classes in this order, for probabilities from the prior."""
     total = len(counts) * added
     log = lgamma(total) - lgamma(total + counts.sum())
     return exp(log + sum(lgamma(k + added) - lgamma(added) for k in counts))
 
 
 def average(tree: Tree, leaf: int, added: float) -> np.ndarray:
-    """Mean over all prunings of what they state where the leaf's rows end."""
+    """Return the mean over all prunings of the probabilities in the leaf that holds these rows."""
     path = [leaf]
     while path[-1] > 0:
         path.append(int(tree.parent[path[-1]]))

@@ -1,4 +1,4 @@
-"""The levels of nodes and trees, slowly: exact fractions, and sums in forty digits."""
+"""The levels of nodes and trees in exact fractions, and as sums with forty digits."""
 
 import math
 from fractions import Fraction
@@ -14,19 +14,19 @@ def binomial(y: int, n: int, p: Fraction) -> Fraction:
 
 
 def confidence(n: int, p: Fraction) -> Fraction:
-    """(5), term by term."""
+    """Equation (5), term by term."""
     won = sum((binomial(y, n, p) for y in range(n + 1) if 2 * y > n), Fraction(0))
     return won + (HALF * binomial(n // 2, n, p) if n % 2 == 0 else 0)
 
 
 def utility(n: int, p: Fraction) -> Fraction:
-    """(6)."""
-    found = confidence(n, p)
-    return p * found + (1 - p) * (1 - found)
+    """Equation (6)."""
+    c = confidence(n, p)
+    return p * c + (1 - p) * (1 - c)
 
 
 def node_confidence(n: int, share: Fraction, p: Fraction, *, empty: str) -> Fraction:
-    """(9), term by term; a coin adds half the chance of no rows."""
+    """Equation (9), term by term; a coin adds half the probability of no rows."""
     some = sum(
         (binomial(m, n, share) * confidence(m, p) for m in range(1, n + 1)), start=Fraction(0)
     )
@@ -83,13 +83,13 @@ def node_confidence_of_many(n: int, share: float, p: float) -> mpmath.mpf:
 
 
 def entropic_log_likelihood(y: float, n: float, p: mpmath.mpf) -> mpmath.mpf:
-    """The logarithm of (2) without its binomial coefficient."""
+    """The logarithm of equation (2) without its binomial coefficient."""
     q = 1 - p
     return mpmath.log(p**y * q ** (n - y) + p ** (n - y) * q**y)
 
 
 def entropic_estimate(y: float, n: float) -> float:
-    """The maximiser of (2), by golden section over its whole range."""
+    """The maximiser of equation (2), by golden-section search over its whole range."""
     with mpmath.workdps(60):
         y, n = mpmath.mpf(y), mpmath.mpf(n)
         low, high = mpmath.mpf(0.5), mpmath.mpf(1)
@@ -104,7 +104,7 @@ def entropic_estimate(y: float, n: float) -> float:
 
 
 def error(value: float, truth: Fraction | mpmath.mpf) -> float:
-    """Absolute error of a float, not rounded before it is taken."""
+    """Absolute error of a float, computed without rounding."""
     if isinstance(truth, Fraction):
         return float(abs(Fraction(value) - truth))
     with mpmath.workdps(DIGITS):

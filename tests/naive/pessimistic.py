@@ -12,7 +12,7 @@ from tests.naive.tree import Node, Table, at_least, divide
 
 
 def added_errors(n: float, errors: float, confidence_factor: float) -> float:
-    """What is added to the training errors of a leaf to estimate its errors on other rows."""
+    """Return what is added to the training errors of a leaf to estimate its errors on new rows."""
     if n <= 0:
         return 0.0
     if errors < 1:
@@ -29,12 +29,12 @@ def added_errors(n: float, errors: float, confidence_factor: float) -> float:
 
 
 def estimated_errors(node: Node, confidence_factor: float) -> float:
-    """Of the node as a leaf."""
+    """Return the estimated errors of the node as a leaf."""
     return node.errors + added_errors(node.n, node.errors, confidence_factor)
 
 
 def resend(node: Node, data: Table, rows: np.ndarray, weights: np.ndarray) -> Node:
-    """The same tests with these rows sent through them: new counts, new branch shares."""
+    """Route these rows through the same tests: new counts, new branch shares."""
     counts = data.counts(rows, weights)
     if node.split is None:
         return Node(counts)
@@ -48,7 +48,7 @@ def resend(node: Node, data: Table, rows: np.ndarray, weights: np.ndarray) -> No
 def prune(
     node: Node, data: Table, rows: np.ndarray, weights: np.ndarray, confidence_factor: float
 ) -> Node:
-    """Bottom-up: keep the subtree, or make it a leaf, or let its heaviest branch take its place."""
+    """Bottom-up: keep a subtree, replace it by a leaf, or replace it by its heaviest branch."""
     if node.split is None:
         return node
     _, parts = divide(node.split, data, rows, weights)

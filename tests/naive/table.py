@@ -1,4 +1,4 @@
-"""The table encoder as one would write it at first: row by row, in plain Python."""
+"""The table encoder, row by row in plain Python."""
 
 import datetime
 import math
@@ -48,7 +48,7 @@ def code_of(value: Any, categories: list[Any]) -> int:
 
 
 def encode_column(values: list[Any]) -> tuple[str, list[Any], list[float]]:
-    """Kind, categories and numbers or codes of a column."""
+    """Return the kind, the categories, and the numbers or codes of a column."""
     kind = kind_of(values)
     if kind == "categorical":
         categories = categories_of(values)

@@ -1,4 +1,4 @@
-"""J48's printed trees as data, and the tables that they were grown from."""
+"""The trees that J48 printed as data, and the tables that they were grown on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DATA_SETS = sorted(path.name.removesuffix(".pruned.txt") for path in FIXTURES.gl
 
 @dataclass(frozen=True)
 class Line:
-    """One printed branch; the label, weight and errors are those of the leaf it ends in, if any."""
+    """One printed branch, with the label, weight and errors of its leaf if it ends in one."""
 
     depth: int
     attribute: str
@@ -34,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True)
 class PrintedTree:
-    """The branches in the order of the print; a tree without a test has one line of depth -1."""
+    """The printed branches in their order; a tree of a single leaf has one line of depth -1."""
 
     lines: tuple[Line, ...]
     n_leaves: int
@@ -53,7 +53,7 @@ class Named:
 
 
 def parse(text: str, columns: tuple[str, ...]) -> PrintedTree:
-    """Read what J48 prints. Names may hold any text, so the columns' names are needed."""
+    """Parse the output of J48; column names may be any text, so they must be given."""
     body = text.split("------------------\n", 1)[1].split("Number of Leaves", 1)[0]
     lines = tuple(parse_line(line, columns) for line in body.splitlines() if line.strip())
     hits = re.search(r"Correctly Classified Instances +(\d+)", text)
@@ -78,11 +78,11 @@ def parse_line(line: str, columns: tuple[str, ...]) -> Line:
         test = re.fullmatch(rf"{re.escape(attribute)} (<=|>|=) (.*)", line[len(bars) :])
         if test:
             return Line(len(bars) // 4, attribute, test[1], test[2], *ending)
-    raise ValueError(f"no column's name begins this line: {line!r}")
+    raise ValueError(f"this line does not start with the name of a column: {line!r}")
 
 
 def load_table(name: str) -> Named:
-    """A data set with empty cells as missing, and category values and labels sorted as text."""
+    """Load a data set: empty cells are missing, categories and labels are sorted as text."""
     directory = SHARED / "data"
     schema = json.loads((directory / f"{name}.schema.json").read_text())
     with Path(directory / f"{name}.csv").open(newline="") as file:
@@ -93,7 +93,7 @@ def load_table(name: str) -> Named:
 
 
 def named_table(cells: dict[str, Sequence[str]], numeric: set[str], target: Sequence[str]) -> Named:
-    """A table from the text of its cells, empty ones missing."""
+    """Make a table from the text of its cells; empty cells are missing."""
     labels = tuple(sorted(set(target)))
     columns, values = [], []
     for column, texts in cells.items():
@@ -111,12 +111,12 @@ def named_table(cells: dict[str, Sequence[str]], numeric: set[str], target: Sequ
 
 
 def load_printed(name: str, kind: str, columns: tuple[str, ...]) -> PrintedTree:
-    """The fixture's tree; `kind` is "pruned" or "unpruned"."""
+    """Load the printed tree of a data set; `kind` is "pruned" or "unpruned"."""
     return parse((FIXTURES / f"{name}.{kind}.txt").read_text(), columns)
 
 
 def load_random_trees() -> list[dict]:
-    """Random tables and J48's trees of them, as `make_j48_trees` wrote them."""
+    """Load the random tables and their J48 trees that `make_j48_trees` wrote."""
     return json.loads(Path(__file__).with_name("j48_random_trees.json").read_text())
 
 

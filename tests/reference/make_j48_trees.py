@@ -1,8 +1,8 @@
-"""Print J48's trees of small random tables with Weka, into j48_random_trees.json beside this file.
+"""Grow J48 trees of small random tables with Weka, and store them in j48_random_trees.json.
 
 Weka is used as a black box: `apt-get install weka`, then
 `python -m tests.reference.make_j48_trees path/to/weka.jar`.
-Tables are stored as the text of their cells: no random generator is needed to read them.
+Tables are stored as the text of their cells, so no random generator is needed to read them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ N_WITH_PROBABILITIES = 12
 
 
 def random_table(seed: int) -> dict:
-    """Columns of text ("" is missing) that lean on the labels, with ties, near-ties and holes."""
+    """Return columns of text that depend on the labels, with ties, near-ties and missing values."""
     random = np.random.default_rng(seed)
     n_rows = int(random.integers(20, 301))
     n_classes = int(random.integers(2, 6))
@@ -33,9 +33,9 @@ def random_table(seed: int) -> dict:
         strength = random.choice([0.0, 0.4, 1.0])
         make = random_categories if random.random() < 0.45 else random_numbers
         cells = make(random, labels, strength)
-        holes = random.random(n_rows) < random.choice([0, 0, 0.05, 0.3])
+        is_missing = random.random(n_rows) < random.choice([0, 0, 0.05, 0.3])
         kind = "categorical" if make is random_categories else "numeric"
-        cells = ["" if hole else cell for cell, hole in zip(cells, holes, strict=True)]
+        cells = ["" if missing else cell for cell, missing in zip(cells, is_missing, strict=True)]
         columns.append({"name": f"a{number}", "kind": kind, "cells": ",".join(cells)})
     chosen = {"confidence_factor": 0.25, "min_samples_leaf": 2}  # the defaults, for two of three
     if seed % 3 == 2:
@@ -89,7 +89,7 @@ def arff(table: dict) -> str:
 
 
 def run_j48(jar: str, table: dict, options: list[str]) -> str:
-    """What J48 prints after training and testing on the same table."""
+    """Return the output of J48 after training and testing on the same table."""
     with tempfile.TemporaryDirectory() as directory:
         path = str(Path(directory, "table.arff"))
         Path(path).write_text(arff(table))
@@ -99,14 +99,14 @@ def run_j48(jar: str, table: dict, options: list[str]) -> str:
 
 
 def print_tree(jar: str, table: dict, options: list[str]) -> str:
-    """The tree, its size and the number of training hits, as printed."""
+    """Return the tree, its size and the number of correct training predictions, as printed."""
     text = run_j48(jar, table, options)
     hits = re.search(r"Correctly Classified Instances +\d+", text)[0]
     return "J48" + text.split("J48", 1)[1].split("\n\n\nTime taken", 1)[0] + f"\n\n{hits}\n"
 
 
 def print_probabilities(jar: str, table: dict, options: list[str]) -> list[str]:
-    """Three decimals a class, a text a row."""
+    """Return one text per row, with three decimals per class."""
     text = run_j48(jar, table, [*options, "-p", "0", "-distribution"])
     return [row.replace("*", "") for row in re.findall(r"^ +\d+ .* (\S+) *$", text, re.MULTILINE)]
 

@@ -1,4 +1,4 @@
-"""The comparison of trees sees every kind of difference, and none where there is none."""
+"""The comparison of trees finds every kind of difference, and none between equal trees."""
 
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ TREE = fit(NAMED.data)
 
 
 def flat(tree: Node) -> SimpleNamespace:
-    """The tree in flat arrays, nodes numbered parents first."""
+    """Return the tree as flat arrays, with parents before their children."""
     nodes, children = [], []
 
     def number(node: Node) -> int:
@@ -46,7 +46,7 @@ def test_the_tree_has_both_kinds_of_tests():
     assert np.isfinite(tree.threshold).any()
 
 
-def test_the_same_tree_in_nodes_and_in_arrays_does_not_differ():
+def test_equal_trees_have_no_difference():
     assert first_difference(flat(TREE), TREE) is None
     printed = parse(STORED["trees"]["pruned"], NAMED.columns)
     assert first_difference_from_print(flat(TREE), printed, NAMED) is None
@@ -62,13 +62,13 @@ def test_the_same_tree_in_nodes_and_in_arrays_does_not_differ():
         ("class_counts", "counts"),
     ],
 )
-def test_a_change_of_any_array_is_named(field, word):
+def test_a_change_in_any_array_is_found(field, word):
     tree = flat(TREE)
     getattr(tree, field)[...] += 1
     assert word in first_difference(tree, TREE)
 
 
-def test_a_changed_threshold_and_a_cut_branch_differ_from_the_print():
+def test_a_changed_threshold_and_a_cut_branch_differ_from_the_printed_tree():
     printed = parse(STORED["trees"]["pruned"], NAMED.columns)
     moved = flat(TREE)
     moved.threshold += 1e-5

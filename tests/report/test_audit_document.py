@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sureleaf.report.audit_document import Origin, audit_document, write_audit
 
 from sureleaf import Audit
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.report.audit_document import Origin, audit_document, write_audit
 from sureleaf.report.html import render_audit
 from tests.report.audited_models import (
     booster_audit,

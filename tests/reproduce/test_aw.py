@@ -1,23 +1,22 @@
-"""The lecture's examples: what is right in them, and where they leave their own definitions."""
+"""Which examples of the slides agree with their own definitions, and which do not."""
 
 import pytest
 
-from sureleaf.reproduce import Verdict, reproduce
-from sureleaf.reproduce.comparison_table import Cell
+from sureleaf.reproduce import Basis, Cell, Verdict, reproduce
 
-FOUND = reproduce("aw")
+DOCUMENT = reproduce("aw")
 
 
 def cell(part: str, column: str, row: str | None = None) -> Cell:
-    cells = [c for c in FOUND.part(part).cells if c.column == column and row in (None, c.row)]
+    cells = [c for c in DOCUMENT.part(part).cells if c.column == column and row in (None, c.row)]
     assert len(cells) == 1
     return cells[0]
 
 
-def test_what_leaves_the_definitions_and_nothing_else() -> None:
+def test_these_cells_and_no_others_leave_the_definitions() -> None:
     off = {
         (part.name, c.row, c.column, str(c.verdict))
-        for part in FOUND.parts
+        for part in DOCUMENT.parts
         for c in part.cells
         if c.verdict is not Verdict.AGREES
     }
@@ -41,7 +40,7 @@ def test_what_leaves_the_definitions_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "column", "right"),
+    ("part", "column", "correct"),
     [
         ("gain with a missing value", "gain", 0.1368),
         ("gain with a missing value", "entropy before", 0.7642),
@@ -56,8 +55,8 @@ def test_what_leaves_the_definitions_and_nothing_else() -> None:
         ("bootstrap", "share of rows", 0.6321),
     ],
 )
-def test_what_is_right(part: str, column: str, right: float) -> None:
-    assert round(cell(part, column).defined.value, 4) == right
+def test_correct_values(part: str, column: str, correct: float) -> None:
+    assert round(cell(part, column).defined.value, 4) == correct
 
 
 def test_the_misprints_of_the_t_table_are_misprints_by_mpmath() -> None:
@@ -74,13 +73,27 @@ def test_the_misprints_of_the_t_table_are_misprints_by_mpmath() -> None:
     assert cell("table D", ".001", "z*").defined.value == pytest.approx(z)
 
 
-def test_the_costs_are_those_of_the_lecture() -> None:
+def test_the_costs_are_those_of_the_slides() -> None:
     assert cell("cost", "cost", "M1").defined.value == 3910
     assert cell("cost", "cost", "M2").defined.value == 4255
 
 
-def test_the_lecture_has_no_figures_to_draw(tmp_path: object) -> None:
+def test_slides_and_notes_have_no_figures_to_draw(tmp_path: object) -> None:
     from sureleaf.reproduce import draw_figures
 
     assert draw_figures("aw", str(tmp_path)) == []
     assert draw_figures("xu2022", str(tmp_path)) == []
+
+
+def test_the_parts_that_only_repeat_the_slides() -> None:
+    arithmetic = {
+        part.name for part in DOCUMENT.parts if all(c.basis is Basis.ARITHMETIC for c in part.cells)
+    }
+    assert arithmetic == {
+        "row 10 distributed",
+        "new record",
+        "bootstrap",
+        "coin",
+        "table D",
+        "table D, levels",
+    }

@@ -8,26 +8,27 @@ import pandas as pd
 import pytest
 
 from sureleaf import InvalidArgumentError
-from sureleaf.reproduce import chawla2006
-from sureleaf.reproduce.chawla2006.result import SMOOTHED, TABLE_3_COLUMNS
+from sureleaf.reproduce import Basis, Verdict, chawla2006
 from sureleaf.reproduce.chawla2006.study import (
     CORRELATIONS,
     DATASETS,
     MEASURES,
     METHODS,
+    SMOOTHED,
     TABLE_3,
+    TABLE_3_COLUMNS,
     read_dataset,
+    table_1,
 )
-from sureleaf.reproduce.chawla2006.text import told
-from sureleaf.reproduce.comparison_table import Verdict
+from sureleaf.reproduce.chawla2006.text import study_text
 from tests.cli.command import sureleaf
 from tests.shared_files import SHARED, needs_shared
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    """Five tables of 300 rows with the paper's number of features."""
-    place = tmp_path_factory.mktemp("data")
+    """Five tables of 300 rows with the printed number of features."""
+    directory = tmp_path_factory.mktemp("data")
     for seed, (name, described) in enumerate(DATASETS.items()):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(300, described.n_features)).round(2)
@@ -36,11 +37,11 @@ def directory(tmp_path_factory):
         table["town"] = rng.choice(["Rome", "Oslo"], 300)
         table.pop("x4")
         table["target"] = np.where(rng.random(300) < chance, "yes", "no")
-        table.to_csv(place / f"{name}.csv", index=False)
-        (place / f"{name}.schema.json").write_text(
+        table.to_csv(directory / f"{name}.csv", index=False)
+        (directory / f"{name}.schema.json").write_text(
             json.dumps({"target": "target", "positive": "yes", "categorical": ["town"]})
         )
-    return place
+    return directory
 
 
 @pytest.fixture(scope="module")
@@ -48,24 +49,24 @@ def study(directory):
     return chawla2006.reproduce(directory, repeats=2, seed=1)
 
 
-def test_every_method_is_judged_on_every_data_set(study):
-    assert [(line.dataset, line.method) for line in study.lines] == [
+def test_every_method_is_evaluated_on_every_data_set(study):
+    assert [(result.dataset, result.method) for result in study.results] == [
         (name, method) for name in DATASETS for method in METHODS
     ]
-    for line in study.lines:
-        assert 0 <= line.auc <= 1
-        assert 0 <= line.error <= 1
-        assert 0 <= line.ql <= 2
-        assert line.nce == pytest.approx(line.finite_nce - line.zeros * math.log(study.zero))
-        assert sum(line.histogram) == pytest.approx(1.0)
-        if "Laplace" in line.method or "m-estimate" in line.method:
-            assert line.zeros == 0
+    for result in study.results:
+        assert 0 <= result.auc <= 1
+        assert 0 <= result.error <= 1
+        assert 0 <= result.ql <= 2
+        assert result.nce == pytest.approx(result.finite_nce - result.zeros * math.log(study.zero))
+        assert sum(result.histogram) == pytest.approx(1.0)
+        if "Laplace" in result.method or "m-estimate" in result.method:
+            assert result.zeros == 0
 
 
 def test_relative_differences_are_to_the_unsmoothed_unpruned_tree(study):
-    base = study.line("adult", "unpruned, frequency")
+    base = study.result("adult", "unpruned, frequency")
     found = study.relative("adult", "bagged", "QL")
-    assert found == pytest.approx((study.line("adult", "bagged").ql - base.ql) / base.ql)
+    assert found == pytest.approx((study.result("adult", "bagged").ql - base.ql) / base.ql)
     assert study.relative("adult", "unpruned, frequency", "AUC") == 0
 
 
@@ -73,7 +74,7 @@ def test_correlations_are_over_methods_and_data_sets(study):
     raw = study.correlations()
     values = np.array(
         [
-            [study.line(name, method).measure(m) for m in MEASURES]
+            [study.result(name, method).measure(m) for m in MEASURES]
             for name in DATASETS
             for method in METHODS[:5]
         ]
@@ -84,11 +85,11 @@ def test_correlations_are_over_methods_and_data_sets(study):
 
 
 def test_a_zero_counted_as_implied_gives_the_printed_figure(study):
-    line = study.line("phoneme", "unpruned, frequency")
+    result = study.result("phoneme", "unpruned, frequency")
     zero = study.implied_zero("phoneme", "unpruned, frequency")
     printed = TABLE_3["phoneme"][TABLE_3_COLUMNS.index(("NCE", "unpruned, frequency"))]
-    nats = line.finite_nce - line.zeros * math.log(zero)
-    assert nats == pytest.approx(max(printed * math.log(10), line.finite_nce))
+    nats = result.finite_nce - result.zeros * math.log(zero)
+    assert nats == pytest.approx(max(printed * math.log(10), result.finite_nce))
     assert study.implied_zero("phoneme", "unpruned, Laplace") is None
 
 
@@ -101,21 +102,24 @@ def test_forty_orders_six_statements_and_six_correlations_are_compared(study):
 
 def test_the_same_seed_gives_the_same_study(study, directory):
     again = chawla2006.reproduce(directory, repeats=2, seed=1)
-    assert again.lines == study.lines
+    assert again.results == study.results
 
 
 def test_the_text_has_every_table_and_figure(study):
-    shown = "\n".join(str(part) for part in told(study))
-    for title in ("Table 1", "Table 2", "Table 3", "Figure 2", "Figure 3", "52 directions"):
+    shown = "\n".join(str(part) for part in study_text(study))
+    assert "52 directions computed by this library's trees" in shown
+    assert "15 figures of table 1 are counts of the data files" in shown
+    for title in ("Table 1", "Table 2", "Table 3", "Figure 2", "Figure 3"):
         assert title in shown
 
 
 def test_the_json_is_complete(study):
     found = json.loads(json.dumps(study.to_dict()))
-    assert len(found["lines"]) == 40
+    assert len(found["results"]) == 40
     assert len(found["relative_differences"]) == 5 * len(SMOOTHED)
     assert len(found["table_3"]) == 40
     assert found["unit"] == "nats"
+    assert {cell["basis"] for cell in found["table_1"]["cells"]} == {str(Basis.ARITHMETIC)}
 
 
 def test_figures_are_drawn(study, tmp_path):
@@ -135,21 +139,20 @@ def test_without_a_schema_the_last_columns_rarer_label_is_positive(tmp_path):
 
 
 def test_a_missing_directory_or_file_is_named(tmp_path):
-    with pytest.raises(InvalidArgumentError, match=r"got nothing\. Say where with --data"):
+    with pytest.raises(InvalidArgumentError, match=r"got nothing\. Name the directory with --data"):
         chawla2006.reproduce(None)
-    with pytest.raises(InvalidArgumentError, match=r"phoneme\.csv is not there"):
+    with pytest.raises(InvalidArgumentError, match=r"got one without phoneme\.csv"):
         chawla2006.reproduce(tmp_path)
 
 
-def test_the_command_says_on_one_line_that_data_is_needed():
+def test_the_command_asks_for_the_data_on_one_line():
     done = sureleaf("reproduce", "chawla2006")
     assert done.returncode == 2
-    assert "Say where with --data" in done.stderr.replace("\n", " ")
+    assert "Name the directory with --data" in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr
 
 
 @needs_shared
 def test_table_1_agrees_with_the_files():
-    tables = [read_dataset(name, SHARED / "data") for name in DATASETS]
-    part = chawla2006._table_1(tables)
+    part = table_1([read_dataset(name, SHARED / "data") for name in DATASETS])
     assert part.counts[Verdict.AGREES] == len(part.cells) == 15

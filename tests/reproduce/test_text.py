@@ -2,9 +2,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from sureleaf.reproduce import reproduce
-from sureleaf.reproduce.text import cell_by_cell, summary
+from sureleaf.reproduce.text import part_text, summary_text
 
-FOUND = reproduce("zhang2024")
+DOCUMENT = reproduce("zhang2024")
 
 
 def rendered(parts: list[RenderableType], columns: int) -> str:
@@ -17,28 +17,38 @@ def rendered(parts: list[RenderableType], columns: int) -> str:
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 160])
 def test_the_summary_fits_the_terminal_and_loses_no_count(columns: int) -> None:
-    shown = rendered(summary(FOUND), columns)
+    shown = rendered(summary_text(DOCUMENT), columns)
     assert max(len(line.rstrip()) for line in shown.splitlines()) <= columns
     lines = {" ".join(line.split()) for line in shown.splitlines()}
-    for part in FOUND.parts:
+    for part in DOCUMENT.parts:
         counts = " ".join(f"{count}" if count else "·" for count in part.counts.values())
         wanted = f"{part.name} {len(part.cells)} {counts}"
         assert any(line.startswith(wanted) for line in lines), wanted
 
 
 @pytest.mark.parametrize("columns", [40, 60, 100])
-@pytest.mark.parametrize("name", [part.name for part in FOUND.parts])
+@pytest.mark.parametrize("name", [part.name for part in DOCUMENT.parts])
 def test_a_part_fits_the_terminal_and_shows_every_cell(name: str, columns: int) -> None:
-    part = FOUND.part(name)
-    shown = rendered(cell_by_cell(part), columns)
+    part = DOCUMENT.part(name)
+    shown = rendered(part_text(part), columns)
     assert max(len(line.rstrip()) for line in shown.splitlines()) <= columns
     assert "…" not in shown
     for cell in part.cells:
-        assert cell.shown(cell.printed) in shown
+        assert cell.format(cell.printed) in shown
 
 
 def test_every_misprint_is_listed_with_what_it_should_be() -> None:
-    shown = [" ".join(line.split()) for line in rendered(summary(FOUND), 120).splitlines()]
+    shown = [" ".join(line.split()) for line in rendered(summary_text(DOCUMENT), 120).splitlines()]
     assert "table 4 n = 50, (.9, .9) .8941 .9841" in shown
     assert "table 8 n = 10, (.6, .6) .5516 .5316" in shown
     assert "example 2 mle, p_max .7134 .7143" in shown
+
+
+def test_the_totals_count_the_library_apart_from_arithmetic() -> None:
+    shown = " ".join(rendered(summary_text(DOCUMENT), 100).split())
+    assert shown.endswith(
+        "1,586 figures: 1,130 as defined, 437 from another computation, 19 misprints. "
+        "1,556 computed by this library's functions: 1,105 as defined, 434 from another "
+        "computation, 17 misprints. "
+        "30 arithmetic of the document: 25 as defined, 3 from another computation, 2 misprints."
+    )

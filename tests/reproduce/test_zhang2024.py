@@ -1,4 +1,4 @@
-"""The paper against its own definitions; the counts were found independently of this code."""
+"""The printed tables beside their definitions; the counts were obtained without this code."""
 
 from fractions import Fraction
 from itertools import product
@@ -9,33 +9,32 @@ import pytest
 
 from sureleaf import levels
 from sureleaf.reproduce import Computed, Verdict, reproduce
-from sureleaf.reproduce.zhang2024 import as_printed, tables
+from sureleaf.reproduce.zhang2024 import tables
 from sureleaf.reproduce.zhang2024.figures import likelihoods, split_curves
-from sureleaf.reproduce.zhang2024.golf import nodes_of
-from sureleaf.reproduce.zhang2024.tables import printed, printed_table
+from sureleaf.reproduce.zhang2024.tables import golf_node_counts, printed, printed_table
 
-FOUND = reproduce("zhang2024")
+DOCUMENT = reproduce("zhang2024")
 TWO_NODES = [f"table {number}" for number in range(3, 9)]
 
 
 def counts(*names: str) -> tuple[int, int, int]:
     """Return how many cells agree, come from another computation, are misprints."""
-    parts = [FOUND.part(name) for name in names]
+    parts = [DOCUMENT.part(name) for name in names]
     return tuple(sum(part.counts[verdict] for part in parts) for verdict in Verdict)
 
 
 def misprints(name: str) -> set[tuple[str, str]]:
-    return {(cell.row, cell.column) for cell in FOUND.part(name).of(Verdict.MISPRINT)}
+    return {(cell.row, cell.column) for cell in DOCUMENT.part(name).of(Verdict.MISPRINT)}
 
 
 def test_all_nineteen_tables_and_three_examples_are_there() -> None:
-    names = [part.name for part in FOUND.parts]
+    names = [part.name for part in DOCUMENT.parts]
     assert {f"table {number}" for number in range(1, 20)} <= set(names)
     assert {f"example {number}" for number in (1, 2, 3)} <= set(names)
     assert len(names) == len(set(names))
 
 
-def test_every_figure_of_the_data_is_judged() -> None:
+def test_every_printed_figure_is_compared() -> None:
     def figures(number: int) -> int:
         content = printed_table(number)
         if "covariates" in content:
@@ -44,27 +43,27 @@ def test_every_figure_of_the_data_is_judged() -> None:
         return sum(map(len, rows.values()))
 
     for number in [*range(1, 10), *range(11, 20)]:
-        assert len(FOUND.part(f"table {number}").cells) == figures(number)
+        assert len(DOCUMENT.part(f"table {number}").cells) == figures(number)
 
 
 def test_table_1_agrees_throughout() -> None:
     assert counts("table 1") == (275, 0, 0)
 
 
-def test_table_2_has_four_cells_cut_off() -> None:
+def test_table_2_has_four_truncated_cells() -> None:
     assert counts("table 2") == (271, 4, 0)
-    cut = {(cell.row, cell.column) for cell in FOUND.part("table 2").of(Verdict.OTHER)}
-    assert cut == {(f"n = {n}", ".60") for n in (9, 10, 25, 100)}
+    truncated = {(cell.row, cell.column) for cell in DOCUMENT.part("table 2").of(Verdict.OTHER)}
+    assert truncated == {(f"n = {n}", ".60") for n in (9, 10, 25, 100)}
 
 
 def test_five_rows_for_utility_70_holds_only_after_rounding() -> None:
-    confidence, utility = FOUND.part("text under table 2").cells
+    confidence, utility = DOCUMENT.part("text under table 2").cells
     assert confidence.verdict is Verdict.AGREES
     assert (utility.verdict, utility.defined.value) == (Verdict.OTHER, 7)
 
 
 def test_371_of_378_cells_of_tables_3_to_8_are_explained_and_seven_are_misprints() -> None:
-    cells = [cell for name in TWO_NODES for cell in FOUND.part(name).cells]
+    cells = [cell for name in TWO_NODES for cell in DOCUMENT.part(name).cells]
     finite = [cell for cell in cells if cell.row != "n = ∞"]
     assert len(finite) == 378
     explained = [cell for cell in finite if cell.verdict is not Verdict.MISPRINT]
@@ -79,11 +78,11 @@ def test_371_of_378_cells_of_tables_3_to_8_are_explained_and_seven_are_misprints
     }
 
 
-def test_one_of_the_371_is_right_by_the_definition_alone() -> None:
+def test_one_of_the_371_is_correct_by_the_definition_alone() -> None:
     by_definition_alone = [
         (name, cell.row, cell.column)
         for name in TWO_NODES
-        for cell in FOUND.part(name).of(Verdict.AGREES)
+        for cell in DOCUMENT.part(name).of(Verdict.AGREES)
         if cell.other is not None and abs(cell.other.value - cell.printed) > 1e-4
     ]
     assert by_definition_alone == [("table 6", "n = 100", "(.9, .9)")]
@@ -91,18 +90,18 @@ def test_one_of_the_371_is_right_by_the_definition_alone() -> None:
 
 def test_none_of_the_first_columns_of_tables_3_to_8_follows_9() -> None:
     for name in TWO_NODES:
-        column = [cell for cell in FOUND.part(name).cells if cell.column == "(.6, .6)"]
+        column = [cell for cell in DOCUMENT.part(name).cells if cell.column == "(.6, .6)"]
         assert all(cell.verdict is not Verdict.AGREES for cell in column if cell.row != "n = ∞")
 
 
-def test_the_21_cells_at_infinity_are_right() -> None:
-    cells = [cell for name in TWO_NODES for cell in FOUND.part(name).cells]
+def test_the_21_cells_at_infinity_are_correct() -> None:
+    cells = [cell for name in TWO_NODES for cell in DOCUMENT.part(name).cells]
     limits = [cell for cell in cells if cell.row == "n = ∞"]
     assert len(limits) == 21
     assert all(cell.verdict is Verdict.AGREES for cell in limits)
 
 
-def test_simulated_tables_are_off_where_they_were_found_to_be() -> None:
+def test_simulated_tables_differ_where_they_are_known_to() -> None:
     assert counts("table 9") == (53, 3, 0)
     assert counts("table 16") == (118, 0, 2)
     assert counts("table 17") == (113, 0, 7)
@@ -122,23 +121,23 @@ def test_simulated_tables_are_off_where_they_were_found_to_be() -> None:
 
 def test_without_ties_every_simulated_level_fits() -> None:
     for name in ("table 9", "table 18", "table 19"):
-        for cell in FOUND.part(name).cells:
+        for cell in DOCUMENT.part(name).cells:
             if cell.other is not None:
                 assert cell.other.explains(cell.printed, cell.decimals)
 
 
 def test_every_node_of_tables_11_to_14_fits_the_independent_counts() -> None:
     names = [f"table {number}" for number in (11, 12, 13, 14)]
-    cells = [cell for name in names for cell in FOUND.part(name).cells]
+    cells = [cell for name in names for cell in DOCUMENT.part(name).cells]
     assert len(cells) == 40
     assert not any(cell.verdict is Verdict.MISPRINT for cell in cells)
     assert all(cell.verdict is Verdict.AGREES for cell in cells if cell.column in ("n", "y"))
 
 
-def test_by_9_outlook_beats_windy_and_the_printed_ranking_falls() -> None:
+def test_by_9_outlook_beats_windy_and_the_printed_ranking_does_not_hold() -> None:
     overall = {
         (cell.row, cell.column): round(cell.defined.value, 4)
-        for cell in FOUND.part("table 15").cells
+        for cell in DOCUMENT.part("table 15").cells
     }
     assert [overall[name, "confidence"] for name in ("Outlook", "Temp", "Humidity", "Windy")] == [
         0.7617,
@@ -152,7 +151,7 @@ def test_by_9_outlook_beats_windy_and_the_printed_ranking_falls() -> None:
         0.6828,
         0.6231,
     ]
-    ranks = {(c.row, c.column): c.defined.value for c in FOUND.part("example 3").cells}
+    ranks = {(c.row, c.column): c.defined.value for c in DOCUMENT.part("example 3").cells}
     assert ranks["Outlook", "confidence"] < ranks["Windy", "confidence"]
     assert ranks["Outlook", "Gini"] == 1
 
@@ -160,13 +159,13 @@ def test_by_9_outlook_beats_windy_and_the_printed_ranking_falls() -> None:
 def test_the_two_wrong_ginis_have_one_sign_wrong() -> None:
     assert misprints("table 15") == {("Outlook", "Gini"), ("Temp", "Gini")}
     for column, figure in (("Outlook", 0.7143), ("Temp", 0.7976)):
-        nodes = list(nodes_of(column).values())
-        assert as_printed.gini_with_last_squares_added(nodes) == pytest.approx(figure, abs=5e-5)
+        nodes = list(golf_node_counts(column).values())
+        assert tables.gini_with_last_squares_added(nodes) == pytest.approx(figure, abs=5e-5)
 
 
 def test_example_2_prints_7134_for_five_sevenths_and_its_blend_rounded() -> None:
     assert misprints("example 2") == {("mle", "p_max")}
-    blend = [cell for cell in FOUND.part("example 2").cells if cell.row == "blend"]
+    blend = [cell for cell in DOCUMENT.part("example 2").cells if cell.row == "blend"]
     assert [cell.verdict for cell in blend] == [Verdict.OTHER] * 3
     exact = Fraction(5, 7) ** 2 + Fraction(2, 7) * Fraction(2, 3)  # (21) by hand
     assert blend[0].defined.value == pytest.approx(float(exact), abs=1e-12)
@@ -176,7 +175,7 @@ def test_example_1_agrees() -> None:
     assert counts("example 1") == (2, 0, 0)
 
 
-# The computations against slow, obvious ones.
+# ---- the computations beside slow, obvious ones ------------------------------------------------
 
 
 @pytest.mark.parametrize(("n", "share", "success"), [(1, 0.5, 0.3), (4, 0.75, 0.6), (7, 0.5, 1.0)])
@@ -189,7 +188,7 @@ def test_independent_counts_are_two_sums(n: int, share: float, success: float) -
         for m, y in product(range(1, n + 1), range(n + 1))
         if 2 * y >= m
     )
-    found = as_printed.confidence_from_independent_counts(n, share, success)
+    found = tables.confidence_from_independent_counts(n, share, success)
     assert found == pytest.approx(total, abs=1e-12)
 
 
@@ -197,7 +196,7 @@ def test_independent_counts_are_two_sums(n: int, share: float, success: float) -
 def test_without_ties_only_more_than_half_wins(n: int) -> None:
     for p in (0.5, 0.6, 0.9, 1.0):
         won = sum(comb(n, y) * p**y * (1 - p) ** (n - y) for y in range(n // 2 + 1, n + 1))
-        found = as_printed.confidence_without_ties(n, np.array([p]))
+        found = tables.confidence_without_ties(n, np.array([p]))
         assert found[0] == pytest.approx(won, abs=1e-12)
 
 
@@ -226,7 +225,7 @@ def test_the_standard_errors_are_those_of_a_simulation_of_10000_samples() -> Non
         assert isinstance(found, Computed)
 
 
-# The figures, as numbers.
+# ---- the figures as numbers ----------------------------------------------------------------------
 
 
 def test_the_no_split_curves_are_those_of_one_node() -> None:
@@ -244,7 +243,7 @@ def test_curves_approach_their_ceilings_from_below() -> None:
             assert curve[-1] == pytest.approx(found.ceilings[name], abs=1e-3)
 
 
-def test_crossings_are_where_the_order_changes_for_good() -> None:
+def test_crossings_are_where_the_order_changes_permanently() -> None:
     for level in ("confidence", "utility"):
         found = split_curves(level)
         for crossing in found.crossings:

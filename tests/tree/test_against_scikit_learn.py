@@ -1,4 +1,4 @@
-"""Gini, importances and cost-complexity pruning against scikit-learn on numeric tables."""
+"""Trees, importances and cost-complexity pruning equal those of scikit-learn on numbers."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def random_table(seed: int, decimals: int, n_rows: int = 400) -> tuple[np.ndarra
 
 
 def table_without_ties(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Many rows of continuous columns; with large leaves no two cuts come out equal."""
+    """Many rows of continuous columns: with large leaves, no two splits are equally good."""
     return random_table(seed, 15, n_rows=3_000)
 
 
@@ -44,7 +44,7 @@ def grown(X, y, max_depth=None, min_samples_leaf=1, **parameters) -> TreeClassif
 
 
 def peers(X, y, max_depth, min_samples_leaf, n_seeds=N_SEEDS):
-    """scikit-learn's trees; the seed decides ties between columns."""
+    """Trees of scikit-learn, whose seed decides ties between columns."""
     return [
         DecisionTreeClassifier(
             max_depth=max_depth, min_samples_leaf=min_samples_leaf, random_state=seed
@@ -54,7 +54,7 @@ def peers(X, y, max_depth, min_samples_leaf, n_seeds=N_SEEDS):
 
 
 def training_loss(tree: Tree) -> float:
-    """The criterion itself: Gini impurity of the leaves, weighted by their rows."""
+    """Gini impurity of the leaves, weighted by their rows."""
     counts = tree.class_counts[tree.leaf_ids]
     n = counts.sum(axis=1)
     return float((n - (counts**2).sum(axis=1) / n).sum() / n.sum())
@@ -69,18 +69,18 @@ def peer_loss(peer: DecisionTreeClassifier) -> float:
 
 @pytest.mark.parametrize(("max_depth", "min_samples_leaf"), LIMITS)
 @pytest.mark.parametrize("name", TABLES)
-def test_the_training_loss_is_no_worse(name, max_depth, min_samples_leaf):
+def test_the_training_loss_is_not_larger(name, max_depth, min_samples_leaf):
     X, y = TABLES[name]
     ours = training_loss(grown(X, y, max_depth, min_samples_leaf).tree_)
     losses = [peer_loss(peer) for peer in peers(X, y, max_depth, min_samples_leaf)]
-    # Where columns tie, which of them is taken changes what can be won below; the peer takes one
-    # at random. Without ties all its losses are the same and ours is not above.
+    # If columns tie, the chosen one decides what the splits below can gain; scikit-learn chooses at
+    # random. Without ties, all its losses are equal, and ours must not be larger.
     assert ours <= max(losses) + 1e-12
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("max_depth", [1, 3, 6])
-def test_without_ties_the_tree_is_the_same(max_depth, criterion):
+def test_a_tree_without_ties_is_the_same(max_depth, criterion):
     X, y = table_without_ties(2)
     ours = grown(X, y, max_depth, LARGE_LEAF, criterion=criterion).tree_
     peer = DecisionTreeClassifier(
@@ -95,14 +95,14 @@ def test_without_ties_the_tree_is_the_same(max_depth, criterion):
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("name", TABLES)
-def test_a_tree_without_limits_makes_no_training_error_that_can_be_avoided(name, criterion):
+def test_a_fully_grown_tree_has_the_same_training_accuracy(name, criterion):
     X, y = TABLES[name]
     peer = DecisionTreeClassifier(criterion=criterion, random_state=0).fit(X, y)
     assert grown(X, y, criterion=criterion).score(X, y) == peer.score(X, y)
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_importances_are_the_peers_on_the_same_tree(seed):
+def test_importances_are_the_same(seed):
     X, y = table_without_ties(seed)
     for criterion in ("gini", "entropy"):
         ours = grown(X, y, 5, LARGE_LEAF, criterion=criterion)
@@ -115,7 +115,7 @@ def test_importances_are_the_peers_on_the_same_tree(seed):
 
 
 @pytest.mark.parametrize("max_depth", [1, 3, 6])
-def test_the_cost_complexity_path_is_the_peers_on_the_same_tree(max_depth):
+def test_the_cost_complexity_path_is_the_same(max_depth):
     X, y = table_without_ties(5)
     ours = grown(X, y, max_depth, LARGE_LEAF).cost_complexity_path()
     peer = DecisionTreeClassifier(max_depth=max_depth, min_samples_leaf=LARGE_LEAF, random_state=0)
@@ -125,7 +125,7 @@ def test_the_cost_complexity_path_is_the_peers_on_the_same_tree(max_depth):
 
 
 @pytest.mark.parametrize("seed", [6, 7])
-def test_a_tree_cut_at_a_penalty_is_the_peers(seed):
+def test_a_tree_pruned_at_a_penalty_is_the_same(seed):
     X, y = table_without_ties(seed)
     whole = grown(X, y, 8, LARGE_LEAF)
     path = whole.cost_complexity_path()

@@ -1,4 +1,4 @@
-"""The same data give the same tree: whatever the threads, the order of rows, or how rows repeat."""
+"""The tree does not depend on threads, on the order of rows, or on weights versus copies."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ def assert_identical(a: Tree, b: Tree) -> None:
 
 
 def assert_same_tree(a: Tree, b: Tree) -> None:
-    """The same but for the last bits of sums of fractional weights."""
+    """Check equality up to the last bits of sums of fractional weights."""
     for name in ARRAYS:
         if name in ("branch_share", "class_counts"):
             np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9, atol=1e-9)
@@ -26,8 +26,8 @@ def assert_same_tree(a: Tree, b: Tree) -> None:
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
 
 
-def mixed_columns(n_rows: int, seed: int, holes: float) -> tuple[list[np.ndarray], np.ndarray]:
-    """Continuous, few-valued, binary and categorical columns (text), with holes."""
+def mixed_columns(n_rows: int, seed: int, missing: float) -> tuple[list[np.ndarray], np.ndarray]:
+    """Continuous, few-valued, binary and categorical columns, with this share of missing values."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 3, n_rows)
     numbers = [random.normal(size=n_rows) + 0.3 * labels for _ in range(4)]
@@ -36,8 +36,8 @@ def mixed_columns(n_rows: int, seed: int, holes: float) -> tuple[list[np.ndarray
     texts = [np.array([f"v{c}" for c in random.integers(0, 7, n_rows)], dtype=object)]
     texts += [np.where(random.random(n_rows) < 0.5, "a", "b").astype(object)]
     for column in (*numbers[:2], *numbers[4:]):
-        column[random.random(n_rows) < holes] = np.nan
-    texts[0][random.random(n_rows) < holes] = None
+        column[random.random(n_rows) < missing] = np.nan
+    texts[0][random.random(n_rows) < missing] = None
     return [*numbers, *texts], labels
 
 
@@ -46,11 +46,11 @@ def rows_of(columns: list[np.ndarray], labels: np.ndarray, weights=None) -> Trai
     return TrainingRows(table, labels.astype(np.int32), 3, weights)
 
 
-@pytest.mark.parametrize("holes", [0.0, 0.05])
+@pytest.mark.parametrize("missing", [0.0, 0.05])
 @pytest.mark.parametrize("split", ["multiway", "subset"])
 @pytest.mark.parametrize("criterion", ["gain_ratio", "entropy", "gini"])
-def test_the_number_of_threads_does_not_change_a_bit_of_the_tree(criterion, split, holes):
-    columns, labels = mixed_columns(8_000, 1, holes)
+def test_the_tree_is_identical_for_any_number_of_threads(criterion, split, missing):
+    columns, labels = mixed_columns(8_000, 1, missing)
     growth = GrowthRules(criterion, split)
     trees = []
     for n_threads in (1, 2, 7, 7):
@@ -62,7 +62,7 @@ def test_the_number_of_threads_does_not_change_a_bit_of_the_tree(criterion, spli
         assert_identical(trees[number % 2], trees[number])
 
 
-def test_many_columns_and_fractional_weights_give_the_same_tree_on_any_threads():
+def test_a_tree_of_many_columns_and_fractional_weights_is_identical_for_any_threads():
     random = np.random.default_rng(2)
     X = np.round(random.normal(size=(5_000, 60)), 2)
     labels = (X[:, 0] + X[:, 7] + random.normal(size=5_000) > 0).astype(np.int32)
@@ -81,7 +81,7 @@ def test_many_columns_and_fractional_weights_give_the_same_tree_on_any_threads()
 
 
 @pytest.mark.parametrize("criterion", ["gain_ratio", "entropy", "gini"])
-def test_a_second_tree_on_the_same_sorted_rows_is_the_first_one(criterion):
+def test_a_second_tree_on_the_same_sorted_rows_is_identical(criterion):
     columns, labels = mixed_columns(2_000, 3, 0.05)
     rows = rows_of(columns, labels)
     growth = GrowthRules(criterion)
@@ -95,7 +95,7 @@ def test_a_second_tree_on_the_same_sorted_rows_is_the_first_one(criterion):
 @pytest.mark.parametrize("split", ["multiway", "subset"])
 @pytest.mark.parametrize("criterion", ["gain_ratio", "entropy", "gini"])
 def test_the_order_of_rows_does_not_change_the_tree(criterion, split):
-    # values further apart than 1e-6: closer ones are the one case that rule 6 leaves to the order
+    # Values differ by more than 1e-6: for closer ones, rule 6 of C4.5 depends on the order.
     columns, labels = mixed_columns(1_500, 4, 0.05)
     columns = [np.round(c, 3) if c.dtype == float else c for c in columns]
     growth = GrowthRules(criterion, split)
@@ -109,14 +109,14 @@ def test_the_order_of_rows_does_not_change_the_tree(criterion, split):
 
 @pytest.mark.parametrize("split", ["multiway", "subset"])
 @pytest.mark.parametrize("criterion", ["gain_ratio", "entropy", "gini"])
-def test_a_row_of_weight_k_is_k_rows_and_one_of_weight_0_is_none(criterion, split):
+def test_a_row_of_weight_k_equals_k_rows_and_weight_0_is_ignored(criterion, split):
     columns, labels = mixed_columns(800, 6, 0.1)
     labels[:3] = [0, 1, 2]
     weights = np.random.default_rng(7).integers(0, 4, 800).astype(float)
     growth = GrowthRules(criterion, split, min_samples_leaf=3)
     weighted = rows_of(columns, labels, weights)
     times = weights.astype(int)
-    # the codes are those of all rows: categories of rows without weight are still known
+    # The codes are those of all rows: categories of rows without weight are not unseen.
     table = weighted.table
     repeated_table = type(table)(
         table.schema, tuple(np.repeat(c, times) for c in table.columns), int(times.sum())
@@ -130,7 +130,7 @@ def test_a_row_of_weight_k_is_k_rows_and_one_of_weight_0_is_none(criterion, spli
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
-def test_weights_in_other_units_give_the_same_tree(criterion):
+def test_scaled_weights_give_the_same_tree(criterion):
     columns, labels = mixed_columns(800, 8, 0.0)
     weights = np.random.default_rng(9).integers(1, 4, 800).astype(float)
     whole = grow(rows_of(columns, labels, weights), GrowthRules(criterion, min_samples_leaf=4))
@@ -142,8 +142,8 @@ def test_weights_in_other_units_give_the_same_tree(criterion):
     np.testing.assert_allclose(scaled.class_counts, 1.5 * whole.class_counts, rtol=1e-9)
 
 
-def whole_and_alone(seed: int, n_rows: int) -> tuple[TrainingRows, TrainingRows]:
-    """A bootstrap as copies of the rows of a table with holes, and as a table of its own."""
+def copies_and_table(seed: int, n_rows: int) -> tuple[TrainingRows, TrainingRows]:
+    """A bootstrap sample of a table with missing values: as copies, and as a separate table."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 3, n_rows).astype(np.int32)
     number = np.round(random.normal(size=n_rows) + 0.5 * labels, 2)
@@ -167,11 +167,11 @@ def whole_and_alone(seed: int, n_rows: int) -> tuple[TrainingRows, TrainingRows]
 
 @pytest.mark.parametrize("split", ["multiway", "subset"])
 @pytest.mark.parametrize("criterion", ["gain_ratio", "entropy", "gini"])
-def test_copies_are_rows_to_the_last_digit(criterion, split) -> None:
+def test_the_tree_of_copies_is_identical_to_that_of_repeated_rows(criterion, split) -> None:
     growth = GrowthRules(criterion, split)
     for seed in range(30):
-        # Both of them have more than 255 numbers, or neither.
-        copies, alone = whole_and_alone(seed, 150 + 3 * seed if seed % 2 else 1500 + 10 * seed)
+        # Both have more than 255 distinct numbers, or neither has.
+        copies, alone = copies_and_table(seed, 150 + 3 * seed if seed % 2 else 1500 + 10 * seed)
         ours, theirs = grow(copies, growth), grow(alone, growth)
         assert_identical(ours, theirs)
         assert_identical(prune_pessimistic(ours, copies), prune_pessimistic(theirs, alone))

@@ -1,3 +1,5 @@
+"""Pruning by utility cuts the subtrees that add too little utility."""
+
 import numpy as np
 import pytest
 
@@ -25,31 +27,31 @@ def total_utility(tree):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_node_has_the_utility_of_its_counts(n_classes):
     tree = make_tree(n_classes)
-    found = node_utilities(tree)
+    utilities = node_utilities(tree)
     for node, counts in enumerate(tree.class_counts):
         n = counts.sum()
         if n_classes == 2:
             expected = utility(n, estimate_p_max(counts.max(), n))
         else:
             expected = class_utility(n, (counts + 1) / (n + 3))
-        assert found[node] == pytest.approx(expected)
+        assert utilities[node] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_other_pruning_has_more_utility_less_the_gain_a_leaf(seed):
+def test_no_other_pruning_has_a_larger_utility_minus_the_gain_per_leaf(seed):
     tree = make_tree(n=25, seed=seed)
     for gain in (0.0, 0.01, 0.05, 0.2):
         pruned = prune_by_utility(tree, gain)
         assert total_utility(pruned) - gain * pruned.n_leaves == pytest.approx(
-            best_by_hand(tree, gain)
+            naive_best(tree, gain)
         )
 
 
-def best_by_hand(tree, gain):
-    n, useful = tree.class_counts.sum(axis=1), node_utilities(tree)
+def naive_best(tree, gain):
+    n, utilities = tree.class_counts.sum(axis=1), node_utilities(tree)
 
     def best(node):
-        as_leaf = n[node] / n[0] * useful[node] - gain
+        as_leaf = n[node] / n[0] * utilities[node] - gain
         if tree.is_leaf[node]:
             return as_leaf
         return max(as_leaf, sum(best(int(child)) for child in tree.branches(node)))
@@ -57,7 +59,7 @@ def best_by_hand(tree, gain):
     return best(0)
 
 
-def test_more_is_cut_the_more_a_leaf_must_add():
+def test_a_larger_required_gain_gives_a_smaller_tree():
     tree = make_tree()
     sizes = [prune_by_utility(tree, gain).n_leaves for gain in (0, 0.001, 0.01, 0.1, 1)]
     assert sizes == sorted(sizes, reverse=True)
@@ -65,7 +67,7 @@ def test_more_is_cut_the_more_a_leaf_must_add():
     assert np.isinf(utility_alphas(tree)[tree.is_leaf]).all()
 
 
-def test_noise_is_cut_to_one_leaf_and_signal_is_kept():
+def test_noise_is_cut_and_signal_is_kept():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     noise = rng.integers(0, 2, 400)

@@ -1,4 +1,4 @@
-"""Where rows go: leaves, shares and paths against a walk of one row at a time."""
+"""Leaves, shares and paths of rows equal those of a naive routing, row by row."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +15,8 @@ from tests.tree.encoded import fit, training_rows
 from tests.tree.test_kernel_against_oracle import rules, tables
 
 
-def walk(tree: Tree, columns, row: int, *, stop: bool = False) -> tuple[dict, dict]:
-    """Shares of one row in all nodes that it passes, and in those where it ends."""
+def naive_route(tree: Tree, columns, row: int, *, stop: bool = False) -> tuple[dict, dict]:
+    """Return the shares of one row in the nodes on its path, and in those where it ends."""
     passed, ends = {}, {}
 
     def go(node: int, share: float) -> None:
@@ -52,7 +52,7 @@ def walk(tree: Tree, columns, row: int, *, stop: bool = False) -> tuple[dict, di
 
 @given(data=st.data(), split=st.sampled_from(["multiway", "subset"]), stop=st.booleans())
 @settings(max_examples=120, deadline=None)
-def test_routes_counts_and_mixtures_are_those_of_a_slow_walk(data, split, stop):
+def test_routes_counts_and_mixtures_equal_those_of_the_naive_routing(data, split, stop):
     drawn, ordered = data.draw(tables(max_rows=30))
     rows = training_rows(drawn, ordered)
     tree = fit(rows, data.draw(rules(categorical_split=split)))
@@ -61,22 +61,22 @@ def test_routes_counts_and_mixtures_are_those_of_a_slow_walk(data, split, stop):
     mixed = mixture(tree, rows.table, values, stop_at_unseen=stop, n_threads=2)
     counts = np.zeros_like(tree.class_counts)
     for row in range(len(drawn.labels)):
-        _, ends = walk(tree, rows.table.columns, row, stop=stop)
-        here = slice(routes.offsets[row], routes.offsets[row + 1])
-        assert sorted(routes.nodes[here]) == sorted(ends)
-        for node, share in zip(routes.nodes[here], routes.shares[here], strict=True):
+        _, ends = naive_route(tree, rows.table.columns, row, stop=stop)
+        entries = slice(routes.offsets[row], routes.offsets[row + 1])
+        assert sorted(routes.nodes[entries]) == sorted(ends)
+        for node, share in zip(routes.nodes[entries], routes.shares[entries], strict=True):
             assert share == pytest.approx(ends[int(node)], rel=1e-12)
         expected = sum(share * values[node] for node, share in ends.items())
         np.testing.assert_allclose(mixed[row], expected, rtol=1e-12)
         heaviest = routes.heaviest()[row]
         assert ends[int(heaviest)] == max(ends.values())
-        passed, _ = walk(tree, rows.table.columns, row)
+        passed, _ = naive_route(tree, rows.table.columns, row)
         for node, share in passed.items():
             counts[node, drawn.labels[row]] += share * drawn.weights[row]
     np.testing.assert_allclose(count_nodes(tree, rows), counts, rtol=1e-9, atol=1e-9)
 
 
-def holed_table(n_rows: int = 150) -> tuple[pd.DataFrame, np.ndarray]:
+def table_with_missing_values(n_rows: int = 150) -> tuple[pd.DataFrame, np.ndarray]:
     random = np.random.default_rng(1)
     frame = pd.DataFrame(random.normal(size=(n_rows, 3)), columns=["a", "b", "c"])
     y = (frame["a"] + frame["b"] > 0).to_numpy() ^ (random.random(n_rows) < 0.1)
@@ -84,8 +84,8 @@ def holed_table(n_rows: int = 150) -> tuple[pd.DataFrame, np.ndarray]:
     return frame.mask(random.random(frame.shape) < 0.15), y
 
 
-def test_a_row_is_on_its_path_with_its_shares():
-    X, y = holed_table()
+def test_shares_and_paths_of_a_row_are_consistent():
+    X, y = table_with_missing_values()
     model = TreeClassifier(min_samples_leaf=5).fit(X, y)
     tree = model.tree_
     shares, path = model.leaf_shares(X).toarray(), model.decision_path(X).toarray()
@@ -103,22 +103,22 @@ def test_a_row_is_on_its_path_with_its_shares():
     )
 
 
-def test_no_rows_are_routed_to_nothing():
-    X, y = holed_table()
+def test_a_table_without_rows_is_routed():
+    X, y = table_with_missing_values()
     model = TreeClassifier().fit(X, y)
-    none = X.iloc[:0]
+    no_rows = X.iloc[:0]
     n_nodes = model.tree_.n_nodes
-    assert model.leaf_shares(none).shape == model.decision_path(none).shape == (0, n_nodes)
-    assert model.apply(none).shape == model.predict(none).shape == (0,)
-    assert model.predict_proba(none).shape == (0, 2)
+    assert model.leaf_shares(no_rows).shape == model.decision_path(no_rows).shape == (0, n_nodes)
+    assert model.apply(no_rows).shape == model.predict(no_rows).shape == (0,)
+    assert model.predict_proba(no_rows).shape == (0, 2)
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 8, 9, 4095, 4096, 4097])
-def test_probabilities_do_not_depend_on_how_rows_are_grouped(n_rows):
+def test_probabilities_do_not_depend_on_which_rows_are_predicted_together(n_rows):
     random = np.random.default_rng(n_rows)
     X = random.normal(size=(n_rows, 3))
     X[random.random(X.shape) < 0.02] = np.nan
-    table, y = holed_table()
+    table, y = table_with_missing_values()
     model = TreeClassifier(n_jobs=2).fit(table[["a", "b", "c"]].to_numpy(), y)
     whole = model.predict_proba(X)
     for part in np.array_split(np.arange(n_rows), min(n_rows, 5)):
@@ -127,17 +127,17 @@ def test_probabilities_do_not_depend_on_how_rows_are_grouped(n_rows):
     np.testing.assert_array_equal(model.predict_proba(strided), whole)
 
 
-def test_a_tree_answers_every_time_as_it_did_the_first_time():
+def test_repeated_and_parallel_predictions_are_identical():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"n": rng.normal(size=4000), "t": rng.choice(list("abcde"), 4000)})
     frame = frame.mask(rng.random(frame.shape) < 0.1)
     y = (frame["n"] > 0) ^ (frame["t"] == "b")
     model = TreeClassifier(min_samples_leaf=1, pruning=None, n_jobs=2).fit(frame, y)
-    few = model.predict_proba(frame[:3])  # before many rows have asked
+    few = model.predict_proba(frame[:3])  # before the tree is packed for many rows
     expected = model.predict_proba(frame)
     np.testing.assert_array_equal(expected[:3], few)
     np.testing.assert_array_equal(model.predict_proba(frame[:3]), few)
-    again = pickle.loads(pickle.dumps(model))
+    copy = pickle.loads(pickle.dumps(model))
     with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(again.predict_proba, [frame] * 8):
-            np.testing.assert_array_equal(found, expected)
+        for probabilities in pool.map(copy.predict_proba, [frame] * 8):
+            np.testing.assert_array_equal(probabilities, expected)

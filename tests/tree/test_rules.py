@@ -1,4 +1,4 @@
-"""Rules are text that a person can read, one line a branch, whatever the names are."""
+"""Rules are readable text, one line per branch, whatever the names are."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ ROWS = [
 PLAY = ["no", "yes", "yes", "yes", "yes", "no", "no", "yes"]
 
 
-def test_a_leaf_tells_its_rows_counts_and_probability():
+def test_a_leaf_shows_its_rows_counts_and_probability():
     model = TreeClassifier(leaf_estimate="frequency").fit([row[:2] for row in ROWS], PLAY)
     assert model.rules().splitlines() == [
         "x1 <= 21: yes   100.0 % (4.57 rows: yes 4.57)",
@@ -28,7 +28,7 @@ def test_a_leaf_tells_its_rows_counts_and_probability():
     ]
 
 
-def test_categories_have_a_branch_each_or_are_listed():
+def test_each_category_has_a_branch_or_categories_are_listed():
     X = pd.DataFrame({"sky": [row[0] for row in ROWS] * 4})
     y = ["yes" if sky == "rain" else "no" for sky in X["sky"]]
     multiway = TreeClassifier(leaf_estimate="laplace").fit(X, y)
@@ -44,7 +44,7 @@ def test_categories_have_a_branch_each_or_are_listed():
     ]
 
 
-def test_one_leaf_is_all_rows_and_one_row_is_no_rows():
+def test_a_single_leaf_is_called_all_rows_and_one_row_is_singular():
     only = TreeClassifier(leaf_estimate="frequency").fit([[1.0], [2.0]], ["a", "a"])
     assert only.rules() == "all rows: a   100.0 % (2 rows: a 2)"
     assert leaf_rules(only.tree_, only.schema_) == {0: "all rows"}
@@ -52,7 +52,7 @@ def test_one_leaf_is_all_rows_and_one_row_is_no_rows():
     assert "(1 row: a 1)" in one.rules()
 
 
-def test_empty_leaves_say_so_and_predict_like_their_parent():
+def test_empty_leaves_show_no_rows_and_predict_like_their_parent():
     X = pd.DataFrame({"a": [0.0] * 21 + [1.0] * 12, "b": list("uvw" * 7) + list("vw" * 6)})
     y = [0] * 21 + [1, 0] * 6
     model = TreeClassifier(pruning=None, leaf_estimate="frequency").fit(X, y)
@@ -68,7 +68,7 @@ def test_empty_leaves_say_so_and_predict_like_their_parent():
 @pytest.mark.parametrize(
     ("criterion", "day"), [("gain_ratio", "2024-02-29T00:00:00"), ("gini", "2024-02-29T12:00:00")]
 )
-def test_dates_and_ordered_categories_read_as_themselves(criterion, day):
+def test_dates_and_ordered_categories_are_written_as_such(criterion, day):
     days = pd.to_datetime(["2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"] * 5)
     sizes = pd.Categorical(["s", "m", "l", "xl"] * 5, ["s", "m", "l", "xl"], ordered=True)
     for column, bound in ((days, day), (sizes, "m")):
@@ -78,14 +78,27 @@ def test_dates_and_ordered_categories_read_as_themselves(criterion, day):
         assert tests == {1: f"x <= {bound}", 2: f"x > {bound}"}
 
 
-HOSTILE = ["a\nb", "", " ", "x <= 3", "|   y", "{", "\x1b[31m", "ß", "日本", "<b>", "tab\t", "'"]
+DIFFICULT_NAMES = [
+    "a\nb",
+    "",
+    " ",
+    "x <= 3",
+    "|   y",
+    "{",
+    "\x1b[31m",
+    "ß",
+    "日本",
+    "<b>",
+    "tab\t",
+    "'",
+]
 
 
 @pytest.mark.parametrize("split", ["multiway", "subset"])
-def test_hostile_names_keep_to_their_lines(split):
+def test_difficult_names_stay_on_their_line(split):
     random = np.random.default_rng(0)
-    codes = random.integers(0, len(HOSTILE), 400)
-    column = np.array(HOSTILE, dtype=object)[codes]
+    codes = random.integers(0, len(DIFFICULT_NAMES), 400)
+    column = np.array(DIFFICULT_NAMES, dtype=object)[codes]
     labels = np.array(["yes\nno", "", "x: y"], dtype=object)[codes % 3]
     X = pd.DataFrame({"bad\nname": column, " ": codes * 1.0})
     model = TreeClassifier(criterion="gini", categorical_split=split, collapse=False)
@@ -95,14 +108,14 @@ def test_hostile_names_keep_to_their_lines(split):
     assert len(lines) == model.tree_.n_nodes - 1
     assert all(line.isprintable() for line in lines)
     assert all(repr("bad\nname") in line for line in lines)
-    for name in HOSTILE:
+    for name in DIFFICULT_NAMES:
         assert (
             name if name.isprintable() and name == name.strip() and name else repr(name)
         ) in text
     assert model.score(X[["bad\nname"]], labels) == 1.0
 
 
-def test_the_rules_of_all_leaves_part_the_rows():
+def test_every_row_satisfies_the_rule_of_its_leaf_only():
     random = np.random.default_rng(1)
     X = pd.DataFrame({"a": random.normal(size=200), "b": random.integers(0, 5, 200) * 1.0})
     y = (X["a"] * X["b"] > 1).to_numpy()

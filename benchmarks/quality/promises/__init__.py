@@ -1,6 +1,6 @@
-"""What every interval and test promises, and what it keeps, under known truth.
+"""Coverage, false positives and power of every interval and test, where the truth is known.
 
 ``make promises`` runs all of it and writes ``docs/promises.md``; ``tests/statistical`` runs a
-short version. Discrete cases are summed exactly, the others simulated; each row of the table has
-its simulation error, and a promise counts as kept within four of those.
+short version. Discrete cases are summed exactly, the others are simulated. `record` says how a
+row is sorted: at its nominal level, within a derived deviation, or missing its level.
 """

@@ -1,6 +1,6 @@
-"""What `Evaluation.estimate` states, end to end: rare errors, groups, weights, one hold-out.
+"""Coverage of `Evaluation.estimate`, end to end: rare errors, groups, weights, one hold-out.
 
-The learner splits one column half-way between the class means, so that every figure of a model
+The learner splits one column half-way between the class means. So every true measure of a model
 is an integral of normal densities, and that of the algorithm a mean over training sets.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from benchmarks.quality.promises.record import LEVEL, Promise, about, share_error
+from benchmarks.quality.promises.record import Promise, coverage
 from sureleaf.designs import Holdout, KFold
 from sureleaf.evaluation import Evaluation, evaluate
 
@@ -20,7 +20,7 @@ HELD_OUT = "of one hold-out, this model: coverage"
 
 
 class HalfWay(ClassifierMixin, BaseEstimator):
-    """Says 1 above the middle of the class means (below, if the second mean is the smaller)."""
+    """Predicts 1 above the middle of the class means (below, if the second mean is smaller)."""
 
     def fit(self, X, y):
         self.classes_ = np.array([0, 1])
@@ -55,8 +55,8 @@ class Population:
             x += self.offset * rng.normal(size=groups[-1] + 1)[groups]
         return x[:, None], y, groups
 
-    def said(self, model: HalfWay) -> tuple[float, float]:
-        """Chances that the model says 1 of a row of the first and of the second class."""
+    def positive_rates(self, model: HalfWay) -> tuple[float, float]:
+        """Probabilities that the model predicts 1 for rows of the first and of the second class."""
         spread = np.hypot(1.0, self.offset)
         gaps = model.sign_ * (np.array([0.0, self.distance]) - model.threshold_) / spread
         return tuple(ndtr(gaps).tolist())
@@ -69,12 +69,12 @@ class Population:
 
 
 def error(population: Population, model: HalfWay, second_weighs: float = 1.0) -> float:
-    false, true = population.said(model)
+    false, true = population.positive_rates(model)
     return (false + second_weighs * (1 - true)) / (1 + second_weighs)
 
 
 def f_measure(population: Population, model: HalfWay) -> float:
-    false, true = population.said(model)
+    false, true = population.positive_rates(model)
     hits = population.share * true
     return 2 * hits / (hits + (1 - population.share) * false + population.share)
 
@@ -98,19 +98,18 @@ def covered(
     measure: str,
     runs: int,
     **options: str,
-) -> tuple[float, float]:
-    """Share of runs whose interval holds the truth, and its simulation error."""
+) -> float:
+    """Share of runs whose interval holds the truth."""
     held = 0
     for run in range(runs):
         judged = judge(run)
         found = judged.estimate(measure, **options)
         held += found.low <= truth(judged) <= found.high
-    share = held / runs
-    return share, share_error(share, runs)
+    return held / runs
 
 
 def _draws(population: Population, design, seed: int, weigh=None):
-    """A judge of the run's own rows, and the rows it drew last."""
+    """Return a function that evaluates newly drawn rows, and the rows that it drew last."""
     last = {}
 
     def judge(run: int) -> Evaluation:
@@ -126,7 +125,7 @@ def _draws(population: Population, design, seed: int, weigh=None):
 
 
 def rare_errors(runs: int, sizes: tuple[int, ...] = (50, 200, 1000)) -> Iterator[Promise]:
-    """Error rates near 0 by folds: most folds have none."""
+    """Error rates near 0: most folds have no errors."""
     for n in sizes:
         for distance in (3.0, 4.0, 5.5):
             population = Population(n, distance)
@@ -134,63 +133,50 @@ def rare_errors(runs: int, sizes: tuple[int, ...] = (50, 200, 1000)) -> Iterator
                 count = runs if repeats == 1 else runs // 4
                 truth = population.mean_over_training_sets(lambda m, p=population: error(p, m), 10)
                 judge, _ = _draws(population, KFold(10, repeats=repeats), 41)
-                share, at = covered(judge, lambda _, t=truth: t, "error", count)
                 design = "10 folds" + (f" x {repeats}" if repeats > 1 else "")
-                yield about(
+                yield coverage(
                     "error of an algorithm, rates near 0: coverage",
                     f"n = {n}, true error {truth:.4f}, {design}",
-                    LEVEL,
-                    share,
-                    at,
-                    within=(0.93, 1.0),
-                    note="never shorter than Wilson's of all rows, so cautious: .93 to 1",
+                    covered(judge, lambda _, t=truth: t, "error", count),
+                    count,
+                    default=True,
                 )
 
 
 def few_positives(runs: int) -> Iterator[Promise]:
-    """F of few positive rows: the counts of all folds together."""
+    """F of few positive rows, from the counts of all folds together."""
     for n, share in ((200, 0.05), (200, 0.2), (1000, 0.05)):
         population = Population(n, 2.5, share)
         truth = population.mean_over_training_sets(lambda m, p=population: f_measure(p, m), 10)
         judge, _ = _draws(population, KFold(10), 42)
-        found, at = covered(judge, lambda _, t=truth: t, "f_measure", runs)
-        yield about(
+        yield coverage(
             "F of an algorithm, counts pooled over folds: coverage",
             f"n = {n}, {round(share * n)} positive, true F {truth:.3f}, 10 folds",
-            LEVEL,
-            found,
-            at,
-            within=(0.92, 1.0),
-            note="cautious for folds of a stable learner: .92 to 1",
+            covered(judge, lambda _, t=truth: t, "f_measure", runs),
+            runs,
+            default=True,
         )
 
 
 def grouped(runs: int) -> Iterator[Promise]:
-    """Rows of a group share an offset; groups are kept together."""
+    """Rows of a group share an offset, and groups stay whole."""
     for n, size in ((200, 10), (600, 10), (600, 30)):
         population = Population(n, 1.5, group_size=size, offset=1.0)
         truth = population.mean_over_training_sets(lambda m, p=population: error(p, m), 10)
         judge, _ = _draws(population, KFold(10), 43)
-        share, at = covered(judge, lambda _, t=truth: t, "error", runs)
-        yield about(
+        yield coverage(
             "error of an algorithm, rows in groups: coverage",
             f"n = {n} in groups of {size}, true error {truth:.3f}, 10 folds",
-            LEVEL,
-            share,
-            at,
-            within=(0.93, 1.0),
-            note="cautious for folds of a stable learner: .93 to 1",
+            covered(judge, lambda _, t=truth: t, "error", runs),
+            runs,
+            default=True,
         )
-        share, at = _held_out(population, 44, "error", error, runs // 2)
-        n_groups = n // size // 3
-        yield about(
+        yield coverage(
             f"error {HELD_OUT}",
-            f"n = {n} in groups of {size}, {n_groups} groups tested",
-            LEVEL,
-            share,
-            at,
-            within=(0.91, 1.0),
-            note="a bootstrap of few groups: .91 to 1",
+            f"n = {n} in groups of {size}, {n // size // 3} groups tested",
+            _held_out(population, 44, "error", error, runs // 2),
+            runs // 2,
+            default=True,
         )
 
 
@@ -207,55 +193,46 @@ def weighted(runs: int) -> Iterator[Promise]:
         population = Population(n, distance)
         truth = population.mean_over_training_sets(lambda m, p=population: tripled(p, m), 10)
         judge, _ = _draws(population, KFold(10), 45, weigh)
-        share, at = covered(judge, lambda _, t=truth: t, "error", runs)
-        yield about(
+        yield coverage(
             "error of an algorithm, rows with weights: coverage",
             f"n = {n}, true error {truth:.4f}, 10 folds",
-            LEVEL,
-            share,
-            at,
-            within=(0.92, 1.0),
-            note="cautious for folds of a stable learner: .92 to 1",
+            covered(judge, lambda _, t=truth: t, "error", runs),
+            runs,
+            default=True,
         )
-        share, at = _held_out(population, 46, "error", tripled, runs, weigh)
-        yield about(
+        yield coverage(
             f"error {HELD_OUT}",
             f"n = {n}, weights, mean true error {truth:.4f}, {n // 3} rows tested",
-            LEVEL,
-            share,
-            at,
-            within=(0.92, 0.99),
-            note="Wilson with effective rows: .92 to .99",
+            _held_out(population, 46, "error", tripled, runs, weigh),
+            runs,
+            default=True,
         )
 
 
 def held_out(runs: int) -> Iterator[Promise]:
-    """One hold-out of a third: the figure of that very model."""
+    """One hold-out of a third: the measure of the model that was evaluated."""
     for n, distance in ((60, 1.0), (300, 1.0), (300, 4.0), (1500, 1.0)):
         population = Population(n, distance)
-        for measure, figure, count, low in (
-            ("error", error, runs, 0.91),
-            ("auc", auc, runs, 0.93),
-            ("quadratic_loss", quadratic_loss, runs // 2, 0.92),
-            ("f_measure", f_measure, runs // 2, 0.92),
+        for measure, figure, count in (
+            ("error", error, runs),
+            ("auc", auc, runs),
+            ("quadratic_loss", quadratic_loss, runs // 2),
+            ("f_measure", f_measure, runs // 2),
         ):
             if distance > 3 and measure != "error":
                 continue
             few = n <= 60 and measure in ("quadratic_loss", "f_measure")
-            share, at = _held_out(population, 47, measure, figure, count)
-            lowest = 0.88 if few else low
-            yield about(
+            yield coverage(
                 f"{measure} {HELD_OUT}",
                 f"n = {n}, distance {distance:g}, {n // 3} rows tested",
-                LEVEL,
-                share,
-                at,
-                within=(lowest, 1.0),
-                note=f"{'bootstrap of 20 rows: ' if few else ''}.{100 * lowest:.0f} to 1",
+                _held_out(population, 47, measure, figure, count),
+                count,
+                warning="a bootstrap of 20 rows" if few else "",
+                default=True,
             )
 
 
-def _held_out(population, seed, measure, figure, runs, weigh=None) -> tuple[float, float]:
+def _held_out(population, seed, measure, figure, runs, weigh=None) -> float:
     judge, last = _draws(population, Holdout(), seed, weigh)
 
     def truth(judged: Evaluation) -> float:

@@ -1,8 +1,8 @@
 """Two algorithms by cross-validation: a learner whose true error is known for any row count.
 
 The learner splits one column half-way between the class means. Two of them, on columns of the
-same distribution, are exactly alike; on columns of different distance, the true difference is an
-integral over training sets. Sums of classes make hundreds of cross-validations one array.
+same distribution, have equal true errors; on columns of different distance, the true difference
+is an integral over training sets. Class sums make hundreds of cross-validations one array.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,21 @@ from functools import cache
 import numpy as np
 from scipy.special import ndtr
 
-from benchmarks.quality.promises.record import LEVEL, Promise, about, share_error, shown
+from benchmarks.quality.promises.record import (
+    LEVEL,
+    Promise,
+    coverage,
+    false_positives,
+    shown,
+)
 from sureleaf.comparison import five_by_two_f, paired_t
 from sureleaf.comparison.verdict import decide
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import NestedFold, corrected_resampled, nested_cv
 
 Array = np.ndarray
+
+OVERLAP = "not valid: the splits share training rows, which the test treats as independent"
 
 
 @cache
@@ -94,31 +102,21 @@ def algorithms(
 ) -> Iterator[Promise]:
     rng = np.random.default_rng(21)
     for n in (*sizes, largest):
-        count = runs if n <= 1000 else max(runs // 8, 100)
+        count = runs if n <= 1000 else max(4 * runs // 25, 100)
         for k, repeats in ((10, 1), (10, 10)):
             design = f"n = {n}, {k} folds" + (f" x {repeats}" if repeats > 1 else "")
             gaps, errors = differences(rng, count, n, k, repeats, (1.0, 1.0))
             plain = float((p_values(gaps, None) <= 0.05).mean())
             fixed = float((p_values(gaps, 1 / (k - 1)) <= 0.05).mean())
-            yield about(
+            yield false_positives(
                 "paired t over folds, uncorrected: false positives",
                 design,
-                0.05,
                 plain,
-                share_error(plain, count),
-                within=(0.03, 0.15 if repeats == 1 else 0.75),
-                note="**not valid**: repeats of the same rows count as new ones"
-                if repeats > 1
-                else "near .05 for this stable learner, more for trees",
+                count,
+                warning=OVERLAP,
             )
-            yield about(
-                "corrected resampled t: false positives",
-                design,
-                0.05,
-                fixed,
-                share_error(fixed, count),
-                within=(0.0, 0.065),
-                note="a rule of thumb for folds; at most .065 here, mostly below .05",
+            yield false_positives(
+                "corrected resampled t: false positives", design, fixed, count, default=True
             )
             yield _single(errors, n, k, design, count)
         yield _five_by_two(rng, n, count)
@@ -131,15 +129,12 @@ def _single(errors: Array, n: int, k: int, design: str, count: int) -> Promise:
     for row in errors:
         found = corrected_resampled(row, test_to_train=1 / (k - 1))
         held.append(found.low <= truth <= found.high)
-    share = float(np.mean(held))
-    return about(
+    return coverage(
         "error of an algorithm, corrected resampled t: coverage",
         design,
-        LEVEL,
-        share,
-        share_error(share, count),
-        within=(0.94, 1.0),
-        note="cautious for folds of a stable learner: .94 to 1",
+        float(np.mean(held)),
+        count,
+        default=True,
     )
 
 
@@ -147,15 +142,7 @@ def _five_by_two(rng: np.random.Generator, n: int, count: int) -> Promise:
     gaps, _ = differences(rng, count, n, 2, 5, (1.0, 1.0))
     tests = [five_by_two_f(row) for row in gaps.reshape(count, 5, 2)]
     share = float(np.mean([test.p_value <= 0.05 for test in tests]))
-    return about(
-        "5x2cv F: false positives",
-        f"n = {n}",
-        0.05,
-        share,
-        share_error(share, count),
-        within=(0.0, 0.06),
-        note="cautious: below .05",
-    )
+    return false_positives("5x2cv F: false positives", f"n = {n}", share, count)
 
 
 def _power(rng: np.random.Generator, runs: int) -> Iterator[Promise]:
@@ -171,11 +158,11 @@ def _power(rng: np.random.Generator, runs: int) -> Iterator[Promise]:
     )
     for what, share in powers.items():
         setting = f"n = {n}, true difference {truth:.3f}"
-        yield shown(f"{what}: power", setting, float(share), share_error(float(share), runs))
+        yield shown(f"{what}: power", setting, float(share), runs)
 
 
 def equivalence(runs: int, sizes: tuple[int, ...] = (200, 1000)) -> Iterator[Promise]:
-    """ "Equivalent" said of two learners whose true difference lies on the margin."""
+    """Verdicts "equivalent" about two learners whose true difference lies on the margin."""
     rng = np.random.default_rng(24)
     for n in sizes:
         for distances in ((1.0, 1.3), (2.0, 2.2)):
@@ -183,19 +170,17 @@ def equivalence(runs: int, sizes: tuple[int, ...] = (200, 1000)) -> Iterator[Pro
             gaps, _ = differences(rng, runs, n, 10, 10, distances)
             for columns, design in ((10, "10 folds"), (100, "10 folds x 10")):
                 tests = [paired_t(row, corrected=1 / 9) for row in gaps[:, :columns]]
-                said = [
+                words = [
                     decide(test.low, test.high, test.p_value, level=LEVEL, margin=margin)
                     for test in tests
                 ]
-                share = said.count("equivalent") / runs
-                yield about(
+                yield false_positives(
                     "verdict: wrongly equivalent at a difference on the margin",
                     f"same folds, n = {n}, margin and difference {margin:.4f}, {design}",
-                    0.025,
-                    share,
-                    share_error(share, runs),
-                    within=(0.0, 0.035),
-                    note="one end of the corrected t's interval, a rule of thumb: at most .035",
+                    words.count("equivalent") / runs,
+                    runs,
+                    nominal=0.025,
+                    default=True,
                 )
 
 
@@ -218,19 +203,17 @@ def trees(runs: int, n: int = 200) -> Iterator[Promise]:
             ]
             gaps[run, split] = wrong[0].mean() - wrong[1].mean()
     for count, design in ((10, "10 folds"), (100, "10 folds x 10")):
-        for ratio, name, top in (
-            (None, "paired t over folds, uncorrected", 0.75),
-            (1 / 9, "corrected resampled t", 0.065),
+        for ratio, name in (
+            (None, "paired t over folds, uncorrected"),
+            (1 / 9, "corrected resampled t"),
         ):
-            share = float((p_values(gaps[:, :count], ratio) <= 0.05).mean())
-            yield about(
+            yield false_positives(
                 f"{name}: false positives",
                 f"fully grown trees, n = {n}, {design}",
-                0.05,
-                share,
-                share_error(share, runs),
-                within=(0.0, top),
-                note="**not valid**" if ratio is None else "a rule of thumb for folds",
+                float((p_values(gaps[:, :count], ratio) <= 0.05).mean()),
+                runs,
+                warning=OVERLAP if ratio is None else "",
+                default=ratio is not None,
             )
 
 
@@ -258,15 +241,12 @@ def nested(runs: int, sizes: tuple[int, ...] = (100, 500), k: int = 5) -> Iterat
                         )
                     )
         found = [nested_cv(parts, n_splits=k) for parts in folds]
-        share = float(np.mean([one.low <= truth <= one.high for one in found]))
-        yield about(
+        yield coverage(
             "error of an algorithm, nested cross-validation: coverage",
             f"n = {n}, {k} folds x 10",
-            LEVEL,
-            share,
-            share_error(share, runs),
-            within=(0.90, 0.98),
-            note="within 5 points",
+            float(np.mean([one.low <= truth <= one.high for one in found])),
+            runs,
+            default=True,
         )
 
 

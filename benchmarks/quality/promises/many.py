@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.quality.promises.record import LEVEL, Promise, about, share_error, shown
+from benchmarks.quality.promises.record import LEVEL, Promise, coverage, false_positives, shown
 from sureleaf.comparison import bayesian_signed_rank, compare_many, one_sample_t
 
 
@@ -26,24 +26,16 @@ def pools(runs: int, sizes: tuple[int, ...] = (10, 30)) -> Iterator[Promise]:
             kind = "power" if gap else "false positives (any)"
             setting = f"4 algorithms, {n_datasets} data sets"
             setting += f", one better by {gap:g} deviations" if gap else ""
-            for name, count, top in (
-                ("Friedman (Iman-Davenport)", friedman, 0.055),
-                ("Nemenyi", nemenyi, 0.055),
-                ("Wilcoxon with Holm", holm, 0.05),
+            for name, count in (
+                ("Friedman (Iman-Davenport)", friedman),
+                ("Nemenyi", nemenyi),
+                ("Wilcoxon with Holm", holm),
             ):
-                share = count / runs
-                error = share_error(share, runs)
                 if gap:
-                    yield shown(f"{name}: {kind}", setting, share, error)
+                    yield shown(f"{name}: {kind}", setting, count / runs, runs)
                 else:
-                    yield about(
-                        f"{name}: {kind}",
-                        setting,
-                        0.05,
-                        share,
-                        error,
-                        within=(0.0, top),
-                        note="" if top == 0.05 else "few data sets: at most .055",
+                    yield false_positives(
+                        f"{name}: {kind}", setting, count / runs, runs, default=True
                     )
     yield from _posterior(rng, min(runs, 1000))
 
@@ -54,15 +46,13 @@ def _posterior(rng: np.random.Generator, runs: int) -> Iterator[Promise]:
         for run in range(runs):
             found = bayesian_signed_rank(rng.normal(size=n_datasets), draws=1000, random_state=run)
             sure += max(found.better, found.worse) > LEVEL
-        share = sure / runs
-        yield about(
-            "Bayesian signed rank: posterior above .95 without a difference",
+        yield false_positives(
+            "Bayesian signed rank: posterior above .95 on either side, without a difference",
             f"{n_datasets} data sets, margin 0",
-            0.10,
-            share,
-            share_error(share, runs),
-            within=(0.05, 0.16),
-            note="a posterior, not a test: one side of 5 % each, so about .10",
+            sure / runs,
+            runs,
+            nominal=0.10,
+            warning="a posterior probability, not a test; few data sets",
         )
 
 
@@ -75,16 +65,12 @@ def student(runs: int, sizes: tuple[int, ...] = (5, 20, 100)) -> Iterator[Promis
                 values = rng.normal(size=n) if shape == "normal" else rng.exponential(size=n) - 1
                 test = one_sample_t(values)
                 held += test.low <= 0 <= test.high
-            share = held / runs
-            normal = shape == "normal"
-            yield about(
+            yield coverage(
                 "one-sample t: coverage",
                 f"{n} values, {shape}",
-                LEVEL,
-                share,
-                share_error(share, runs),
-                within=(LEVEL if normal else 0.87, LEVEL),
-                note="" if normal else "skewed values: from .87 at 5 values towards .95",
+                held / runs,
+                runs,
+                warning="" if shape == "normal" else "few skewed values",
             )
 
 

@@ -7,7 +7,14 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import multinomial
 
-from benchmarks.quality.promises.record import LEVEL, Promise, about, at_most, share_error
+from benchmarks.quality.promises.record import (
+    LEVEL,
+    Promise,
+    coverage,
+    false_positives,
+    lattice,
+    power,
+)
 from sureleaf.comparison import auc_difference, bootstrap_difference, mcnemar, rows_to_detect
 from sureleaf.comparison.verdict import decide
 from sureleaf.evaluation.intervals import bootstrap_mean, delong_interval
@@ -40,51 +47,46 @@ def tables(n: int, only_first: float, only_second: float, runs: int) -> tuple[np
     return masses / masses.sum(), found
 
 
+FEW_DISCORDANT = "fewer than 5 discordant rows are expected"
+
+
 def same_rows(runs: int, sizes: tuple[int, ...] = (20, 100, 500, 5000)) -> Iterator[Promise]:
     for n in sizes:
+        count = 0 if n <= 100 else runs
         for discordance in (0.02, 0.1, 0.4):
             masses, found = tables(n, discordance / 2, discordance / 2, runs)
             setting = f"n = {n}, discordant {discordance:g}, no difference"
-
-            def error(share: float, n: int = n) -> float:
-                return 0.0 if n <= 100 else share_error(share, runs)
-
             exact = float(masses @ (found[:, 3] <= 0.05))
             middle = float(masses @ (found[:, 2] <= 0.05))
             covers = float(masses @ ((found[:, 0] <= 0) & (found[:, 1] >= 0)))
-            yield at_most("McNemar, exact: false positives", setting, 0.05, exact, error(exact))
-            yield about(
-                "McNemar, mid-p: false positives",
-                setting,
-                0.05,
-                middle,
-                error(middle),
-                within=(0.0, 0.055),
-                note="whole counts: below .05 with few discordant rows, at most .055",
+            yield false_positives("McNemar, exact: false positives", setting, exact, count)
+            yield false_positives(
+                "McNemar, mid-p: false positives", setting, middle, count, default=True
             )
-            yield about(
-                "Tango's interval: coverage",
-                setting,
-                LEVEL,
-                covers,
-                error(covers),
-                within=(0.93, 1.0),
-                note="whole counts: .93 to 1",
-            )
+            yield _tango(setting, n, covers, count, discordance)
         for shares in ((0.06, 0.02), (0.3, 0.1)):
             masses, found = tables(n, *shares, runs)
             truth = shares[0] - shares[1]
             covers = float(masses @ ((found[:, 0] <= truth) & (found[:, 1] >= truth)))
-            yield about(
-                "Tango's interval: coverage",
-                f"n = {n}, true difference {truth:g}, discordant {sum(shares):g}",
-                LEVEL,
-                covers,
-                0.0 if n <= 100 else share_error(covers, runs),
-                within=(0.93, 1.0),
-                note="whole counts: .93 to 1",
-            )
+            setting = f"n = {n}, true difference {truth:g}, discordant {sum(shares):g}"
+            yield _tango(setting, n, covers, count, sum(shares), truth)
     yield from _powers(runs)
+
+
+def _tango(
+    setting: str, n: int, covers: float, count: int, discordance: float, difference: float = 0.0
+) -> Promise:
+    spread = np.sqrt(n * (discordance - difference**2))  # the difference moves in steps of 1 / n
+    deviation = lattice(spread, smallest_count=n * discordance)
+    return coverage(
+        "Tango's interval: coverage",
+        setting,
+        covers,
+        count,
+        deviation=deviation,
+        warning="" if deviation else FEW_DISCORDANT,
+        default=True,
+    )
 
 
 def _powers(runs: int) -> Iterator[Promise]:
@@ -92,56 +94,56 @@ def _powers(runs: int) -> Iterator[Promise]:
         n = rows_to_detect(difference, rate=0.2, discordance=discordance)
         shares = ((discordance + difference) / 2, (discordance - difference) / 2)
         masses, found = tables(n, *shares, runs)
-        power = float(masses @ (found[:, 2] <= 0.05))
-        yield about(
+        yield power(
             "McNemar, mid-p: power at the rows planned for .8",
             f"difference {difference:g}, discordant {discordance:g}, n = {n}",
             0.8,
-            power,
-            share_error(power, runs),
-            within=(0.78, 0.83),
-            note="planned by the normal approximation",
+            float(masses @ (found[:, 2] <= 0.05)),
+            runs,
         )
 
 
 def verdicts(runs: int, sizes: tuple[int, ...] = (100, 1000, 5000)) -> Iterator[Promise]:
-    """A verdict that is not true of the truth: better, worse or equivalent wrongly said."""
+    """Verdicts that are wrong: better, worse or equivalent where the true difference is not."""
     margin = 0.02
     for n in sizes:
         for truth in (0.0, 0.02, 0.03, 0.06):
             masses, found = tables(n, (0.1 + truth) / 2, (0.1 - truth) / 2, runs)
-            said = [decide(low, high, p, level=LEVEL, margin=margin) for low, high, p, _ in found]
+            words = [decide(low, high, p, level=LEVEL, margin=margin) for low, high, p, _ in found]
             true = {"better": truth > margin, "worse": False, "equivalent": truth <= margin}
-            wrong = np.array([not true.get(word, True) for word in said], dtype=float)
+            wrong = np.array([not true.get(word, True) for word in words], dtype=float)
             share = float(masses @ wrong)
-            decided = float(masses @ np.array([word != "undecided" for word in said], dtype=float))
-            yield at_most(
+            decided = float(masses @ np.array([word != "undecided" for word in words], dtype=float))
+            yield false_positives(
                 "verdict with margin .02: wrong ones",
                 f"n = {n}, true difference {truth:g}, discordant .1; decided {decided:.2f}",
-                0.05,
                 share,
-                0.0 if n <= 100 else share_error(share, runs),
+                0 if n <= 100 else runs,
+                default=True,
             )
 
 
 def equivalence(runs: int, sizes: tuple[int, ...] = (100, 500, 2000, 10_000)) -> Iterator[Promise]:
-    """ "Equivalent" said of a true difference on the margin, where it just becomes false."""
+    """Verdicts "equivalent" at a true difference on the margin, where they become wrong."""
     for n in sizes:
         for margin, discordance in ((0.02, 0.05), (0.05, 0.1), (0.05, 0.3)):
             masses, found = tables(n, (discordance + margin) / 2, (discordance - margin) / 2, runs)
-            said = [
+            equivalent = [
                 decide(low, high, p, level=LEVEL, margin=margin) == "equivalent"
                 for low, high, p, _ in found
             ]
-            share = float(masses @ np.array(said, dtype=float))
-            yield about(
+            yield false_positives(
                 "verdict: wrongly equivalent at a difference on the margin",
                 f"same rows, n = {n}, margin and difference {margin:g}, discordant {discordance:g}",
-                0.025,
-                share,
-                0.0 if n <= 100 else share_error(share, runs),
-                within=(0.0, 0.03),
-                note="one end of the interval; whole counts: at most .03",
+                float(masses @ np.array(equivalent, dtype=float)),
+                0 if n <= 100 else runs,
+                nominal=0.025,
+                deviation=lattice(
+                    np.sqrt(n * (discordance - margin**2)),
+                    smallest_count=n * discordance,
+                    ends=1,
+                ),
+                default=True,
             )
 
 
@@ -165,36 +167,26 @@ def areas(runs: int, sizes: tuple[int, ...] = (20, 100, 1000, 5000)) -> Iterator
                 interval = delong_interval(positive, first)
                 held += interval.low <= area <= interval.high
                 rejected += auc_difference(positive, first, second).p_value <= 0.05
-            few = n * 0.3 * (1 - area) < 2.5
-            share = held / repeats
-            yield about(
+            yield coverage(
                 "AUC, DeLong on the logit scale: coverage",
                 f"n = {n}, 30 % positive, AUC {area:g}",
-                LEVEL,
-                share,
-                share_error(share, repeats),
-                within=(0.88 if few else 0.93, 1.0 if few else 0.97),
-                note="few rows out of order expected: .88 to 1" if few else "within 2 points",
+                held / repeats,
+                repeats,
+                default=True,
             )
-            share = rejected / repeats
-            yield about(
+            yield false_positives(
                 "AUC difference, DeLong: false positives",
                 f"n = {n}, 30 % positive, both AUC {area:g}",
-                0.05,
-                share,
-                share_error(share, repeats),
-                within=(0.0, 0.08 if n <= 20 else 0.06),
-                note="up to .08 at n = 20" if n <= 20 else "at most .06, fewer near AUC 1",
+                rejected / repeats,
+                repeats,
+                default=True,
             )
-    share = _auc_power(rng, runs)
-    yield about(
+    yield power(
         "AUC difference, DeLong: power",
-        "n = 400, 30 % positive, AUC .80 and .87, normal approximation",
+        "n = 400, 30 % positive, AUC .80 and .87, nominal by the normal approximation",
         auc_power_expected(),
-        share,
-        share_error(share, runs),
-        within=(auc_power_expected() - 0.03, auc_power_expected() + 0.03),
-        note="within 3 points of the normal approximation",
+        _auc_power(rng, runs),
+        runs,
     )
 
 
@@ -233,26 +225,20 @@ def bootstraps(runs: int, sizes: tuple[int, ...] = (20, 100, 500)) -> Iterator[P
             rejected += test.p_value <= 0.05
             one = bootstrap_mean(losses[0], generator=np.random.default_rng(run), n_resamples=500)
             held += one.low <= _mean_quadratic_loss() <= one.high
-        share = rejected / runs
-        low, note = {20: (0.88, "n = 20: .88 to .95")}.get(n, (0.92, "within 3 points"))
-        yield about(
+        yield false_positives(
             "paired bootstrap of quadratic losses: false positives",
             f"n = {n}, 500 resamples",
-            0.05,
-            share,
-            share_error(share, runs),
-            within=(0.04, 0.06),
-            note="within a point",
+            rejected / runs,
+            runs,
+            default=True,
         )
-        share = held / runs
-        yield about(
+        yield coverage(
             "bootstrap (BCa) of a mean quadratic loss: coverage",
             f"n = {n}, 500 resamples",
-            LEVEL,
-            share,
-            share_error(share, runs),
-            within=(low, 0.96),
-            note=note,
+            held / runs,
+            runs,
+            warning="few rows of a skewed loss" if n <= 20 else "",
+            default=True,
         )
 
 

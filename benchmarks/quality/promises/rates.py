@@ -1,24 +1,35 @@
-"""One rate and two rates: coverage and errors summed over every outcome, where there are few."""
+"""One rate and two rates: exact sums over every outcome, or simulations for many rows."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
 
-from benchmarks.quality.promises.record import LEVEL, Promise, about, at_least, share_error
+from benchmarks.quality.promises.record import (
+    Promise,
+    coverage,
+    false_positives,
+    lattice,
+    power,
+)
 from sureleaf.comparison import compare_rates, rate_interval, rows_to_detect
 
 SIZES = (20, 50, 100, 500, 5000)
 RATES = (0.001, 0.01, 0.05, 0.2, 0.5, 0.9, 0.99)
 
 
-def coverage(method: str, n: int, rate: float) -> float:
+FEW_ROWS = "fewer than 5 rows of one kind are expected"
+WALD = "the variance comes from the two observed rates (Wald)"
+
+
+def exact_coverage(method: str, n: int, rate: float) -> float:
     """Exact probability that the interval holds the rate."""
-    hits = np.arange(n + 1)
-    masses = binom.pmf(hits, n, rate)
+    counts = np.arange(n + 1)
+    masses = binom.pmf(counts, n, rate)
     likely = masses > 1e-12
     holds = []
-    for count in hits[likely]:
+    for count in counts[likely]:
         interval = rate_interval(count / n, n, method=method)
         holds.append(interval.low <= rate <= interval.high)
     return float(masses[likely] @ np.array(holds, dtype=float))
@@ -27,63 +38,46 @@ def coverage(method: str, n: int, rate: float) -> float:
 def one_rate(sizes: tuple[int, ...] = SIZES) -> Iterator[Promise]:
     for n in sizes:
         for method in ("wilson", "clopper_pearson", "jeffreys"):
-            found = {rate: coverage(method, n, rate) for rate in RATES}
             for rate in RATES:
-                setting = f"n = {n}, rate {rate:g}"
-                what = f"interval of a rate, {method}: coverage"
-                # Up to the masses below 1e-12 that were left out.
-                share = min(found[rate] + 1e-9, 1.0)
-                if method == "clopper_pearson":
-                    yield at_least(what, setting, LEVEL, share)
-                elif n * min(rate, 1 - rate) < 5:
-                    yield about(
-                        what,
-                        setting,
-                        LEVEL,
-                        share,
-                        within=(0.80, 1.0),
-                        note="fewer than 5 rows of one kind expected: .80 to 1, by the rate",
-                    )
-                else:
-                    yield about(
-                        what,
-                        setting,
-                        LEVEL,
-                        share,
-                        within=(0.91, 0.98),
-                        note="counts are whole: coverage swings around the level, .91 to .98",
-                    )
+                smallest = n * min(rate, 1 - rate)
+                deviation = lattice(np.sqrt(n * rate * (1 - rate)), smallest_count=smallest)
+                is_exact = method == "clopper_pearson"
+                yield coverage(
+                    f"interval of a rate, {method}: coverage",
+                    f"n = {n}, rate {rate:g}",
+                    exact_coverage(method, n, rate),
+                    deviation=None if is_exact else deviation,
+                    warning="" if is_exact or deviation else FEW_ROWS,
+                    default=method == "wilson",
+                )
 
 
 def mean_coverage(method: str, n: int) -> float:
-    """Coverage averaged over all rates alike: what an unknown rate may expect."""
+    """Coverage, averaged over equally likely rates."""
     grid = (np.arange(199) + 1) / 200
-    return float(np.mean([coverage(method, n, rate) for rate in grid]))
+    return float(np.mean([exact_coverage(method, n, rate) for rate in grid]))
 
 
 def worst_coverage(method: str, n: int) -> float:
     """Coverage at the rate where it is lowest, on a fine grid."""
-    return min(coverage(method, n, rate) for rate in (np.arange(499) + 1) / 1000)
+    return min(exact_coverage(method, n, rate) for rate in (np.arange(499) + 1) / 1000)
 
 
 def all_rates(n: int = 50) -> Iterator[Promise]:
-    for method, worst in (("wilson", 0.83), ("clopper_pearson", LEVEL), ("jeffreys", 0.83)):
-        yield about(
+    for method in ("wilson", "clopper_pearson", "jeffreys"):
+        yield coverage(
             f"interval of a rate, {method}: coverage",
-            f"n = {n}, the worst rate there is",
-            LEVEL,
+            f"n = {n}, the rate with the lowest coverage",
             worst_coverage(method, n),
-            within=(worst, 1.0),
-            note="" if worst == LEVEL else "a rate near 0 or 1 may have .83",
+            warning=FEW_ROWS,
+            default=method == "wilson",
         )
     for method in ("wilson", "jeffreys"):
-        yield about(
+        yield coverage(
             f"interval of a rate, {method}: coverage",
             f"n = {n}, mean over all rates",
-            LEVEL,
             mean_coverage(method, n),
-            within=(0.945, 0.96),
-            note="within a point of the level",
+            default=method == "wilson",
         )
 
 
@@ -110,24 +104,27 @@ def _two_rates(n: int, rate: float, pooled: bool, runs: int) -> Iterator[Promise
         return float(test.p_value <= 0.05), float(test.low <= 0 <= test.high)
 
     (rejects, covers), exact = expected(wrong, (n, rate), (2 * n, rate), runs)
-    sparse = n * min(rate, 1 - rate) < 10
-    errors = [0.0 if exact else share_error(share, runs) for share in (rejects, covers)]
-    if pooled:
-        note = "whole counts: up to .07 with few errors expected" if sparse else ""
-        high = 0.07 if sparse else 0.06
-        note = note or "whole counts: up to .06"
-    else:
-        note = "too many with few errors expected: up to .15" if sparse else "up to .07"
-        high = 0.15 if sparse else 0.07
-    for kind, nominal, found, at, low, top in (
-        ("false positives", 0.05, rejects, errors[0], 0.0, high),
-        ("coverage", LEVEL, covers, errors[1], 1 - high, 1.0),
-    ):
-        yield about(f"{name}: {kind}", setting, nominal, found, at, within=(low, top), note=note)
+    options = _options(n, (rate, rate), pooled)
+    runs = 0 if exact else runs
+    yield false_positives(f"{name}: false positives", setting, rejects, runs, **options)
+    yield coverage(f"{name}: coverage", setting, covers, runs, **options)
+
+
+def _options(n: int, rates: tuple[float, float], pooled: bool) -> dict[str, Any]:
+    """Deviation and warning of the test with n rows of the first and 2 n of the second model."""
+    if not pooled:
+        return {"warning": WALD, "default": True}
+    first, second = (rate * (1 - rate) for rate in rates)
+    # (2 x1 - x2) / 2n moves in steps of 1 / 2n
+    deviation = lattice(
+        np.sqrt(4 * n * first + 2 * n * second),
+        smallest_count=min(n * size * min(r, 1 - r) for size, r in zip((1, 2), rates, strict=True)),
+    )
+    return {"deviation": deviation, "warning": "" if deviation else FEW_ROWS}
 
 
 def _near_the_ends(n: int, pair: tuple[float, float], pooled: bool, runs: int) -> Promise:
-    """Rates near 0 or 1 that differ: often one of the samples is all alike."""
+    """Rates near 0 or 1 that differ: often all rows of one sample are of one kind."""
     difference = pair[0] - pair[1]
 
     def holds(x1: int, x2: int) -> tuple[float]:
@@ -135,15 +132,12 @@ def _near_the_ends(n: int, pair: tuple[float, float], pooled: bool, runs: int) -
         return (float(test.low <= difference + 1e-12 and difference - 1e-12 <= test.high),)
 
     (covers,), exact = expected(holds, (n, pair[0]), (2 * n, pair[1]), runs)
-    low = 0.93 if pooled else 0.92
-    return about(
+    return coverage(
         f"two rates, z {'pooled, score interval' if pooled else 'unpooled'}: coverage",
         f"n = {n} and {2 * n}, rates {pair[0]:g} and {pair[1]:g}",
-        LEVEL,
         covers,
-        0.0 if exact else share_error(covers, runs),
-        within=(low, 1.0),
-        note=f"few errors expected: .{100 * low:.0f} to 1",
+        0 if exact else runs,
+        **_options(n, pair, pooled),
     )
 
 
@@ -153,15 +147,13 @@ def _planned(rate: float, difference: float, runs: int) -> Promise:
     def finds(x1: int, x2: int) -> tuple[float]:
         return (float(compare_rates(x1 / n, n, x2 / n, n, pooled=True).p_value <= 0.05),)
 
-    (power,), _ = expected(finds, (n, rate), (n, rate + difference), runs)
-    return about(
+    (share,), exact = expected(finds, (n, rate), (n, rate + difference), runs)
+    return power(
         "two rates, z pooled: power at the rows planned for .8",
         f"rates {rate:g} and {rate + difference:g}, n = {n} each",
         0.8,
-        power,
-        share_error(power, runs),
-        within=(0.78, 0.82),
-        note="planned by the normal approximation",
+        share,
+        0 if exact else runs,
     )
 
 
@@ -191,4 +183,4 @@ def expected(
     return (counts @ found) / runs, False
 
 
-__all__ = ["all_rates", "coverage", "expected", "one_rate", "two_rates"]
+__all__ = ["all_rates", "exact_coverage", "expected", "one_rate", "two_rates"]

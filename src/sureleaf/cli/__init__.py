@@ -9,17 +9,7 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line: see `sureleaf.cli.application.main`, which takes a while to import.
-
-    Examples
-    --------
-    >>> try:
-    ...     main(["--version"])
-    ... except SystemExit as stop:
-    ...     print(stop.code)
-    sureleaf 0.1.0
-    0
-    """
+    """Run the command line: import `sureleaf.cli.application` here, so that Ctrl-C is handled."""
     try:
         from sureleaf.cli import application
     except KeyboardInterrupt:
@@ -29,14 +19,14 @@ def main(arguments: list[str] | None = None) -> None:
         application.main(arguments)
     except SystemExit as stop:
         if arguments is None and stop.code in (application.INTERRUPTED, application.TERMINATED):
-            _leave_at_once(int(stop.code))
+            _exit_at_once(int(stop.code))
         raise
 
 
-def _leave_at_once(code: int) -> NoReturn:
-    """End a program whose files are in order, without waiting for libraries' threads.
+def _exit_at_once(code: int) -> NoReturn:
+    """Exit without waiting for threads of Arrow, which may wait for rows that never arrive.
 
-    Arrow's may wait for rows that nobody will send.
+    Files are complete or removed at this point.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The frame that every command shares: one error line, exit code 2, no traceback."""
+"""The application: its commands, and errors as one line with exit code 2, without traceback."""
 
 import signal
 import sys
@@ -25,24 +25,24 @@ from sureleaf.cli import (
     report,
     reproduce,
 )
-from sureleaf.cli.output import finish
+from sureleaf.cli.output import flush
 from sureleaf.progress import progress_enabled
 
 __all__ = ["application", "main"]
 
-# Typer carries its own copy of click since 0.16 and used the click package before. Whichever it
-# is, everything wrong with the arguments derives from one class right below Exception.
-ArgumentProblem: type[Exception] = next(
+# typer contains a copy of click since 0.16; before, it used the click package. In both, all errors
+# about arguments derive from one class, which derives from Exception.
+ArgumentError: type[Exception] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__base__ is Exception
 )
 
-INTERRUPTED = 130  # what shells report for a program stopped by Ctrl-C
-TERMINATED = 143  # and by SIGTERM
+INTERRUPTED = 130  # the exit code that shells use after Ctrl-C
+TERMINATED = 143  # and after SIGTERM
 
 application = typer.Typer(
     name="sureleaf",
     help="Decision trees that know how sure they are.",
-    epilog="Every command explains itself, with examples: sureleaf COMMAND --help",
+    epilog="Help and examples for a command: sureleaf COMMAND --help",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -64,7 +64,7 @@ def _options(
     pass
 
 
-# Every command, in the order of the help page: one file each, named after it.
+# In the order of the help page. Each command has a file of its name.
 application.command()(report.report)
 application.command()(fit.fit)
 application.command()(predict.predict)
@@ -85,46 +85,42 @@ def main(arguments: list[str] | None = None) -> None:
     Parameters
     ----------
     arguments : list of str, optional
-        What follows the program's name; by default ``sys.argv[1:]``.
+        The arguments after the name of the program; by default ``sys.argv[1:]``.
 
     Raises
     ------
     SystemExit
-        Always: 0 when all went well, 1 when --gate finds the new report worse, 2 with one line
-        on stderr when something was wrong with the arguments or the data, 130 when interrupted.
-
-    Examples
-    --------
-    >>> try:
-    ...     main(["--version"])
-    ... except SystemExit as stop:
-    ...     print(stop.code)
-    sureleaf 0.1.0
-    0
+        Always. The code is 0 after success, 1 if --gate finds the new report worse, 2 (with one
+        line on stderr) if the arguments or the data are wrong, 130 after Ctrl-C, 143 after
+        SIGTERM.
     """
     try:
-        with warnings.catch_warnings(), _ended_in_order(), progress_enabled(sys.stderr.isatty()):
+        with (
+            warnings.catch_warnings(),
+            _clean_up_on_sigterm(),
+            progress_enabled(sys.stderr.isatty()),
+        ):
             warnings.showwarning = _show_warning
             code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
-            finish()
-    except ArgumentProblem as problem:
-        _stop(_told(problem))
+            flush()
+    except ArgumentError as error:
+        _stop(_message(error))
     except (typer.Abort, KeyboardInterrupt):
         _stop("interrupted", code=INTERRUPTED)
-    except sureleaf.SureleafError as problem:
-        _stop(str(problem))
-    except OSError as problem:
-        _stop(f"{problem.filename or 'output'}: {problem.strerror or problem}")
-    except MemoryError as problem:
-        _stop(f"not enough memory: {problem}")
+    except sureleaf.SureleafError as error:
+        _stop(str(error))
+    except OSError as error:
+        _stop(f"{error.filename or 'output'}: {error.strerror or error}")
+    except MemoryError as error:
+        _stop(f"not enough memory: {error}")
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
 
 
 @contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM unwind what is being done, so that no half-written file is left behind."""
+def _clean_up_on_sigterm() -> Iterator[None]:
+    """Turn SIGTERM into SystemExit, so that half-written files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -139,16 +135,16 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     typer.echo(f"sureleaf: note: {' '.join(str(message).split())}", err=True)
 
 
-def _told(problem: Exception) -> str:
-    """Return what was wrong with the arguments; an unknown option with the ones it may mean."""
-    meant: list[str] = getattr(problem, "possibilities", None) or []
-    if meant:
-        return f"{getattr(problem, 'message', problem)}. Did you mean {' or '.join(meant)}?"
-    return str(getattr(problem, "format_message", problem.__str__)())
+def _message(error: Exception) -> str:
+    """Return the message of an error about arguments, with suggestions for an unknown option."""
+    options: list[str] = getattr(error, "possibilities", None) or []
+    if options:
+        return f"{getattr(error, 'message', error)}. Did you mean {' or '.join(options)}?"
+    return str(getattr(error, "format_message", error.__str__)())
 
 
 def _stop(message: str, *, code: int = 2) -> NoReturn:
     line = " ".join(message.split())
-    if line:  # a bare "sureleaf" has shown its help and has nothing to add
+    if line:  # "sureleaf" without arguments has printed its help, and there is no message
         typer.echo(f"sureleaf: {line}", err=True)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""``sureleaf audit``: a model of any library, held to what rows say."""
+"""``sureleaf audit``: check a fitted model of any library on unseen rows."""
 
 import warnings
 from pathlib import Path
@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import options as read
+from sureleaf.cli import options
 from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
 
@@ -24,44 +23,49 @@ def audit(
             "XGBoost's .json.",
         ),
     ],
-    data: given.Data,
-    target: given.Target,
+    data: options.Data,
+    target: options.Target,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write a page, too: audit.html."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write an HTML page, too, such as audit.html."
+        ),
     ] = None,
     rows: Annotated[
-        str, typer.Option(help="What the rows were to the model: unseen or training.")
+        str, typer.Option(help="Whether the rows are unseen or the training rows of the model.")
     ] = "unseen",
     trust_pickle: Annotated[
         bool,
         typer.Option(
-            "--trust-pickle", help="Load a pickle, which runs whatever code is in it, as you."
+            "--trust-pickle",
+            help="Load a pickle file. It can run any code, so use this only for files you trust.",
         ),
     ] = False,
     trust: Annotated[
         list[str] | None,
-        typer.Option(help="A type that a .skops file may hold; can be repeated.", metavar="TYPE"),
+        typer.Option(
+            help="A type that a .skops file may contain; may be repeated.", metavar="TYPE"
+        ),
     ] = None,
     classes: Annotated[
         str | None,
         typer.Option(
-            help="Labels in the order of the model's probabilities, 'no,yes', for boosters.",
+            help="For boosters: the labels in the order of the probabilities, such as 'no,yes'.",
             show_default="those of the model",
         ),
     ] = None,
-    bins: Annotated[int, typer.Option(help="Bins of the stated probability.")] = 10,
-    confidence: given.Confidence = 0.95,
-    utility: given.Utility = None,
-    level: given.Level = 0.95,
-    drop: read.Drop = None,
-    delimiter: read.Delimiter = None,
-    encoding: read.Encoding = None,
-    decimal: read.Decimal = None,
-    missing: read.Missing = None,
-    as_json: given.AsJson = False,
+    bins: Annotated[int, typer.Option(help="Number of bins of the predicted probability.")] = 10,
+    confidence: options.Confidence = 0.95,
+    utility: options.Utility = None,
+    level: options.Level = 0.95,
+    drop: options.Drop = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Hold a fitted model to rows that it has not seen: leaf by leaf, or by stated probability.
+    """Check a fitted model on unseen rows, per leaf or per predicted probability.
 
     For example:
 
@@ -75,30 +79,30 @@ def audit(
     """
     from rich.text import Text
 
-    from sureleaf import auditing as room
+    from sureleaf import auditing
     from sureleaf.cli.output import show, show_json
     from sureleaf.errors import TrainingRowsWarning
-    from sureleaf.report.audit_document import audit_document, write_audit
-    from sureleaf.report.audit_text import show_audit
+    from sureleaf.report.audit_report import audit_document, write_audit
     from sureleaf.report.question import read_question
     from sureleaf.report.request import Origin
+    from sureleaf.report.terminal import show_audit
 
     _check_output(output, model, data)
-    loaded = room.load_model(model, trust_pickle=trust_pickle, trust=trust or ())
-    known = read.csv_format(delimiter, encoding, decimal, missing)
-    asked = read_question(data, target, drop=drop or (), csv=known)
+    loaded = auditing.load_model(model, trust_pickle=trust_pickle, trust=trust or ())
+    csv = options.csv_format(delimiter, encoding, decimal, missing)
+    question = read_question(data, target, drop=drop or (), csv=csv)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingRowsWarning)
-        found = room.audit(
+        result = auditing.audit(
             loaded,
-            asked.X,
-            asked.y,
+            question.X,
+            question.y,
             rows=rows,
             level=level,
             confidence=confidence,
             utility=utility,
             n_bins=bins,
-            classes=None if classes is None else given.read_labels(classes, asked.y),
+            classes=None if classes is None else options.read_labels(classes, question.y),
         )
     for warning in caught:
         typer.echo(f"sureleaf: {' '.join(str(warning.message).split())}", err=True)
@@ -107,25 +111,25 @@ def audit(
         source=data.name,
         command=repeat_command(context, "audit", model, data),
         data_sha256=sha256(data),
-        rows_left_out=asked.n_left_out,
+        rows_left_out=question.n_left_out,
         columns_left_out=tuple(drop or ()),
     )
     if output is not None or as_json:
-        document = audit_document(found, origin, model_file=model.name)
+        document = audit_document(result, origin, model_file=model.name)
     if output is not None:
         write_audit(document, output)
     if as_json:
         show_json(document)
         return
-    show(*show_audit(found), *given.left_out(asked.n_left_out))
+    show(*show_audit(result), *options.unlabelled_note(question.n_left_out))
     if output is not None:
         show("", Text(f"Page: {output}"))
 
 
-def _check_output(output: Path | None, *read_files: Path) -> None:
-    given.check_output(output)
-    for file in read_files:
+def _check_output(output: Path | None, *inputs: Path) -> None:
+    options.check_output(output)
+    for file in inputs:
         if output is not None and output.absolute() == file.absolute():
             raise InvalidArgumentError(
-                f"--output must not overwrite what is audited; got {output}."
+                f"--output must not overwrite the model or the data; got {output}."
             )

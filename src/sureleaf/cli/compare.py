@@ -1,19 +1,18 @@
-"""``sureleaf compare``: which of two classifiers, or of two reports, is better."""
+"""``sureleaf compare``: whether one of two classifiers, or of two reports, is better."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import options as read
+from sureleaf.cli import options
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["compare"]
 
 
-_OF_REPORTS = frozenset({"paths", "measure", "margin", "level", "gate", "as_json"})
-_OF_EVALUATIONS = _OF_REPORTS | {"detect", "method", "independent"}
+_REPORT_OPTIONS = frozenset({"paths", "measure", "margin", "level", "gate", "as_json"})
+_EVALUATION_OPTIONS = _REPORT_OPTIONS | {"detect", "method", "independent"}
 
 
 def compare(
@@ -25,66 +24,69 @@ def compare(
             help="A table, two saved evaluations, or two reports.",
         ),
     ],
-    target: given.TableTarget = None,
+    target: options.TableTarget = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
             "--model",
             "-m",
             metavar="CLASSIFIER",
-            help="Twice, with a table: the two classifiers, as evaluate takes them.",
+            help="With a table, give this option twice: the two classifiers, as for evaluate.",
         ),
     ] = None,
-    measure: given.CostedMeasureName = None,
+    measure: options.CostedMeasureName = None,
     margin: Annotated[
         float | None,
         typer.Option(
-            help="Differences up to this size count as none.",
-            show_default="0, of reports the old one's",
+            help="Differences up to this size do not matter.",
+            show_default="0; with reports, that of the old one",
         ),
     ] = None,
     gate: Annotated[
         bool,
         typer.Option(
-            "--gate", help="Of reports: exit with 1 if the new one is worse beyond the margin."
+            "--gate",
+            help="With reports: exit with 1 if the new one is worse by more than the margin.",
         ),
     ] = False,
     detect: Annotated[
         float | None,
         typer.Option(
-            help="Difference worth finding, for the rows needed.",
+            help="Difference to detect, for the number of rows needed.",
             show_default="0.01 for measures between 0 and 1",
         ),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
-            help="Another valid test: mcnemar_exact, bootstrap, paired_t, 5x2cv_f, z.",
-            show_default="what fits the design",
+            help="Another valid test: mcnemar_exact, bootstrap, paired_t, 5x2cv_f or z.",
+            show_default="the test for the design",
         ),
     ] = None,
     independent: Annotated[
         bool, typer.Option("--independent", help="The two evaluations share no rows.")
     ] = False,
-    design: given.DesignName = "kfold",
-    folds: given.Folds = 10,
-    repeats: given.Repeats = None,
-    test: given.Test = 1 / 3,
-    positive: given.Positive = None,
-    cost: given.Cost = None,
-    group: given.Group = None,
-    weight: given.Weight = None,
-    level: given.Level = 0.95,
-    seed: given.Seed = 0,
-    jobs: given.Jobs = None,
-    drop: read.Drop = None,
-    delimiter: read.Delimiter = None,
-    encoding: read.Encoding = None,
-    decimal: read.Decimal = None,
-    missing: read.Missing = None,
-    as_json: given.AsJson = False,
+    design: options.DesignName = "kfold",
+    folds: options.Folds = 10,
+    repeats: options.Repeats = None,
+    test: options.Test = 1 / 3,
+    positive: options.Positive = None,
+    cost: options.Cost = None,
+    group: options.Group = None,
+    weight: options.Weight = None,
+    level: options.Level = 0.95,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    drop: options.Drop = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Say whether one classifier is better than another, by the test that fits the design.
+    """Test whether one classifier is better than another.
+
+    The test is the one that is valid for the design of the evaluations.
 
     For example:
 
@@ -102,9 +104,9 @@ def compare(
     - sureleaf compare old.json new.json --margin 0.02 --gate
     """
     if len(paths) == 2:
-        _refuse_others(context, _OF_EVALUATIONS, "a table; evaluations and reports have it settled")
+        _check_options(context, _EVALUATION_OPTIONS, "a table only")
     if len(paths) == 2 and any(path.suffix.lower() == ".json" for path in paths):
-        _refuse_others(context, _OF_REPORTS, "a table or evaluations; reports have one test")
+        _check_options(context, _REPORT_OPTIONS, "a table or evaluations only")
         _compare_reports(paths, measure or "accuracy", margin, level, gate=gate, as_json=as_json)
         return
     if gate:
@@ -112,30 +114,30 @@ def compare(
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
     if len(paths) == 2:
         first, second = (Evaluation.load(path) for path in paths)
     elif len(paths) == 1 and target is not None and len(models or []) == 2:
-        asked = read_question(
+        question = read_question(
             paths[0],
             target,
             group=group,
             weight=weight,
             drop=drop or (),
-            csv=read.csv_format(delimiter, encoding, decimal, missing),
+            csv=options.csv_format(delimiter, encoding, decimal, missing),
         )
         first, second = (
             evaluate(
-                read_model(model, asked.X),
-                asked.X,
-                asked.y,
-                design=given.read_design(design, folds, repeats, test),
-                positive=given.read_label(positive, asked.y),
-                cost=None if cost is None else given.read_cost(cost, asked.y),
-                groups=asked.groups,
-                sample_weight=asked.weights,
+                read_model(model, question.X),
+                question.X,
+                question.y,
+                design=options.read_design(design, folds, repeats, test),
+                positive=options.read_label(positive, question.y),
+                cost=None if cost is None else options.read_cost(cost, question.y),
+                groups=question.groups,
+                sample_weight=question.weights,
                 n_jobs=jobs,
                 random_state=seed,
             )
@@ -144,10 +146,10 @@ def compare(
     else:
         raise InvalidArgumentError(
             "compare needs a table with --target and --model twice, or two saved evaluations or "
-            f"reports; got {_counted(len(paths), 'file')}, {_counted(len(models or []), 'model')} "
+            f"reports; got {_count(len(paths), 'file')}, {_count(len(models or []), 'model')} "
             f"and {'no' if target is None else 'a'} target."
         )
-    found = comparison.compare(
+    result = comparison.compare(
         first,
         second,
         measure=measure or ("accuracy" if cost is None else "decided_cost"),
@@ -158,21 +160,22 @@ def compare(
         method=method,
     )
     if as_json:
-        show_json(evaluation_text.comparison_values(found))
+        show_json(terminal.comparison_values(result))
     else:
-        show(*evaluation_text.show_comparison(found))
+        show(*terminal.show_comparison(result))
 
 
-def _refuse_others(context: typer.Context, allowed: frozenset[str], belonging: str) -> None:
+def _check_options(context: typer.Context, allowed: frozenset[str], source: str) -> None:
+    """Raise an error for an option that the given files do not allow."""
     for option in context.command.params:
         value = context.params.get(str(option.name))
         if option.name not in allowed and value not in (option.default, None, (), []):
             raise InvalidArgumentError(
-                f"{max(option.opts, key=len)} goes with {belonging}. Leave it out."
+                f"{max(option.opts, key=len)} goes with {source}. Leave it out."
             )
 
 
-def _counted(number: int, what: str) -> str:
+def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
@@ -185,20 +188,21 @@ def _compare_reports(
     gate: bool,
     as_json: bool,
 ) -> None:
-    """Show what the new report says of the old one; as a gate, exit with 1 where it is worse."""
+    """Compare a new report with an old one; as a gate, exit with 1 if it is worse."""
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import evaluation_text
+    from sureleaf.report import terminal
     from sureleaf.report.gate import compare_reports, read_report
 
     old, new = (read_report(path) for path in paths)
-    found = compare_reports(old, new, measure=measure, margin=margin, level=level)
-    passed = found.verdict != "worse"
+    result = compare_reports(old, new, measure=measure, margin=margin, level=level)
+    passed = result.verdict != "worse"
     if as_json:
-        told = {"gate": "passed" if passed else "failed"} if gate else {}
-        show_json(evaluation_text.comparison_values(found) | told)
+        outcome = {"gate": "passed" if passed else "failed"} if gate else {}
+        show_json(terminal.comparison_values(result) | outcome)
     else:
-        beyond = f"worse beyond {found.margin:g} by the test"
-        last = f"Gate: passed (not {beyond})" if passed else f"Gate: failed ({beyond})"
-        show(*evaluation_text.show_comparison(found, ("new", "old")), *([last] if gate else []))
+        worse = f"worse by more than {result.margin:g}"
+        outcome_line = f"Gate: passed (not {worse})" if passed else f"Gate: failed ({worse})"
+        lines = [outcome_line] if gate else []
+        show(*terminal.show_comparison(result, ("new", "old")), *lines)
     if gate and not passed:
         raise typer.Exit(1)

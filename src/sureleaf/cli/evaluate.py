@@ -1,42 +1,41 @@
-"""``sureleaf evaluate``: a classifier judged on rows it has not seen."""
+"""``sureleaf evaluate``: evaluate a classifier on unseen rows."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import options as read
+from sureleaf.cli import options
 
 __all__ = ["evaluate"]
 
 
 def evaluate(
-    data: given.Data,
-    target: given.Target,
-    model: given.ModelName = "TreeClassifier",
-    design: given.DesignName = "kfold",
-    folds: given.Folds = 10,
-    repeats: given.Repeats = None,
-    test: given.Test = 1 / 3,
-    positive: given.Positive = None,
-    cost: given.Cost = None,
-    group: given.Group = None,
-    weight: given.Weight = None,
-    level: given.Level = 0.95,
-    seed: given.Seed = 0,
-    jobs: given.Jobs = None,
+    data: options.Data,
+    target: options.Target,
+    model: options.ModelName = "TreeClassifier",
+    design: options.DesignName = "kfold",
+    folds: options.Folds = 10,
+    repeats: options.Repeats = None,
+    test: options.Test = 1 / 3,
+    positive: options.Positive = None,
+    cost: options.Cost = None,
+    group: options.Group = None,
+    weight: options.Weight = None,
+    level: options.Level = 0.95,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
     save: Annotated[
-        Path | None, typer.Option(help="Write the evaluation there, for sureleaf compare.")
+        Path | None, typer.Option(help="File to save the evaluation to, for sureleaf compare.")
     ] = None,
-    drop: read.Drop = None,
-    delimiter: read.Delimiter = None,
-    encoding: read.Encoding = None,
-    decimal: read.Decimal = None,
-    missing: read.Missing = None,
-    as_json: given.AsJson = False,
+    drop: options.Drop = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Judge a classifier on rows it has not seen, each figure with its interval.
+    """Evaluate a classifier on unseen rows, with an interval for each measure.
 
     For example:
 
@@ -48,36 +47,39 @@ def evaluate(
 
     - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,5;1,0" --json
     """
-    from sureleaf import evaluation as room
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import evaluation_text
+    from sureleaf.evaluation import evaluate as evaluate_model
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
-    given.check_output(save)
-    asked = read_question(
+    options.check_output(save)
+    question = read_question(
         data,
         target,
         group=group,
         weight=weight,
         drop=drop or (),
-        csv=read.csv_format(delimiter, encoding, decimal, missing),
+        csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
-    judged = room.evaluate(
-        read_model(model, asked.X),
-        asked.X,
-        asked.y,
-        design=given.read_design(design, folds, repeats, test),
-        positive=given.read_label(positive, asked.y),
-        cost=None if cost is None else given.read_cost(cost, asked.y),
-        groups=asked.groups,
-        sample_weight=asked.weights,
+    evaluation = evaluate_model(
+        read_model(model, question.X),
+        question.X,
+        question.y,
+        design=options.read_design(design, folds, repeats, test),
+        positive=options.read_label(positive, question.y),
+        cost=None if cost is None else options.read_cost(cost, question.y),
+        groups=question.groups,
+        sample_weight=question.weights,
         n_jobs=jobs,
         random_state=seed,
     )
-    summary = judged.summary(level=level)
+    summary = evaluation.summary(level=level)
     if save is not None:
-        judged.save(save)
+        evaluation.save(save)
     if as_json:
-        show_json(evaluation_text.evaluation_values(judged, summary))
+        show_json(terminal.evaluation_values(evaluation, summary))
     else:
-        show(*evaluation_text.show_evaluation(judged, summary), *given.left_out(asked.n_left_out))
+        show(
+            *terminal.show_evaluation(evaluation, summary),
+            *options.unlabelled_note(question.n_left_out),
+        )

@@ -1,18 +1,18 @@
-"""``sureleaf export``: a saved model for other programs."""
+"""``sureleaf export``: write a saved model in the format of another program."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import output
+from sureleaf.cli import options
+from sureleaf.cli.output import complete_choices
 from sureleaf.errors import InvalidArgumentError, suggestion
 
 __all__ = ["export"]
 
-_FORMS = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
-_ENDS = {
+_FORMATS = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
+_SUFFIXES = {
     ".txt": "rules",
     ".json": "json",
     ".sql": "sql",
@@ -25,27 +25,27 @@ _ENDS = {
 
 
 def export(
-    model: given.SavedModel,
+    model: options.SavedModel,
     to: Annotated[
         str | None,
         typer.Option(
             help="rules, json, sql, python, dot, svg or onnx.",
             metavar="FORMAT",
-            show_default="by the end of --output",
-            autocompletion=output.words(*_FORMS),
+            show_default="by the suffix of --output",
+            autocompletion=complete_choices(*_FORMATS),
         ),
     ] = None,
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="Where to.", metavar="FILE", show_default="standard output"
+            "--output", "-o", help="File to write.", metavar="FILE", show_default="standard output"
         ),
     ] = Path("-"),
     dialect: Annotated[
         str | None,
         typer.Option(
-            help="Of sql: duckdb, sqlite or postgresql.",
-            autocompletion=output.words("duckdb", "sqlite", "postgresql"),
+            help="duckdb, sqlite or postgresql.",
+            autocompletion=complete_choices("duckdb", "sqlite", "postgresql"),
             show_default="duckdb",
             rich_help_panel="SQL",
         ),
@@ -53,18 +53,18 @@ def export(
     table: Annotated[
         str | None,
         typer.Option(
-            help="Of sql: the table with the rows.", show_default="data", rich_help_panel="SQL"
+            help="Name of the table with the rows.", show_default="data", rich_help_panel="SQL"
         ),
     ] = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of sql: column to select too; may be repeated.",
+            help="Column to select, too; may be repeated.",
             metavar="COLUMN",
             rich_help_panel="SQL",
         ),
     ] = None,
-    as_json: given.DoneAsJson = False,
+    as_json: options.SummaryAsJson = False,
 ) -> None:
     """Write a saved model as rules, SQL, Python, JSON, ONNX or a drawing.
 
@@ -78,49 +78,51 @@ def export(
 
     - sureleaf export model.sureleaf -o tree.svg
     """
-    from sureleaf import exports as room
-    from sureleaf.cli.output import finish, show, show_json, standard_output
+    from sureleaf.cli.output import flush, show, show_json, standard_output
     from sureleaf.estimators import load
+    from sureleaf.exports import export as export_model
     from sureleaf.files.atomic_write import atomic_write
 
-    to_screen = str(output) == "-"
-    form = _form(to, output)
-    if not to_screen:
-        given.check_output(output)
-    if as_json and to_screen:
-        raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
-    options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}
-    wanted = {name: value for name, value in options.items() if value is not None}
-    written = room.export(load(model), form, **wanted)
-    content = written.encode() if isinstance(written, str) else written
-    if isinstance(written, str) and not written.endswith("\n"):
+    to_stdout = str(output) == "-"
+    file_format = _read_format(to, output)
+    if not to_stdout:
+        options.check_output(output)
+    if as_json and to_stdout:
+        raise InvalidArgumentError(
+            "--json needs --output: the model and JSON cannot both go to standard output."
+        )
+    sql_options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}
+    chosen = {name: value for name, value in sql_options.items() if value is not None}
+    exported = export_model(load(model), file_format, **chosen)
+    content = exported.encode() if isinstance(exported, str) else exported
+    if isinstance(exported, str) and not exported.endswith("\n"):
         content += b"\n"
-    if to_screen:
+    if to_stdout:
         with standard_output() as file:
             file.write(content)
-        finish()
+        flush()
         return
     with atomic_write(output) as file:
         file.write(content)
     if as_json:
-        show_json({"output": str(output), "format": form, "bytes": len(content)})
+        show_json({"output": str(output), "format": file_format, "bytes": len(content)})
     else:
-        show(f"Written: {output} ({form}, {len(content):,} bytes)")
+        show(f"Written: {output} ({file_format}, {len(content):,} bytes)")
 
 
-def _form(to: str | None, output: Path) -> str:
-    """Give the format asked for, or the one that the output's name ends in."""
+def _read_format(to: str | None, output: Path) -> str:
+    """Return the requested format, or the one of the suffix of the output file."""
     if to is None:
-        to = _ENDS.get(output.suffix.lower())
+        to = _SUFFIXES.get(output.suffix.lower())
         if to is None:
             raise InvalidArgumentError(
-                f"--to must be one of {', '.join(_FORMS)}, or --output end in "
-                f"{', '.join(_ENDS)}; got neither."
+                f"--to must be one of {', '.join(_FORMATS)}, or --output must end in "
+                f"{', '.join(_SUFFIXES)}; got neither."
             )
-    form = "rules" if to == "text" else to
-    if form not in _FORMS:
+    file_format = "rules" if to == "text" else to
+    if file_format not in _FORMATS:
         raise InvalidArgumentError(
-            f"--to must be one of {', '.join(_FORMS)}; got {to!r}."
-            f"{suggestion(to, _FORMS, listed=False)}"
+            f"--to must be one of {', '.join(_FORMATS)}; got {to!r}."
+            f"{suggestion(to, _FORMATS, listed=False)}"
         )
-    return form
+    return file_format

@@ -1,44 +1,42 @@
-"""``sureleaf fit``: a tree grown on a table, and saved."""
+"""``sureleaf fit``: fit a tree to a table and save it."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import options as read
-from sureleaf.cli import options as tree
+from sureleaf.cli import options
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["fit"]
 
 
 def fit(
-    data: given.Data,
-    target: given.Target,
+    data: options.Data,
+    target: options.Target,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="Where to save the model.", metavar="FILE"),
+        typer.Option("--output", "-o", help="File to save the model to.", metavar="FILE"),
     ],
-    criterion: tree.Criterion = None,
-    pruning: tree.Pruning = None,
-    categorical_split: tree.CategoricalSplit = None,
-    max_depth: tree.MaxDepth = None,
-    min_samples_leaf: tree.MinSamplesLeaf = None,
-    leaf_estimate: tree.LeafEstimate = None,
-    bagged: tree.Bagged = None,
-    group: given.Group = None,
-    weight: given.Weight = None,
-    seed: given.Seed = 0,
-    jobs: given.Threads = None,
-    drop: read.Drop = None,
-    delimiter: read.Delimiter = None,
-    encoding: read.Encoding = None,
-    decimal: read.Decimal = None,
-    missing: read.Missing = None,
-    as_json: given.AsJson = False,
+    criterion: options.Criterion = None,
+    pruning: options.Pruning = None,
+    categorical_split: options.CategoricalSplit = None,
+    max_depth: options.MaxDepth = None,
+    min_samples_leaf: options.MinSamplesLeaf = None,
+    leaf_estimate: options.LeafEstimate = None,
+    bagged: options.Bagged = None,
+    group: options.Group = None,
+    weight: options.Weight = None,
+    seed: options.Seed = 0,
+    jobs: options.Threads = None,
+    drop: options.Drop = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Grow a tree on a table and save it, to predict with or to export.
+    """Fit a tree to a table and save it, for predictions or for export.
 
     For example:
 
@@ -49,16 +47,16 @@ def fit(
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
     if bagged is not None and group is not None:
         raise InvalidArgumentError(
-            "--group must be left out with --bagged, whose bags are drawn row by row; got "
-            f"{group!r}. Leave out one of the two."
+            "--group cannot be used with --bagged, because bootstrap samples are drawn row by row; "
+            f"got {group!r}. Leave out one of the two."
         )
-    given.check_output(output)
-    options = {
+    options.check_output(output)
+    parameters = {
         "criterion": criterion,
         "pruning": pruning,
         "categorical_split": categorical_split,
@@ -66,21 +64,21 @@ def fit(
         "min_samples_leaf": min_samples_leaf,
         "leaf_estimate": leaf_estimate,
     }
-    model = tree.make_model(options, bagged=bagged, jobs=jobs, seed=seed)
-    asked = read_question(
+    model = options.make_model(parameters, bagged=bagged, jobs=jobs, seed=seed)
+    question = read_question(
         data,
         target,
         group=group,
         weight=weight,
         drop=drop or (),
-        csv=read.csv_format(delimiter, encoding, decimal, missing),
+        csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
-    more = {} if asked.groups is None else {"groups": asked.groups}
-    model.fit(asked.X, asked.y, sample_weight=asked.weights, **more)
-    values = leaves_text.fit_values(model, asked, target)
+    groups = {} if question.groups is None else {"groups": question.groups}
+    model.fit(question.X, question.y, sample_weight=question.weights, **groups)
+    values = terminal.fit_values(model, question, target)
     model.save(output)
     values["saved"] = str(output)
     if as_json:
         show_json(values)
     else:
-        show(*leaves_text.show_fit(values), *given.left_out(asked.n_left_out))
+        show(*terminal.show_fit(values), *options.unlabelled_note(question.n_left_out))

@@ -1,13 +1,11 @@
-"""``sureleaf leaves``: a tree, and how sure each of its leaves is."""
+"""``sureleaf leaves``: the leaves of a tree, and how sure each one is."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import options as read
-from sureleaf.cli import options as tree
+from sureleaf.cli import options
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["leaves"]
@@ -21,30 +19,34 @@ def leaves(
             metavar="DATA | MODEL",
         ),
     ],
-    target: given.TableTarget = None,
-    confidence: given.Confidence = 0.95,
-    utility: given.Utility = None,
-    most: Annotated[int, typer.Option(help="Leaves shown, those with the most rows.", min=1)] = 20,
+    target: options.TableTarget = None,
+    confidence: options.Confidence = 0.95,
+    utility: options.Utility = None,
+    most: Annotated[
+        int, typer.Option(help="Show this many leaves, those with the most rows.", min=1)
+    ] = 20,
     every: Annotated[bool, typer.Option("--all", help="Show all leaves.")] = False,
-    group: given.Group = None,
-    weight: given.Weight = None,
-    level: given.Level = 0.95,
-    seed: given.Seed = 0,
-    jobs: given.Threads = None,
-    criterion: tree.Criterion = None,
-    pruning: tree.Pruning = None,
-    categorical_split: tree.CategoricalSplit = None,
-    max_depth: tree.MaxDepth = None,
-    min_samples_leaf: tree.MinSamplesLeaf = None,
-    leaf_estimate: tree.LeafEstimate = None,
-    drop: read.Drop = None,
-    delimiter: read.Delimiter = None,
-    encoding: read.Encoding = None,
-    decimal: read.Decimal = None,
-    missing: read.Missing = None,
-    as_json: given.AsJson = False,
+    group: options.Group = None,
+    weight: options.Weight = None,
+    level: options.Level = 0.95,
+    seed: options.Seed = 0,
+    jobs: options.Threads = None,
+    criterion: options.Criterion = None,
+    pruning: options.Pruning = None,
+    categorical_split: options.CategoricalSplit = None,
+    max_depth: options.MaxDepth = None,
+    min_samples_leaf: options.MinSamplesLeaf = None,
+    leaf_estimate: options.LeafEstimate = None,
+    drop: options.Drop = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Grow a tree and say of each leaf how sure it is, on rows it has not seen.
+    """Show the leaves of a tree and how sure each one is on unseen rows.
+
+    The tree is fitted to a table, or read from a saved model.
 
     For example:
 
@@ -57,12 +59,12 @@ def leaves(
     - sureleaf leaves model.sureleaf
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.predictions import is_model, load_tree
     from sureleaf.report.question import read_question
 
     n_left_out = 0
-    options = {
+    parameters = {
         "criterion": criterion,
         "pruning": pruning,
         "categorical_split": categorical_split,
@@ -71,33 +73,38 @@ def leaves(
         "leaf_estimate": leaf_estimate,
     }
     if is_model(data):
-        of_tables = options | {"target": target, "group": group, "weight": weight, "drop": drop}
-        unused = [name for name, value in of_tables.items() if value not in (None, [])]
+        table_options = parameters | {
+            "target": target,
+            "group": group,
+            "weight": weight,
+            "drop": drop,
+        }
+        unused = [name for name, value in table_options.items() if value not in (None, [])]
         if unused:
             raise InvalidArgumentError(
-                f"--{unused[0].replace('_', '-')} goes with a table; {data.name} is a model that "
-                "is fitted already. Leave it out."
+                f"--{unused[0].replace('_', '-')} goes with a table; {data.name} is a fitted "
+                "model. Leave it out."
             )
         model = load_tree(data, "leaves")
     elif target is None:
         raise InvalidArgumentError(
-            f"--target must name the column of {data.name} to predict; got nothing."
+            f"--target must name the column of {data.name} to predict; it was not given."
         )
     else:
-        asked = read_question(
+        question = read_question(
             data,
             target,
             group=group,
             weight=weight,
             drop=drop or (),
-            csv=read.csv_format(delimiter, encoding, decimal, missing),
+            csv=options.csv_format(delimiter, encoding, decimal, missing),
         )
-        model = tree.make_model(options, bagged=None, jobs=jobs, seed=seed)
-        model.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
-        n_left_out = asked.n_left_out
-    found = model.leaves(level=level, confidence=confidence, utility=utility)
+        model = options.make_model(parameters, bagged=None, jobs=jobs, seed=seed)
+        model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
+        n_left_out = question.n_left_out
+    table = model.leaves(level=level, confidence=confidence, utility=utility)
     if as_json:
-        show_json(leaves_text.leaf_values(model, found))
+        show_json(terminal.leaf_values(model, table))
     else:
-        text = leaves_text.show_leaves(model, found, level, None if every else most)
-        show(*text, *given.left_out(n_left_out))
+        text = terminal.show_leaves(model, table, level, None if every else most)
+        show(*text, *options.unlabelled_note(n_left_out))

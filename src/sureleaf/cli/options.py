@@ -1,18 +1,69 @@
-"""The options that say how a table is read, for every command that reads one."""
+"""The options that commands share, and functions that read their values."""
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.cli import output
+from sureleaf.cli.output import complete_choices, complete_column
+from sureleaf.errors import InvalidArgumentError, suggestion
 
 if TYPE_CHECKING:
+    from sureleaf.evaluation.designs import Design
     from sureleaf.files import CsvFormat
 
-__all__ = ["csv_format", "make_model"]
+__all__ = [
+    "check_output",
+    "csv_format",
+    "make_model",
+    "read_cost",
+    "read_design",
+    "read_label",
+    "read_labels",
+    "unlabelled_note",
+]
 
+# ---- the table and its columns -----------------------------------------------------------------
 
-_PANEL = "Reading the table"
+Data = Annotated[
+    Path,
+    typer.Argument(help="A CSV, Parquet or Arrow file, or - for standard input.", metavar="DATA"),
+]
+Target = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column to predict.",
+        metavar="COLUMN",
+        autocompletion=complete_column,
+    ),
+]
+TableTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column to predict; needed with a table.",
+        metavar="COLUMN",
+        autocompletion=complete_column,
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of groups; rows of one group stay together.",
+        metavar="COLUMN",
+        autocompletion=complete_column,
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(help="Column of row weights.", metavar="COLUMN", autocompletion=complete_column),
+]
+
+_READING = "Reading the table"
 
 Drop = Annotated[
     list[str] | None,
@@ -21,17 +72,17 @@ Drop = Annotated[
         "--id",
         help="Column to leave out, such as a row number; may be repeated.",
         metavar="COLUMN",
-        autocompletion=output.column,
-        rich_help_panel=_PANEL,
+        autocompletion=complete_column,
+        rich_help_panel=_READING,
     ),
 ]
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help="What stands between the cells of a CSV file: a character, or its name.",
-        show_default="seen from the file",
-        autocompletion=output.words("comma", "semicolon", "tab", "bar", "space"),
-        rich_help_panel=_PANEL,
+        help="Delimiter of a CSV file: one character, or its name.",
+        show_default="detected",
+        autocompletion=complete_choices("comma", "semicolon", "tab", "bar", "space"),
+        rich_help_panel=_READING,
     ),
 ]
 Encoding = Annotated[
@@ -39,22 +90,24 @@ Encoding = Annotated[
     typer.Option(
         help="Encoding of a CSV file.",
         show_default="utf-8",
-        autocompletion=output.words("utf-8", "utf-16", "windows-1252", "latin-1"),
-        rich_help_panel=_PANEL,
+        autocompletion=complete_choices("utf-8", "utf-16", "windows-1252", "latin-1"),
+        rich_help_panel=_READING,
     ),
 ]
 Decimal = Annotated[
     str | None,
     typer.Option(
-        help="Decimal point of a CSV file: . or ,", show_default="seen", rich_help_panel=_PANEL
+        help="Decimal mark of a CSV file: . or ,",
+        show_default="detected",
+        rich_help_panel=_READING,
     ),
 ]
 Missing = Annotated[
     list[str] | None,
     typer.Option(
-        help="Cell of a CSV file that is missing, such as '?'; may be repeated.",
+        help="Cell of a CSV file that means a missing value, such as '?'; may be repeated.",
         metavar="TEXT",
-        rich_help_panel=_PANEL,
+        rich_help_panel=_READING,
     ),
 ]
 
@@ -62,25 +115,39 @@ Missing = Annotated[
 def csv_format(
     delimiter: str | None, encoding: str | None, decimal: str | None, missing: list[str] | None
 ) -> "CsvFormat":
-    """Put together what is known about a CSV file.
-
-    Examples
-    --------
-    >>> csv_format("tab", None, None, ["?"]).missing
-    ('?',)
-    """
+    """Return the options about a CSV file as one object."""
     from sureleaf.files import CsvFormat
 
     return CsvFormat(delimiter, encoding, decimal, tuple(missing or ()))
 
 
-# The options of a tree, as fit and leaves take them.
+def unlabelled_note(n_rows: int) -> list[str]:
+    """Return the line that counts the rows without a label; no line if there are none."""
+    if not n_rows:
+        return []
+    rows = "1 row without a label is" if n_rows == 1 else f"{n_rows:,} rows without a label are"
+    return [f"! {rows} left out."]
 
-_PANEL_tree_options = "The tree"
+
+# ---- models ------------------------------------------------------------------------------------
+
+SavedModel = Annotated[Path, typer.Argument(help="A model saved by sureleaf fit.", metavar="MODEL")]
+ModelName = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="CLASSIFIER",
+        help="TreeClassifier, BaggedTreesClassifier, or the full name of a classifier of another "
+        "library; parameters may follow in parentheses.",
+    ),
+]
+
+_TREE = "The tree"
 _CRITERIA = ("gain_ratio", "entropy", "gini")
 _PRUNINGS = ("pessimistic", "cost_complexity", "reduced_error", "utility", "none")
-_SPLITS = ("multiway", "subset")
-_ESTIMATES = (
+_CATEGORICAL_SPLITS = ("multiway", "subset")
+_LEAF_ESTIMATES = (
     "auto",
     "frequency",
     "laplace",
@@ -94,91 +161,306 @@ _ESTIMATES = (
 Criterion = Annotated[
     str | None,
     typer.Option(
-        help="What a good split is: gain_ratio, entropy or gini.",
+        help="Split criterion: gain_ratio, entropy or gini.",
         show_default="gain_ratio; bagged: gini",
-        autocompletion=output.words(*_CRITERIA),
-        rich_help_panel=_PANEL_tree_options,
+        autocompletion=complete_choices(*_CRITERIA),
+        rich_help_panel=_TREE,
     ),
 ]
 Pruning = Annotated[
     str | None,
     typer.Option(
-        help="pessimistic, cost_complexity, reduced_error, utility or none.",
+        help="Pruning: pessimistic, cost_complexity, reduced_error, utility or none.",
         show_default="pessimistic; bagged: none",
-        autocompletion=output.words(*_PRUNINGS),
-        rich_help_panel=_PANEL_tree_options,
+        autocompletion=complete_choices(*_PRUNINGS),
+        rich_help_panel=_TREE,
     ),
 ]
 CategoricalSplit = Annotated[
     str | None,
     typer.Option(
-        help="A branch for each category (multiway), or two sets of them (subset).",
+        help="One branch per category (multiway), or two groups of categories (subset).",
         show_default="multiway; bagged: subset",
-        autocompletion=output.words(*_SPLITS),
-        rich_help_panel=_PANEL_tree_options,
+        autocompletion=complete_choices(*_CATEGORICAL_SPLITS),
+        rich_help_panel=_TREE,
     ),
 ]
 MaxDepth = Annotated[
     int | None,
     typer.Option(
-        help="Most splits in a row.", show_default="no limit", rich_help_panel=_PANEL_tree_options
+        help="Largest number of splits from the root to a leaf.",
+        show_default="no limit",
+        rich_help_panel=_TREE,
     ),
 ]
 MinSamplesLeaf = Annotated[
     float | None,
     typer.Option(
-        help="Fewest rows of at least two branches of a split.",
+        help="At least two branches of a split must have this many rows.",
         show_default="2; bagged: 1",
-        rich_help_panel=_PANEL_tree_options,
+        rich_help_panel=_TREE,
     ),
 ]
 LeafEstimate = Annotated[
     str | None,
     typer.Option(
-        help="Counts of a leaf to probabilities: auto, frequency, laplace, m_estimate, ...",
+        help="How the counts of a leaf become probabilities: auto, frequency, laplace, "
+        "m_estimate, ...",
         show_default="auto",
-        autocompletion=output.words(*_ESTIMATES),
-        rich_help_panel=_PANEL_tree_options,
+        autocompletion=complete_choices(*_LEAF_ESTIMATES),
+        rich_help_panel=_TREE,
     ),
 ]
 Bagged = Annotated[
     int | None,
     typer.Option(
-        help="So many fully grown trees on bags of the rows, instead of one.",
+        help="Number of fully grown trees on bootstrap samples, instead of one tree.",
         metavar="TREES",
-        rich_help_panel=_PANEL_tree_options,
+        rich_help_panel=_TREE,
     ),
 ]
 
-
-_GROWN: dict[str, Any] = {
+_BAGGED_TREE: dict[str, Any] = {
     "criterion": "gini",
     "pruning": None,
     "categorical_split": "subset",
     "min_samples_leaf": 1,
     "collapse": False,
 }
-"""How bagged trees are grown where nothing else is asked for."""
+"""The parameters of bagged trees that are not given as options."""
 
 
-def make_model(options: dict[str, Any], *, bagged: int | None, jobs: int | None, seed: int) -> Any:
-    """Make the classifier that was asked for; None in the options is what fits.
+def make_model(
+    parameters: dict[str, Any], *, bagged: int | None, jobs: int | None, seed: int
+) -> Any:
+    """Make the classifier that the options describe.
+
+    Parameters
+    ----------
+    parameters : dict
+        Parameters of the tree; None means the default.
+    bagged : int or None
+        The number of bagged trees; None for a single tree.
+    jobs : int or None
+        The number of threads.
+    seed : int
+        The random state.
+
+    Returns
+    -------
+    TreeClassifier or BaggedTreesClassifier
 
     Examples
     --------
     >>> make_model({"pruning": "none", "criterion": None}, bagged=None, jobs=None, seed=0)
     TreeClassifier(pruning=None, random_state=0)
-    >>> make_model({"max_depth": 3}, bagged=9, jobs=None, seed=0).estimator.criterion
-    'gini'
     """
     from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 
-    chosen = {name: value for name, value in options.items() if value is not None}
+    chosen = {name: value for name, value in parameters.items() if value is not None}
     if chosen.get("pruning") == "none":
         chosen["pruning"] = None
     if bagged is None:
         return TreeClassifier(**chosen, n_jobs=jobs, random_state=seed)
-    tree = TreeClassifier(**_GROWN | chosen) if chosen else None
+    tree = TreeClassifier(**_BAGGED_TREE | chosen) if chosen else None
     return BaggedTreesClassifier(
         estimator=tree, n_estimators=bagged, n_jobs=jobs, random_state=seed
     )
+
+
+# ---- evaluation --------------------------------------------------------------------------------
+
+_DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap", "nested")
+_MEASURES = ("accuracy", "auc", "f_measure", "nce", "quadratic_loss", "cost", "decided_cost")
+
+MeasureName = Annotated[
+    str,
+    typer.Option(
+        "--measure",
+        help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, ...",
+        autocompletion=complete_choices(*_MEASURES),
+    ),
+]
+CostedMeasureName = Annotated[
+    str | None,
+    typer.Option(
+        "--measure",
+        help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, decided_cost (cost "
+        "of the decisions with the least expected cost), ...",
+        show_default="accuracy; with --cost decided_cost",
+        autocompletion=complete_choices(*_MEASURES),
+    ),
+]
+DesignName = Annotated[
+    str,
+    typer.Option(
+        help="kfold, holdout, repeated (hold-outs), leave-one-out, bootstrap or nested.",
+        autocompletion=complete_choices(*_DESIGNS),
+    ),
+]
+Folds = Annotated[int, typer.Option(help="Number of folds of kfold and nested.")]
+Repeats = Annotated[
+    int | None,
+    typer.Option(
+        help="Number of repeats of kfold, repeated and nested, or of bootstrap samples.",
+        show_default="1 for kfold, 10 for repeated and nested, 200 for bootstrap",
+    ),
+]
+Test = Annotated[float, typer.Option(help="Share of the rows to test on.", show_default="1/3")]
+Positive = Annotated[
+    str | None,
+    typer.Option(help="The positive class.", show_default="the second of the sorted classes"),
+]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost matrix: one row per actual class, one number per predicted class, classes "
+        "sorted: '0,5;1,0' or '[[0,5],[1,0]]'; or a file with such rows.",
+        metavar="ROWS|FILE",
+    ),
+]
+Level = Annotated[float, typer.Option(help="Level of the intervals.")]
+Confidence = Annotated[float, typer.Option(help="Flag leaves with a lower confidence.")]
+Utility = Annotated[float | None, typer.Option(help="Flag leaves with a lower utility, too.")]
+
+
+def read_design(name: str, folds: int, repeats: int | None, test: float) -> "Design":
+    """Return the design of this name.
+
+    Examples
+    --------
+    >>> read_design("kfold", 5, 2, 1 / 3)
+    KFold(n_splits=5, repeats=2, stratified=True, resample='none', time_ordered=False)
+    """
+    from sureleaf import designs
+
+    def repeats_or(default: int) -> int:
+        return default if repeats is None else repeats
+
+    makers: dict[str, Any] = {
+        "kfold": lambda: designs.KFold(folds, repeats=repeats_or(1)),
+        "holdout": lambda: designs.Holdout(test),
+        "repeated": lambda: designs.RepeatedHoldout(repeats_or(10), test),
+        "leave-one-out": designs.LeaveOneOut,
+        "bootstrap": lambda: designs.Bootstrap(repeats_or(200)),
+        "nested": lambda: designs.NestedKFold(folds, repeats=repeats_or(10)),
+    }
+    if name not in makers:
+        raise InvalidArgumentError(
+            f"--design must be one of {', '.join(makers)}; got {name!r}."
+            f"{suggestion(name, makers, listed=False)}"
+        )
+    design: Design = makers[name]()
+    return design
+
+
+def read_label(text: str | None, y: Any) -> Any:
+    """Return the label that is written like the text; labels may be numbers or bools."""
+    if text is None:
+        return None
+    labels = _labels_by_text(y)
+    if text not in labels:
+        raise InvalidArgumentError(
+            f"--positive must be a label of the target; got {text!r}.{suggestion(text, labels)}"
+        )
+    return labels[text]
+
+
+def read_labels(text: str, y: Any) -> list[Any]:
+    """Return the labels of a list such as "no,yes"; labels that do not occur stay text."""
+    labels = _labels_by_text(y)
+    return [labels.get(word.strip(), word.strip()) for word in text.split(",")]
+
+
+def _labels_by_text(y: Any) -> dict[str, Any]:
+    return {str(label): label for label in dict.fromkeys(y.tolist())}
+
+
+def read_cost(text: str, y: Any) -> list[list[float]]:
+    """Return the cost matrix in a text ("0,5;1,0" or JSON), or in a file that holds such a text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> read_cost("0,5;1,0", np.array(["bad", "good"]))
+    [[0.0, 5.0], [1.0, 0.0]]
+    """
+    path = Path(text)
+    try:
+        if path.is_file():
+            text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InvalidArgumentError(f"--cost: {path.name} cannot be read: {error}") from None
+    rows = _parse_cost(text.strip())
+    if rows is None:
+        raise InvalidArgumentError(
+            "--cost must have one row per actual class with one number per predicted class, "
+            f"classes sorted, such as '0,5;1,0'; got {text!r}."
+        )
+    names = [str(label) for label in sorted(set(y.tolist()))]
+    widths = {len(row) for row in rows}
+    if len(rows) != len(names) or widths != {len(names)}:
+        n, plural = len(names), "s" if len(rows) > 1 else ""
+        listed = ", ".join([*names[:8], *(["..."] if n > 8 else [])])
+        raise InvalidArgumentError(
+            f"--cost needs {n} rows of {n} numbers: actual {listed} by predicted {listed}; got "
+            f"{len(rows)} row{plural} of {' or '.join(map(str, sorted(widths)))}."
+        )
+    return rows
+
+
+def _parse_cost(text: str) -> list[list[float]] | None:
+    """Return the rows of numbers in a text; None if it holds something else."""
+    try:
+        if text.startswith("["):
+            return [[float(cell) for cell in row] for row in json.loads(text)]
+        lines = [line for line in text.replace("\n", ";").split(";") if line.strip()]
+        return [[float(cell) for cell in line.split(",")] for line in lines] or None
+    except (TypeError, ValueError):
+        return None
+
+
+# ---- running and output ------------------------------------------------------------------------
+
+
+def _check_jobs(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise InvalidArgumentError(
+            "--jobs must be a whole number other than 0; got 0. Use 1 for one core, -1 for all."
+        )
+    return jobs
+
+
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        help="Number of parallel workers.",
+        show_default="1",
+        callback=_check_jobs,
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", help="Number of threads.", show_default="all cores", callback=_check_jobs
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+SummaryAsJson = Annotated[
+    bool, typer.Option("--json", help="Print a summary as JSON; needs --output.")
+]
+
+
+def check_output(path: Path | None) -> None:
+    """Raise an error if a file cannot be written, before the work begins and not after it."""
+    if path is None:
+        return
+    if str(path) == "-":
+        raise InvalidArgumentError("the result is written to a file; got '-'. Name a file.")
+    if not path.parent.is_dir():
+        raise InvalidArgumentError(
+            f"there is no folder {str(path.parent)!r} for {path.name}. Create it first."
+        )

@@ -1,4 +1,4 @@
-"""How a command shows its result: rich text for people, JSON for machines."""
+"""Printing results (rich text for people, JSON for programs), provenance and completion."""
 
 import errno
 import hashlib
@@ -17,25 +17,19 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 __all__ = [
-    "column",
-    "finish",
+    "complete_choices",
+    "complete_column",
+    "flush",
     "repeat_command",
     "sha256",
     "show",
     "show_json",
     "standard_output",
-    "words",
 ]
 
 
 def show(*parts: "RenderableType") -> None:
-    """Print rich text, each part below the one before; colours only on a terminal.
-
-    Examples
-    --------
-    >>> show("[bold]9 rows[/bold]")
-    9 rows
-    """
+    """Print rich text, one part below the other; in colour only on a terminal."""
     from rich.console import Console
 
     console = Console(file=sys.stdout, highlight=False)
@@ -47,78 +41,50 @@ def show(*parts: "RenderableType") -> None:
 
 
 def show_json(result: dict[str, Any]) -> None:
-    """Print one JSON object, in the strict form that every reader takes.
-
-    Examples
-    --------
-    >>> show_json({"rows_needed": 9})
-    {
-      "rows_needed": 9
-    }
-    """
+    """Print one JSON object, without the NaN and Infinity that strict readers reject."""
     _write(json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 @contextmanager
 def standard_output() -> Iterator[BinaryIO]:
-    """Give standard output for bytes; if nobody reads them any more, end without a word.
-
-    Examples
-    --------
-    >>> standard_output().__class__.__name__
-    '_GeneratorContextManager'
-    """
-    finish()
+    """Open standard output for bytes; exit silently if its reader has closed the pipe."""
+    flush()
     stream = sys.stdout.buffer
     try:
         yield stream
         stream.flush()
-    except OSError as problem:
-        if problem.errno == errno.EPIPE:
-            _leave()
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            _exit_silently()
         raise
 
 
-def finish() -> None:
-    """Write what is still buffered.
-
-    Examples
-    --------
-    >>> finish()
-    """
+def flush() -> None:
+    """Write what is still in the buffer."""
     _write("")
 
 
 def _write(text: str) -> None:
-    """Write text; if nobody reads it any more, say ``head`` has seen enough, end without a word."""
+    """Write text; exit silently if the reader (such as ``head``) has closed the pipe."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _leave()
+        _exit_silently()
 
 
-def _leave() -> NoReturn:
-    # What is still buffered would be written at exit, and fail again.
+def _exit_silently() -> NoReturn:
+    # At exit, Python would write the rest of the buffer, and fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)
 
 
-# What a page says so that it can be made again: the command, and which file it read.
+# ---- provenance: the command and the data behind a report --------------------------------------
 
 
 def repeat_command(context: typer.Context, name: str, *files: Path) -> str:
-    """Return the command that does the same again, from the same folder.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace as Some
-    >>> seed = Some(name="seed", opts=["--seed"], default=0)
-    >>> context = Some(command=Some(params=[seed]), params={"seed": 7})
-    >>> repeat_command(context, "report", Path("folder/data.csv"))
-    'sureleaf report folder/data.csv --seed 7'
-    """
-    words = ["sureleaf", name, *map(_told, files)]
+    """Return the command that makes the same report again, without options at their default."""
+    words = ["sureleaf", name, *map(_path_text, files)]
     for option in context.command.params:
         value = context.params.get(option.name or "")
         if not option.opts[0].startswith("-") or option.name == "jobs":
@@ -128,57 +94,42 @@ def repeat_command(context: typer.Context, name: str, *files: Path) -> str:
         if value is True:
             words.append(option.opts[0])
             continue
-        for one in value if isinstance(value, list | tuple) else [value]:
-            words += [option.opts[0], _told(one) if isinstance(one, Path) else str(one)]
+        for single in value if isinstance(value, list | tuple) else [value]:
+            words += [
+                option.opts[0],
+                _path_text(single) if isinstance(single, Path) else str(single),
+            ]
     return shlex.join(words)
 
 
-def _told(file: Path) -> str:
-    """Name a file as it was given; where it is on this machine is nobody's business."""
+def _path_text(file: Path) -> str:
+    """Return a path as it was given, but no absolute one: folders of this machine are private."""
     return file.name if file.is_absolute() else str(file)
 
 
 def sha256(path: Path) -> str | None:
-    """Return the SHA-256 of a file, None of what is no file.
-
-    Examples
-    --------
-    >>> sha256(Path("-")) is None
-    True
-    """
+    """Return the SHA-256 of a file; None for standard input or a pipe."""
     if not path.is_file():
         return None
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# What the shell may complete: names of columns from the file, and words that an option takes.
+# ---- shell completion --------------------------------------------------------------------------
 
 
-def column(incomplete: str) -> list[str]:
-    """Give the columns of the file on the line that start with what is typed.
-
-    Examples
-    --------
-    >>> column("cl")
-    []
-    """
-    for word in _typed():
+def complete_column(incomplete: str) -> list[str]:
+    """Return the columns, of the first file in the command, that start with the typed text."""
+    for word in _typed_words():
         if Path(word).is_file():
-            names = _columns(word)
+            names = _column_names(word)
             if names:
                 return [name for name in names if name.startswith(incomplete)]
     return []
 
 
-def words(*choices: str) -> Callable[[str], list[str]]:
-    """Give the choices that start with what is typed.
-
-    Examples
-    --------
-    >>> words("gini", "entropy")("g")
-    ['gini']
-    """
+def complete_choices(*choices: str) -> Callable[[str], list[str]]:
+    """Return a function that completes the typed text to these choices."""
 
     def complete(incomplete: str) -> list[str]:
         return [choice for choice in choices if choice.startswith(incomplete)]
@@ -186,10 +137,10 @@ def words(*choices: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def _typed() -> list[str]:
-    """Words on the line, as the shell's completion hands them over in the environment.
+def _typed_words() -> list[str]:
+    """Return the words of the command line, which the shell puts into the environment.
 
-    The parsed arguments would not do: a line that ends in ``--target`` is not parsed to its end.
+    The parsed arguments do not suffice: a line that ends in ``--target`` is not parsed to its end.
     """
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
     try:
@@ -198,10 +149,10 @@ def _typed() -> list[str]:
         return line.split()
 
 
-def _columns(path: str) -> tuple[str, ...]:
+def _column_names(path: str) -> tuple[str, ...]:
     from sureleaf.files import column_names
 
     try:
         return column_names(path)
-    except Exception:  # a model, perhaps; and nothing may disturb somebody who is typing
+    except Exception:  # it may be a model; and completion must never disturb somebody who types
         return ()

@@ -1,10 +1,10 @@
-"""``sureleaf plan``: how many rows a node needs, and how many test rows a question."""
+"""``sureleaf plan``: how many rows a node needs, and how many test rows an evaluation."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
@@ -21,7 +21,7 @@ def plan(
         typer.Option(
             "--p-max",
             metavar="P[:P]",
-            help="Probability of the node's more probable class, from 0.5 to 1, or a range of it.",
+            help="Probability of the more probable class of a node, from 0.5 to 1, or a range.",
         ),
     ] = None,
     confidence: Annotated[
@@ -29,51 +29,55 @@ def plan(
         typer.Option(
             "--confidence",
             "-c",
-            help="Wanted chance that the rows' majority is the more probable class.",
-            show_default="0.95 if nothing else is asked",
+            help="Required probability that the majority class of the rows is the more probable "
+            "class.",
+            show_default="0.95 if no other goal is given",
         ),
     ] = None,
     utility: Annotated[
         float | None,
-        typer.Option("--utility", "-u", help="Wanted chance of being right about the next row."),
+        typer.Option(
+            "--utility", "-u", help="Required probability of predicting the next row correctly."
+        ),
     ] = None,
     rows: Annotated[
-        int | None, typer.Option("--rows", "-n", help="Rows that are there: show their levels.")
+        int | None,
+        typer.Option("--rows", "-n", help="Show the levels of a node with this many rows."),
     ] = None,
     bias: Annotated[
         float | None,
-        typer.Option(help="How far estimates of p_max may be off on average, such as 0.01."),
+        typer.Option(help="Largest allowed bias of an estimate of p_max, such as 0.01."),
     ] = None,
     half_width: Annotated[
         float | None,
-        typer.Option(help="Test rows for an interval that is twice as wide as this."),
+        typer.Option(help="Plan test rows for an interval of this half-width."),
     ] = None,
     difference: Annotated[
         float | None,
-        typer.Option(help="Test rows to find such a difference between two error rates."),
+        typer.Option(help="Plan test rows to detect this difference between two error rates."),
     ] = None,
     rate: Annotated[
         float | None,
         typer.Option(
-            help="Error rate expected, the lower of two.",
-            show_default="what needs the most rows",
+            help="Expected error rate; the lower one of two.",
+            show_default="the rate that needs most rows",
         ),
     ] = None,
     discordance: Annotated[
         float | None,
         typer.Option(
-            help="Share of rows that only one of the two gets right.",
-            show_default="as if they erred independently",
+            help="Share of rows that only one of the two models predicts correctly.",
+            show_default="as for independent errors",
         ),
     ] = None,
     independent: Annotated[
-        bool, typer.Option("--independent", help="Each of the two has test rows of its own.")
+        bool, typer.Option("--independent", help="Each of the two models has its own test rows.")
     ] = False,
-    power: Annotated[float, typer.Option(help="Chance of finding the difference.")] = 0.8,
+    power: Annotated[float, typer.Option(help="Probability of detecting the difference.")] = 0.8,
     level: Annotated[float, typer.Option(help="Level of the interval and the test.")] = 0.95,
-    as_json: given.AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Say how many rows a node needs for a level, or how many test rows a question needs.
+    """Compute how many rows a node needs for a level, or how many a test set needs.
 
     For example:
 
@@ -89,27 +93,25 @@ def plan(
 
     - sureleaf plan --difference 0.02 --rate 0.1 --discordance 0.06
     """
-    from sureleaf.report import plan
-    from sureleaf.report.plan import make_plan
+    from sureleaf.report import plan as plan_text
+    from sureleaf.report.plan import make_plan, plan_rows
 
     shown: list[RenderableType] = []
     plain: dict[str, Any] = {}
     if p_max is not None:
         if confidence is None and utility is None and rows is None and bias is None:
             confidence = 0.95
-        made = make_plan(
-            _range(":".join([p_max, *context.args])),  # --p-max 0.7 0.9 is --p-max 0.7:0.9
+        node_plan = make_plan(
+            _read_range(":".join([p_max, *context.args])),  # --p-max 0.7 0.9 is --p-max 0.7:0.9
             confidence=confidence,
             utility=utility,
             rows=rows,
             bias=bias,
         )
-        shown += [*plan.tables(made), f"[bold]{made.answer()}[/bold]"]
-        plain |= made.to_dict()
+        shown += [*plan_text.tables(node_plan), f"[bold]{node_plan.answer()}[/bold]"]
+        plain |= node_plan.to_dict()
     if p_max is None or half_width is not None or difference is not None:
-        from sureleaf.report.plan import plan_rows
-
-        test = plan_rows(
+        test_plan = plan_rows(
             half_width=half_width,
             difference=difference,
             rate=rate,
@@ -118,15 +120,15 @@ def plan(
             power=power,
             level=level,
         )
-        shown += [plan.rows_table(test), f"[bold]{test.answer()}[/bold]"]
-        plain["test_rows"] = test.to_dict()
+        shown += [plan_text.rows_table(test_plan), f"[bold]{test_plan.answer()}[/bold]"]
+        plain["test_rows"] = test_plan.to_dict()
     if as_json:
         show_json(plain)
     else:
         show(*shown)
 
 
-def _range(text: str) -> tuple[float, float]:
+def _read_range(text: str) -> tuple[float, float]:
     """Return the two ends of "0.7:0.9", or of one number twice."""
     try:
         ends = [float(end) for end in text.split(":")]

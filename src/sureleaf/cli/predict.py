@@ -1,4 +1,4 @@
-"""``sureleaf predict``: a saved model, and rows of any number."""
+"""``sureleaf predict``: predict the rows of a file with a saved model."""
 
 import sys
 from contextlib import AbstractContextManager
@@ -7,23 +7,22 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import options as read
-from sureleaf.cli import output
+from sureleaf.cli import options
+from sureleaf.cli.output import complete_column
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["predict"]
 
 
 def predict(
-    model: given.SavedModel,
-    data: given.Data,
+    model: options.SavedModel,
+    data: options.Data,
     output: Annotated[
         Path,
         typer.Option(
             "--output",
             "-o",
-            help="Where to write: .csv, .csv.gz, .parquet or .arrow.",
+            help="File to write: .csv, .csv.gz, .parquet or .arrow.",
             metavar="FILE",
             show_default="CSV to standard output",
         ),
@@ -31,30 +30,30 @@ def predict(
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            help="Column of the data to copy in front, such as a number; may be repeated.",
+            help="Column to copy to the output, such as an ID; may be repeated.",
             metavar="COLUMN",
-            autocompletion=output.column,
+            autocompletion=complete_column,
         ),
     ] = None,
     abstain_below: Annotated[
         float | None,
         typer.Option(
-            help="No prediction for rows of less confidence (bagged trees: agreement).",
+            help="Predict nothing for rows with a lower confidence (bagged trees: agreement).",
             metavar="LEVEL",
         ),
     ] = None,
-    jobs: given.Threads = None,
-    delimiter: read.Delimiter = None,
-    encoding: read.Encoding = None,
-    decimal: read.Decimal = None,
-    missing: read.Missing = None,
-    as_json: given.DoneAsJson = False,
+    jobs: options.Threads = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    as_json: options.SummaryAsJson = False,
 ) -> None:
-    """Predict the rows of a file, however many, each with how sure that is.
+    """Predict the rows of a file and say how sure each prediction is.
 
-    Rows are read, predicted and written some at a time, in their order. Each
-    gets its prediction, the probability of each class, the confidence and
-    utility of its leaf, and the leaf.
+    The file may be of any size: rows are read, predicted and written in
+    batches, in their order. Each row gets its prediction, the probability of
+    each class, the confidence and utility of its leaf, and the leaf.
 
     For example:
 
@@ -69,38 +68,40 @@ def predict(
     from sureleaf.report import predictions
     from sureleaf.table import stream_rows
 
-    to_screen = str(output) == "-"
-    if as_json and to_screen:
-        raise InvalidArgumentError("--json needs --output, so that the two do not mix.")
+    to_stdout = str(output) == "-"
+    if as_json and to_stdout:
+        raise InvalidArgumentError(
+            "--json needs --output: predictions and JSON cannot both go to standard output."
+        )
     if abstain_below is not None and not 0 <= abstain_below <= 1:
-        raise InvalidArgumentError(f"--abstain-below must be from 0 to 1; got {abstain_below}.")
-    if not to_screen:
-        given.check_output(output)
-    kind = predictions.output_format(output)
+        raise InvalidArgumentError(f"--abstain-below must be between 0 and 1; got {abstain_below}.")
+    if not to_stdout:
+        options.check_output(output)
+    file_format = predictions.output_format(output)
     loaded = load(model)
     loaded.n_jobs = jobs
     kept = list(dict.fromkeys(keep or []))
-    known = read.csv_format(delimiter, encoding, decimal, missing)
-    rows = stream_rows(data, loaded.schema_, keep=kept, csv=known)
-    with _opened(output) as file:
-        found = predictions.write_predictions(
+    csv = options.csv_format(delimiter, encoding, decimal, missing)
+    rows = stream_rows(data, loaded.schema_, keep=kept, csv=csv)
+    with _open_output(output) as file:
+        summary = predictions.write_predictions(
             loaded,
             rows,
             file,
-            kind,
+            file_format,
             keep=kept,
             abstain_below=abstain_below,
             shown=sys.stderr.isatty(),
         )
     if as_json:
-        show_json({"output": str(output)} | found.to_dict())
-    elif not to_screen:
-        show(*predictions.show_predicted(found, str(output)))
-    for line in predictions.notes(found):
+        show_json({"output": str(output)} | summary.to_dict())
+    elif not to_stdout:
+        show(*predictions.show_predicted(summary, str(output)))
+    for line in predictions.notes(summary):
         typer.echo(f"sureleaf: note: {line}", err=True)
 
 
-def _opened(output: Path) -> AbstractContextManager[BinaryIO]:
+def _open_output(output: Path) -> AbstractContextManager[BinaryIO]:
     from sureleaf.cli.output import standard_output
     from sureleaf.files.atomic_write import atomic_write
 

@@ -1,34 +1,34 @@
-"""``sureleaf rank``: what each column is worth on its own."""
+"""``sureleaf rank``: rank columns by how well each one predicts alone."""
 
 from typing import Annotated
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import options as read
+from sureleaf.cli import options
 
 __all__ = ["rank"]
 
 
 def rank(
-    data: given.Data,
-    target: given.Target,
+    data: options.Data,
+    target: options.Target,
     training: Annotated[
         bool,
         typer.Option(
-            "--training", help="Levels of the training rows, as the paper has them; they flatter."
+            "--training",
+            help="Compute levels from the training rows, which is too optimistic.",
         ),
     ] = False,
-    seed: given.Seed = 0,
-    jobs: given.Threads = None,
-    drop: read.Drop = None,
-    delimiter: read.Delimiter = None,
-    encoding: read.Encoding = None,
-    decimal: read.Decimal = None,
-    missing: read.Missing = None,
-    as_json: given.AsJson = False,
+    seed: options.Seed = 0,
+    jobs: options.Threads = None,
+    drop: options.Drop = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Rank columns by the levels of a tree that splits once, on that column.
+    """Rank columns by the levels of a tree with a single split on that column.
 
     For example:
 
@@ -38,23 +38,26 @@ def rank(
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.estimators import rank_columns
-    from sureleaf.report import leaves_text
+    from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
-    asked = read_question(
+    question = read_question(
         data,
         target,
         drop=drop or (),
-        csv=read.csv_format(delimiter, encoding, decimal, missing),
+        csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
     ranking = rank_columns(
-        asked.X,
-        asked.y,
+        question.X,
+        question.y,
         levels_from="training" if training else "cross_fit",
         n_jobs=jobs,
         random_state=seed,
     )
     if as_json:
-        show_json(leaves_text.ranking_values(ranking))
+        show_json(terminal.ranking_values(ranking))
     else:
-        show(*leaves_text.show_ranking(ranking, asked.y), *given.left_out(asked.n_left_out))
+        show(
+            *terminal.show_ranking(ranking, question.y),
+            *options.unlabelled_note(question.n_left_out),
+        )

@@ -1,4 +1,4 @@
-"""``sureleaf report``: a table and a target in, the answer and its page out."""
+"""``sureleaf report``: fit a tree to a table and report how far it can be trusted."""
 
 import sys
 from collections.abc import Iterator
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
-from sureleaf.cli import options as read
+from sureleaf.cli import options
 from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import progress_enabled
@@ -22,47 +21,51 @@ __all__ = ["page_path", "report"]
 
 def report(
     context: typer.Context,
-    data: given.Data,
-    target: given.Target,
+    data: options.Data,
+    target: options.Target,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="The page.",
-            show_default="DATA's name with -report.html; none if only --json is given",
+            help="HTML page to write.",
+            show_default="DATA-report.html; no page if only --json is given",
         ),
     ] = None,
     as_json: Annotated[
         Path | None,
-        typer.Option("--json", metavar="FILE", help="Write every number there, too; - prints it."),
+        typer.Option(
+            "--json",
+            metavar="FILE",
+            help="Write all numbers to this JSON file, too; - prints them.",
+        ),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(help="The class looked for.", show_default="the rarest")
+        str | None, typer.Option(help="The positive class.", show_default="the rarest class")
     ] = None,
-    cost: given.Cost = None,
-    group: given.Group = None,
-    weight: given.Weight = None,
-    drop: read.Drop = None,
-    confidence: given.Confidence = 0.95,
-    utility: given.Utility = None,
+    cost: options.Cost = None,
+    group: options.Group = None,
+    weight: options.Weight = None,
+    drop: options.Drop = None,
+    confidence: options.Confidence = 0.95,
+    utility: options.Utility = None,
     margin: Annotated[
         float | None,
         typer.Option(
-            help="Differences of accuracy up to this size count as none.",
-            show_default="0.01, less where a class is rare",
+            help="Differences in accuracy up to this size do not matter.",
+            show_default="0.01; less if a class is rare",
         ),
     ] = None,
-    level: given.Level = 0.95,
-    seed: given.Seed = 0,
+    level: options.Level = 0.95,
+    seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
-    jobs: given.Jobs = None,
-    delimiter: read.Delimiter = None,
-    encoding: read.Encoding = None,
-    decimal: read.Decimal = None,
-    missing: read.Missing = None,
+    jobs: options.Jobs = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
 ) -> None:
-    """Grow a tree and report how far it can be trusted: one page, and every number as JSON.
+    """Fit a tree and report how far it can be trusted, as a page and as JSON.
 
     For example:
 
@@ -78,10 +81,10 @@ def report(
     from sureleaf.report.question import read_question
     from sureleaf.report.request import Origin
 
-    printed = as_json is not None and str(as_json) == "-"
+    prints_json = as_json is not None and str(as_json) == "-"
     page = page_path(data, output, as_json)
-    known = read.csv_format(delimiter, encoding, decimal, missing)
-    asked = read_question(data, target, group=group, weight=weight, drop=drop or (), csv=known)
+    csv = options.csv_format(delimiter, encoding, decimal, missing)
+    question = read_question(data, target, group=group, weight=weight, drop=drop or (), csv=csv)
     origin = Origin(
         target,
         source=data.name,
@@ -90,46 +93,40 @@ def report(
         data_sha256=sha256(data),
         group=group,
         weight=weight,
-        rows_left_out=asked.n_left_out,
+        rows_left_out=question.n_left_out,
         columns_left_out=tuple(drop or []),
     )
-    with _progress(shown=sys.stderr.isatty()) as tell:
-        made = make_report(
-            asked.X,
-            asked.y,
+    with _progress(shown=sys.stderr.isatty()) as progress:
+        result = make_report(
+            question.X,
+            question.y,
             origin=origin,
-            positive=given.read_label(positive, asked.y),
-            cost=None if cost is None else given.read_cost(cost, asked.y),
-            groups=asked.groups,
-            sample_weight=asked.weights,
+            positive=options.read_label(positive, question.y),
+            cost=None if cost is None else options.read_cost(cost, question.y),
+            groups=question.groups,
+            sample_weight=question.weights,
             level=level,
             confidence=confidence,
             utility=utility,
             margin=margin,
             seed=seed,
             n_jobs=jobs,
-            progress=tell,
+            progress=progress,
         )
-    _write(made, page, as_json)
-    if not printed:
-        _show(made, page, as_json, asked.n_left_out)
+    _write(result, page, as_json)
+    if not prints_json:
+        _show(result, page, as_json, question.n_left_out)
 
 
 def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | None:
-    """Return where the page goes; nowhere if only the numbers are asked for.
-
-    Examples
-    --------
-    >>> str(page_path(Path("data.csv"), None, None)), page_path(Path("data.csv"), None, Path("-"))
-    ('data-report.html', None)
-    """
+    """Return the file of the page; None if only JSON is requested."""
     if output is None and as_json is None:
         name = "standard-input" if str(data) == "-" else data.name.split(".")[0] or data.stem
         output = Path(f"{name}-report.html")
     for path in (output, as_json):
         if path is None or (path is as_json and str(path) == "-"):
             continue
-        given.check_output(path)
+        options.check_output(path)
         if path.absolute() == data.absolute():
             raise InvalidArgumentError(f"the report must not overwrite the data; got {path}.")
     return output
@@ -137,14 +134,14 @@ def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | N
 
 @contextmanager
 def _progress(*, shown: bool) -> Iterator["Progress | None"]:
-    """Draw a bar with the stage and the time left, if somebody watches."""
+    """Draw a bar with the stage and the remaining time, on a terminal."""
     if not shown:
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    # Bars of the work within would be drawn over this one.
+    # Bars of the work inside would be drawn over this one.
     with (
         progress_enabled(False),
         Progress(
@@ -159,34 +156,25 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
         yield lambda stage, share: bar.update(task, description=stage, completed=share)
 
 
-def _write(made: Any, page: Path | None, as_json: Path | None) -> None:
+def _write(result: Any, page: Path | None, as_json: Path | None) -> None:
     from sureleaf.cli.output import show_json
 
     if as_json is not None:
         if str(as_json) == "-":
-            show_json(made.to_dict())
+            show_json(result.to_dict())
         else:
-            made.to_json(as_json)
+            result.to_json(as_json)
     if page is not None:
-        made.to_html(page)
+        result.to_html(page)
 
 
-def _show(made: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:
-    from rich.table import Table
+def _show(result: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:
     from rich.text import Text
 
     from sureleaf.cli.output import show
+    from sureleaf.report.terminal import show_report
 
-    headline, *others = made.sentences
-    tones = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
-    sentences = made.document["answer"]["sentences"]
-    shown: list[Any] = [Text(headline, style="bold"), ""]
-    for text, one in zip(others, sentences, strict=True):
-        bullet = Table.grid(padding=(0, 1, 0, 0))
-        bullet.add_row(Text("•", tones[one["tone"]]), Text(text))
-        shown.append(bullet)
-    shown += [Text(f"! {w['text']}", style="yellow") for w in made.document["data"]["warnings"][:8]]
-    shown += given.left_out(n_left_out)
-    shown.append("")
+    shown: list[Any] = [*show_report(result.document)]
+    shown += [*options.unlabelled_note(n_left_out), ""]
     shown += [Text(f"Report: {path}") for path in (page, as_json) if path is not None]
     show(*shown)

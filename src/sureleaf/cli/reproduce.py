@@ -1,11 +1,11 @@
-"""``sureleaf reproduce``: a source document recomputed, cell by cell."""
+"""``sureleaf reproduce``: recompute the figures of a source document."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sureleaf.cli import evaluation_options as given
+from sureleaf.cli import options
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
@@ -29,22 +29,22 @@ def reproduce(
             "--part",
             "-p",
             metavar="NAME",
-            help="The same for a part without a number, by its name.",
+            help="Show this part, by its name, cell by cell; may be repeated.",
         ),
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Draw the figures there, as SVG and PNG."),
+        typer.Option(metavar="DIR", help="Folder to draw the figures into, as SVG and PNG."),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where the data sets of chawla2006 are."),
+        typer.Option(metavar="DIR", help="Folder with the data sets of chawla2006."),
     ] = None,
-    as_json: given.AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Recompute a source document and say of every printed figure what it is.
+    """Recompute a source document and compare every printed figure.
 
-    It agrees with the document's own definition, comes from another
+    Each figure agrees with the definition in the document, comes from another
     computation (which is named), or is a misprint.
 
     For example:
@@ -63,28 +63,30 @@ def reproduce(
     """
     if document == "chawla2006":
         if table or part:
-            raise InvalidArgumentError("chawla2006 has no --table and no --part. Leave them out.")
+            raise InvalidArgumentError(
+                "--table and --part do not go with chawla2006. Leave them out."
+            )
         _run_study(data, figures, as_json=as_json)
         return
     if data is not None:
         raise InvalidArgumentError(
-            f"--data goes with chawla2006 alone; got it with {document!r}. Leave it out."
+            f"--data goes with chawla2006 only; got it with {document!r}. Leave it out."
         )
-    from sureleaf import reproduce as room
+    from sureleaf import reproduce as documents
     from sureleaf.reproduce import text
 
-    found = room.reproduce(document)
+    found = documents.reproduce(document)
     names = [f"table {number}" for number in table or []] + (part or [])
     if names:
         found = found.only(names)
-    drawn = [str(path) for path in room.draw_figures(document, figures)] if figures else []
+    drawn = [str(path) for path in documents.draw_figures(document, figures)] if figures else []
     if as_json:
         show_json(found.to_dict() | ({"figures": drawn} if figures else {}))
     elif names:
         for one in found.parts:
-            show(*text.cell_by_cell(one), "")
+            show(*text.part_text(one), "")
     else:
-        show("", *text.summary(found))
+        show("", *text.summary_text(found))
         last = found.parts[-1].name
         show(f'[dim]Cell by cell: sureleaf reproduce {document} --part "{last}"[/dim]')
     if drawn and not as_json:
@@ -94,11 +96,11 @@ def reproduce(
 def _run_study(data: Path | None, figures: Path | None, *, as_json: bool) -> None:
     """Run the experiment of chawla2006 again: directions are compared, not digits."""
     from sureleaf.reproduce import chawla2006
-    from sureleaf.reproduce.chawla2006.text import told
+    from sureleaf.reproduce.chawla2006.text import study_text
 
     study = chawla2006.reproduce(data)
     drawn = [str(path) for path in chawla2006.draw_figures(figures, study)] if figures else []
     if as_json:
         show_json(study.to_dict() | ({"figures": drawn} if figures else {}))
     else:
-        show(*told(study), *(f"Drawn: {path}" for path in drawn))
+        show(*study_text(study), *(f"Drawn: {path}" for path in drawn))

@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, gammaln, rel_entr
 
-from sureleaf.arguments import FloatArray, Numbers, as_given, broadcast, chance, rows
+from sureleaf.arguments import (
+    FloatArray,
+    Numbers,
+    broadcast,
+    check_rows,
+    check_unit_interval,
+    scalar_or_array,
+)
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.nodes import confidence as equal_cost_confidence
 from sureleaf.levels.plurality import class_confidence, class_utility
@@ -76,9 +83,11 @@ def threshold_confidence(n: ArrayLike, p: ArrayLike, threshold: ArrayLike) -> Nu
     0.52
     """
     n_rows, p_class, cut = broadcast(
-        n=rows("n", n), p=chance("p", p), threshold=chance("threshold", threshold)
+        n=check_rows("n", n),
+        p=check_unit_interval("p", p),
+        threshold=check_unit_interval("threshold", threshold),
     )
-    return as_given(_threshold_confidence(n_rows, p_class, cut))
+    return scalar_or_array(_threshold_confidence(n_rows, p_class, cut))
 
 
 def _threshold_confidence(n: FloatArray, p: FloatArray, threshold: FloatArray) -> FloatArray:
@@ -146,7 +155,9 @@ def threshold_utility(n: ArrayLike, p: ArrayLike, threshold: ArrayLike) -> Numbe
     True
     """
     n_rows, p_class, cut = broadcast(
-        n=rows("n", n), p=chance("p", p), threshold=chance("threshold", threshold)
+        n=check_rows("n", n),
+        p=check_unit_interval("p", p),
+        threshold=check_unit_interval("threshold", threshold),
     )
     sure = _threshold_confidence(n_rows, p_class, cut)
     for_it, against = 2 * (1 - cut) * p_class, 2 * cut * (1 - p_class)
@@ -154,7 +165,7 @@ def threshold_utility(n: ArrayLike, p: ArrayLike, threshold: ArrayLike) -> Numbe
     value = worst + (best - worst) * sure
     larger = np.maximum(p_class, 1.0 - p_class)
     equal = (1.0 - larger) + (2.0 * larger - 1.0) * sure  # the arithmetic of (6), bit for bit
-    return as_given(np.where(cut == 0.5, equal, value))
+    return scalar_or_array(np.where(cut == 0.5, equal, value))
 
 
 def decision_sample_size(
@@ -179,7 +190,9 @@ def decision_sample_size(
     >>> decision_sample_size([0.53, 0.2], 1 / 6)
     array([  4., 398.])
     """
-    p_class, cut = broadcast(p=chance("p", p), threshold=chance("threshold", threshold))
+    p_class, cut = broadcast(
+        p=check_unit_interval("p", p), threshold=check_unit_interval("threshold", threshold)
+    )
     if not 0.5 <= confidence < 1.0:
         raise InvalidArgumentError(
             f"confidence must be at least 0.5 and below 1; got {confidence!r}. "
@@ -189,7 +202,7 @@ def decision_sample_size(
         _stable_rows(float(a), float(b), confidence)
         for a, b in zip(p_class.ravel(), cut.ravel(), strict=True)
     ]
-    return as_given(np.array(flat, dtype=np.float64).reshape(p_class.shape))
+    return scalar_or_array(np.array(flat, dtype=np.float64).reshape(p_class.shape))
 
 
 def _stable_rows(p: float, threshold: float, level: float) -> float:
@@ -320,11 +333,11 @@ def decision_confidence(n: ArrayLike, probabilities: ArrayLike, cost: ArrayLike)
         value = _threshold_confidence(
             n_rows.ravel(), classes[:, 1], np.full(len(classes), rule.threshold)
         )
-        return as_given(value.reshape(n_rows.shape))
+        return scalar_or_array(value.reshape(n_rows.shape))
     chosen = _decision_probabilities(n_rows.ravel(), classes, rule)
     cheapest = _is_cheapest(classes @ rule.regret)
     sure = (chosen * cheapest).sum(axis=1) / cheapest.sum(axis=1)
-    return as_given(sure.reshape(n_rows.shape))
+    return scalar_or_array(sure.reshape(n_rows.shape))
 
 
 def decision_utility(n: ArrayLike, probabilities: ArrayLike, cost: ArrayLike) -> Numbers:
@@ -359,12 +372,12 @@ def decision_utility(n: ArrayLike, probabilities: ArrayLike, cost: ArrayLike) ->
     chosen = _decision_probabilities(n_rows.ravel(), classes, rule)
     if_wrong = classes @ (rule.regret.sum(axis=1) / (len(rule.regret) - 1))
     saving = if_wrong - (chosen * (classes @ rule.regret)).sum(axis=1)
-    return as_given(saving.reshape(n_rows.shape))
+    return scalar_or_array(saving.reshape(n_rows.shape))
 
 
 def _nodes(n: ArrayLike, probabilities: ArrayLike, n_classes: int) -> tuple[FloatArray, FloatArray]:
     """Rows in the broadcast shape, and one row of class probabilities per node."""
-    n_rows, classes = rows("n", n), np.asarray(probabilities, dtype=np.float64)
+    n_rows, classes = check_rows("n", n), np.asarray(probabilities, dtype=np.float64)
     if classes.ndim == 0 or classes.shape[-1] != n_classes:
         raise InvalidArgumentError(
             f"probabilities must have one entry per class of the cost matrix, {n_classes}; "

@@ -1,13 +1,14 @@
-"""Plots as scikit-learn's displays have them: an object with the numbers, then `plot`."""
+"""Plots in the form of scikit-learn's displays: an object with the numbers, then `plot`."""
 
-from sureleaf.plots.comparison_display import ComparisonDisplay, RanksDisplay
+from sureleaf.plots.comparison_displays import ComparisonDisplay, RanksDisplay
 from sureleaf.plots.display import Display
-from sureleaf.plots.learning_curve_display import LearningCurveDisplay
-from sureleaf.plots.leaves_display import LeavesDisplay
+from sureleaf.plots.evaluation_displays import (
+    LearningCurveDisplay,
+    ReliabilityDisplay,
+    RocDisplay,
+)
 from sureleaf.plots.levels_display import LevelsDisplay
-from sureleaf.plots.reliability_display import ReliabilityDisplay
-from sureleaf.plots.roc_display import RocDisplay
-from sureleaf.plots.tree_display import TreeDisplay
+from sureleaf.plots.tree_displays import LeavesDisplay, TreeDisplay
 
 __all__ = [
     "ComparisonDisplay",

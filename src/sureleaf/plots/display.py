@@ -1,8 +1,8 @@
-"""What all displays share: numbers first, then `plot`, as scikit-learn's displays have it."""
+"""The base class of all displays, and the style and files of their figures."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from sureleaf.errors import MissingPackageError
 from sureleaf.files.atomic_write import atomic_write
@@ -17,70 +17,126 @@ __all__ = [
     "GREEN",
     "GREY",
     "INK",
+    "NOTE",
     "RED",
     "Display",
-    "dress",
+    "new_axes",
+    "new_figure",
     "percent",
-    "picture",
     "save",
+    "style_axes",
 ]
 
-
-# How every picture of Sureleaf looks: paper, pens, and files that come out the same each time.
-
-# Told apart by people who do not see red and green, and in grey print (Okabe and Ito, 2008).
+# Distinguishable with colour blindness and in grey print (Okabe and Ito, 2008, Color Universal
+# Design).
 INK, BLUE, RED, GREEN, GREY = "#1b1b1b", "#0072b2", "#d55e00", "#009e73", "#9a9a9a"
+NOTE = "#5f5f5f"
 COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#8a6d00", "#56b4e9", INK)
-"""For things that stand side by side, in this order."""
+"""Colours of curves or classes in one figure, in this order."""
 
 
-def picture(
-    title: str, subtitle: str = "", *, width: float = 7.5, height: float = 4.6
-) -> "tuple[Figure, Axes]":
-    """Return an empty figure with one pair of axes, without touching matplotlib's state.
+class Display:
+    """A result object with the numbers of a figure, and a method that draws it.
 
-    Parameters
+    Subclasses are frozen dataclasses. They define `_heading` and `_draw`, and `figure_size` if
+    they need another size.
+
+    Attributes
     ----------
-    title, subtitle : str
-        What is seen, and below it in grey how to read it.
-    width, height : float
-        In inches.
-
-    Raises
-    ------
-    MissingPackageError
-        If matplotlib is not installed.
+    ax_ : matplotlib.axes.Axes
+        Where the display was drawn; set by `plot`.
+    figure_ : matplotlib.figure.Figure
+        The figure of these axes.
 
     Examples
     --------
-    >>> figure, axes = picture("Levels")
-    >>> axes.get_title(loc="left")
-    'Levels'
+    >>> from sureleaf.plots import Display
+    >>> class Dot(Display):
+    ...     def _heading(self):
+    ...         return "A dot", "at the origin"
+    ...
+    ...     def _draw(self, axes):
+    ...         axes.plot([0], [0], "o")
+    >>> from matplotlib.figure import Figure
+    >>> len(Dot().plot(ax=Figure().add_subplot()).ax_.lines)
+    1
     """
+
+    ax_: "Axes"
+    figure_: "Figure"
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new pyplot figure by default.
+
+        Returns
+        -------
+        Display
+            The display itself, with `ax_` and `figure_`.
+
+        Raises
+        ------
+        MissingPackageError
+            If matplotlib is not installed.
+        """
+        axes = self._new_pyplot_axes() if ax is None else ax
+        style_axes(axes, *self._heading())
+        self._draw(axes)
+        # The numbers are frozen; the axes are not part of them.
+        object.__setattr__(self, "ax_", axes)
+        object.__setattr__(self, "figure_", axes.figure)
+        return self
+
+    def figure_size(self) -> tuple[float, float]:
+        """Return width and height in inches."""
+        return 7.5, 4.6
+
+    def _heading(self) -> tuple[str, str]:
+        """Return the title, and a subtitle that says how to read the figure."""
+        raise NotImplementedError
+
+    def _draw(self, axes: "Axes") -> None:
+        """Draw the numbers into axes that already have the title."""
+        raise NotImplementedError
+
+    def _new_pyplot_axes(self) -> "Axes":
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise _matplotlib_is_missing() from None
+        figure = pyplot.figure(figsize=self.figure_size(), layout="constrained", facecolor="white")
+        return figure.add_subplot()
+
+
+def _matplotlib_is_missing() -> MissingPackageError:
+    return MissingPackageError(
+        "plots need matplotlib, which is not installed. Install it with: pip install matplotlib"
+    )
+
+
+def new_figure(width: float = 7.5, height: float = 4.6) -> "Figure":
+    """Return an empty figure that pyplot does not manage; sizes are in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingPackageError(
-            "drawing needs matplotlib, which is not installed. "
-            "Install it with: pip install matplotlib"
-        ) from None
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        raise _matplotlib_is_missing() from None
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def new_axes(title: str, subtitle: str = "") -> "tuple[Figure, Axes]":
+    """Return a new figure with styled axes."""
+    figure = new_figure()
     axes = figure.add_subplot()
-    dress(axes, title, subtitle)
+    style_axes(axes, title, subtitle)
     return figure, axes
 
 
-def dress(axes: "Axes", title: str, subtitle: str = "") -> None:
-    """Give axes the title and the quiet frame that every picture has.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().add_subplot()
-    >>> dress(axes, "Levels", "by rows")
-    >>> axes.get_title(loc="left")
-    'Levels'
-    """
+def style_axes(axes: "Axes", title: str, subtitle: str = "") -> None:
+    """Set title, subtitle, frame and grid."""
     axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=INK, pad=28)
     axes.annotate(
         subtitle,
@@ -89,7 +145,7 @@ def dress(axes: "Axes", title: str, subtitle: str = "") -> None:
         xytext=(0, 14),
         textcoords="offset points",
         fontsize=8.5,
-        color="#5f5f5f",
+        color=NOTE,
     )
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(GREY)
@@ -99,19 +155,11 @@ def dress(axes: "Axes", title: str, subtitle: str = "") -> None:
 
 
 def save(figure: "Figure", directory: Path, name: str) -> Iterator[Path]:
-    """Write a figure as SVG and PNG, and yield the two paths.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     [path.suffix for path in save(picture("Levels")[0], Path(directory), "levels")]
-    ['.svg', '.png']
-    """
+    """Write a figure as SVG and PNG, and yield the two paths."""
     import matplotlib
 
     directory.mkdir(parents=True, exist_ok=True)
-    # Without a date and with fixed names inside, the same numbers give the same file.
+    # Without a date and with fixed identifiers, the same numbers give the same file.
     with matplotlib.rc_context({"svg.hashsalt": name}):
         for suffix, metadata in ((".svg", {"Date": None}), (".png", {"Software": None})):
             path = directory / f"{name}{suffix}"
@@ -120,81 +168,6 @@ def save(figure: "Figure", directory: Path, name: str) -> Iterator[Path]:
             yield path
 
 
-class Display:
-    """Base of frozen dataclasses that hold the numbers of a plot and draw it.
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-        Where it was drawn; there after `plot`.
-    figure_ : matplotlib.figure.Figure
-        The figure of these axes.
-
-    Examples
-    --------
-    >>> from sureleaf.plots.display import picture
-    >>> class Dot(Display):
-    ...     def _title(self):
-    ...         return "A dot", ""
-    ...
-    ...     def _draw(self, axes):
-    ...         axes.plot([0], [0], "o")
-    >>> len(Dot().plot(ax=picture("")[1]).ax_.lines)
-    1
-    """
-
-    ax_: "Axes"
-    figure_: "Figure"
-
-    def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to; by default a new figure of pyplot.
-
-        Returns
-        -------
-        Display
-            Itself, with `ax_` and `figure_`.
-        """
-        axes = self._new_axes() if ax is None else ax
-        dress(axes, *self._title())
-        self._draw(axes)
-        # The numbers are frozen; where they were drawn is no part of them.
-        object.__setattr__(self, "ax_", axes)
-        object.__setattr__(self, "figure_", axes.figure)
-        return self
-
-    def _new_axes(self) -> "Axes":
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise MissingPackageError(
-                "plots need matplotlib, which is not installed. "
-                "Install it with: pip install matplotlib"
-            ) from None
-        figure = pyplot.figure(figsize=self._size(), layout="constrained", facecolor="white")
-        return figure.add_subplot()
-
-    def _size(self) -> tuple[float, float]:
-        """Width and height in inches."""
-        return 7.5, 4.6
-
-    def _title(self) -> tuple[str, str]:
-        raise NotImplementedError
-
-    def _draw(self, axes: Any) -> None:
-        raise NotImplementedError
-
-
-def percent(share: float) -> str:
-    """Write a share in per cent as short as it is told.
-
-    Examples
-    --------
-    >>> percent(0.954), percent(1.0)
-    ('95 %', '100 %')
-    """
-    return f"{100 * share:.0f} %"
+def percent(proportion: float) -> str:
+    """Format a proportion as a whole percentage, for labels with little space."""
+    return f"{100 * proportion:.0f} %"

@@ -1,4 +1,13 @@
-"""Confidence and utility against the number of rows, for one's own splits (Figures 1 and 2)."""
+"""Confidence and utility of competing splits, by the number of rows.
+
+These are Figures 1 and 2 of the reference, for a model or table of the user. Equation numbers are
+those of the reference.
+
+References
+----------
+Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats 7(4), 1209-1225.
+https://doi.org/10.3390/stats7040071
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +19,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier, rank_columns
 from sureleaf.levels import tree_levels
-from sureleaf.plots.display import COLOURS, GREY, INK, Display
+from sureleaf.plots.display import COLOURS, GREY, INK, NOTE, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,23 +30,23 @@ __all__ = ["LevelsDisplay"]
 FloatArray = NDArray[np.float64]
 
 _POINTS = 120
-_PENS: tuple[Any, ...] = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2)), "-", (0, (9, 2)))
+_LINE_STYLES: tuple[Any, ...] = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2)), "-", (0, (9, 2)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelsDisplay(Display):
-    """A level of competing splits by the rows of the tree: where each begins to pay.
+    """A level of competing splits, by the number of rows of the tree.
 
     Parameters
     ----------
     level : {"confidence", "utility"}
         Equation (10) or (11).
     n : ndarray of float64
-        Rows of the tree.
+        Numbers of rows.
     curves : dict of str to ndarray
-        The level of each split at these rows.
+        Name of a split -> its level at each number of rows.
     n_now : float
-        Rows there are now.
+        The current number of rows.
     source : str
         What is compared, in words.
 
@@ -62,7 +71,7 @@ class LevelsDisplay(Display):
     def from_estimator(
         cls, model: TreeClassifier, *, level: str = "utility", n_max: float | None = None
     ) -> Self:
-        """Compare a tree with itself cut shorter: no split, the first split, two deep, ...
+        """Compare a tree with the same tree cut at smaller depths.
 
         Parameters
         ----------
@@ -71,22 +80,23 @@ class LevelsDisplay(Display):
         level : {"confidence", "utility"}
             Which level.
         n_max : float, optional
-            Up to how many rows; four times those that there are by default.
+            Largest number of rows; four times the current number by default.
 
         Returns
         -------
         LevelsDisplay
         """
         _check(level, model)
-        stated, tree = model._levels(), model.tree_
+        levels, tree = model._levels(), model.tree_
         weight = tree.class_counts.sum(axis=1)
         groups = {}
         for depth in _depths(tree.depth):
             ends = (tree.node_depth == depth) | (tree.is_leaf & (tree.node_depth < depth))
             nodes = np.flatnonzero(ends & (weight > 0))
             name = _depth_name(depth, tree.depth, len(nodes))
-            groups[name] = (weight[nodes], np.maximum(stated.probability[nodes], 0.5))
-        return cls._of(groups, level, float(weight[0]), n_max, "a tree and the same tree cut short")
+            groups[name] = (weight[nodes], np.maximum(levels.probability[nodes], 0.5))
+        source = "a tree and the same tree cut at smaller depths"
+        return cls._from_groups(groups, level, float(weight[0]), n_max, source)
 
     @classmethod
     def from_columns(
@@ -98,14 +108,14 @@ class LevelsDisplay(Display):
         level: str = "utility",
         n_max: float | None = None,
     ) -> Self:
-        """Compare single splits on columns: by default no split and the four best columns.
+        """Compare single splits on columns; by default no split and the four best columns.
 
         Parameters
         ----------
         X, y : table and labels
             As for `rank_columns`, with two classes.
         columns : sequence of str, optional
-            Which ones.
+            Names of the columns.
         level, n_max
             As for `from_estimator`.
 
@@ -119,23 +129,22 @@ class LevelsDisplay(Display):
         unknown = [name for name in chosen if name not in names]
         if unknown:
             raise InvalidArgumentError(
-                f"columns must be names of columns of X; got {unknown[0]!r}. It has: "
+                f"columns must be names of columns of X; got {unknown[0]!r}. X has: "
                 f"{', '.join(names[:12])}."
             )
-        whole = TreeClassifier(max_depth=0).fit(X, y)
-        _check(level, whole)
-        n_rows = float(whole.leaf_counts_.n.sum())
-        share = float(whole.leaf_counts_.counts.max() / n_rows)
+        root = TreeClassifier(max_depth=0).fit(X, y)
+        _check(level, root)
+        n_rows = float(root.leaf_counts_.n.sum())
+        share = float(root.leaf_counts_.counts.max() / n_rows)
         groups = {"no split": (np.array([n_rows]), np.array([share]))}
         for name in chosen:
-            model = _split_on(name, X, y, whole)
-            found = model.leaves()
-            held = found.n > 0
-            groups[name] = (found.n[held], np.maximum(found.probability[held], 0.5))
-        return cls._of(groups, level, n_rows, n_max, "one split on a column")
+            leaves = _split_on(name, X, y, root).leaves()
+            has_rows = leaves.n > 0
+            groups[name] = (leaves.n[has_rows], np.maximum(leaves.probability[has_rows], 0.5))
+        return cls._from_groups(groups, level, n_rows, n_max, "one split on a column")
 
     @classmethod
-    def _of(
+    def _from_groups(
         cls,
         groups: dict[str, tuple[FloatArray, FloatArray]],
         level: str,
@@ -143,9 +152,10 @@ class LevelsDisplay(Display):
         n_max: float | None,
         source: str,
     ) -> Self:
-        most = max(n_max or 4 * n_now, 10)
-        n = np.unique(np.rint(np.geomspace(1, most, _POINTS)))
-        n = np.unique(n + (n % 2 == 0))  # an even row adds nothing to an undivided node, (5)
+        largest = max(n_max or 4 * n_now, 10)
+        n = np.unique(np.rint(np.geomspace(1, largest, _POINTS)))
+        # By (5) an even number of rows gives a node the level of one row less.
+        n = np.unique(n + (n % 2 == 0))
         curves = {
             name: np.asarray(getattr(tree_levels(n, rows / rows.sum(), p), level), dtype=float)
             for name, (rows, p) in groups.items()
@@ -153,37 +163,36 @@ class LevelsDisplay(Display):
         return cls(level, n, curves, n_now, source)
 
     def best(self) -> list[tuple[float, str]]:
-        """From how many rows on which of the splits has the highest level.
+        """Return the split with the highest level, and the number of rows from which it is.
 
         Returns
         -------
         list of (rows, name)
-            Ascending; the first is the best from one row on.
+            Ascending by rows; the first entry starts at one row.
         """
         table = np.array(list(self.curves.values()))
         names = list(self.curves)
-        # Rounding must not change the winner: of equal ones the first, the simplest, is kept.
+        # Rounding must not change the winner: among equal splits the first is the simplest.
         winner = (table >= table.max(axis=0) - 1e-9).argmax(axis=0)
         changes = np.flatnonzero(np.diff(winner, prepend=-1))
-        return [(float(self.n[at]), names[winner[at]]) for at in changes]
+        return [(float(self.n[index]), names[winner[index]]) for index in changes]
 
-    def _size(self) -> tuple[float, float]:
+    def figure_size(self) -> tuple[float, float]:
+        """Return a size with space for the names on the right."""
         return 8.4, 4.8
 
-    def _title(self) -> tuple[str, str]:
-        # Of winners in turn, the last change is what a reader acts on.
-        changes = self.best()
-        start, name = changes[-1]
-        told = f"highest: {name}" if start <= 1 else f"highest from {start:,.0f} rows on: {name}"
-        return f"Level of {self.level} by rows", f"{self.source.capitalize()}; {told}."
+    def _heading(self) -> tuple[str, str]:
+        start, name = self.best()[-1]
+        best = f"highest: {name}" if start <= 1 else f"highest from {start:,.0f} rows on: {name}"
+        return f"Level of {self.level} by rows", f"{self.source.capitalize()}; {best}."
 
     def _draw(self, axes: "Axes") -> None:
         ends = []
-        for place, (name, curve) in enumerate(self.curves.items()):
-            colour = INK if place == 0 else COLOURS[(place - 1) % (len(COLOURS) - 1)]
-            pen = "-" if place == 0 else _PENS[(place - 1) % len(_PENS)]
-            width = 2.8 if place == 0 else 2.0
-            axes.plot(self.n, curve, color=colour, linestyle=pen, linewidth=width, label=name)
+        for index, (name, curve) in enumerate(self.curves.items()):
+            colour = INK if index == 0 else COLOURS[(index - 1) % (len(COLOURS) - 1)]
+            style = "-" if index == 0 else _LINE_STYLES[(index - 1) % len(_LINE_STYLES)]
+            width = 2.8 if index == 0 else 2.0
+            axes.plot(self.n, curve, color=colour, linestyle=style, linewidth=width, label=name)
             ends.append((float(curve[-1]), name, colour))
         low = min(float(curve.min()) for curve in self.curves.values())
         high = max(float(curve.max()) for curve in self.curves.values())
@@ -202,7 +211,7 @@ class LevelsDisplay(Display):
             textcoords="offset points",
             ha="right",
             fontsize=8.5,
-            color="#5f5f5f",
+            color=NOTE,
         )
         _name_ends(axes, ends)
         axes.set_xlabel("rows of the tree")
@@ -210,14 +219,14 @@ class LevelsDisplay(Display):
 
 
 def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
-    """Write each curve's name at its right end, moved apart where ends are close."""
+    """Write the name of each curve at its right end, without overlaps."""
     low, high = axes.get_ylim()
     apart = (high - low) * 0.062
     ordered = sorted(ends, reverse=True)
     heights: list[float] = []
     for end, _, _ in ordered:
         heights.append(min(end, heights[-1] - apart) if heights else end)
-    lift = max(0.0, low + apart / 2 - heights[-1])  # none below the frame
+    lift = max(0.0, low + apart / 2 - heights[-1])  # keeps the last name inside the frame
     for height, (end, name, colour) in zip(heights, ordered, strict=True):
         axes.annotate(
             name,
@@ -245,13 +254,13 @@ def _check(level: str, model: Any) -> None:
         raise InvalidArgumentError(f"level must be 'confidence' or 'utility'; got {level!r}.")
     if len(model.classes_) != 2:
         raise InvalidArgumentError(
-            f"levels by rows, (10) and (11), are of two classes; the model has "
-            f"{len(model.classes_)}. Merge classes, or look at the leaves (LeavesDisplay)."
+            f"model must have two classes for levels by rows, equations (10) and (11); got "
+            f"{len(model.classes_)} classes. Merge classes, or use LeavesDisplay."
         )
 
 
 def _depths(deepest: int) -> list[int]:
-    """No split, one, two and three deep, and the whole tree."""
+    """Return depths 0 to 3 and the depth of the whole tree."""
     return [depth for depth in (0, 1, 2, 3) if depth < deepest] + [deepest]
 
 
@@ -262,14 +271,15 @@ def _depth_name(depth: int, deepest: int, n_nodes: int) -> str:
     return f"{whole}, {n_nodes} leaves"
 
 
-def _split_on(name: str, X: Any, y: Any, whole: TreeClassifier) -> TreeClassifier:
+def _split_on(name: str, X: Any, y: Any, root: TreeClassifier) -> TreeClassifier:
+    """Fit a tree with one split on a column; `root` has the names of all columns."""
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
-    place = [column.name for column in whole.schema_.columns].index(name)
+    index = [column.name for column in root.schema_.columns].index(name)
     if isinstance(frame, nw.DataFrame):
-        column = frame.select(frame.columns[place]).to_native()
+        column = frame.select(frame.columns[index]).to_native()
     else:
-        column = [[row[place]] for row in np.asarray(X, dtype=object)]
+        column = [[row[index]] for row in np.asarray(X, dtype=object)]
     model = TreeClassifier(max_depth=1, pruning=None, collapse=False, random_state=0)
     return model.fit(column, y)

@@ -1,4 +1,4 @@
-"""The models that are judged over the same folds: this tree, simpler, larger and other ones."""
+"""The models that are evaluated over the same folds: the report's tree and its baselines."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,44 +14,163 @@ from sureleaf.evaluation import Evaluation, KFold, evaluate
 from sureleaf.report.request import Budget, Progress, ReportRequest
 from sureleaf.table import EncodedTable
 
-__all__ = ["SHORT", "Model", "as_numbers", "judge_all", "most_categories", "plain_tree"]
+__all__ = [
+    "MAX_SHORT_DEPTH",
+    "EvaluatedModel",
+    "evaluate_models",
+    "max_categories",
+    "numeric_matrix",
+    "report_tree",
+]
+
+MAX_SHORT_DEPTH = 3
+"""Depth of the short tree."""
+N_BAGGED_TREES = 30
+MAX_CATEGORIES = 50
+MAX_CELLS = 100_000_000
+"""Cells of all indicator columns together: 400 MB."""
 
 
-# A table as numbers for classifiers of other libraries: one column a frequent category.
-
-MOST_CATEGORIES = 50
-MOST_CELLS = 100_000_000
-"""Of all categories together: 400 MB."""
+def report_tree(request: ReportRequest, **options: Any) -> TreeClassifier:
+    """Return the tree of the report, unfitted, with other options if any are given."""
+    return TreeClassifier(weights="importance", n_jobs=request.n_jobs, **options)
 
 
-def most_categories(table: EncodedTable) -> int:
-    """Return how many categories of a column get a column of their own, the most frequent ones.
+@dataclass(frozen=True, eq=False)
+class EvaluatedModel:
+    """A classifier of the comparison with its evaluation.
 
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> most_categories(read_table([[1.5, "b"], [None, "a"]]))
-    50
+    Attributes
+    ----------
+    name, description : str
+    n_leaves : int or None
+        None if the model is not one tree.
+    evaluation : Evaluation
     """
+
+    name: str
+    description: str
+    n_leaves: int | None
+    evaluation: Evaluation
+
+
+def evaluate_models(
+    request: ReportRequest,
+    table: EncodedTable,
+    n_leaves: int,
+    positive: Any,
+    budget: Budget,
+    start_stage: Progress,
+) -> tuple[EvaluatedModel, ...]:
+    """Evaluate the tree, which has n_leaves, and then every baseline over the same folds."""
+    design = KFold(budget.folds, repeats=budget.repeats)
+    models = []
+    for (name, description, leaves, estimator, X), share in zip(
+        _candidates(request, table, n_leaves), (0.05, 0.1, 0.11, 0.17, 0.23, 0.58), strict=True
+    ):
+        start_stage(f"Cross-validating: {name}", share)
+        evaluation = evaluate(
+            estimator,
+            X,
+            request.y,
+            design=design,
+            positive=positive,
+            cost=request.cost,
+            groups=request.groups,
+            sample_weight=request.weights,
+            random_state=request.seed,
+        )
+        models.append(EvaluatedModel(name, description, leaves, evaluation))
+    return tuple(models)
+
+
+def _candidates(
+    request: ReportRequest, table: EncodedTable, n_leaves: int
+) -> list[tuple[str, str, int | None, Any, Any]]:
+    """Name, description, leaves, estimator and table of each model."""
+    matrix = numeric_matrix(table)
+    short = report_tree(request, max_depth=MAX_SHORT_DEPTH)
+    unpruned = report_tree(request, pruning=None, collapse=False)
+    sklearn_tree = DecisionTreeClassifier(random_state=request.seed)
+    return [
+        (
+            "this tree",
+            "the tree of this report, pruned like C4.5",
+            n_leaves,
+            report_tree(request),
+            table,
+        ),
+        (
+            "majority class",
+            "always predicts the most frequent class",
+            1,
+            DummyClassifier(strategy="most_frequent"),
+            matrix[:, :1],
+        ),
+        (
+            "short tree",
+            f"the same kind of tree, at most {MAX_SHORT_DEPTH} levels deep",
+            _fitted(request, short, table).tree_.n_leaves,
+            short,
+            table,
+        ),
+        (
+            "unpruned tree",
+            "the same kind of tree, not pruned",
+            _fitted(request, unpruned, table).tree_.n_leaves,
+            unpruned,
+            table,
+        ),
+        (
+            "bagged trees",
+            f"{N_BAGGED_TREES} unpruned trees, each grown on a bootstrap sample of the rows; their "
+            "mean probability decides",
+            None,
+            BaggedTreesClassifier(n_estimators=N_BAGGED_TREES, n_jobs=request.n_jobs),
+            table,
+        ),
+        (
+            "scikit-learn's tree",
+            "scikit-learn's DecisionTreeClassifier with its defaults; the "
+            f"{max_categories(table)} most frequent categories of each column become 0/1 columns",
+            int(_fitted(request, sklearn_tree, matrix).get_n_leaves()),
+            DecisionTreeClassifier(),
+            matrix,
+        ),
+    ]
+
+
+def _fitted(request: ReportRequest, estimator: Any, X: Any) -> Any:
+    """Fit a copy on all rows, to count its leaves."""
+    if request.weights is None:
+        return clone(estimator).fit(X, request.y)
+    return clone(estimator).fit(X, request.y, sample_weight=request.weights)
+
+
+# The table as numbers, for classifiers of other libraries.
+
+
+def max_categories(table: EncodedTable) -> int:
+    """Return how many categories per column get a 0/1 column: the most frequent ones."""
     n_columns = sum(column.kind == "categorical" for column in table.schema.columns)
-    fit = MOST_CELLS // max(1, n_columns * table.n_rows)
-    return max(2, min(MOST_CATEGORIES, fit))
+    fitting = MAX_CELLS // max(1, n_columns * table.n_rows)
+    return max(2, min(MAX_CATEGORIES, fitting))
 
 
-def as_numbers(table: EncodedTable) -> NDArray[np.float32]:
-    """Return numbers as they are (NaN missing) and 0/1 columns for categories.
+def numeric_matrix(table: EncodedTable) -> NDArray[np.float32]:
+    """Return numbers as they are (NaN is missing) and 0/1 columns for categories.
 
-    The categories of all rows are known beforehand; a column that is 0 in all training rows
-    tells a classifier nothing.
+    The categories of all rows are known beforehand. A column that is 0 in all training rows gives
+    a classifier no information.
 
     Examples
     --------
     >>> from sureleaf.table import read_table
-    >>> as_numbers(read_table([[1.5, "b"], [None, "a"]])).tolist()
+    >>> numeric_matrix(read_table([[1.5, "b"], [None, "a"]])).tolist()
     [[1.5, 0.0, 1.0], [nan, 1.0, 0.0]]
     """
     parts: list[NDArray[np.float32]] = []
-    most = most_categories(table)
+    most = max_categories(table)
     for column, values in zip(table.schema.columns, table.columns, strict=True):
         if column.kind == "categorical":
             counts = np.bincount(values[values >= 0], minlength=len(column.categories))
@@ -61,148 +180,7 @@ def as_numbers(table: EncodedTable) -> NDArray[np.float32]:
             numbers = values.astype(np.float64)
             if column.is_coded:
                 numbers = np.where(values < 0, np.nan, numbers)
-            # scikit-learn takes no infinities and no numbers beyond float32
+            # scikit-learn accepts neither infinities nor numbers beyond float32
             largest = float(np.finfo(np.float32).max)
             parts.append(np.clip(numbers, -largest, largest).astype(np.float32)[:, None])
     return np.hstack(parts) if parts else np.zeros((table.n_rows, 1), dtype=np.float32)
-
-
-N_TREES = 30
-SHORT = 3
-"""Questions in a row of the short tree."""
-
-
-def plain_tree(asked: ReportRequest, **options: Any) -> TreeClassifier:
-    """Return the tree of the report, unfitted, with other options if any.
-
-    Examples
-    --------
-    >>> plain_tree(ReportRequest([[1], [2]], ["a", "b"]), max_depth=3)
-    TreeClassifier(max_depth=3, weights='importance')
-    """
-    return TreeClassifier(weights="importance", n_jobs=asked.n_jobs, **options)
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """A classifier of the comparison: its name, what it is, and how it was judged.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> judged = evaluate(DummyClassifier(), [[1], [2], [3], [4]], [0, 0, 1, 1], design=KFold(2))
-    >>> Model("majority class", "always says the same", 1, judged).n_leaves
-    1
-    """
-
-    name: str
-    what: str
-    n_leaves: int | None
-    judged: Evaluation
-
-
-def judge_all(
-    asked: ReportRequest,
-    table: EncodedTable,
-    n_leaves: int,
-    positive: Any,
-    effort: Budget,
-    tell: Progress,
-) -> tuple[Model, ...]:
-    """Judge every model over the same folds, this tree first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sureleaf.table import read_table
-    >>> rows = np.arange(40).reshape(-1, 1)
-    >>> asked = ReportRequest(rows, np.array(["a"] * 20 + ["b"] * 20))
-    >>> effort = Budget(2, 1, 2, 2, 2)
-    >>> found = judge_all(asked, read_table(rows), 2, "b", effort, lambda stage, share: None)
-    >>> [model.name for model in found][:3]
-    ['this tree', 'majority class', 'short tree']
-    """
-    design = KFold(effort.folds, repeats=effort.repeats)
-    models = []
-    for (name, what, leaves, estimator, X), share in zip(
-        _plan(asked, table, n_leaves), (0.05, 0.1, 0.11, 0.17, 0.23, 0.58), strict=True
-    ):
-        tell(f"Cross-validating: {name}", share)
-        judged = evaluate(
-            estimator,
-            X,
-            asked.y,
-            design=design,
-            positive=positive,
-            cost=asked.cost,
-            groups=asked.groups,
-            sample_weight=asked.weights,
-            random_state=asked.seed,
-        )
-        models.append(Model(name, what, leaves, judged))
-    return tuple(models)
-
-
-def _plan(
-    asked: ReportRequest, table: EncodedTable, n_leaves: int
-) -> list[tuple[str, str, int | None, Any, Any]]:
-    """Name, description, leaves, estimator and table of each model."""
-    numbers = as_numbers(table)
-    short = plain_tree(asked, max_depth=SHORT)
-    unpruned = plain_tree(asked, pruning=None, collapse=False)
-    scikit = DecisionTreeClassifier(random_state=asked.seed)
-    encoded = (
-        "scikit-learn's DecisionTreeClassifier with its defaults; each of a column's "
-        f"{most_categories(table)} most frequent categories is a column of its own"
-    )
-    return [
-        (
-            "this tree",
-            "the tree of this report, pruned as C4.5 does",
-            n_leaves,
-            plain_tree(asked),
-            asked.X,
-        ),
-        (
-            "majority class",
-            "always says the most frequent class",
-            1,
-            DummyClassifier(strategy="most_frequent"),
-            numbers[:, :1],
-        ),
-        (
-            "short tree",
-            "the same, with three questions in a row at most",
-            _fit(asked, short, asked.X).tree_.n_leaves,
-            short,
-            asked.X,
-        ),
-        (
-            "unpruned tree",
-            "the same, not pruned",
-            _fit(asked, unpruned, asked.X).tree_.n_leaves,
-            unpruned,
-            asked.X,
-        ),
-        (
-            "bagged trees",
-            f"{N_TREES} unpruned trees grown on bootstraps of the rows; their mean decides",
-            None,
-            BaggedTreesClassifier(n_estimators=N_TREES, n_jobs=asked.n_jobs),
-            asked.X,
-        ),
-        (
-            "scikit-learn's tree",
-            encoded,
-            int(_fit(asked, scikit, numbers).get_n_leaves()),
-            DecisionTreeClassifier(),
-            numbers,
-        ),
-    ]
-
-
-def _fit(asked: ReportRequest, estimator: Any, X: Any) -> Any:
-    """Fit a copy on all rows, for its number of leaves."""
-    if asked.weights is None:
-        return clone(estimator).fit(X, asked.y)
-    return clone(estimator).fit(X, asked.y, sample_weight=asked.weights)

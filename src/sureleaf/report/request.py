@@ -1,15 +1,12 @@
-"""What a report is asked for."""
+"""What a report is requested for: the table, the options, the budget, and where rows come from."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-__all__ = ["Budget", "Origin", "Progress", "ReportRequest", "effort_for"]
-
-
-# How much is computed for how many rows: all of it for small tables, less for large ones.
+__all__ = ["Budget", "Origin", "Progress", "ReportRequest", "budget_for"]
 
 
 @dataclass(frozen=True)
@@ -18,19 +15,16 @@ class Budget:
 
     Attributes
     ----------
-    folds, repeats : int
-        Of the cross-validation that all models share.
-    bootstraps : int
-        For the .632+ error.
-    curve_repeats : int
-        For the learning curve.
-    band_draws : int
-        For the band around the ROC curve.
-
-    Examples
-    --------
-    >>> effort_for(57, 57).repeats, effort_for(48842, 48842).repeats
-    (5, 1)
+    folds
+        Folds of the cross-validation that all models share.
+    repeats
+        Repeats of that cross-validation.
+    bootstraps
+        Bootstrap samples for the .632+ error.
+    curve_repeats
+        Repeats of the learning curve.
+    band_draws
+        Bootstrap samples for the band around the ROC curve.
     """
 
     folds: int
@@ -41,80 +35,34 @@ class Budget:
 
 
 _BY_ROWS = (
-    # rows up to, folds, repeats, bootstraps, repeats of the curve, draws of the band
+    # up to this many rows, a report gets this budget
     (300, Budget(10, 5, 100, 20, 1000)),
     (3_000, Budget(10, 3, 100, 20, 1000)),
     (20_000, Budget(10, 1, 50, 10, 500)),
     (200_000, Budget(10, 1, 25, 5, 200)),
 )
-_MOST = Budget(5, 1, 10, 3, 100)
+_LARGEST_TABLES = Budget(5, 1, 10, 3, 100)
 
 
-def effort_for(n_rows: int, n_units: int) -> Budget:
-    """Return what a table of so many rows gets; units are its groups, or rows without any.
+def budget_for(n_rows: int, n_units: int) -> Budget:
+    """Return the default budget; units are groups, or rows if there are no groups.
 
     Examples
     --------
-    >>> effort_for(1000, 1000).folds, effort_for(1000, 4).folds
-    (10, 4)
+    >>> budget_for(57, 57).repeats, budget_for(48842, 48842).repeats, budget_for(1000, 4).folds
+    (5, 1, 4)
     """
-    found = next((effort for most, effort in _BY_ROWS if n_rows <= most), _MOST)
-    folds = min(found.folds, n_units)
-    return Budget(folds, found.repeats, found.bootstraps, found.curve_repeats, found.band_draws)
+    budget = next((budget for most, budget in _BY_ROWS if n_rows <= most), _LARGEST_TABLES)
+    return replace(budget, folds=min(budget.folds, n_units))
 
 
 Progress = Callable[[str, float], None]
-"""Gets the name of the stage that begins, and the share of the work that is done."""
-
-
-@dataclass(frozen=True, eq=False)
-class ReportRequest:
-    """What a report is asked for.
-
-    Attributes
-    ----------
-    X, y : table and labels
-    groups, weights : array-like or None
-    positive : label or None
-        None is the rarest class.
-    cost : array or None
-        ``cost[actual][predicted]``, classes sorted.
-    level, confidence, margin : float
-        Of intervals; wanted of leaves; difference of accuracy that counts as none.
-    utility : float or None
-        Wanted of leaves.
-    seed : int
-    n_jobs : int or None
-    effort : Budget or None
-        None is what the number of rows calls for.
-
-    Examples
-    --------
-    >>> ReportRequest([[1], [2]], ["a", "b"]).margin
-    0.01
-    """
-
-    X: Any
-    y: Any
-    groups: Any = None
-    weights: Any = None
-    positive: Any = None
-    cost: ArrayLike | None = None
-    level: float = 0.95
-    confidence: float | None = 0.95
-    utility: float | None = None
-    margin: float = 0.01
-    seed: int = 0
-    n_jobs: int | None = None
-    effort: Budget | None = None
-
-
-# Where the rows of a report come from.
+"""Receives the name of the stage that begins, and the share of the work that is done."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a report says of its source besides the rows.
+    """Where the rows come from.
 
     Attributes
     ----------
@@ -123,18 +71,15 @@ class Origin:
     source : str or None
         Name of the file.
     title, command : str or None
+        Title of the report, and the command that makes it again.
     data_sha256 : str or None
-        Of the file.
+        Hash of the file.
     group, weight : str or None
-        Names of the columns of groups and weights.
+        Names of the columns with groups and weights.
     rows_left_out : int
         Rows without a label.
     columns_left_out : tuple of str
-
-    Examples
-    --------
-    >>> Origin("class", source="data.csv").rows_left_out
-    0
+        Columns that the user dropped.
     """
 
     target: str = "target"
@@ -146,3 +91,49 @@ class Origin:
     weight: str | None = None
     rows_left_out: int = 0
     columns_left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ReportRequest:
+    """A table, its labels, and the options of a report.
+
+    Attributes
+    ----------
+    X, y : table and labels
+    origin : Origin
+    groups, weights : array-like or None
+    positive : label or None
+        None is the rarest class.
+    cost : array or None
+        ``cost[actual][predicted]``, classes sorted.
+    level : float
+        Level of all intervals.
+    confidence, utility : float or None
+        Leaves below these levels are flagged.
+    margin : float
+        Differences in accuracy up to this size do not count.
+    seed : int
+    n_jobs : int or None
+    budget : Budget or None
+        None is the default for the number of rows.
+    """
+
+    X: Any
+    y: Any
+    origin: Origin = field(default_factory=Origin)
+    groups: Any = None
+    weights: Any = None
+    positive: Any = None
+    cost: ArrayLike | None = None
+    level: float = 0.95
+    confidence: float | None = 0.95
+    utility: float | None = None
+    margin: float = 0.01
+    seed: int = 0
+    n_jobs: int | None = None
+    budget: Budget | None = None
+
+    @property
+    def command(self) -> str:
+        """How to make the report again."""
+        return self.origin.command or f"make_report(X, y, seed={self.seed})"

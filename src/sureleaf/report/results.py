@@ -1,11 +1,14 @@
-"""Everything that a report is computed from: one fit, and the same folds for every model."""
+"""Everything that the sections of a report are computed from.
+
+The table is encoded once. One fit and one set of folds serve all sections.
+"""
 
 import math
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, SureleafError
 from sureleaf.estimators import TreeClassifier
@@ -18,141 +21,138 @@ from sureleaf.evaluation import (
     learning_curve,
 )
 from sureleaf.model.leaf_table import LeafTable
-from sureleaf.report.baselines import Model, judge_all, plain_tree
-from sureleaf.report.request import Budget, Progress, ReportRequest, effort_for
+from sureleaf.report.baselines import EvaluatedModel, evaluate_models, report_tree
+from sureleaf.report.request import Budget, Progress, ReportRequest, budget_for
 from sureleaf.table import EncodedTable, read_table
 
-__all__ = ["ReportResults", "gather"]
+__all__ = ["ReportResults", "compute_results"]
 
 
 @dataclass(frozen=True, eq=False)
 class ReportResults:
     """What all sections are computed from.
 
-    Examples
-    --------
-    >>> rows, labels = [[i] for i in range(40)], np.array(["a"] * 20 + ["b"] * 20)
-    >>> found = gather(ReportRequest(np.array(rows), labels, effort=Budget(2, 1, 2, 2, 2)))
-    >>> found.n_rows, [model.name for model in found.models][:2]
-    (40, ['this tree', 'majority class'])
+    Attributes
+    ----------
+    request : ReportRequest
+    budget : Budget
+        The requested one, or the default for the number of rows.
+    table : EncodedTable
+    tree : TreeClassifier
+        Fitted on all rows.
+    leaves : LeafTable
+    models : tuple of EvaluatedModel
+        The tree first, then the baselines.
+    bootstrap : BootstrapError or str
+        The text says why there is none.
+    curve : LearningCurve or str
+        The text says why there is none.
     """
 
-    asked: ReportRequest
-    effort: Budget
+    request: ReportRequest
+    budget: Budget
     table: EncodedTable
     tree: TreeClassifier
     leaves: LeafTable
-    models: tuple[Model, ...]
+    models: tuple[EvaluatedModel, ...]
     bootstrap: BootstrapError | str
     curve: LearningCurve | str
-    seconds: float
 
     @property
-    def judged(self) -> Evaluation:
-        """The tree's own evaluation."""
-        return self.models[0].judged
+    def evaluation(self) -> Evaluation:
+        """The evaluation of the tree."""
+        return self.models[0].evaluation
 
     @property
     def labels(self) -> list[str]:
         """Class labels as text."""
-        return [str(label) for label in self.judged.classes.tolist()]
+        return [str(label) for label in self.evaluation.classes.tolist()]
 
     @property
     def n_rows(self) -> int:
         """Rows with a label."""
-        return len(self.judged.truth)
+        return len(self.evaluation.truth)
 
     @property
-    def row_weights(self) -> Any:
+    def row_weights(self) -> NDArray[np.float64]:
         """Weight of each row, 1 without weights."""
-        weights = self.judged.weights
+        weights = self.evaluation.weights
         return np.ones(self.n_rows) if weights is None else weights
 
 
-def gather(asked: ReportRequest, progress: Progress | None = None) -> ReportResults:
-    """Fit, judge, bootstrap and grow; the slow part of a report.
-
-    Examples
-    --------
-    >>> stages = []
-    >>> rows, labels = np.arange(40).reshape(-1, 1), np.array(["a"] * 20 + ["b"] * 20)
-    >>> asked = ReportRequest(rows, labels, effort=Budget(2, 1, 2, 2, 2))
-    >>> found = gather(asked, lambda stage, share: stages.append(stage))
-    >>> stages[:2]
-    ['Reading the columns', 'Growing the tree']
-    """
-    tell = progress or (lambda stage, share: None)
-    start = time.perf_counter()
-    tell("Reading the columns", 0.0)
-    table = read_table(asked.X, estimator="make_report")
-    positive = _rarest(asked.y) if asked.positive is None else asked.positive
-    n_units = table.n_rows if asked.groups is None else len(set(np.asarray(asked.groups).tolist()))
-    effort = asked.effort or effort_for(table.n_rows, n_units)
+def compute_results(request: ReportRequest, progress: Progress | None = None) -> ReportResults:
+    """Fit, evaluate, bootstrap and draw the learning curve: the slow part of a report."""
+    start_stage = progress or (lambda stage, share: None)
+    start_stage("Reading the columns", 0.0)
+    table = read_table(request.X, estimator="make_report")
+    positive = _rarest_class(request.y) if request.positive is None else request.positive
+    groups = request.groups
+    n_units = table.n_rows if groups is None else len(set(np.asarray(groups).tolist()))
     if n_units < 2:
         raise InvalidArgumentError(
-            "rows must be two at least, and so must groups, so that some can train and others "
-            f"test; got {n_units}."
+            "X must have at least two rows, and at least two groups if there are groups, so that "
+            f"some can train and others test; got {n_units}. Give more rows."
         )
-    tell("Growing the tree", 0.02)
-    tree = plain_tree(asked, random_state=asked.seed)
-    tree.fit(asked.X, asked.y, sample_weight=asked.weights, groups=asked.groups)
-    leaves = tree.leaves(level=asked.level, confidence=asked.confidence, utility=asked.utility)
-    models = judge_all(asked, table, tree.tree_.n_leaves, positive, effort, tell)
-    tell("Bootstrapping the error", 0.68)
-    bootstrap = _bootstrap(asked, effort)
-    tell("Growing the learning curve", 0.83)
-    curve = _curve(asked, table.n_rows, len(tree.classes_), effort, positive)
-    tell("Writing it down", 0.95)
-    return ReportResults(
-        asked, effort, table, tree, leaves, models, bootstrap, curve, time.perf_counter() - start
+    budget = request.budget or budget_for(table.n_rows, n_units)
+    start_stage("Growing the tree", 0.02)
+    tree = report_tree(request, random_state=request.seed)
+    tree.fit(table, request.y, sample_weight=request.weights, groups=groups)
+    leaves = tree.leaves(
+        level=request.level, confidence=request.confidence, utility=request.utility
     )
+    models = evaluate_models(request, table, tree.tree_.n_leaves, positive, budget, start_stage)
+    start_stage("Estimating the error by bootstrap", 0.68)
+    bootstrap = _bootstrap(request, table, budget)
+    start_stage("Computing the learning curve", 0.83)
+    curve = _curve(request, table, len(tree.classes_), budget, positive)
+    start_stage("Writing the report", 0.95)
+    return ReportResults(request, budget, table, tree, leaves, models, bootstrap, curve)
 
 
-def _rarest(y: Any) -> Any:
-    """Of the classes the rarest, on ties the last: the one that is looked for, as a rule."""
-    labels = np.asarray(y)
-    values, counts = np.unique(labels, return_counts=True)
-    rarest = np.flatnonzero(counts == counts.min())[-1]
-    return values[rarest].item() if hasattr(values[rarest], "item") else values[rarest]
+def _rarest_class(y: Any) -> Any:
+    """Return the rarest class, the last one on ties: usually the class of interest."""
+    classes, counts = np.unique(np.asarray(y), return_counts=True)
+    rarest = classes[np.flatnonzero(counts == counts.min())[-1]]
+    return rarest.item() if hasattr(rarest, "item") else rarest
 
 
-def _bootstrap(asked: ReportRequest, effort: Budget) -> BootstrapError | str:
-    if asked.groups is not None:
-        return "rows come in groups, and the bootstrap draws single rows"
+def _bootstrap(request: ReportRequest, table: EncodedTable, budget: Budget) -> BootstrapError | str:
+    if request.groups is not None:
+        return "There is no bootstrap estimate: rows come in groups, and it resamples single rows."
     try:
         return bootstrap_error(
-            plain_tree(asked),
-            asked.X,
-            asked.y,
-            n_bootstraps=effort.bootstraps,
-            sample_weight=asked.weights,
-            random_state=asked.seed,
+            report_tree(request),
+            table,
+            request.y,
+            n_bootstraps=budget.bootstraps,
+            sample_weight=request.weights,
+            random_state=request.seed,
         )
     except SureleafError as problem:
-        return str(problem)
+        return f"There is no bootstrap estimate: {problem}"
 
 
 def _curve(
-    asked: ReportRequest, n_rows: int, n_classes: int, effort: Budget, positive: Any
+    request: ReportRequest, table: EncodedTable, n_classes: int, budget: Budget, positive: Any
 ) -> LearningCurve | str:
-    train = n_rows * 2 // 3
+    train = table.n_rows * 2 // 3
     start = max(10, 3 * n_classes, train // 32)
     if train < 2.5 * start:
-        return f"{n_rows} rows are too few to see how accuracy grows with rows"
-    # Even steps up to all rows, five sizes at least: the law has three parameters.
+        return f"{table.n_rows} rows are too few for a learning curve."
+    # Even steps up to all rows, with at least five sizes: the power law has three parameters.
     factor = (1.01 * train / start) ** (1 / max(4, round(math.log2(train / start))))
     try:
         return learning_curve(
-            plain_tree(asked),
-            asked.X,
-            asked.y,
+            report_tree(request),
+            table,
+            request.y,
             schedule=Geometric(start, factor),
-            repeats=effort.curve_repeats,
-            level=asked.level,
+            repeats=budget.curve_repeats,
+            level=request.level,
             positive=positive,
-            groups=asked.groups,
-            sample_weight=asked.weights,
-            random_state=asked.seed,
+            groups=request.groups,
+            sample_weight=request.weights,
+            random_state=request.seed,
         )
     except InvalidArgumentError as problem:
         return str(problem)

@@ -1,49 +1,80 @@
-"""Tables of numbers on a terminal: one look for every command."""
+"""Text on a terminal: tables, small plots, and what the commands print.
+
+Each ``show_`` function yields sentences and tables; each ``_values`` function returns plain values
+for ``--json``.
+"""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich import box
+from rich.console import RenderableType
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-__all__ = ["interval_bar", "number_table", "sparkline"]
+from sureleaf.formatting import count_of, interval, level_percent, listed, percent
+from sureleaf.model.column_table import json_value
+
+if TYPE_CHECKING:
+    from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves
+    from sureleaf.comparison import Comparison
+    from sureleaf.estimators import TreeClassifier
+    from sureleaf.estimators.column_ranking import ColumnRanking
+    from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
+    from sureleaf.model.leaf_table import LeafTable
+    from sureleaf.report.document import ReportDocument
+    from sureleaf.report.question import Question
+
+__all__ = [
+    "comparison_values",
+    "curve_values",
+    "design_text",
+    "evaluation_values",
+    "fit_values",
+    "interval_bar",
+    "largest_leaves",
+    "leaf_values",
+    "number_table",
+    "ranking_values",
+    "show_audit",
+    "show_comparison",
+    "show_curve",
+    "show_evaluation",
+    "show_fit",
+    "show_leaves",
+    "show_ranking",
+    "show_report",
+    "sparkline",
+]
 
 
 def number_table(*columns: str, tight: bool = False, **options: Any) -> Table:
-    """Return an empty table whose first column names what the others count.
+    """Return an empty table: the first column is left-aligned, the others right-aligned.
 
     Parameters
     ----------
     *columns : str
-        Headings; the first is set to the left, the others to the right.
+        Headings.
     tight : bool
-        Leave less room between columns, where there are many.
+        Leave less space between columns.
     **options
-        Of every column, as rich takes them: ``no_wrap``, ``overflow``.
-
-    Returns
-    -------
-    rich.table.Table
-
-    Examples
-    --------
-    >>> [column.justify for column in number_table("leaf", "rows", "utility").columns]
-    ['left', 'right', 'right']
+        Options of every column, as rich takes them: ``no_wrap``, ``overflow``.
     """
     table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=tight)
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if place else "left", **options)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", **options)
     return table
 
-
-# Small plots of text: a line of blocks, and an interval on a scale.
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """Return one block a value, as high as it is among them; a space for what is no number.
+    """Return one block per value, higher for larger values; a space if it is not finite.
 
     Examples
     --------
@@ -67,7 +98,7 @@ def sparkline(values: Sequence[float]) -> str:
 def interval_bar(
     low: float, value: float, high: float, *, scale: tuple[float, float], width: int = 24
 ) -> str:
-    """Return an interval with its value on a scale; ends beyond it are cut.
+    """Draw an interval with its value on a scale; ends beyond the scale are cut.
 
     Examples
     --------
@@ -78,12 +109,533 @@ def interval_bar(
     if not all(map(math.isfinite, (low, value, high, left, right))) or right <= left:
         return " " * width
 
-    def place(x: float) -> int:
+    def position(x: float) -> int:
         return min(width - 1, max(0, round((x - left) / (right - left) * (width - 1))))
 
     bar = [" "] * width
-    start, stop = place(low), place(high)
+    start, stop = position(low), position(high)
     bar[start : stop + 1] = "─" * (stop + 1 - start)
     bar[start], bar[stop] = "├", "┤"
-    bar[place(value)] = "●"
+    bar[position(value)] = "●"
     return "".join(bar)
+
+
+# The report.
+
+MAX_WARNINGS = 8
+TONE_COLOURS = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
+
+
+def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
+    """Yield the answer of a report and the first warnings about the data."""
+    yield Text(document.answer.headline, style="bold")
+    yield ""
+    for sentence in document.answer.sentences:
+        bullet = Table.grid(padding=(0, 1, 0, 0))
+        bullet.add_row(Text("•", TONE_COLOURS[sentence.tone]), Text(sentence.text))
+        yield bullet
+    for warning in document.data.warnings[:MAX_WARNINGS]:
+        yield Text(f"! {warning.text}", style="yellow")
+
+
+# Leaves, a fitted model, and ranked columns.
+
+
+def show_leaves(
+    model: "TreeClassifier", leaves: "LeafTable", level: float, most: int | None = None
+) -> Iterator[str | Table]:
+    """Yield the answer in sentences, the rules, the table of leaves, and what to know about them.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        Fitted.
+    leaves : LeafTable
+        Its leaves.
+    level : float
+        Level of the intervals.
+    most : int, optional
+        Show this many leaves, those with the most rows; by default all.
+    """
+    levels = model.levels()
+    n_leaves = len(leaves.leaf)
+    yield (
+        f"A tree with {_leaves(n_leaves)}, trained on {count_of(leaves.n.sum(), 'row')}. It is "
+        f"expected to predict [bold]{percent(levels.utility)}[/bold] of unseen rows correctly "
+        f"(utility); its mean confidence is [bold]{percent(levels.confidence)}[/bold]."
+    )
+    n_flagged = int(leaves.flagged.sum())
+    if n_flagged:
+        share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
+        verb = "is" if n_flagged == 1 else "are"
+        yield (
+            f"[yellow]{_leaves(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
+            "of the rows: do not rely on them alone."
+        )
+    shown = largest_leaves(leaves.n, most)
+    for line in shown:
+        yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(str(leaves.rule[line]))}"
+    yield _leaf_table(leaves, level, shown)
+    for line in shown:
+        if leaves.flagged[line]:
+            yield f"Leaf {leaves.leaf[line]}: {escape(str(leaves.repair[line]))}."
+    hidden = n_leaves - len(shown)
+    if hidden:
+        share = 1.0 - leaves.n[shown].sum() / leaves.n.sum()
+        more = count_of(hidden, "more leaf", "more leaves")
+        yield f"[dim]{more}, with {percent(share, 0)} of the rows: --all shows them.[/dim]"
+    for note in leaves.notes():
+        yield f"[dim]{escape(note)}[/dim]"
+
+
+def _leaf_table(leaves: "LeafTable", level: float, shown: list[int]) -> Table:
+    headings = ("leaf", "rows", "predicts", "p_max", level_percent(level))
+    table = number_table(*headings, tight=True, overflow="fold")
+    for name in ("confidence", "utility", "needed"):
+        table.add_column(name, justify="right")
+    for line in shown:
+        needed = leaves.rows_needed[line]
+        table.add_row(
+            f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
+            _row_count(leaves.n[line]),
+            escape(str(leaves.prediction[line])),
+            f"{leaves.probability[line]:.2f}",
+            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
+            f"{leaves.confidence[line]:.2f}",
+            f"{leaves.utility[line]:.2f}",
+            "?" if math.isnan(needed) else f"{needed:,.0f}",
+        )
+    return table
+
+
+def _leaves(n: int) -> str:
+    return count_of(n, "leaf", "leaves")
+
+
+def _flag(flagged: bool) -> str:
+    return " [yellow]![/yellow]" if flagged else ""
+
+
+def _row_count(n: float) -> str:
+    return f"{n:,.0f}" if n >= 1000 or n == round(n) else f"{n:.4g}"
+
+
+def largest_leaves(n: NDArray[np.float64], most: int | None) -> list[int]:
+    """Return the indices of the leaves with the most rows, in the order of the tree.
+
+    Examples
+    --------
+    >>> largest_leaves(np.array([3.0, 9.0, 0.0, 5.0]), 2)
+    [1, 3]
+    """
+    indices: list[int] = np.sort(np.argsort(-n, kind="stable")[:most]).tolist()
+    return indices
+
+
+def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
+    """Return the levels of the tree and its leaves as plain values."""
+    levels = model.levels()
+    return {
+        "confidence": levels.confidence,
+        "utility": levels.utility,
+        "rows": float(leaves.n.sum()),
+        "flagged": int(leaves.flagged.sum()),
+        "classes": [json_value(label) for label in model.classes_],
+        "leaves": leaves.records(),
+    }
+
+
+def show_fit(values: dict[str, Any]) -> Iterator[str]:
+    """Yield what to know about a model before using it.
+
+    Parameters
+    ----------
+    values : dict
+        What `fit_values` returns, with the file under "saved".
+    """
+    confidence = ""
+    if "leaves" in values:
+        model = f"A tree with {_leaves(values['leaves'])}"
+        confidence = f"; mean confidence [bold]{percent(values['confidence'])}[/bold]"
+    else:
+        model = f"{values['trees']} trees, each trained on a bootstrap sample"
+    yield (
+        f"{model}, trained on {count_of(values['rows'], 'row')} and "
+        f"{count_of(len(values['columns']), 'column')} to predict "
+        f"[bold]{escape(values['target'])}[/bold]."
+    )
+    yield (
+        f"It is expected to predict [bold]{percent(values['utility'])}[/bold] of unseen rows "
+        f"correctly{confidence}."
+    )
+    saved = escape(values["saved"])
+    yield f"Saved: {saved}"
+    yield f"[dim]To predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
+
+
+def fit_values(model: Any, question: "Question", target: str) -> dict[str, Any]:
+    """Return what there is to say about a fitted model as plain values.
+
+    Parameters
+    ----------
+    model : TreeClassifier or BaggedTreesClassifier
+        Fitted.
+    question : Question
+        What it was fitted on.
+    target : str
+        Name of the column that it predicts.
+
+    Returns
+    -------
+    dict
+        One tree has leaves, depth and confidence; bagged trees have trees and agreement.
+    """
+    values = {
+        "model": type(model).__name__,
+        "target": target,
+        "classes": model.classes_.tolist(),
+        "rows": len(question.y),
+        "rows_left_out": question.n_left_out,
+        "columns": list(model.schema_.names),
+    }
+    if hasattr(model, "tree_"):
+        levels = model.levels()
+        return values | {
+            "leaves": model.tree_.n_leaves,
+            "depth": model.tree_.depth,
+            "confidence": levels.confidence,
+            "utility": levels.utility,
+        }
+    levels = model.oob_levels_
+    return values | {
+        "trees": len(model.trees_),
+        "agreement": levels.agreement,
+        "utility": levels.utility,
+    }
+
+
+def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str | Table]:
+    """Yield the best column in a sentence, and the table of all columns."""
+    _, counts = np.unique(labels, return_counts=True)
+    baseline = counts.max() / counts.sum()
+    yield (
+        f"One split on [bold]{escape(str(ranking.column[0]))}[/bold] is expected to predict "
+        f"{percent(ranking.utility[0])} of unseen rows correctly; the baseline, always predicting "
+        f"the most frequent class, is correct for {percent(baseline)}."
+    )
+    headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
+    table = number_table(*headings, tight=True, overflow="fold")
+    figures = (ranking.confidence, ranking.utility, ranking.gini, ranking.gain_ratio)
+    for line in range(len(ranking.column)):
+        table.add_row(
+            escape(str(ranking.column[line])),
+            f"{ranking.branches[line]}",
+            *(f"{column[line]:.4f}" for column in figures),
+        )
+    yield table
+    if np.any(ranking.utility <= baseline + 1e-9):
+        yield (
+            "[dim]A column whose utility is not above the baseline does not change the prediction "
+            "by itself. It may still help below other splits, or as the first split of a "
+            "tree.[/dim]"
+        )
+
+
+def ranking_values(ranking: "ColumnRanking") -> dict[str, Any]:
+    """Return the ranked columns as plain values."""
+    return {"columns": ranking.records()}
+
+
+# Evaluations, comparisons and learning curves.
+
+
+def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[RenderableType]:
+    """Yield the measures with their intervals, the confusion matrix and the warnings."""
+    yield from _accuracy_text(evaluation, summary)
+    table = number_table("measure", "value", "interval", no_wrap=True)
+    table.add_column("0 to 1", no_wrap=True)
+    for name, estimate in summary.estimates.items():
+        on_scale = estimate.low >= 0 and estimate.high <= 1
+        bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=(0.0, 1.0), width=28)
+        table.add_row(name, _number(estimate.value), _interval(estimate), bar if on_scale else "")
+        if name == "accuracy":
+            table.add_row("majority class", _number(summary.majority), "", "", style="dim")
+    yield table
+    yield from _low_is_good(summary)
+    yield from _interval_methods(summary)
+    yield Text(str(evaluation.confusion()))
+    for warning in summary.warnings:
+        yield Text(f"! {warning}", style="yellow")
+
+
+def _accuracy_text(evaluation: "Evaluation", summary: "Summary") -> Iterator[Text]:
+    """Yield the expected accuracy in a sentence, and how it was estimated."""
+    accuracy = summary.estimates.get("accuracy")
+    if accuracy is not None:
+        text = (
+            f"{evaluation.estimator} is expected to predict {percent(accuracy.value)} of unseen "
+            "rows correctly"
+        )
+        if math.isfinite(accuracy.low):
+            ends = interval(accuracy.low, accuracy.high)
+            text += f" ({level_percent(accuracy.level)} interval {ends})"
+        yield Text(f"{text}; the baseline {percent(summary.majority)}.", style="bold")
+    positive = f"positive class {evaluation.positive!r}, " if len(evaluation.classes) == 2 else ""
+    yield Text(
+        f"{count_of(len(evaluation.truth), 'row')}, {len(evaluation.classes)} classes, {positive}"
+        f"{design_text(evaluation.design)}, seed {evaluation.seed}",
+        style="dim",
+    )
+
+
+def _low_is_good(summary: "Summary") -> Iterator[Text]:
+    """Yield which of the measures are better when lower."""
+    texts = {
+        "nce": "nce (log loss, in nats)",
+        "quadratic_loss": "quadratic_loss",
+        "cost": "cost (of predicting the most probable class)",
+        "decided_cost": "decided_cost (of the decision of least expected cost)",
+    }
+    names = [text for name, text in texts.items() if name in summary.estimates]
+    if names:
+        yield Text(f"Low is good: {listed(names)}", style="dim")
+
+
+def design_text(design: Any) -> str:
+    """Say in a few words how rows were held out.
+
+    Examples
+    --------
+    >>> from sureleaf.designs import Holdout, KFold
+    >>> design_text(KFold(10, repeats=3)), design_text(Holdout())
+    ('10 folds, 3 times', '33 % of the rows held out')
+    """
+    options = design.to_dict()
+    repeats = options.get("repeats", 1)
+    times = f", {repeats} times" if repeats > 1 else ""
+    held_out = f"{100 * options.get('test', 0):.0f} % of the rows held out"
+    texts = {
+        "KFold": f"{options.get('n_splits')} folds{times}",
+        "NestedKFold": f"{options.get('n_splits')} nested folds{times}",
+        "Holdout": held_out,
+        "RepeatedHoldout": f"{held_out}{times}",
+        "LeaveOneOut": "each row (or group) held out once",
+        "Bootstrap": f"{options.get('n_bootstraps')} bootstrap samples",
+    }
+    text = texts.get(options["design"], str(design))
+    resample = options.get("resample", "none")
+    return text if resample == "none" else f"{text}, {resample}-sampled"
+
+
+def _interval_methods(summary: "Summary") -> Iterator[Text]:
+    """Yield each method of an interval once, with its measures if there are several methods."""
+    by_method: dict[str, list[str]] = {}
+    for name, estimate in summary.estimates.items():
+        by_method.setdefault(estimate.method, []).append(name)
+    for method, names in by_method.items():
+        of = "" if len(by_method) == 1 else f" ({', '.join(names)})"
+        yield Text(f"Intervals: {method}{of}", style="dim")
+    yield Text("")
+
+
+def evaluation_values(evaluation: "Evaluation", summary: "Summary") -> dict[str, Any]:
+    """Return an evaluation as plain values."""
+    return {
+        "estimator": evaluation.estimator,
+        "design": evaluation.design.to_dict(),
+        "seed": evaluation.seed,
+        "n_rows": len(evaluation.truth),
+        "classes": evaluation.classes.tolist(),
+        "positive": evaluation.positive,
+        "majority": summary.majority,
+        "estimates": {name: _field_values(one) for name, one in summary.estimates.items()},
+        "confusion": evaluation.confusion().counts.tolist(),
+        "warnings": list(summary.warnings),
+    }
+
+
+def show_comparison(
+    comparison: "Comparison", names: tuple[str, str] = ("first", "second")
+) -> Iterator[RenderableType]:
+    """Yield the two values, their difference on a scale, and the verdict in a sentence."""
+    low, difference, high = comparison.low, comparison.difference, comparison.high
+    reach = 1.1 * max(abs(low), abs(high), comparison.margin) or 1.0
+    table = number_table(comparison.measure, "value", "interval", no_wrap=True)
+    table.add_column(f"-{reach:.3g} to {reach:.3g}", justify="center", no_wrap=True)
+    for name, value in zip(names, comparison.values, strict=True):
+        table.add_row(name, _number(value), "", "")
+    bar = interval_bar(low, difference, high, scale=(-reach, reach), width=31)
+    middle = "┼" if bar[15] in " ─" else bar[15]
+    table.add_row(
+        "difference",
+        _number(difference),
+        f"{_number(low)} to {_number(high)}",
+        f"{bar[:15]}{middle}{bar[16:]}",
+    )
+    yield table
+    yield Text(comparison.sentence, style="bold")
+
+
+def comparison_values(comparison: "Comparison") -> dict[str, Any]:
+    """Return a comparison as plain values."""
+    return _field_values(comparison) | {
+        "values": [json_value(value) for value in comparison.values]
+    }
+
+
+def show_curve(curve: "LearningCurve", reach: "RowsFor | None") -> Iterator[RenderableType]:
+    """Yield the measure by number of rows, its line, and the rows for a target if requested."""
+    ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
+    scale = (min(ends, default=0.0), max(ends, default=1.0))
+    table = number_table("rows", curve.measure.name, "interval", no_wrap=True)
+    table.add_column(f"{_number(scale[0])} to {_number(scale[1])}", no_wrap=True)
+    for size, estimate in zip(curve.sizes, curve.estimates, strict=True):
+        bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=scale, width=30)
+        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), bar)
+    yield table
+    yield f"{sparkline(curve.means.tolist())}  {curve.measure.name} by number of rows"
+    if curve.stopped:
+        yield f"Stopped at {curve.sizes[-1]:,} of {curve.n_rows:,} rows: {curve.stopped}."
+    for (repeat, size), problem in curve.failures.items():
+        yield Text(f"! repeat {repeat} with {size} rows failed: {problem}", style="yellow")
+    if reach is not None:
+        yield Text(f"{reach}.", style="bold")
+
+
+def curve_values(curve: "LearningCurve", reach: "RowsFor | None") -> dict[str, Any]:
+    """Return a learning curve as plain values."""
+    return {
+        "measure": curve.measure.name,
+        "n_rows": curve.n_rows,
+        "points": [
+            {"rows": int(size), **_field_values(estimate)}
+            for size, estimate in zip(curve.sizes, curve.estimates, strict=True)
+        ],
+        "stopped": curve.stopped,
+        "failures": [f"repeat {r}, {n} rows: {why}" for (r, n), why in curve.failures.items()],
+        "reach": None if reach is None else _field_values(reach) | {"sentence": str(reach)},
+    }
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
+
+
+def _interval(estimate: "Estimate") -> str:
+    return f"{_number(estimate.low)} to {_number(estimate.high)}"
+
+
+def _field_values(record: object) -> dict[str, Any]:
+    return {name: json_value(value) for name, value in vars(record).items()}
+
+
+# Audits.
+
+MAX_AUDITED_LEAVES = 20
+
+
+def show_audit(audit: "Audit") -> Iterator[str | Table]:
+    """Yield what the rows show about the model, in sentences and leaf by leaf or bin by bin."""
+    accuracy = audit.accuracy
+    kind = "training rows" if audit.rows == "training" else "unseen rows"
+    yield (
+        f"{escape(audit.model)}{_model_size(audit)} predicts "
+        f"[bold]{percent(accuracy.value)}[/bold] of {audit.n_rows:,} {kind} correctly "
+        f"({level_percent(accuracy.level)} interval {interval(accuracy.low, accuracy.high)})."
+    )
+    yield (
+        f"Mean confidence [bold]{percent(audit.confidence)}[/bold]; mean predicted probability "
+        f"{percent(audit.stated)}."
+    )
+    if audit.rows == "training":
+        yield "[yellow]The model was trained on these rows: all figures are too good.[/yellow]"
+    table = audit.table
+    n_flagged = int(table.flagged.sum())
+    if n_flagged:
+        share = table.n[table.flagged].sum() / table.n.sum()
+        verb = "is" if n_flagged == 1 else "are"
+        yield (
+            f"[yellow]{_group_count(audit, n_flagged)} {verb} flagged (!)[/yellow], with "
+            f"{percent(share, 0)} of the rows: do not rely on them alone."
+        )
+    is_leaf = table is audit.leaves
+    shown = largest_leaves(table.n, MAX_AUDITED_LEAVES) if is_leaf else list(range(len(table)))
+    rules = getattr(table, "rule", None)
+    if is_leaf and rules is not None:
+        for line in shown:
+            yield f"[dim]Leaf {_group_name(table, line)}:[/dim] {escape(str(rules[line]))}"
+    yield _audit_table(audit, table, shown)
+    hidden = len(table) - len(shown)
+    if hidden:
+        share = 1.0 - table.n[shown].sum() / table.n.sum()
+        yield (
+            f"[dim]{_group_count(audit, hidden, 'more ')}, with {percent(share, 0)} of the rows: "
+            "--json has all of them.[/dim]"
+        )
+    if audit.trees is not None:
+        yield _trees_text(audit)
+    yield audit.notes()[-1]
+
+
+def _model_size(audit: "Audit") -> str:
+    if audit.leaves is None:
+        return ""
+    if audit.trees is not None:
+        mean = audit.trees.leaves.mean()
+        return f" ({len(audit.trees)} trees with {mean:,.0f} leaves on average)"
+    return f" (a tree with {_leaves(len(audit.leaves))})"
+
+
+def _group_count(audit: "Audit", n: int, more: str = "") -> str:
+    if audit.table is audit.leaves:
+        return count_of(n, f"{more}leaf", f"{more}leaves")
+    return count_of(n, f"{more}bin")
+
+
+def _audit_table(audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: list[int]) -> Table:
+    is_leaf = table is audit.leaves
+    shown = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
+    shown.add_column("leaf" if is_leaf else "predicted", no_wrap=True)
+    shown.add_column("rows", justify="right", no_wrap=True)
+    shown.add_column("predicts", justify="right", overflow="fold")
+    predicted = ["predicted"] if is_leaf else []
+    level = level_percent(audit.level)
+    for name in (*predicted, "observed", level, "confidence", "utility", "needed"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    for line in lines:
+        star = "" if table.agrees[line] else "[yellow]*[/yellow]"
+        predicted = [f"{table.stated[line]:.2f}{star}"] if is_leaf else []
+        name = _group_name(table, line) + ("" if is_leaf else star)
+        probability, needed = table.probability[line], table.rows_needed[line]
+        shown.add_row(
+            f"{name}{_flag(table.flagged[line])}",
+            f"{table.n[line]:,.0f}" if table.n[line] >= 1000 else f"{table.n[line]:.4g}",
+            escape(str(table.prediction[line])),
+            *predicted,
+            "-" if math.isnan(probability) else f"{probability:.2f}",
+            f"{table.low[line]:.2f}-{table.high[line]:.2f}",
+            f"{table.confidence[line]:.2f}",
+            f"{table.utility[line]:.2f}",
+            "never" if math.isnan(needed) else f"{needed:,.0f}",
+        )
+    if not np.all(table.agrees[lines]):
+        shown.caption = "! flagged   * predicted probability outside the interval"
+    return shown
+
+
+def _group_name(table: Any, line: int) -> str:
+    if hasattr(table, "leaf"):
+        return str(table.leaf[line])
+    return f"{table.stated_from[line]:.2f}-{table.stated_to[line]:.2f}"
+
+
+def _trees_text(audit: "Audit") -> str:
+    trees = audit.trees
+    assert trees is not None
+    flagged, empty = (column.sum() / trees.leaves.sum() for column in (trees.flagged, trees.empty))
+    return (
+        f"Each tree alone predicts {percent(trees.utility.mean())} of the rows correctly on "
+        f"average ({interval(trees.utility.min(), trees.utility.max())}), with a mean predicted "
+        f"probability of {percent(trees.stated.mean())}. {percent(flagged, 0)} of their leaves are "
+        f"flagged, {percent(empty, 0)} have none of these rows."
+    )

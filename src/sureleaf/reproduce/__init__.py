@@ -1,9 +1,10 @@
-"""Source documents recomputed, and each printed figure judged.
+"""Source documents recomputed, and every printed figure compared.
 
-A document is a module of this folder with two functions: ``reproduce()`` returns a
-`Reproduction`, ``draw_figures(directory)`` yields the paths of the figures it draws. It is
-added by naming it in `DOCUMENTS`. chawla2006 is an experiment on data that has to be brought
-along, and apart from that: ``sureleaf.reproduce.chawla2006``.
+A document is a module of this package with two functions: ``reproduce()`` returns a
+`Reproduction`, and ``draw_figures(directory)`` yields the paths of the figures it draws. Add a
+document by naming its module in `DOCUMENTS`. The experiment of Chawla and Cieslak (2006) needs
+data sets that are not part of this package, so it has functions of its own:
+``sureleaf.reproduce.chawla2006``.
 """
 
 import importlib
@@ -11,10 +12,11 @@ from pathlib import Path
 from types import ModuleType
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.reproduce.comparison_table import Cell, Computed, Part, Reproduction, Verdict
+from sureleaf.reproduce.cells import Basis, Cell, Computed, Part, Reproduction, Verdict
 
 __all__ = [
     "DOCUMENTS",
+    "Basis",
     "Cell",
     "Computed",
     "Part",
@@ -23,7 +25,6 @@ __all__ = [
     "draw_figures",
     "reproduce",
 ]
-
 
 DOCUMENTS = {
     "zhang2024": "sureleaf.reproduce.zhang2024",
@@ -34,7 +35,7 @@ DOCUMENTS = {
 
 
 def reproduce(document: str) -> Reproduction:
-    """Recompute a source document and say of each printed figure whether it agrees.
+    """Recompute a source document and compare every printed figure.
 
     Parameters
     ----------
@@ -49,26 +50,30 @@ def reproduce(document: str) -> Reproduction:
     Raises
     ------
     InvalidArgumentError
-        If there is no such document.
+        If the document is not in `DOCUMENTS`.
 
     Examples
     --------
-    >>> reproduce("zhang2024").part("table 1")
+    >>> from sureleaf.reproduce import Basis, Verdict, reproduce
+    >>> document = reproduce("zhang2024")
+    >>> document.part("table 1")
     Part('table 1': 275 cells, 275 agrees, 0 other computation, 0 misprint)
+    >>> document.counts_of(Basis.LIBRARY)[Verdict.MISPRINT]
+    17
     """
-    found: Reproduction = _module(document).reproduce()
-    return found
+    reproduction: Reproduction = _module(document).reproduce()
+    return reproduction
 
 
 def draw_figures(document: str, directory: str | Path) -> list[Path]:
-    """Draw the figures of a source document again, as SVG and PNG.
+    """Draw the figures of a source document as SVG and PNG files.
 
     Parameters
     ----------
     document : str
         A key of `DOCUMENTS`.
     directory : str or path
-        Where to; it is made if need be.
+        Where to write them; it is created if it does not exist.
 
     Returns
     -------
@@ -78,13 +83,14 @@ def draw_figures(document: str, directory: str | Path) -> list[Path]:
     Raises
     ------
     InvalidArgumentError
-        If there is no such document.
+        If the document is not in `DOCUMENTS`.
     MissingPackageError
         If matplotlib is not installed.
 
     Examples
     --------
     >>> import tempfile
+    >>> from sureleaf.reproduce import draw_figures
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     len(draw_figures("zhang2024", directory))
     6

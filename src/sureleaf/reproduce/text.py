@@ -1,4 +1,4 @@
-"""A reproduction as text: the summary of a document, or one part cell by cell."""
+"""A reproduction as text for a terminal: a summary of the document, or one part cell by cell."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
@@ -8,97 +8,103 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sureleaf.reproduce.comparison_table import Cell, Part, Reproduction, Verdict
+from sureleaf.reproduce.cells import Basis, Cell, Part, Reproduction, Verdict
 
-__all__ = ["cell_by_cell", "summary"]
+__all__ = ["part_text", "summary_text"]
+
+_STYLES = {Verdict.AGREES: "", Verdict.OTHER: "yellow", Verdict.MISPRINT: "bold red"}
+_MARKS = {Verdict.AGREES: " ", Verdict.OTHER: "~", Verdict.MISPRINT: "!"}
+_GROUPS = {
+    Basis.LIBRARY: "computed by this library's functions",
+    Basis.ARITHMETIC: "arithmetic of the document",
+}
+_MEDIUM, _WIDE = 72, 96
+"""Terminal columns from which the table also shows the basis, and titles and notes."""
 
 
-STYLE = {Verdict.AGREES: "", Verdict.OTHER: "yellow", Verdict.MISPRINT: "bold red"}
-WIDE = 96  # columns of a terminal that has room for titles and notes beside the figures
-MARK = {Verdict.AGREES: " ", Verdict.OTHER: "~", Verdict.MISPRINT: "!"}
+# ---- the summary of a document -------------------------------------------------------------------
 
 
-def summary(found: Reproduction) -> list[RenderableType]:
-    """Return the counts of every part, what explains them, the misprints, and the sum.
-
-    Examples
-    --------
-    >>> from sureleaf.reproduce import reproduce
-    >>> summary(reproduce("zhang2024").only(["table 1"]))[-1]
-    '275 figures: 275 as defined, 0 from another computation, 0 misprints.'
-    """
-    parts: list[RenderableType] = [Text(found.source, style="bold"), _counts(found)]
-    if found.counts[Verdict.OTHER]:
-        parts += [_heading("Computed in another way than defined"), _others(found)]
-    if found.counts[Verdict.MISPRINT]:
-        parts += [_heading("Misprints"), _misprints(*found.parts)]
-    return [*parts, "", _sentence(*found.parts)]
+def summary_text(reproduction: Reproduction) -> list[RenderableType]:
+    """Return the counts of every part, the other computations, the misprints and the totals."""
+    text: list[RenderableType] = [
+        Text(reproduction.source, style="bold"),
+        _ByWidth(lambda width: [_counts_table(reproduction, width)]),
+    ]
+    if reproduction.counts[Verdict.OTHER]:
+        text += [_heading("Computed differently from the definition"), _others(reproduction)]
+    if reproduction.counts[Verdict.MISPRINT]:
+        text += [_heading("Misprints"), _misprints(*reproduction.parts)]
+    return [*text, "", _totals(reproduction)]
 
 
 def _heading(text: str) -> Text:
     return Text(f"\n{text}", style="bold")
 
 
-def _counts(found: Reproduction) -> RenderableType:
-    return _ByWidth(lambda width: [_count_table(found, titles=width >= WIDE)])
-
-
-def _count_table(found: Reproduction, *, titles: bool) -> Table:
+def _counts_table(reproduction: Reproduction, width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
-    total = sum(len(part.cells) for part in found.parts)
     table.add_column("part", "all", no_wrap=True)
-    table.add_column("cells", f"{total:,}", justify="right", no_wrap=True)
+    table.add_column("cells", f"{len(reproduction.cells):,}", justify="right", no_wrap=True)
     for verdict, name in zip(Verdict, ("agree", "other", "misprint"), strict=True):
-        footer = Text(f"{found.counts[verdict]:,}", style=STYLE[verdict])
+        footer = Text(f"{reproduction.counts[verdict]:,}", style=_STYLES[verdict])
         table.add_column(name, footer, justify="right", no_wrap=True)
-    if titles:
+    if width >= _MEDIUM:
+        total = f"{sum(reproduction.counts_of(Basis.LIBRARY).values()):,}"
+        table.add_column("by library", total, justify="right", no_wrap=True)
+    if width >= _WIDE:
         table.add_column("what")
-    for part in found.parts:
-        counts = [
-            Text(f"{n}" if n else "·", style=STYLE[verdict] if n else "dim")
-            for verdict, n in part.counts.items()
-        ]
-        what = [Text(part.title, style="dim")] if titles else []
-        table.add_row(part.name, f"{len(part.cells)}", *counts, *what)
+    for part in reproduction.parts:
+        counts = [_count(n, _STYLES[verdict]) for verdict, n in part.counts.items()]
+        if width >= _MEDIUM:
+            counts.append(_count(sum(part.counts_of(Basis.LIBRARY).values())))
+        if width >= _WIDE:
+            counts.append(Text(part.title, style="dim"))
+        table.add_row(part.name, f"{len(part.cells)}", *counts)
     return table
 
 
-def _others(found: Reproduction) -> Table:
-    """Return each other computation once, with the parts it explains."""
+def _count(n: int, style: str = "") -> Text:
+    return Text(f"{n}", style=style) if n else Text("·", style="dim")
+
+
+def _others(reproduction: Reproduction) -> Table:
+    """List each other computation once, with the parts that it explains."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(max_width=18)
     table.add_column()
-    concerned = [part for part in found.parts if part.of(Verdict.OTHER)]
-    ordered = sorted(concerned, key=lambda part: part.other_computation)
-    groups = [list(group) for _, group in groupby(ordered, key=lambda p: p.other_computation)]
-    for group in sorted(groups, key=lambda group: concerned.index(group[0])):
-        told = Text(group[0].other_computation)
-        told.append(f" ({_fit(group)})", style="dim")
-        table.add_row(Text(_names(group), style=STYLE[Verdict.OTHER]), told)
+    parts = [part for part in reproduction.parts if part.of(Verdict.OTHER)]
+    by_text = sorted(parts, key=lambda part: part.other_computation)
+    groups = [list(group) for _, group in groupby(by_text, key=lambda p: p.other_computation)]
+    for group in sorted(groups, key=lambda group: parts.index(group[0])):
+        explanation = Text(group[0].other_computation)
+        explanation.append(f" ({_fit(group)})", style="dim")
+        table.add_row(Text(_names(group), style=_STYLES[Verdict.OTHER]), explanation)
     return table
 
 
 def _fit(parts: list[Part]) -> str:
-    """Say how many cells the other computation explains, of those it could."""
+    """Count the cells that the other computation explains, among those it was applied to."""
     cells = [cell for part in parts for cell in part.cells]
     tried = [cell for cell in cells if cell.other is not None]
     if not tried:
         return f"{sum(cell.verdict is Verdict.OTHER for cell in cells)} cells"
-    fit = sum(map(_explained, tried))
-    more = sum(cell.verdict is Verdict.AGREES and not _explained(cell) for cell in tried)
-    return f"fits {fit} of {len(tried)} cells" + (f", {more} more fits as defined" if more else "")
+    n_fit = sum(map(_fits_other, tried))
+    n_defined = sum(cell.verdict is Verdict.AGREES and not _fits_other(cell) for cell in tried)
+    more = f", {n_defined} more fits as defined" if n_defined else ""
+    return f"fits {n_fit} of {len(tried)} cells{more}"
 
 
-def _explained(cell: Cell) -> bool:
+def _fits_other(cell: Cell) -> bool:
     other = cell.other
     return other is not None and (
         other.explains(cell.printed, cell.decimals)
-        or other.cut_off_explains(cell.printed, cell.decimals)
+        or other.explains_truncated(cell.printed, cell.decimals)
     )
 
 
 def _names(parts: list[Part]) -> str:
-    """Return the names of parts, tables by their numbers: tables 9, 18, 19."""
+    """Join the names of parts; several tables become "tables 9, 18, 19" or "tables 3 to 8"."""
     numbers = [part.name.removeprefix("table ") for part in parts]
     if len(parts) > 1 and all(number.isdigit() for number in numbers):
         first, last = int(numbers[0]), int(numbers[-1])
@@ -109,11 +115,18 @@ def _names(parts: list[Part]) -> str:
 
 
 def _misprints(*parts: Part) -> RenderableType:
-    cells = [(part.name, cell) for part in parts for cell in part.of(Verdict.MISPRINT)]
-    return _ByWidth(lambda width: _misprint_lines(cells) if width < WIDE else [_listed(cells)])
+    misprints = [(part.name, cell) for part in parts for cell in part.of(Verdict.MISPRINT)]
+
+    def by_width(width: int) -> Iterator[RenderableType]:
+        if width >= _WIDE:
+            yield _misprint_table(misprints)
+        else:
+            yield from _misprint_lines(misprints)
+
+    return _ByWidth(by_width)
 
 
-def _listed(misprints: list[tuple[str, Cell]]) -> Table:
+def _misprint_table(misprints: list[tuple[str, Cell]]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("part", "cell"):
         table.add_column(name, no_wrap=True)
@@ -124,64 +137,67 @@ def _listed(misprints: list[tuple[str, Cell]]) -> Table:
         table.add_row(
             part,
             f"{cell.row}, {cell.column}",
-            Text(cell.shown(cell.printed), style=STYLE[Verdict.MISPRINT]),
-            cell.shown(cell.expected().value),
+            Text(cell.format(cell.printed), style=_STYLES[Verdict.MISPRINT]),
+            cell.format(cell.expected().value),
             Text(cell.note, style="dim"),
         )
     return table
 
 
 def _misprint_lines(misprints: list[tuple[str, Cell]]) -> Iterator[Text]:
-    """Yield the same without columns, for a narrow terminal."""
     for part, cell in misprints:
         line = Text(f"{part}, {cell.row}, {cell.column}: ")
-        line.append(cell.shown(cell.printed), style=STYLE[Verdict.MISPRINT])
-        line.append(f" for {cell.shown(cell.expected().value)}")
+        line.append(cell.format(cell.printed), style=_STYLES[Verdict.MISPRINT])
+        line.append(f" instead of {cell.format(cell.expected().value)}")
         yield line.append(f" ({cell.note})" if cell.note else "", style="dim")
 
 
-def _sentence(*parts: Part) -> str:
-    """Return the counts in a sentence."""
-    agree, other, misprints = (sum(part.counts[v] for part in parts) for v in Verdict)
+def _totals(reproduction: Reproduction) -> str:
+    """Count all figures, then those of each basis."""
+    lines = [f"{len(reproduction.cells):,} figures: {_counts_sentence(reproduction.counts)}"]
+    for basis, description in _GROUPS.items():
+        counts = reproduction.counts_of(basis)
+        lines.append(f"  {sum(counts.values()):,} {description}: {_counts_sentence(counts)}")
+    return "\n".join(lines)
+
+
+def _counts_sentence(counts: dict[Verdict, int]) -> str:
+    misprints = counts[Verdict.MISPRINT]
     return (
-        f"{agree + other + misprints:,} figures: {agree:,} as defined, "
-        f"{other:,} from another computation, "
+        f"{counts[Verdict.AGREES]:,} as defined, "
+        f"{counts[Verdict.OTHER]:,} from another computation, "
         f"{misprints:,} misprint{'' if misprints == 1 else 's'}."
     )
 
 
-def cell_by_cell(part: Part) -> list[RenderableType]:
-    """Return a part as printed, as defined and as computed in another way.
+# ---- one part, cell by cell ----------------------------------------------------------------------
 
-    Examples
-    --------
-    >>> from sureleaf.reproduce import reproduce
-    >>> cell_by_cell(reproduce("zhang2024").part("table 1"))[0]
-    <text 'Table 1: confidence of one node, by n and p_max' [] 'bold'>
-    """
+
+def part_text(part: Part) -> list[RenderableType]:
+    """Return a part as printed, as defined, and as the other computation gives it."""
     title = Text(f"{part.name.capitalize()}: {part.title}", style="bold")
     if not part.cells:
         return [title]
-    parts: list[RenderableType] = [title, *_versions(part)]
+    text: list[RenderableType] = [title, *_versions(part)]
     if part.of(Verdict.MISPRINT):
-        parts += [_heading("Misprints"), _misprints(part)]
-    return [*parts, "", _sentence(part)]
+        text += [_heading("Misprints"), _misprints(part)]
+    return [*text, "", _totals(Reproduction("", "", (part,)))]
 
 
 def _versions(part: Part) -> Iterator[RenderableType]:
-    """Yield the grid as printed, and the other two where they differ from it."""
+    """Yield the table as printed, and the recomputed tables if they differ from it."""
 
     def as_printed(cell: Cell) -> Text:
-        return Text(cell.shown(cell.printed) + MARK[cell.verdict], style=STYLE[cell.verdict])
+        return Text(cell.format(cell.printed) + _MARKS[cell.verdict], style=_STYLES[cell.verdict])
 
     def as_defined(cell: Cell) -> Text:
-        return Text(cell.shown(cell.defined.value) + " ")
+        return Text(cell.format(cell.defined.value) + " ")
 
-    def otherwise(cell: Cell) -> Text:
-        return Text("" if cell.other is None else cell.shown(cell.other.value) + " ")
+    def as_other(cell: Cell) -> Text:
+        return Text("" if cell.other is None else cell.format(cell.other.value) + " ")
 
     marked = [v for v in Verdict if v is not Verdict.AGREES and part.of(v)]
-    legend = "".join(f"   {MARK[verdict]} {verdict}" for verdict in marked)
+    legend = "".join(f"   {_MARKS[verdict]} {verdict}" for verdict in marked)
     yield Text("\nAs printed").append(legend, style="dim")
     yield _grid(part.cells, as_printed)
     if marked:
@@ -189,22 +205,22 @@ def _versions(part: Part) -> Iterator[RenderableType]:
         yield _grid(part.cells, as_defined)
     if any(cell.other is not None for cell in part.cells):
         yield Text("\nOther computation: ").append(part.other_computation, style="dim")
-        yield _grid(part.cells, otherwise)
+        yield _grid(part.cells, as_other)
 
 
-def _grid(cells: Iterable[Cell], shown: Callable[[Cell], Text]) -> RenderableType:
-    """Return cells by row and column; columns that do not fit the width go below the others."""
+def _grid(cells: Iterable[Cell], format_cell: Callable[[Cell], Text]) -> RenderableType:
+    """Arrange cells by row and column; columns that do not fit the width follow below."""
     rows: dict[str, dict[str, Text]] = {}
     for cell in cells:
-        rows.setdefault(cell.row, {})[cell.column] = shown(cell)
+        rows.setdefault(cell.row, {})[cell.column] = format_cell(cell)
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-    texts = [len(text) for row in rows.values() for text in row.values()]
-    column_width = 3 + max(max(texts), *map(len, columns))
+    lengths = [len(text) for row in rows.values() for text in row.values()]
+    column_width = 3 + max(max(lengths), *map(len, columns))
 
     def blocks(width: int) -> Iterator[Table]:
-        fit = max(1, (width - 3 - max(map(len, rows))) // column_width)
-        for first in range(0, len(columns), fit):
-            yield _block(rows, columns[first : first + fit])
+        n_fit = max(1, (width - 3 - max(map(len, rows))) // column_width)
+        for first in range(0, len(columns), n_fit):
+            yield _block(rows, columns[first : first + n_fit])
 
     return _ByWidth(blocks)
 
@@ -220,12 +236,12 @@ def _block(rows: dict[str, dict[str, Text]], columns: list[str]) -> Table:
 
 
 class _ByWidth:
-    """What is shown, as a function of the width there is."""
+    """Text that depends on the width of the terminal."""
 
-    def __init__(self, shown: Callable[[int], Iterable[RenderableType]]) -> None:
-        self.shown = shown
+    def __init__(self, render: Callable[[int], Iterable[RenderableType]]) -> None:
+        self.render = render
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterable[RenderableType]:
-        return self.shown(options.max_width)
+        return self.render(options.max_width)

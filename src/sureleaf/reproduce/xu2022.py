@@ -1,6 +1,11 @@
-"""Xu (2022), notes on model evaluation for classification: every figure again.
+"""The examples of Xu (2022) recomputed.
 
-The notes' figures are sketches of ROC curves without numbers, so none is drawn.
+The figures of these notes are sketches of ROC curves without numbers, so none is drawn. Equation
+and table numbers are those of the notes.
+
+References
+----------
+Xu, Richard (2022). Model evaluation for classification. Lecture notes, 15 August 2022.
 """
 
 import math
@@ -10,66 +15,66 @@ from pathlib import Path
 import numpy as np
 
 from sureleaf.evaluation import measures
-from sureleaf.reproduce.comparison_table import Cell, Computed, Part, Reproduction, judge
+from sureleaf.reproduce.cells import (
+    Cell,
+    Part,
+    Reproduction,
+    by_arithmetic,
+    by_library,
+    check_cell,
+)
 
 __all__ = ["draw_figures", "reproduce"]
 
+SOURCE = "Richard Xu, Model evaluation for classification, lecture notes, 15 August 2022"
 
-SOURCE = "R. Xu, Model evaluation for classification, 15 August 2022"
-
-SPLITS = {
+_BOOTSTRAPS = {
     "b1": ([1, 2, 2, 4, 4, 5, 7, 7, 9, 10], [3, 6, 8]),
     "b|B|": ([2, 2, 3, 4, 4, 5, 8, 8, 9, 10], [1, 6, 7]),
 }
-"""(1), (2): name of a bootstrap -> rows to train on, rows to test on."""
+"""(1), (2): bootstrap sample -> rows to train on, rows to test on."""
 
-WITHOUT = {"b1": [1, 3, 5, 6], "b2": [2, 3, 5, 6], "b3": [3, 3, 5, 6]}
-"""(10): three bootstraps."""
+_LEAVE_ONE_OUT = {"b1": [1, 3, 5, 6], "b2": [2, 3, 5, 6], "b3": [3, 3, 5, 6]}
+"""(10): three bootstrap samples."""
 
-ONE_HOT = np.eye(3)
-PREDICTED = np.array([[0.92, 0.08, 0.0], [0.05, 0.9, 0.05], [0.12, 0.03, 0.85]])
-"""(13), (14)."""
+_ONE_HOT = np.eye(3)
+_PROBABILITIES = np.array([[0.92, 0.08, 0.0], [0.05, 0.9, 0.05], [0.12, 0.03, 0.85]])
+"""(13), (14): true and predicted probabilities."""
 
-CONFUSION = {
+_CONFUSION = {
     1: [[7, 2, 0, 1], [1, 8, 1, 0], [0, 0, 10, 0], [0, 1, 0, 9]],
     2: [[10, 0, 0, 0], [0, 10, 0, 0], [0, 0, 10, 0], [0, 0, 0, 10]],
 }
-SUMS = {1: ([10, 10, 10, 10], [8, 11, 11, 10]), 2: ([10, 10, 10, 10], [10, 10, 10, 10])}
+_MARGINS = {1: ([10, 10, 10, 10], [8, 11, 11, 10]), 2: ([10, 10, 10, 10], [10, 10, 10, 10])}
+"""Tables 1 and 2: confusion matrices, and their printed sums by actual and predicted class."""
 
 
 def reproduce() -> Reproduction:
-    """Recompute the notes' examples, and judge every printed figure.
-
-    Examples
-    --------
-    >>> reproduce().part("leave-one-out bootstrap")
-    Part('leave-one-out bootstrap': 3 cells, 1 agrees, 0 other computation, 2 misprint)
-    """
+    """Recompute the examples."""
     parts = (
         bootstrap_samples(),
         distinct_rows(),
         leave_one_out(),
         one_hot(),
-        confusion(1),
-        confusion(2),
-        separable_and_random(),
+        confusion_margins(1),
+        confusion_margins(2),
+        roc_curves(),
     )
     return Reproduction("xu2022", SOURCE, parts)
 
 
-def bootstrap_samples() -> Part:
-    """Judge the rows that the two bootstraps leave for testing, (1) and (2).
+def draw_figures(directory: Path) -> Iterator[Path]:
+    """Draw nothing: the notes have no figures with numbers."""
+    yield from ()
 
-    Examples
-    --------
-    >>> len(bootstrap_samples().cells)
-    6
-    """
+
+def bootstrap_samples() -> Part:
+    """Check the rows that two bootstrap samples leave for testing, (1) and (2)."""
     cells = []
-    for name, (train, test) in SPLITS.items():
+    for name, (train, test) in _BOOTSTRAPS.items():
         left_out = [row for row in range(1, 11) if row not in train]
         cells += [
-            judge(name, f"test row {i}", row, 0, Computed(expected))
+            check_cell(name, f"test row {i}", row, 0, by_arithmetic(expected))
             for i, (row, expected) in enumerate(zip(test, left_out, strict=True), start=1)
         ]
     title = "rows of {1, ..., 10} that are not drawn"
@@ -77,126 +82,86 @@ def bootstrap_samples() -> Part:
 
 
 def distinct_rows() -> Part:
-    """Judge the shares of rows in and out of a bootstrap, (4) to (6) and (12).
-
-    Examples
-    --------
-    >>> round(distinct_rows().cells[0].defined.value, 4)
-    0.6321
-    """
-    inside = 1 - math.exp(-1)
+    """Check the proportions of rows in and out of a bootstrap sample, (4) to (6) and (12)."""
+    inside, outside = by_arithmetic(1 - math.exp(-1)), by_arithmetic(math.exp(-1))
     cells = (
-        judge("limit", "in the sample", 0.632, 3, Computed(inside)),
-        judge("limit", "left out", 0.368, 3, Computed(math.exp(-1))),
-        judge("(12)", "weight of the bootstrap error", 0.632, 3, Computed(inside)),
-        judge("(12)", "weight of the training error", 0.368, 3, Computed(math.exp(-1))),
+        check_cell("limit", "in the sample", 0.632, 3, inside),
+        check_cell("limit", "left out", 0.368, 3, outside),
+        check_cell("(12)", "weight of the bootstrap error", 0.632, 3, inside),
+        check_cell("(12)", "weight of the training error", 0.368, 3, outside),
     )
-    title = "share of the rows in a bootstrap sample, for many rows"
+    title = "proportion of the rows in a bootstrap sample of many rows"
     return Part("distinct rows", title, "1 - (1 - 1/N)^N", "", cells)
 
 
 def leave_one_out() -> Part:
-    """Judge the example of the leave-one-out bootstrap, (10) and (11).
-
-    Examples
-    --------
-    >>> [cell.defined.value for cell in leave_one_out().cells][:2]
-    [2.0, 6.0]
-    """
-    without_first = [name for name, rows in WITHOUT.items() if 1 not in rows]
+    """Check the example of the leave-one-out bootstrap, (10) and (11)."""
+    n_without_first = sum(1 not in rows for rows in _LEAVE_ONE_OUT.values())
+    n_rows = max(max(rows) for rows in _LEAVE_ONE_OUT.values())
     cells = (
-        judge("(11)", "bootstraps without row 1", 2, 0, Computed(float(len(without_first)))),
-        judge(
+        check_cell("(11)", "bootstraps without row 1", 2, 0, by_arithmetic(n_without_first)),
+        check_cell(
             "(10)",
             "N",
             4,
             0,
-            Computed(float(max(max(rows) for rows in WITHOUT.values()))),
-            note="four draws from rows up to 6; a bootstrap draws as many as there are rows",
+            by_arithmetic(n_rows),
+            note="four draws from rows up to 6; a bootstrap sample has as many draws as rows",
         ),
-        judge(
+        check_cell(
             "text",
             "share of distinct rows",
             0.623,
             3,
-            Computed(1 - math.exp(-1)),
+            by_arithmetic(1 - math.exp(-1)),
             note=".632 everywhere else",
         ),
     )
-    title = "bootstraps that do not contain a row"
+    title = "bootstrap samples that do not contain a row"
     return Part("leave-one-out bootstrap", title, "(9)", "", cells)
 
 
 def one_hot() -> Part:
-    """Judge (13), (14): probabilities that sum to 1, and the entropy of a one-hot vector, 0.
-
-    Examples
-    --------
-    >>> one_hot()
-    Part('one-hot labels': 4 cells, 4 agrees, 0 other computation, 0 misprint)
-    """
+    """Check (13), (14): probabilities sum to 1, and the entropy of a one-hot vector is 0."""
     cells = [
-        judge(f"class {i}", "sum of probabilities", 1, 2, Computed(float(row.sum())))
-        for i, row in enumerate(PREDICTED, start=1)
+        check_cell(f"class {i}", "sum of probabilities", 1, 2, by_arithmetic(row.sum()))
+        for i, row in enumerate(_PROBABILITIES, start=1)
     ]
-    parts = measures.cross_entropy_parts(ONE_HOT, PREDICTED)
-    cells.append(judge("one-hot", "entropy", 0, 4, Computed(float(parts.entropy))))
+    parts = measures.cross_entropy_parts(_ONE_HOT, _PROBABILITIES)
+    cells.append(check_cell("one-hot", "entropy", 0, 4, by_library(parts.entropy)))
     return Part("one-hot labels", "(13), (14), (16)", "H(p, q) = H(p) + KL(p||q)", "", tuple(cells))
 
 
-def confusion(number: int) -> Part:
-    """Judge the margins of a confusion matrix.
-
-    Examples
-    --------
-    >>> [cell.defined.value for cell in confusion(1).cells][-4:]
-    [8.0, 11.0, 11.0, 10.0]
-    """
-    table = np.asarray(CONFUSION[number])
-    rows, columns = np.nonzero(np.ones_like(table))
-    counted = measures.confusion_matrix(
-        np.repeat(rows, table.ravel()), np.repeat(columns, table.ravel()), labels=range(4)
+def confusion_margins(number: int) -> Part:
+    """Check the margins of a confusion matrix."""
+    counts = np.asarray(_CONFUSION[number])
+    actual, predicted = np.nonzero(np.ones_like(counts))
+    matrix = measures.confusion_matrix(
+        np.repeat(actual, counts.ravel()), np.repeat(predicted, counts.ravel()), labels=range(4)
     )
-    actual, predicted = SUMS[number]
+    printed_actual, printed_predicted = _MARGINS[number]
     cells: list[Cell] = []
-    for name, printed, found in (
-        ("ground truth", actual, counted.actual),
-        ("predicted", predicted, counted.predicted),
+    for name, printed, sums in (
+        ("ground truth", printed_actual, matrix.actual),
+        ("predicted", printed_predicted, matrix.predicted),
     ):
         cells += [
-            judge(name, f"class {i}", figure, 0, Computed(float(value)))
-            for i, (figure, value) in enumerate(zip(printed, found, strict=True), start=1)
+            check_cell(name, f"class {i}", figure, 0, by_library(value))
+            for i, (figure, value) in enumerate(zip(printed, sums, strict=True), start=1)
         ]
     return Part(f"table {number}", "margins of a confusion matrix", "sums", "", tuple(cells))
 
 
-def separable_and_random() -> Part:
-    """Judge the ends of the scale: classes that a threshold separates, and the same scores for all.
-
-    Examples
-    --------
-    >>> separable_and_random()
-    Part('ROC curves': 4 cells, 4 agrees, 0 other computation, 0 misprint)
-    """
+def roc_curves() -> Part:
+    """Check the two extremes: perfectly separable classes, and equal scores for all rows."""
     truth = np.repeat([0, 1], 50)
     scores = np.arange(100.0)
     curve = measures.roc(truth, scores)
-    at = int(np.flatnonzero(np.asarray(curve.false_positive_rate) == 0)[-1])
+    corner = int(np.flatnonzero(np.asarray(curve.false_positive_rate) == 0)[-1])
     cells = (
-        judge("separable", "TPR", 1, 2, Computed(float(curve.true_positive_rate[at]))),
-        judge("separable", "FPR", 0, 2, Computed(float(curve.false_positive_rate[at]))),
-        judge("separable", "area", 1.0, 1, Computed(measures.auc(truth, scores))),
-        judge("overlapping", "area", 0.5, 1, Computed(measures.auc(truth, np.ones(100)))),
+        check_cell("separable", "TPR", 1, 2, by_library(curve.true_positive_rate[corner])),
+        check_cell("separable", "FPR", 0, 2, by_library(curve.false_positive_rate[corner])),
+        check_cell("separable", "area", 1.0, 1, by_library(measures.auc(truth, scores))),
+        check_cell("overlapping", "area", 0.5, 1, by_library(measures.auc(truth, np.ones(100)))),
     )
-    return Part("ROC curves", "(26) and the areas at both ends", "score >= t", "", cells)
-
-
-def draw_figures(directory: Path) -> Iterator[Path]:
-    """Draw nothing: the notes' figures have no numbers.
-
-    Examples
-    --------
-    >>> list(draw_figures(Path(".")))
-    []
-    """
-    yield from ()
+    return Part("ROC curves", "(26) and the areas of the two extremes", "score >= t", "", cells)

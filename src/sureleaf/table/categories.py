@@ -125,8 +125,9 @@ def infer_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     if missing is not None:
         codes, present_codes = np.full(len(values), MISSING, np.int32), codes
         codes[~missing] = present_codes
-    categories = distinct.astype(bool) if family == "bool" else distinct
-    return codes, tuple(categories.tolist())
+    if family == "bool":
+        distinct = distinct.astype(bool)
+    return codes, tuple(distinct.tolist())
 
 
 def declared_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:

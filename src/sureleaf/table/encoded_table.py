@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
 
-__all__ = ["EncodedTable", "Recoding", "Recodings", "take_rows"]
+__all__ = ["EncodedTable", "Recoding", "Recodings", "recode", "take_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,14 @@ class EncodedTable:
 
     def __len__(self) -> int:
         return self.n_rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.columns)
+
+    def __getitem__(self, rows: NDArray[np.integer[Any]]) -> "EncodedTable":
+        return take_rows(self, rows)
 
     def __repr__(self) -> str:
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
@@ -122,6 +131,38 @@ class Recoding:
         for index, new in self.codes.items():
             columns[index] = new[columns[index]]
         return EncodedTable(self.schema, tuple(columns), table.n_rows)
+
+
+def recode(table: EncodedTable, schema: Schema) -> EncodedTable:
+    """Encode a table that is encoded already by the schema of some of its rows.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([["a"], ["b"], ["c"]])
+    >>> recoded = recode(table, read_table(table[np.array([0, 2])]).schema)
+    >>> recoded.columns[0].tolist(), recoded.unseen_counts
+    ([0, -2, 1], {'x0': 1})
+    """
+    if table.schema == schema:
+        return table
+    known = dict(enumerate(set(column.categories) for column in schema.columns))
+    has = {
+        j: np.array([c in known.get(j, ()) for c in table.schema.columns[j].categories], bool)
+        for j in _categorical_indices(table)
+    }
+    recoding = Recoding.keeping(table.schema, has)
+    if recoding.schema != schema:
+        raise InvalidArgumentError(
+            "X must have the columns of the training rows; got an encoded table with other "
+            "columns. Give the table itself."
+        )
+    recoded = recoding(table)
+    unseen = {
+        str(table.schema.columns[j].name): int((recoded.columns[j] == UNSEEN).sum())
+        for j in recoding.codes
+    }
+    return replace(recoded, unseen_counts={name: n for name, n in unseen.items() if n})
 
 
 _N_LISTED = 32

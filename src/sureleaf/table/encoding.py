@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, warn_caller
 from sureleaf.table.categories import look_up, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of, to_temporal
-from sureleaf.table.encoded_table import EncodedTable
+from sureleaf.table.encoded_table import EncodedTable, recode
 from sureleaf.table.frames import LabelledColumn, RawTable, open_table
 from sureleaf.table.raw_column import RawColumn
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
@@ -115,6 +115,8 @@ def encode(
     >>> [column.tolist() for column in table.columns], table.unseen_counts
     ([[1.0, 2.0], [1, -2]], {'sex': 1})
     """
+    if isinstance(X, EncodedTable):
+        return recode(X, schema)
     return encode_opened(open_table(X), schema, estimator, for_routing=for_routing)
 
 

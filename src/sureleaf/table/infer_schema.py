@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table.categories import declared_categories, infer_categories, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of
-from sureleaf.table.encoded_table import EncodedTable
+from sureleaf.table.encoded_table import EncodedTable, Recoding
 from sureleaf.table.encoding import encode_opened, float_numbers, quoted
 from sureleaf.table.frames import RawTable, open_table
 from sureleaf.table.raw_column import RawColumn
@@ -42,7 +42,8 @@ def read_table(
     Parameters
     ----------
     X : table
-        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows.
+        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows. Of an
+        EncodedTable, the categories that its rows have.
     categorical_features : "auto", array-like, mapping or Schema
         The categorical columns: by type ("auto"), or their names, their indices or a mask, as in
         scikit-learn's HistGradientBoostingClassifier. With a list, listed numbers become
@@ -73,6 +74,8 @@ def read_table(
       x1  ordered: 's' < 'm' < 'l'
       x2  numeric
     """
+    if isinstance(X, EncodedTable) and overrides is None and _is_auto(categorical_features):
+        return Recoding.of(X, np.arange(X.n_rows))(X)
     raw = open_table(X)
     _check_shape(raw, estimator)
     argument = "overrides"
@@ -93,6 +96,10 @@ def read_table(
         columns.append(column)
         arrays.append(array)
     return EncodedTable(Schema(tuple(columns), raw.named), tuple(arrays), raw.n_rows)
+
+
+def _is_auto(categorical_features: Any) -> bool:
+    return isinstance(categorical_features, str) and categorical_features == "auto"
 
 
 def _check_shape(raw: RawTable, estimator: str) -> None:

@@ -1,15 +1,14 @@
-"""From an encoded table to a tree: grow, prune, route rows to leaves, read as rules.
+"""From an encoded table to a tree: grow, prune, route rows to leaves, write rules.
 
-A :class:`Tree` is finished and frozen; what is still growing lives in the kernel.
+A `Tree` is finished and frozen; a tree that is still growing exists in the kernel only.
 """
 
 from sureleaf.tree.growing import GrowthRules, TrainingRows, grow
+from sureleaf.tree.impurity import impurity_importances, node_impurity
 from sureleaf.tree.pruning import (
     collapse,
     cost_complexity_path,
     cut,
-    impurity_importances,
-    node_impurity,
     prune_cost_complexity,
     prune_pessimistic,
     prune_reduced_error,

@@ -18,23 +18,18 @@ _NO_LIMIT = 2**62
 
 @dataclass(frozen=True)
 class GrowthRules:
-    """What decides a split.
+    """The parameters of growing a tree.
 
     Parameters
     ----------
     criterion : {"gain_ratio", "entropy", "gini"}
-        gain_ratio has all of C4.5's rules; the other two split every impure node that can be.
+        With gain_ratio, all rules of C4.5 apply; the other two split every impure node.
     categorical_split : {"multiway", "subset"}
-        One branch a category, or the best grouping of the categories in two.
+        One branch per category, or the best partition of the categories into two groups.
     max_depth : int or None
-        The largest number of tests on a way.
+        The largest number of tests from the root to a leaf.
     min_samples_leaf : float
-        C4.5's M, a weight.
-
-    Examples
-    --------
-    >>> GrowthRules(criterion="gini").min_samples_leaf
-    2.0
+        At least two branches of a split must have this weight of rows (C4.5: M).
     """
 
     criterion: str = "gain_ratio"
@@ -56,7 +51,7 @@ class GrowthRules:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Encoded rows with their classes and weights; sorted once, for all trees grown on them.
+    """Encoded rows with classes and weights; sorted once for all trees that are grown on them.
 
     Parameters
     ----------
@@ -67,19 +62,12 @@ class TrainingRows:
     n_classes : int
         Number of classes.
     weights : ndarray of float64, shape (n_rows,), or None
-        Their weights, None for all 1. A row of weight 0 takes no part.
+        Their weights; None if all are 1. A row of weight 0 is ignored.
     are_copies : bool
-        A row of weight k stands for k rows: the tree is that of k rows to the last digit, for which
-        their parts are kept one by one. Weights are whole numbers then. Parts are kept in the order
-        of the first column of more than 255 values: to the last digit only if the rows of weight
-        above 0 have as many in it, too.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> rows = TrainingRows(read_table([[1], [2]]), np.array([0, 1], dtype=np.int32), 2)
-    >>> rows.total_weight
-    2.0
+        Weights are whole numbers, and a row of weight k stands for k rows: the tree is identical,
+        to the last bit, to the tree of the repeated rows. Fractions of rows with missing values are
+        then summed row by row, in the order of the first column with more than 255 values; sums
+        are only identical if the rows of weight above 0 have more than 255 values in it, too.
     """
 
     table: EncodedTable
@@ -95,19 +83,19 @@ class TrainingRows:
 
     @property
     def total_weight(self) -> float:
-        """Sum of the weights."""
+        """The sum of the weights."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
 
     def with_weights(self, weights: NDArray[np.float64] | None) -> "TrainingRows":
-        """Give the same rows other weights; what is encoded and sorted is shared."""
+        """Return the same rows with other weights; the encoded and sorted columns are shared."""
         return self._sharing(self.labels, self.n_classes, weights)
 
     def with_copies(self, times: NDArray[np.float64]) -> "TrainingRows":
-        """Let each row be there so many times; what is encoded and sorted is shared."""
+        """Return the rows, each repeated this many times; encoded and sorted columns are shared."""
         return self._sharing(self.labels, self.n_classes, times, are_copies=True)
 
     def with_labels(self, labels: NDArray[np.int32], n_classes: int) -> "TrainingRows":
-        """Give the same rows other classes; what is encoded and sorted is shared."""
+        """Return the same rows with other classes; encoded and sorted columns are shared."""
         return self._sharing(labels, n_classes, self.weights, self.are_copies)
 
     def _sharing(
@@ -124,18 +112,18 @@ class TrainingRows:
         return rows
 
     def owned(self) -> "TrainingRows":
-        """Give the same rows in arrays of their own, which nobody else can change."""
+        """Return the same rows in new arrays, which the caller cannot change."""
         columns = tuple(c if c.flags.owndata else c.copy() for c in self.table.columns)
         weights = None if self.weights is None else self.weights.copy()
         table = replace(self.table, columns=columns)
         return TrainingRows(table, self.labels, self.n_classes, weights, self.are_copies)
 
     def sort(self, n_threads: int) -> _kernel.SortedTable:
-        """Find the order of every column, and remember it for the next tree."""
+        """Sort every column, and keep the order for the next tree."""
         if "_sorted" not in self.__dict__:
             self.__dict__["_sorted"] = _kernel.presort(self.kernel, n_threads)
-        found: _kernel.SortedTable = self.__dict__["_sorted"]
-        return found
+        sorted_table: _kernel.SortedTable = self.__dict__["_sorted"]
+        return sorted_table
 
     def __getstate__(self) -> dict[str, object]:
         names = ("table", "labels", "n_classes", "weights", "are_copies")
@@ -143,14 +131,7 @@ class TrainingRows:
 
 
 def kernel_table(table: EncodedTable) -> _kernel.KernelTable:
-    """Show an encoded table to the kernel, without a copy.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> kernel_table(read_table([[1], [2]])).n_rows
-    2
-    """
+    """Return an encoded table as the kernel reads it, without a copy."""
     n_categories = [
         len(column.categories) if column.is_coded else -1 for column in table.schema.columns
     ]
@@ -166,13 +147,13 @@ def grow(
     Parameters
     ----------
     rows : TrainingRows
-        What to learn from.
+        The training rows.
     rules : GrowthRules
-        What decides a split.
+        The parameters of growing.
     n_threads : int
-        Threads to work with; the tree does not depend on them.
+        Number of threads; the tree does not depend on it.
     keep_order : bool
-        Keep the order of the columns for further trees. Without, one tree needs less memory.
+        Keep the sorted columns for further trees. Without them, a tree needs less memory.
 
     Returns
     -------
@@ -208,7 +189,7 @@ def grow(
 def _counts_or_weights(
     weights: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.uint32] | None, NDArray[np.float64] | None]:
-    """Whole weights as counts, which the kernel adds exactly and fast."""
+    """Return whole weights as counts, which the kernel adds exactly and faster."""
     if weights is None:
         return None, None
     if weights.sum() < 2**32 and bool(np.all(weights == np.floor(weights))):
@@ -219,8 +200,8 @@ def _counts_or_weights(
 def _too_large(table: EncodedTable) -> str:
     widest = max(table.schema.columns, key=lambda column: len(column.categories))
     return (
-        "X must not grow a tree of more than 20,000,000 nodes, or of tests with more than "
-        f"134,217,728 categories together; column {widest.name!r} has "
-        f"{len(widest.categories):,} categories, which every test of it lists. Leave the column "
-        "out, or limit the tree by max_depth or min_samples_leaf."
+        "a tree must have at most 20,000,000 nodes, and its tests at most 134,217,728 categories "
+        f"in total; column {widest.name!r} has {len(widest.categories):,} categories, which every "
+        "test of it lists. Leave the column out, or limit the tree by max_depth or "
+        "min_samples_leaf."
     )

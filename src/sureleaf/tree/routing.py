@@ -1,4 +1,4 @@
-"""Which leaves a row reaches, and with what share."""
+"""The leaves that rows reach, and the share of a row in each."""
 
 from dataclasses import dataclass
 
@@ -15,29 +15,20 @@ __all__ = ["Routes", "count_nodes", "mixture", "route"]
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """Where rows end: row i in ``nodes[offsets[i]:offsets[i + 1]]``, with these shares.
+    """The nodes where rows end: those of row i are ``nodes[offsets[i]:offsets[i + 1]]``.
 
     Parameters
     ----------
     offsets : ndarray of int64, shape (n_rows + 1,)
-        Where the nodes of each row begin and end.
+        Start and end of the nodes of each row.
     nodes : ndarray of int32
         Leaves, or the inner node where a row stops.
     shares : ndarray of float64
-        Shares of the row, which sum to 1.
+        The share of the row in each node; the shares of a row sum to 1.
     imputed_share : ndarray of float64, shape (n_rows,)
-        How much of each row came where it is by a missing or unseen value.
+        The share of each row that was routed by a missing or unseen value.
     n_nodes : int
-        Number of nodes of the tree.
-
-    Examples
-    --------
-    A row in two leaves:
-
-    >>> one = np.ones(1)
-    >>> routes = Routes(np.array([0, 2]), np.array([1, 2]), np.array([0.4, 0.6]), one, n_nodes=3)
-    >>> routes.heaviest().tolist()
-    [2]
+        The number of nodes of the tree.
     """
 
     offsets: NDArray[np.int64]
@@ -48,15 +39,15 @@ class Routes:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """The number of rows."""
         return len(self.offsets) - 1
 
     def rows(self) -> NDArray[np.intp]:
-        """For each entry its row."""
+        """Return the row of each entry of `nodes`."""
         return np.repeat(np.arange(self.n_rows), np.diff(self.offsets))
 
     def heaviest(self) -> NDArray[np.int64]:
-        """For each row the node with the largest share, the first of equal ones."""
+        """Return for each row the node with the largest share, the first one if several."""
         if len(self.nodes) == self.n_rows:
             return self.nodes.astype(np.int64)
         order = np.lexsort((np.arange(len(self.nodes)), -self.shares, self.rows()))
@@ -64,7 +55,7 @@ class Routes:
 
 
 def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> Routes:
-    """Send rows through a tree.
+    """Route rows through a tree.
 
     Parameters
     ----------
@@ -73,7 +64,8 @@ def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> R
     table : EncodedTable
         The rows.
     stop_at_unseen : bool
-        A row whose category a node has not seen stops there, instead of going down all branches.
+        Stop a row at a node that has not seen its category, instead of splitting it over all
+        branches.
 
     Returns
     -------
@@ -101,16 +93,16 @@ def mixture(
     stop_at_unseen: bool = False,
     n_threads: int = 1,
 ) -> NDArray[np.float64]:
-    """For each row the mean of its nodes' values, weighted by its shares.
+    """Return for each row the mean of the values of its nodes, weighted by its shares.
 
     Parameters
     ----------
     tree, table, stop_at_unseen
         As for :func:`route`.
     values : ndarray of shape (n_nodes, n_values)
-        A line a node.
+        One row per node.
     n_threads : int
-        Threads to work with.
+        Number of threads.
 
     Returns
     -------
@@ -136,14 +128,14 @@ def mixture(
 
 
 def count_nodes(tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
-    """Class weights of every node when these rows are sent through the tree.
+    """Route rows through a tree, and return the class weights of every node.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     rows : TrainingRows
-        Rows that it may or may not have been grown on.
+        Training rows of the tree, or others.
 
     Returns
     -------

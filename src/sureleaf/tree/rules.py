@@ -1,4 +1,4 @@
-"""A tree in words, for a person to read."""
+"""A tree as rules that people can read."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ __all__ = ["branch_tests", "leaf_rules", "rules_text"]
 
 
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
-    """Tell the test of each branch of a node in words.
+    """Return the test of each branch of a node as text.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
 
 
 def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
-    """Join the tests on the way to each leaf by "and"; leaf number -> rule.
+    """Return the rule of each leaf, by its number: the tests on its path, joined by "and".
 
     Examples
     --------
@@ -49,27 +49,27 @@ def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
     if tree.n_nodes == 1:
         return {0: "all rows"}
     rules = {0: ""}
-    for node in np.flatnonzero(~tree.is_leaf).tolist():  # above its branches, in preorder
-        way = rules.pop(node)
+    for node in np.flatnonzero(~tree.is_leaf).tolist():  # in preorder, parents come first
+        path = rules.pop(node)
         tests = branch_tests(tree, node, schema.columns[tree.feature[node]])
         for child, test in zip(tree.branches(node).tolist(), tests, strict=True):
-            rules[child] = f"{way} and {test}" if way else test
+            rules[child] = f"{path} and {test}" if path else test
     return dict(sorted(rules.items()))
 
 
 def rules_text(
     tree: Tree, schema: Schema, classes: Sequence[object], probabilities: NDArray[np.float64]
 ) -> str:
-    """Print a tree as indented rules, each leaf with its rows, counts and probability.
+    """Write a tree as indented rules, each leaf with its rows, class counts and probability.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     schema : Schema
-        Names the columns and categories.
+        The names of the columns and categories.
     classes : sequence
-        Names the classes.
+        The names of the classes.
     probabilities : ndarray of shape (n_nodes, n_classes)
         What a row in each node is predicted to be.
 
@@ -121,7 +121,7 @@ def _leaf_text(
 
 
 def _word(name: object) -> str:
-    """Write a name so that it keeps to its line and its ends can be seen."""
+    """Return a name, in quotes if it has line breaks or spaces at its ends."""
     text = str(name)
     return text if text and text.isprintable() and text == text.strip() else repr(text)
 

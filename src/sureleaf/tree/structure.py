@@ -1,4 +1,4 @@
-"""What is a finished tree: flat frozen arrays, nodes in preorder."""
+"""A finished tree: frozen flat arrays, nodes in preorder."""
 
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -12,47 +12,20 @@ from sureleaf import _kernel
 __all__ = ["Tree", "leaves_in_words", "row_maxima", "row_sums"]
 
 
-# Sums and maxima of the lines of a table of many short lines.
-#
-# NumPy goes line by line where it reduces the last axis, which for two classes costs thirty times
-# as much as adding two columns.
-
-
-def row_sums(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum of each line.
-
-    Examples
-    --------
-    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
-    [3.0, 7.0]
-    """
-    sums: NDArray[np.float64] = np.ascontiguousarray(table.T).sum(axis=0)
+def row_sums(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of each row; for rows of two numbers, 30 times as fast as ``sum(axis=1)``."""
+    sums: NDArray[np.float64] = np.ascontiguousarray(array.T).sum(axis=0)
     return sums
 
 
-def row_maxima(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Largest number of each line.
-
-    Examples
-    --------
-    >>> row_maxima(np.array([[1.0, 2.0], [4.0, 3.0]])).tolist()
-    [2.0, 4.0]
-    """
-    maxima: NDArray[np.float64] = np.ascontiguousarray(table.T).max(axis=0)
+def row_maxima(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the maximum of each row; for short rows, far faster than ``max(axis=1)``."""
+    maxima: NDArray[np.float64] = np.ascontiguousarray(array.T).max(axis=0)
     return maxima
 
 
-# The size of a tree in words.
-
-
 def leaves_in_words(n_leaves: int) -> str:
-    """Write how many leaves there are.
-
-    Examples
-    --------
-    >>> leaves_in_words(1), leaves_in_words(7)
-    ('1 leaf', '7 leaves')
-    """
+    """Return the number of leaves as text: "1 leaf", "7 leaves"."""
     return "1 leaf" if n_leaves == 1 else f"{n_leaves} leaves"
 
 
@@ -70,28 +43,28 @@ _DTYPES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree:
-    """A finished tree as flat arrays; node 0 is the root, a node's first branch follows it.
+    """A finished tree as flat arrays; node 0 is the root, the first child of a node follows it.
 
     Parameters
     ----------
     feature : ndarray of int32, shape (n_nodes,)
         The column that a node tests, -1 for a leaf.
     threshold : ndarray of float64, shape (n_nodes,)
-        ``value <= threshold`` takes the first branch; NaN where no threshold is tested.
+        ``value <= threshold`` takes the first branch; NaN if the node tests no threshold.
     child_offset : ndarray of int64, shape (n_nodes + 1,)
         The branches of node i are ``children[child_offset[i]:child_offset[i + 1]]``.
     children : ndarray of int32
-        The nodes that branches lead to.
+        The child nodes.
     branch_share : ndarray of float64
-        For each branch the share of the rows that take it, of those whose value is known: the
-        way of a row whose value is missing.
+        The share of each branch in the rows whose value is known; a row with a missing value is
+        divided by these shares.
     category_offset : ndarray of int64, shape (n_nodes + 1,)
-        Likewise for the categories of nodes that test one.
+        Start and end of the categories of each node in `category_branch`.
     category_branch : ndarray of int32
-        The place among the node's branches that a category takes; -1 if the node saw none of it.
+        The index of the branch that a category takes; -1 if the node has not seen the category.
     class_counts : ndarray of float64, shape (n_nodes, n_classes)
-        Weight of the growing rows of each class in each node; fractional where rows with missing
-        values went down several branches.
+        Weight of the training rows of each class in each node; fractional if rows with missing
+        values were divided over several branches.
     n_columns : int
         The number of columns of the table.
 
@@ -123,7 +96,7 @@ class Tree:
 
     @classmethod
     def from_kernel(cls, grown: _kernel.KernelTree, n_columns: int) -> Self:
-        """Take over a tree that the kernel has grown or pruned."""
+        """Make a Tree from a tree that the kernel has grown or pruned."""
         arrays = {name: getattr(grown, name) for name in _DTYPES if name != "class_counts"}
         tree = cls(**arrays, class_counts=grown.class_weights, n_columns=n_columns)
         tree.__dict__["kernel"] = grown
@@ -131,7 +104,7 @@ class Tree:
 
     @cached_property
     def kernel(self) -> _kernel.KernelTree:
-        """The same tree in the kernel; ValueError if the arrays make none."""
+        """The same tree in the kernel; ValueError if the arrays are not a tree."""
         arrays = {name: getattr(self, name) for name in _DTYPES if name != "class_counts"}
         return _kernel.make_tree(
             **arrays, class_weights=self.class_counts, n_columns=self.n_columns
@@ -152,17 +125,17 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
-        """Inner nodes and leaves, empty leaves included."""
+        """The number of nodes, empty leaves included."""
         return len(self.feature)
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
+        """The number of classes."""
         return int(self.class_counts.shape[1])
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """For each node whether it is a leaf."""
+        """Whether each node is a leaf."""
         return self.feature < 0
 
     @cached_property
@@ -172,12 +145,12 @@ class Tree:
 
     @property
     def n_leaves(self) -> int:
-        """Number of leaves, empty ones included."""
+        """The number of leaves, empty ones included."""
         return len(self.leaf_ids)
 
     @cached_property
     def parent(self) -> NDArray[np.int32]:
-        """For each node its parent, -1 for the root."""
+        """The parent of each node; -1 for the root."""
         parent = np.full(self.n_nodes, -1, dtype=np.int32)
         n_branches = np.diff(self.child_offset)
         parent[self.children] = np.repeat(np.arange(self.n_nodes, dtype=np.int32), n_branches)
@@ -185,41 +158,41 @@ class Tree:
 
     @cached_property
     def node_depth(self) -> NDArray[np.int64]:
-        """For each node the number of tests on the way to it."""
+        """The number of tests on the path to each node."""
         depth = np.zeros(self.n_nodes, dtype=np.int64)
         parents = self.parent.tolist()
-        for node in range(1, self.n_nodes):  # a parent's number is below its child's
+        for node in range(1, self.n_nodes):  # parents come before their children
             depth[node] = depth[parents[node]] + 1
         return depth
 
     @property
     def depth(self) -> int:
-        """The largest number of tests on the way to a leaf."""
+        """The largest number of tests on the path to a leaf."""
         return int(self.node_depth.max())
 
     @cached_property
     def counts_or_parent(self) -> NDArray[np.float64]:
-        """Class counts, an empty node having its parent's: it predicts like its parent."""
+        """The class counts; an empty node has those of its parent, as it predicts like it."""
         return self.fill_empty(self.class_counts)
 
     def fill_empty(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give nodes without rows the counts of their parent."""
+        """Return the counts, with those of the parent for nodes without rows."""
         is_empty = row_sums(counts) <= 0
-        is_empty[0] = False  # which has no parent
+        is_empty[0] = False  # the root has no parent
         source = np.arange(self.n_nodes)
-        waiting = np.flatnonzero(is_empty)
-        while len(waiting):  # climbs once, but for empty nodes below empty nodes
-            source[waiting] = self.parent[source[waiting]]
-            waiting = waiting[is_empty[source[waiting]]]
+        pending = np.flatnonzero(is_empty)
+        while len(pending):  # more than once only if parents are empty, too
+            source[pending] = self.parent[source[pending]]
+            pending = pending[is_empty[source[pending]]]
         filled: NDArray[np.float64] = counts.take(source, axis=0)
         return filled
 
     def branches(self, node: int) -> NDArray[np.int32]:
-        """List the nodes that the branches of a node lead to."""
+        """Return the children of a node."""
         return self.children[self.child_offset[node] : self.child_offset[node + 1]]
 
     def categories(self, node: int) -> NDArray[np.int32]:
-        """Tell each category of the tested column its place among the branches, or -1."""
+        """Return the index of the branch of each category of the tested column, or -1."""
         return self.category_branch[self.category_offset[node] : self.category_offset[node + 1]]
 
     def __repr__(self) -> str:

@@ -1,8 +1,11 @@
-"""A report's document to a page of HTML, and to a fragment for notebooks."""
+"""Documents as pages of HTML: the report, the audit, and a fragment for notebooks.
+
+A page is drawn from the plain values of its document and from nothing else.
+"""
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -10,249 +13,19 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from sureleaf import formatting
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.report.html import wording
+from sureleaf.report.document import PAGES, embedded_values
+from sureleaf.report.document_schema import REPORT_SCHEMA
+from sureleaf.report.sections.tree import by_column
 
-__all__ = [
-    "AUDIT_SCRIPTS",
-    "SCHEMA",
-    "SCRIPTS",
-    "STYLES",
-    "bar_heights",
-    "check_schema",
-    "draw",
-    "echarts_notice",
-    "echarts_version",
-    "embedded_json",
-    "fragment",
-    "packed",
-    "place",
-    "render_audit",
-    "render_page",
-    "scale_start",
-    "script",
-    "style",
-    "what_scripts_read",
-]
+__all__ = ["AUDIT_SCHEMA", "fragment", "render_audit", "render_page", "why_flagged"]
 
-
-# What every page carries with it: styles, scripts and the library that draws the charts.
-
-STYLES = ("page.css", "parts.css", "tree.css", "print.css")
-SCRIPTS = (
-    "document.js",
-    "charts.js",
-    "theme.js",
-    "trust.js",
-    "tree_layout.js",
-    "tree_drawing.js",
-    "tree.js",
-    "node_panel.js",
-    "row_path.js",
-    "row_form.js",
-    "table.js",
-    "leaves.js",
-    "decisions.js",
-    "costs.js",
-    "quality_charts.js",
-    "curve_chart.js",
-    "printing.js",
-)
-"""In the order they run: a file uses what stands above it."""
-AUDIT_SCRIPTS = (
-    "document.js",
-    "charts.js",
-    "theme.js",
-    "table.js",
-    "audit_tables.js",
-    "audit_chart.js",
-    "printing.js",
-)
-
-_ECHARTS = "vendor/echarts"
-
-
-@cache
-def style() -> Markup:
-    """Return the styles as one text.
-
-    Examples
-    --------
-    >>> "@media print" in style()
-    True
-    """
-    return Markup("\n".join(_read(f"style/{name}") for name in STYLES))
-
-
-@cache
-def script(names: tuple[str, ...] = SCRIPTS) -> Markup:
-    """Return ECharts and a page's own scripts as one text that cannot end its script tag.
-
-    Examples
-    --------
-    >>> "</script" in script(), len(script(AUDIT_SCRIPTS)) < len(script())
-    (False, True)
-    """
-    texts = [_read(f"{_ECHARTS}/echarts.common.min.js")]
-    texts += [_read(f"script/{name}") for name in names]
-    return Markup(re.sub(r"</(script)", r"<\\/\1", "\n".join(texts), flags=re.IGNORECASE))
-
-
-@cache
-def echarts_version() -> str:
-    """Return the version of the library that comes with the package.
-
-    Examples
-    --------
-    >>> echarts_version().split(".")[0]
-    '6'
-    """
-    return _read(f"{_ECHARTS}/VERSION").strip()
-
-
-@cache
-def echarts_notice() -> str:
-    """Return the notice that Apache ECharts asks to be passed on.
-
-    Examples
-    --------
-    >>> echarts_notice().splitlines()[0]
-    'Apache ECharts'
-    """
-    return _read(f"{_ECHARTS}/NOTICE").strip()
-
-
-def _read(name: str) -> str:
-    return files("sureleaf.report.html").joinpath(*name.split("/")).read_text(encoding="utf-8")
-
-
-# A document inside a page, as data that no text of it can turn into markup.
-
-_ESCAPES = {
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-    "\u2028": "\\u2028",
-    "\u2029": "\\u2029",
-}
-
-
-def embedded_json(document: Mapping[str, Any]) -> Markup:
-    r"""Write JSON that can stand between script tags: it holds no ``<``, ``>`` or ``&``.
-
-    These signs occur in JSON only inside text, where ``\u003c`` means the same.
-
-    Raises
-    ------
-    ValueError
-        If a number is not finite: JSON has no word for it.
-
-    Examples
-    --------
-    >>> print(embedded_json({"label": "</script>"}))
-    {"label":"\u003c/script\u003e"}
-    """
-    text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for sign, escape in _ESCAPES.items():
-        text = text.replace(sign, escape)
-    return Markup(text)
-
-
-OF_EVERY_NODE = ("id", "parent", "edge", "counts", "n", "prediction", "probabilities")
-OF_A_LEAF = (
-    "probability",
-    "low",
-    "high",
-    "confidence",
-    "utility",
-    "rows_needed",
-    "flagged",
-    "repair",
-)
-OF_AN_INNER_NODE = (
-    "column",
-    "threshold",
-    "threshold_text",
-    "branch_of_category",
-    "children",
-    "shares",
-)
-
-OF_QUALITY = (
-    "positive",
-    "labels",
-    "confusion",
-    "roc",
-    "calibration",
-    "scores",
-    "cost",
-    "cost_given",
-)
-
-
-def what_scripts_read(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Take from a document what the page computes with; the rest is in its text already.
-
-    Nodes come column by column, with what only leaves or only inner nodes have apart, and without
-    rules, which are their branches joined by "and": names and rules would be half of the page of a
-    large tree.
-
-    Examples
-    --------
-    >>> node = dict.fromkeys((*OF_EVERY_NODE, *OF_A_LEAF, *OF_AN_INNER_NODE))
-    >>> node |= {"id": 0, "rule": "all rows", "children": [], "n": 4.0, "low": 0.2}
-    >>> tree = {"wanted": {}, "unseen": "stop", "columns": [], "example_rows": [], "nodes": [node]}
-    >>> quality = dict.fromkeys(OF_QUALITY)
-    >>> document = {"data": {"target": "class", "classes": [], "rows": 4}, "tree": tree,
-    ...             "quality": quality, "error": {"curve": None}}
-    >>> packed = what_scripts_read(document)["tree"]
-    >>> packed["nodes"]["n"], packed["leaf"]["low"], packed["inner"]["children"]
-    ([4.0], [0.2], [])
-    """
-    tree, quality = document["tree"], document["quality"]
-    nodes = tree["nodes"]
-    return {
-        "data": _of(document["data"], ("target", "classes")),
-        "tree": _of(tree, ("wanted", "unseen", "columns", "example_rows"))
-        | {
-            "terms": dict(tree.get("terms") or {}),
-            "nodes": packed(nodes, OF_EVERY_NODE),
-            "leaf": packed([node for node in nodes if not node["children"]], OF_A_LEAF),
-            "inner": packed([node for node in nodes if node["children"]], OF_AN_INNER_NODE),
-        },
-        "quality": _of(quality, OF_QUALITY),
-        "error": _of(document["error"], ("curve",)),
-    }
-
-
-def packed(records: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, list[Any]]:
-    """Turn records into columns, so that names are written once.
-
-    Examples
-    --------
-    >>> packed([{"n": 1, "rule": "a"}, {"n": 2, "rule": "b"}], ["n"])
-    {'n': [1, 2]}
-    """
-    return {name: [record[name] for record in records] for name in names}
-
-
-def _of(section: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: section[name] for name in names}
-
-
-SCHEMA = "sureleaf-report/1"
-SECTIONS = (
-    ("answer", "The answer"),
-    ("data", "The data"),
-    ("tree", "The tree"),
-    ("leaves", "The leaves"),
-    ("quality", "How good it is"),
-    ("error", "Honest error"),
-    ("models", "Compared with"),
-    ("methods", "Methods"),
-)
-MOST_RULES = 150
-"""Of a larger tree the scripts write the rules of the leaves."""
+AUDIT_SCHEMA = "sureleaf-audit/1"
+MAX_RULES = 150
+"""With more leaves, the rules are written by the script: they would be half of the page."""
+MAX_LEAVES = 500
+"""An audited forest may have hundreds of thousands: those with the most rows are shown."""
 TONES = {
     "good": ("✓", "Good"),
     "warn": ("!", "Caution"),
@@ -267,197 +40,48 @@ def render_page(document: Mapping[str, Any]) -> str:
     Parameters
     ----------
     document : mapping
-        As docs/report-json.md describes it, ``Report.to_dict()``.
+        ``Report.to_dict()``, as docs/report-json.md describes it.
 
     Returns
     -------
     str
-        The page: styles, scripts and numbers are in it, and it asks no server for anything.
+        The page, with its styles, scripts and numbers. It makes no request to any server.
 
     Raises
     ------
     InvalidArgumentError
-        If the document is of another schema.
+        If the document has another schema.
 
     Examples
     --------
     >>> render_page({"schema": "sureleaf-report/9"})
     Traceback (most recent call last):
         ...
-    sureleaf.errors.InvalidArgumentError: the document's schema must be 'sureleaf-report/1'; got \
+    sureleaf.errors.InvalidArgumentError: the document's schema must be 'sureleaf-report/2'; got \
 'sureleaf-report/9'. Make the report again with this version of Sureleaf.
     """
-    check_schema(document, SCHEMA, "report")
-    return draw(
+    _check_schema(document, REPORT_SCHEMA, "report")
+    return _render(
         "page.html.jinja",
         document,
-        embedded=embedded_json(what_scripts_read(document)),
-        script=script(),
-        sections=SECTIONS,
-        most_rules=MOST_RULES,
+        embedded=embedded_json(embedded_values(document)),
+        script=script(SCRIPTS),
+        sections=[(page.name, page.title) for page in PAGES],
+        max_rules=MAX_RULES,
     )
 
 
 def fragment(document: Mapping[str, Any]) -> str:
-    """Return the answer of the report as a piece of HTML, for notebooks.
-
-    Parameters
-    ----------
-    document : mapping
-        As docs/report-json.md describes it; only ``schema``, ``answer`` and ``data`` are read.
-
-    Returns
-    -------
-    str
-        With its styles, which reach nothing outside it, and without scripts.
+    """Return the answer of a report as a piece of HTML without scripts, for notebooks.
 
     Raises
     ------
     InvalidArgumentError
-        If the document is of another schema.
-
-    Examples
-    --------
-    >>> answer = {"headline": "Right 8 times in 10.", "baseline": 0.6, "sentences": [],
-    ...           "accuracy": {"value": 0.8, "low": 0.7, "high": 0.9, "level": 0.95, "method": ""}}
-    >>> data = {"source": "a.csv", "target": "<b>", "rows": 50,
-    ...         "classes": [{"label": "x", "count": 30.0, "share": 0.6}]}
-    >>> shown = fragment({"schema": SCHEMA, "answer": answer, "data": data})
-    >>> "Right 8 times in 10." in shown, "<b>" in shown
-    (True, False)
+        If the document has another schema.
     """
-    check_schema(document, SCHEMA, "report")
-    return (
-        _environment()
-        .get_template("fragment.html.jinja")
-        .render(
-            answer=document["answer"],
-            data=document["data"],
-            tones=TONES,
-        )
-    )
-
-
-def draw(template: str, document: Mapping[str, Any], **more: Any) -> str:
-    """Return a page of a document, with what every page carries.
-
-    Examples
-    --------
-    >>> draw("frame.html.jinja", {"made": {"sureleaf": "1"}}, what="note", heading="<b>",
-    ...      sections=(), embedded="", script="").count("&lt;b&gt;")
-    2
-    """
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            document,
-            style=style(),
-            echarts_version=echarts_version(),
-            echarts_notice=echarts_notice(),
-            tones=TONES,
-            **more,
-        )
-    )
-
-
-def check_schema(document: Mapping[str, Any], schema: str, what: str) -> None:
-    """Refuse documents that a page cannot be drawn from.
-
-    Examples
-    --------
-    >>> check_schema({"schema": SCHEMA}, SCHEMA, "report")
-    """
-    got = document.get("schema")
-    if got != schema:
-        raise InvalidArgumentError(
-            f"the document's schema must be {schema!r}; got {got!r}. Make the {what} again with "
-            "this version of Sureleaf."
-        )
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("sureleaf.report.html"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {name: getattr(wording, name) for name in wording.__all__}
-    environment.filters |= {"bar_heights": bar_heights, "place": place, "scale_start": scale_start}
-    return environment
-
-
-# Numbers as places in the small drawings between the text.
-
-_STARTS = (0.99, 0.95, 0.9, 0.8, 0.5)
-
-
-def place(value: float, low: float = 0.0, high: float = 1.0, width: float = 100.0) -> str:
-    """Say how far from the left a value stands on a scale; values beyond it stand at its end.
-
-    Examples
-    --------
-    >>> place(0.25), place(7.0, 0.0, 5.0, 120.0)
-    ('25', '120')
-    """
-    share = (value - low) / (high - low) if high > low else 0.0
-    return f"{width * min(1.0, max(0.0, share)):.5g}"
-
-
-def bar_heights(counts: Sequence[float], height: float) -> list[str]:
-    """Say how high the bars of a histogram are; what is not zero can be seen.
-
-    Examples
-    --------
-    >>> bar_heights([0, 1, 200], 20.0)
-    ['0', '1', '20']
-    """
-    most = max(counts, default=0) or 1
-    return [f"{max(height * count / most, 1.0 if count else 0.0):.3g}" for count in counts]
-
-
-def scale_start(least: float) -> float:
-    """Say where a scale of shares that ends at 1 begins, so that what is near 1 can be told apart.
-
-    Examples
-    --------
-    >>> scale_start(0.649), scale_start(0.33), scale_start(0.977)
-    (0.5, 0.0, 0.95)
-    """
-    return next((start for start in _STARTS if least >= start), 0.0)
-
-
-# An audit's document to a page of HTML.
-
-AUDIT_SCHEMA = "sureleaf-audit/1"
-MOST_LEAVES = 500
-"""A forest may have hundreds of thousands: those with the most rows are drawn."""
-
-_SHARED = (
-    "class",
-    "n",
-    "counts",
-    "stated",
-    "agrees",
-    "probability",
-    "low",
-    "high",
-    "confidence",
-    "utility",
-    "rows_needed",
-    "flagged",
-)
-_NAMES = {
-    "answer": "The answer",
-    "data": "The rows",
-    "leaves": "The leaves",
-    "bins": "What it states",
-    "trees": "The trees",
-    "methods": "Methods",
-}
+    _check_schema(document, REPORT_SCHEMA, "report")
+    template = _environment().get_template("fragment.html.jinja")
+    return template.render(answer=document["answer"], data=document["data"], tones=TONES)
 
 
 def render_audit(document: Mapping[str, Any]) -> str:
@@ -476,59 +100,281 @@ def render_audit(document: Mapping[str, Any]) -> str:
     Raises
     ------
     InvalidArgumentError
-        If the document is of another schema.
-
-    Examples
-    --------
-    >>> render_audit({"schema": "sureleaf-report/1"})
-    Traceback (most recent call last):
-        ...
-    sureleaf.errors.InvalidArgumentError: the document's schema must be 'sureleaf-audit/1'; got \
-'sureleaf-report/1'. Make the audit again with this version of Sureleaf.
+        If the document has another schema.
     """
-    check_schema(document, AUDIT_SCHEMA, "audit")
-    place = {label: code for code, label in enumerate(document["classes"])}
+    _check_schema(document, AUDIT_SCHEMA, "audit")
+    class_index = {label: code for code, label in enumerate(document["classes"])}
     leaves, trees = document["leaves"], document["trees"]
-    judged_by = "bins" if leaves is None or trees is not None else "leaves"
-    shown_leaves = None if leaves is None else _placed(_largest(leaves), place)
-    shown_bins = _placed(document["bins"], place)
+    groups = "bins" if leaves is None or trees is not None else "leaves"
+    shown_leaves = None if leaves is None else _with_class(_largest(leaves), class_index)
+    shown_bins = _with_class(document["bins"], class_index)
     embedded = {
         "data": {"classes": [{"label": one["label"]} for one in document["data"]["classes"]]},
-        "bins": packed(shown_bins, ("stated_from", "stated_to", *_SHARED)),
+        "bins": by_column(shown_bins, ("stated_from", "stated_to", *_SHARED)),
         "leaves": None,
-        "trees": None if trees is None else packed(trees, trees[0].keys()),
+        "trees": None if trees is None else by_column(trees, list(trees[0])),
     }
     if shown_leaves is not None:
         first = ("leaf",) if trees is None else ("tree", "leaf")
-        embedded["leaves"] = packed(shown_leaves, (*first, *_SHARED))
-    return draw(
+        embedded["leaves"] = by_column(shown_leaves, (*first, *_SHARED))
+    return _render(
         "audit.html.jinja",
         document,
+        provenance=document["made"],
         embedded=embedded_json(embedded),
         script=script(AUDIT_SCRIPTS),
-        sections=_sections(judged_by, leaves is not None),
+        sections=_audit_sections(groups, leaves is not None),
         labels=[one["label"] for one in document["data"]["classes"]],
-        judged_by=judged_by,
-        flagged=sum(one["flagged"] for one in document[judged_by]),
+        groups=groups,
+        n_flagged=sum(one["flagged"] for one in document[groups]),
         shown_leaves=shown_leaves,
         shown_bins=shown_bins,
     )
 
 
-def _sections(judged_by: str, has_leaves: bool) -> list[tuple[str, str]]:
+_SHARED = (
+    "class",
+    "n",
+    "counts",
+    "stated",
+    "agrees",
+    "probability",
+    "low",
+    "high",
+    "confidence",
+    "utility",
+    "rows_needed",
+    "flagged",
+)
+_AUDIT_TITLES = {
+    "answer": "The answer",
+    "data": "The rows",
+    "leaves": "The leaves",
+    "bins": "Predicted probabilities",
+    "trees": "The trees",
+    "methods": "Methods",
+}
+
+
+def _audit_sections(groups: str, has_leaves: bool) -> list[tuple[str, str]]:
     middle = ["bins", "trees", "leaves"] if has_leaves else ["bins"]
-    if judged_by == "leaves":
+    if groups == "leaves":
         middle = ["leaves", "bins"]
-    return [(id_, _NAMES[id_]) for id_ in ("answer", "data", *middle, "methods")]
+    return [(name, _AUDIT_TITLES[name]) for name in ("answer", "data", *middle, "methods")]
 
 
 def _largest(leaves: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the leaves with the most rows, in the order of all."""
-    if len(leaves) <= MOST_LEAVES:
+    """Return the leaves with the most rows, in their original order."""
+    if len(leaves) <= MAX_LEAVES:
         return list(leaves)
-    order = sorted(range(len(leaves)), key=lambda at: -float(leaves[at]["n"]))
-    return [leaves[at] for at in sorted(order[:MOST_LEAVES])]
+    order = sorted(range(len(leaves)), key=lambda index: -float(leaves[index]["n"]))
+    return [leaves[index] for index in sorted(order[:MAX_LEAVES])]
 
 
-def _placed(records: Sequence[dict[str, Any]], place: Mapping[Any, int]) -> list[dict[str, Any]]:
-    return [record | {"class": place[record["prediction"]]} for record in records]
+def _with_class(
+    records: Sequence[dict[str, Any]], class_index: Mapping[Any, int]
+) -> list[dict[str, Any]]:
+    return [record | {"class": class_index[record["prediction"]]} for record in records]
+
+
+def _render(template: str, document: Mapping[str, Any], **more: Any) -> str:
+    """Fill a template with a document and with what every page has."""
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            document,
+            style=style(),
+            echarts_version=echarts_version(),
+            echarts_notice=_read(f"{_ECHARTS}/NOTICE").strip(),
+            tones=TONES,
+            **more,
+        )
+    )
+
+
+def _check_schema(document: Mapping[str, Any], schema: str, what: str) -> None:
+    got = document.get("schema")
+    if got != schema:
+        raise InvalidArgumentError(
+            f"the document's schema must be {schema!r}; got {got!r}. Make the {what} again with "
+            "this version of Sureleaf."
+        )
+
+
+# What every page carries: styles, scripts, and the library that draws the charts.
+
+STYLES = ("page.css", "parts.css", "tree.css", "print.css")
+SCRIPTS = ("page.js", *(f"{page.name}.js" for page in PAGES if page.has_script))
+AUDIT_SCRIPTS = ("page.js", "audit.js")
+_ECHARTS = "vendor/echarts"
+
+
+@cache
+def style() -> Markup:
+    """Return the styles as one text."""
+    return Markup("\n".join(_read(f"style/{name}") for name in STYLES))
+
+
+@cache
+def script(names: tuple[str, ...]) -> Markup:
+    """Return ECharts and the scripts of a page as one text that cannot end its script tag."""
+    texts = [_read(f"{_ECHARTS}/echarts.common.min.js")]
+    texts += [_read(f"script/{name}") for name in names]
+    return Markup(re.sub(r"</(script)", r"<\\/\1", "\n".join(texts), flags=re.IGNORECASE))
+
+
+@cache
+def echarts_version() -> str:
+    """Return the version of ECharts in this package."""
+    return _read(f"{_ECHARTS}/VERSION").strip()
+
+
+def _read(name: str) -> str:
+    return files("sureleaf.report.html").joinpath(*name.split("/")).read_text(encoding="utf-8")
+
+
+# A document inside a page, as data that no text in it can turn into markup.
+
+_ESCAPES = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
+
+
+def embedded_json(document: Mapping[str, Any]) -> Markup:
+    r"""Write JSON that can stand between script tags: it holds no ``<``, ``>`` or ``&``.
+
+    In JSON these characters occur only inside text, where ``\u003c`` means the same.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite: JSON cannot express it.
+
+    Examples
+    --------
+    >>> print(embedded_json({"label": "</script>"}))
+    {"label":"\u003c/script\u003e"}
+    """
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for sign, escape in _ESCAPES.items():
+        text = text.replace(sign, escape)
+    return Markup(text)
+
+
+# Filters of the templates: numbers as text, with spaces that do not break.
+
+_SPACE = "\u00a0"
+_MEASURES = {"auc": "AUC", "nce": "log loss (NCE)", "f_measure": "F measure"}
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("sureleaf.report.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "bar_heights": bar_heights,
+        "count": formatting.count,
+        "level_percent": lambda level: formatting.level_percent(level).replace(" ", _SPACE),
+        "measure_name": measure_name,
+        "number": formatting.measure_value,
+        "p_value": formatting.p_value,
+        "percent": percent,
+        "points": formatting.points,
+        "position": position,
+        "scale_start": scale_start,
+        "signed_points": formatting.signed_points,
+        "upper_first": upper_first,
+        "why_flagged": why_flagged,
+    }
+    return environment
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Write a share in per cent; the number and its sign stay on one line."""
+    return formatting.percent(share, digits).replace(" ", _SPACE)
+
+
+def measure_name(name: str) -> str:
+    """Write the name of a measure for people.
+
+    Examples
+    --------
+    >>> measure_name("auc"), measure_name("balanced_accuracy")
+    ('AUC', 'balanced accuracy')
+    """
+    return _MEASURES.get(name, name.replace("_", " "))
+
+
+def upper_first(text: str) -> str:
+    """Begin a sentence; all but the first letter stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Say why a leaf is flagged; ``script/tree.js`` says the same.
+
+    Examples
+    --------
+    >>> leaf = {"n": 9.0, "confidence": 0.836, "utility": 0.7}
+    >>> why_flagged(leaf, {"confidence": 0.95, "utility": None}).replace("\u00a0", " ")
+    'confidence 83.6 % is below the wanted 95 %'
+    """
+    if leaf["n"] <= 0:
+        return "no rows to evaluate it"
+    reasons = [
+        f"{name} {percent(leaf[name])} is below the wanted "
+        f"{formatting.level_percent(wanted[name]).replace(' ', _SPACE)}"
+        for name in ("confidence", "utility")
+        if wanted[name] is not None and leaf[name] is not None and leaf[name] < wanted[name]
+    ]
+    return " and ".join(reasons) or "correct less often than a coin toss"
+
+
+# Positions in the small drawings between the text.
+
+_STARTS = (0.99, 0.95, 0.9, 0.8, 0.5)
+
+
+def position(value: float, low: float = 0.0, high: float = 1.0, width: float = 100.0) -> str:
+    """Return how far from the left a value is on a scale; values beyond it are at its end.
+
+    Examples
+    --------
+    >>> position(0.25), position(7.0, 0.0, 5.0, 120.0)
+    ('25', '120')
+    """
+    share = (value - low) / (high - low) if high > low else 0.0
+    return f"{width * min(1.0, max(0.0, share)):.5g}"
+
+
+def bar_heights(counts: Sequence[float], height: float) -> list[str]:
+    """Return the heights of the bars of a histogram; what is not zero can be seen.
+
+    Examples
+    --------
+    >>> bar_heights([0, 1, 200], 20.0)
+    ['0', '1', '20']
+    """
+    most = max(counts, default=0) or 1
+    return [f"{max(height * count / most, 1.0 if count else 0.0):.3g}" for count in counts]
+
+
+def scale_start(least: float) -> float:
+    """Return where a scale that ends at 1 begins, so that values near 1 can be distinguished.
+
+    Examples
+    --------
+    >>> scale_start(0.649), scale_start(0.33), scale_start(0.977)
+    (0.5, 0.0, 0.95)
+    """
+    return next((start for start in _STARTS if least >= start), 0.0)

@@ -1,3 +1,4 @@
-"""The sections of a report, one file per section, in the order of the page."""
+"""The sections of a report, one file each: its types, and the function that computes it.
 
-__all__: list[str] = []
+`sureleaf.report.document` lists them; the page draws each with the template of the same name.
+"""

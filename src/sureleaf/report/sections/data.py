@@ -1,134 +1,228 @@
-"""Section 2: rows, columns and classes."""
+"""The data: rows, columns, classes, and warnings about them."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.report.request import Origin
 from sureleaf.report.results import ReportResults
-from sureleaf.report.sections.data_checks import find_cautions
+from sureleaf.report.sections.data_checks import DataWarning, check_data
 from sureleaf.table import Column
 
-__all__ = ["KINDS", "data_section", "kind_of"]
+__all__ = ["ClassCount", "ColumnKind", "DataSection", "column_kind", "data_section"]
 
+ColumnKind = Literal["number", "category", "ordered", "date", "bool", "left out"]
 
-KINDS = {"numeric": "number", "categorical": "category", "ordered": "ordered", "date": "date"}
-"""Kinds of columns -> as the document calls them."""
-
-SHOWN_CATEGORIES = 12
+_KINDS: dict[str, ColumnKind] = {
+    "numeric": "number",
+    "categorical": "category",
+    "ordered": "ordered",
+    "date": "date",
+}
+MAX_CATEGORIES = 12
 N_BINS = 20
 
 
-def kind_of(column: Column) -> str:
-    """Return the kind of a column as the document calls it.
+@dataclass(frozen=True)
+class CategoryCount:
+    """A category and its rows.
 
-    Examples
-    --------
-    >>> kind_of(Column("age", "numeric")), kind_of(Column("ill", "categorical", (False, True)))
-    ('number', 'bool')
+    Attributes
+    ----------
+    label
+        The category as text.
+    count
+        Rows with this category.
     """
-    return "bool" if column.category_family == "bool" else KINDS[column.kind]
+
+    label: str
+    count: int
 
 
-def data_section(found: ReportResults, origin: Origin) -> dict[str, Any]:
-    """Return the section of the data.
+@dataclass(frozen=True)
+class ColumnSummary:
+    """A column of the table.
 
-    Examples
-    --------
-    >>> from sureleaf.report import Budget, make_report
-    >>> rows, labels = [[i] for i in range(40)], ["no", "yes"] * 20
-    >>> data = make_report(rows, labels, effort=Budget(3, 1, 3, 2, 10)).to_dict()["data"]
-    >>> data["rows"], data["columns"][0]["name"], data["classes"][0]
-    (40, 'x0', {'label': 'no', 'count': 20.0, 'share': 0.5})
+    Attributes
+    ----------
+    name
+        Name of the column.
+    kind
+        Kind of its values; "left out" if the user dropped it.
+    missing
+        Rows in which the value is missing.
+    distinct
+        Number of distinct values.
+    low, high
+        Smallest and largest value as text; null for categories without an order.
+    categories
+        The most frequent categories, at most 12.
+    bins
+        Rows in 20 bins of equal width, for numbers and dates.
+    importance
+        Share of the tree's total impurity decrease; null for a column that was left out.
+    note
+        A remark about the column.
     """
-    counts = np.bincount(found.judged.truth, found.row_weights, minlength=len(found.labels)).astype(
-        float
-    )
-    importances = found.tree.feature_importances_
+
+    name: str
+    kind: ColumnKind
+    missing: int = 0
+    distinct: int = 0
+    low: str | None = None
+    high: str | None = None
+    categories: tuple[CategoryCount, ...] = ()
+    bins: list[int] | None = None
+    importance: float | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """A class and its rows.
+
+    Attributes
+    ----------
+    label
+        The class as text.
+    count
+        Rows of the class. Weights are scaled to a mean of 1, so that counts are rows.
+    share
+        Share of the rows.
+    """
+
+    label: str
+    count: float
+    share: float
+
+
+@dataclass(frozen=True)
+class DataSection:
+    """The table that the report is about.
+
+    Attributes
+    ----------
+    source
+        Name of the file.
+    target
+        Name of what is predicted.
+    title
+        Title of the report, if the user gave one.
+    rows
+        Rows with a label.
+    rows_left_out
+        Rows without a label.
+    groups, weights
+        Names of the columns with groups and weights.
+    n_groups
+        Number of groups.
+    columns
+        The columns, also those that were left out.
+    classes
+        The classes, sorted.
+    warnings
+        What may be wrong with the data.
+    """
+
+    source: str | None
+    target: str
+    title: str | None
+    rows: int
+    rows_left_out: int
+    groups: str | None
+    n_groups: int | None
+    weights: str | None
+    columns: tuple[ColumnSummary, ...]
+    classes: tuple[ClassCount, ...]
+    warnings: tuple[DataWarning, ...]
+
+
+def data_section(results: ReportResults) -> DataSection:
+    """Summarize the table and check it."""
+    origin, evaluation = results.request.origin, results.evaluation
+    counts = np.bincount(
+        evaluation.truth, results.row_weights, minlength=len(results.labels)
+    ).astype(float)
     columns = [
         _column(column, values, float(importance))
         for column, values, importance in zip(
-            found.table.schema.columns, found.table.columns, importances, strict=True
+            results.table.schema.columns,
+            results.table.columns,
+            results.tree.feature_importances_,
+            strict=True,
         )
     ]
-    return {
-        "source": origin.source,
-        "target": origin.target,
-        "title": origin.title,
-        "rows": found.n_rows,
-        "rows_left_out": origin.rows_left_out,
-        "groups": origin.group,
-        "n_groups": None if found.judged.groups is None else int(found.judged.groups.max()) + 1,
-        "weights": origin.weight,
-        "columns": columns + [_left_out(name) for name in origin.columns_left_out],
-        "classes": [
-            {"label": label, "count": float(count), "share": float(count / counts.sum())}
-            for label, count in zip(found.labels, counts, strict=True)
-        ],
-        "warnings": find_cautions(found),
-    }
+    columns += [
+        ColumnSummary(name, "left out", note="left out on request")
+        for name in origin.columns_left_out
+    ]
+    return DataSection(
+        source=origin.source,
+        target=origin.target,
+        title=origin.title,
+        rows=results.n_rows,
+        rows_left_out=origin.rows_left_out,
+        groups=origin.group,
+        n_groups=None if evaluation.groups is None else int(evaluation.groups.max()) + 1,
+        weights=origin.weight,
+        columns=tuple(columns),
+        classes=tuple(
+            ClassCount(label, float(count), float(count / counts.sum()))
+            for label, count in zip(results.labels, counts, strict=True)
+        ),
+        warnings=check_data(results),
+    )
 
 
-def _left_out(name: str) -> dict[str, Any]:
-    nothing: dict[str, Any] = {"low": None, "high": None, "categories": [], "bins": None}
-    note = "left out as asked"
-    return {
-        "name": name,
-        "kind": "left out",
-        "missing": 0,
-        "distinct": 0,
-        **nothing,
-        "importance": None,
-        "note": note,
-    }
+def column_kind(column: Column) -> ColumnKind:
+    """Return the kind of a column in the words of the document."""
+    return "bool" if column.category_family == "bool" else _KINDS[column.kind]
 
 
-def _column(column: Column, values: NDArray[Any], importance: float) -> dict[str, Any]:
-    coded = column.is_coded
-    known = values[values >= 0] if coded else values[~np.isnan(values)]
-    shown = {
-        "name": str(column.name),
-        "kind": kind_of(column),
-        "missing": len(values) - len(known),
-        "distinct": len(np.unique(known)),
-    }
-    spread = _categories(column, known) if coded else _range(column, known)
-    note = "every value is missing" if len(known) == 0 else None
-    return shown | spread | {"importance": importance, "note": note}
+def _column(column: Column, values: NDArray[Any], importance: float) -> ColumnSummary:
+    known = values[values >= 0] if column.is_coded else values[~np.isnan(values)]
+    distribution = _categories(column, known) if column.is_coded else _range(column, known)
+    return ColumnSummary(
+        name=str(column.name),
+        kind=column_kind(column),
+        missing=len(values) - len(known),
+        distinct=len(np.unique(known)),
+        importance=importance,
+        note="every value is missing" if len(known) == 0 else None,
+        **distribution,
+    )
 
 
 def _categories(column: Column, known: NDArray[Any]) -> dict[str, Any]:
     counts = np.bincount(known, minlength=len(column.categories))
-    order = np.argsort(-counts, kind="stable")[:SHOWN_CATEGORIES]
-    ends = np.flatnonzero(counts if column.kind == "ordered" else counts[:0]).tolist()
+    order = np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]
+    present = np.flatnonzero(counts) if column.kind == "ordered" else np.array([], dtype=int)
     return {
-        "low": str(column.categories[ends[0]]) if len(ends) else None,
-        "high": str(column.categories[ends[-1]]) if len(ends) else None,
-        "categories": [
-            {"label": str(column.categories[code]), "count": int(counts[code])}
+        "low": str(column.categories[present[0]]) if len(present) else None,
+        "high": str(column.categories[present[-1]]) if len(present) else None,
+        "categories": tuple(
+            CategoryCount(str(column.categories[code]), int(counts[code]))
             for code in order
             if counts[code]
-        ],
-        "bins": None,
+        ),
     }
 
 
 def _range(column: Column, known: NDArray[Any]) -> dict[str, Any]:
     if len(known) == 0:
-        return {"low": None, "high": None, "categories": [], "bins": None}
+        return {}
     finite = known[np.isfinite(known)]
     bins = None
     if len(finite):
         low, high = float(finite.min()), float(finite.max())
         if high > low and np.isfinite(high - low):
-            places = ((finite - low) / (high - low) * N_BINS).astype(np.int64)
-            bins = np.bincount(np.minimum(places, N_BINS - 1), minlength=N_BINS).tolist()
+            index = ((finite - low) / (high - low) * N_BINS).astype(np.int64)
+            bins = np.bincount(np.minimum(index, N_BINS - 1), minlength=N_BINS).tolist()
         else:
             bins = [len(finite)] + [0] * (N_BINS - 1)
     return {
         "low": column.render(float(known.min())),
         "high": column.render(float(known.max())),
-        "categories": [],
         "bins": bins,
     }

@@ -1,8 +1,9 @@
-"""What may be wrong with the data: identifiers, leaks, duplicates, columns without values."""
+"""Checks of the data: identifiers, leaks, duplicates, columns without values, tiny classes."""
 
 import math
 import re
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,52 +11,68 @@ from numpy.typing import NDArray
 from sureleaf.errors import SureleafError
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation import KFold, evaluate
+from sureleaf.formatting import count_of, percent
 from sureleaf.report.results import ReportResults
-from sureleaf.report.values import percent
 from sureleaf.table import Column
 
-__all__ = ["find_cautions", "looks_like_identifier", "row_hashes"]
+__all__ = ["DataWarning", "check_data", "looks_like_identifier", "row_hashes"]
 
-
-TINY_CLASS = 10
+MIN_CLASS_ROWS = 10
 MANY_MISSING = 0.5
 LEAK_ACCURACY = 0.99
 LEAK_SAMPLE = 10_000
-_NAMED_SO = re.compile(
+_NAMED_LIKE_A_KEY = re.compile(
     r"(^|[^a-zA-Z])(?i:id|uuid|guid|key|nr|no|number|index)$|[a-z](Id|ID|Key|Nr|No|Number)$"
 )
 
+WarningKind = Literal[
+    "identifier",
+    "leak",
+    "duplicates",
+    "conflicts",
+    "constant",
+    "missing",
+    "tiny_class",
+    "weights",
+]
 
-def find_cautions(found: ReportResults) -> list[dict[str, Any]]:
-    """Return the warnings about the data, the gravest kinds first.
 
-    Examples
-    --------
-    >>> from sureleaf.report import Budget, make_report
-    >>> rows, labels = [[i, 7] for i in range(240)], ["a"] * 120 + ["b"] * 120
-    >>> data = make_report(rows, labels, effort=Budget(3, 1, 3, 2, 10)).to_dict()["data"]
-    >>> [warning["kind"] for warning in data["warnings"]]
-    ['identifier', 'leak', 'constant']
+@dataclass(frozen=True)
+class DataWarning:
+    """Something that may be wrong with the data.
+
+    Attributes
+    ----------
+    kind
+        Which check found it.
+    column
+        The column it is about, if it is about one.
+    text
+        What was found and what to do.
     """
-    return [
-        *_identifiers(found),
-        *_leaks(found),
-        *_duplicates(found),
-        *_without_values(found),
-        *_classes(found),
-        *_weights(found),
-    ]
+
+    kind: WarningKind
+    column: str | None
+    text: str
 
 
-def _caution(kind: str, column: str | None, text: str) -> dict[str, Any]:
-    return {"kind": kind, "column": column, "text": text}
+def check_data(results: ReportResults) -> tuple[DataWarning, ...]:
+    """Run all checks, those about the gravest problems first."""
+    return (
+        *_identifiers(results),
+        *_leaks(results),
+        *_duplicates(results),
+        *_without_values(results),
+        *_tiny_classes(results),
+        *_weights(results),
+    )
 
 
 def looks_like_identifier(column: Column, values: NDArray[Any]) -> bool:
-    """Say whether a column names rows rather than describing them.
+    """Return whether a column identifies rows rather than describing them.
 
-    Text that differs in nine of ten rows; whole numbers that all differ and are consecutive, in
-    order, or named like a key.
+    That is text with at least nine distinct values per ten rows, or distinct whole numbers that
+    are consecutive, sorted, or named like a key.
 
     Examples
     --------
@@ -76,70 +93,62 @@ def looks_like_identifier(column: Column, values: NDArray[Any]) -> bool:
     steps = np.diff(known)
     consecutive = float(np.ptp(known)) + 1 <= 1.5 * len(known)
     in_order = bool((steps > 0).all() or (steps < 0).all())
-    return consecutive or in_order or bool(_NAMED_SO.search(column.name))
+    return consecutive or in_order or bool(_NAMED_LIKE_A_KEY.search(column.name))
 
 
-def _identifiers(found: ReportResults) -> list[dict[str, Any]]:
-    told = []
-    used = set(found.tree.tree_.feature.tolist())
-    columns = zip(found.table.schema.columns, found.table.columns, strict=True)
-    for place, (column, values) in enumerate(columns):
+def _identifiers(results: ReportResults) -> list[DataWarning]:
+    warnings = []
+    used = set(results.tree.tree_.feature.tolist())
+    columns = zip(results.table.schema.columns, results.table.columns, strict=True)
+    for index, (column, values) in enumerate(columns):
         if looks_like_identifier(column, values):
             name = str(column.name)
-            does = (
-                "and the tree uses it: its figures cannot be trusted on other rows"
-                if place in used
-                else "the tree does not use it"
+            use = (
+                "The tree uses it, so its accuracy on other rows cannot be trusted."
+                if index in used
+                else "The tree does not use it."
             )
-            told.append(
-                _caution(
-                    "identifier",
-                    name,
-                    f"{name} is different in (nearly) every row, like a number or name of the row; "
-                    f"{does}. Leave it out unless it means something: --drop {name!r}.",
-                )
+            text = (
+                f"{name} has a different value in (nearly) every row, like a row number or a name. "
+                f"{use} If it is only an identifier, leave it out: --drop {name!r}."
             )
-    return told
+            warnings.append(DataWarning("identifier", name, text))
+    return warnings
 
 
-def _leaks(found: ReportResults) -> list[dict[str, Any]]:
-    """Columns that alone predict unseen rows nearly without error."""
-    judged = found.judged
-    n, k = found.n_rows, len(found.labels)
-    baseline = float(np.bincount(judged.truth).max() / n)
+def _leaks(results: ReportResults) -> list[DataWarning]:
+    """Find columns that alone predict unseen rows almost without error."""
+    n, n_classes = results.n_rows, len(results.labels)
+    baseline = float(np.bincount(results.evaluation.truth).max() / n)
     needed = max(LEAK_ACCURACY, 1 - 0.1 * (1 - baseline))
-    rows = np.linspace(0, n - 1, min(n, LEAK_SAMPLE)).astype(np.int64)
-    rows = np.unique(rows)
-    told = []
-    for column, values in zip(found.table.schema.columns, found.table.columns, strict=True):
-        accuracy = _accuracy_alone(found, column, values, rows, k)
+    rows = np.unique(np.linspace(0, n - 1, min(n, LEAK_SAMPLE)).astype(np.int64))
+    warnings = []
+    for column, values in zip(results.table.schema.columns, results.table.columns, strict=True):
+        accuracy = _accuracy_alone(results, column, values, rows, n_classes)
         if accuracy is not None and accuracy >= needed:
-            told.append(
-                _caution(
-                    "leak",
-                    str(column.name),
-                    f"{column.name} alone is right about {percent(accuracy, 1)} of unseen rows. "
-                    "If it is known only after the outcome, or made from it, leave it out: the "
-                    "figures of this report would then be too good.",
-                )
+            text = (
+                f"{column.name} alone predicts {percent(accuracy)} of unseen rows correctly. If it "
+                "is known only after the outcome, or derived from it, leave it out: otherwise the "
+                "accuracy in this report is too high."
             )
-    return told
+            warnings.append(DataWarning("leak", str(column.name), text))
+    return warnings
 
 
 def _accuracy_alone(
-    found: ReportResults, column: Column, values: NDArray[Any], rows: NDArray[Any], k: int
+    results: ReportResults, column: Column, values: NDArray[Any], rows: NDArray[Any], n_classes: int
 ) -> float | None:
-    judged = found.judged
-    own = values[rows].reshape(-1, 1)
-    if len(np.unique(own[~np.isnan(own)] if own.dtype.kind == "f" else own)) < 2:
+    evaluation = results.evaluation
+    X = values[rows].reshape(-1, 1)
+    if len(np.unique(X[~np.isnan(X)] if X.dtype.kind == "f" else X)) < 2:
         return None
-    truth = judged.truth[rows]
-    groups = None if judged.groups is None else judged.groups[rows]
+    truth = evaluation.truth[rows]
+    groups = None if evaluation.groups is None else evaluation.groups[rows]
     n_units = len(rows) if groups is None else len(np.unique(groups))
     if n_units < 3 or len(np.unique(truth)) < 2:
         return None
     model = TreeClassifier(
-        max_depth=1 if column.kind == "categorical" else math.ceil(math.log2(k)),
+        max_depth=1 if column.kind == "categorical" else math.ceil(math.log2(n_classes)),
         categorical_features=[0] if column.kind == "categorical" else [],
         levels_from="training",
         pruning=None,
@@ -147,121 +156,107 @@ def _accuracy_alone(
         random_state=0,
     )
     try:
-        alone = evaluate(model, own, truth, design=KFold(3), groups=groups, random_state=0)
+        alone = evaluate(model, X, truth, design=KFold(3), groups=groups, random_state=0)
         return alone.estimate("accuracy", of="model").value
     except SureleafError:
         return None
 
 
 def row_hashes(columns: list[NDArray[Any]]) -> NDArray[np.uint64]:
-    """Return a number for each row, the same for rows that are equal in all columns.
+    """Return a number per row; rows that are equal in all columns have the same number.
 
     Examples
     --------
-    >>> found = row_hashes([np.array([1.0, 2.0, 1.0]), np.array([0, 0, 0])])
-    >>> bool(found[0] == found[2] != found[1])
+    >>> hashes = row_hashes([np.array([1.0, 2.0, 1.0]), np.array([0, 0, 0])])
+    >>> bool(hashes[0] == hashes[2] != hashes[1])
     True
     """
     mixed = np.zeros(len(columns[0]), dtype=np.uint64)
-    for place, values in enumerate(columns):
-        _, codes = np.unique(values, return_inverse=True)  # NaNs are one value to it
-        one = (codes.astype(np.uint64) + np.uint64(place + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    for index, values in enumerate(columns):
+        _, codes = np.unique(values, return_inverse=True)  # all NaNs are one value
+        one = (codes.astype(np.uint64) + np.uint64(index + 1)) * np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (one ^ (one >> np.uint64(29)))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed ^= mixed >> np.uint64(32)
     return mixed
 
 
-def _duplicates(found: ReportResults) -> list[dict[str, Any]]:
-    columns = list(found.table.columns)
-    if not columns or found.judged.groups is not None:
-        return []  # in groups, the same values may well come again
-    described = row_hashes(columns)
-    _, again, counts = np.unique(described, return_inverse=True, return_counts=True)
-    both = row_hashes([described, found.judged.truth])
-    n_copies = found.n_rows - len(np.unique(both))
-    told = []
+def _duplicates(results: ReportResults) -> list[DataWarning]:
+    columns, truth = list(results.table.columns), results.evaluation.truth
+    if not columns or results.evaluation.groups is not None:
+        return []  # within a group, equal rows are expected
+    hashes = row_hashes(columns)
+    _, case, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    n_copies = results.n_rows - len(np.unique(row_hashes([hashes, truth])))
+    warnings = []
     if n_copies:
-        rows = "1 row repeats" if n_copies == 1 else f"{n_copies:,} rows repeat"
-        told.append(
-            _caution(
-                "duplicates",
-                None,
-                f"{rows} an earlier one in every column ({percent(n_copies / found.n_rows, 1)} of "
-                "the rows). If these are copies of one case and not cases that look alike, "
-                "drop them or give --group: else the same case is in training and test.",
-            )
+        text = (
+            f"{count_of(n_copies, 'row')} ({percent(n_copies / results.n_rows)}) "
+            f"{'repeats' if n_copies == 1 else 'repeat'} an earlier row in every column. If these "
+            "are copies of one case, and not different cases with equal values, drop them or give "
+            "--group: otherwise the same case is in training and test."
         )
-    k = len(found.labels)
-    pairs, of_pair = np.unique(again.ravel() * k + found.judged.truth, return_counts=True)
+        warnings.append(DataWarning("duplicates", None, text))
+    k = len(results.labels)
+    pairs, n_of_pair = np.unique(case.ravel() * k + truth, return_counts=True)
     largest = np.zeros(len(counts), dtype=np.int64)
-    np.maximum.at(largest, pairs // k, of_pair)
-    torn, wrong = int(counts[largest < counts].sum()), int((counts - largest).sum())
-    if torn:
-        told.append(
-            _caution(
-                "conflicts",
-                None,
-                f"{torn:,} rows ({percent(torn / found.n_rows, 1)}) are like others in every "
-                f"column and yet not all of one class: whatever the model, {wrong:,} of them will "
-                "be wrong.",
-            )
+    np.maximum.at(largest, pairs // k, n_of_pair)
+    conflicting, wrong = int(counts[largest < counts].sum()), int((counts - largest).sum())
+    if conflicting:
+        text = (
+            f"{conflicting:,} rows ({percent(conflicting / results.n_rows)}) have the same values "
+            f"as rows of another class. Any model must get at least {wrong:,} of them wrong."
         )
-    return told
+        warnings.append(DataWarning("conflicts", None, text))
+    return warnings
 
 
-def _without_values(found: ReportResults) -> list[dict[str, Any]]:
-    told = []
-    for column, values in zip(found.table.schema.columns, found.table.columns, strict=True):
+def _without_values(results: ReportResults) -> list[DataWarning]:
+    warnings = []
+    for column, values in zip(results.table.schema.columns, results.table.columns, strict=True):
         known = values[values >= 0] if column.is_coded else values[~np.isnan(values)]
         name, missing = str(column.name), 1 - len(known) / max(len(values), 1)
         if len(known) == 0:
-            told.append(_caution("constant", name, f"{name} has no values at all."))
+            warnings.append(DataWarning("constant", name, f"{name} has no values at all."))
         elif len(np.unique(known)) == 1:
-            told.append(
-                _caution("constant", name, f"{name} has the same value in all rows that have one.")
-            )
+            text = f"{name} has the same value in all rows that have one."
+            warnings.append(DataWarning("constant", name, text))
         elif missing >= MANY_MISSING:
-            told.append(
-                _caution(
-                    "missing",
-                    name,
-                    f"{name} is missing in {percent(missing)} of the rows; a row without it "
-                    "goes down all branches of a question about it.",
-                )
+            text = (
+                f"{name} is missing in {percent(missing, 0)} of the rows. Where the tree tests it, "
+                "these rows are sent down every branch, in fractions."
             )
-    return told
+            warnings.append(DataWarning("missing", name, text))
+    return warnings
 
 
-def _classes(found: ReportResults) -> list[dict[str, Any]]:
-    counts = np.bincount(found.judged.truth, minlength=len(found.labels))
+def _tiny_classes(results: ReportResults) -> list[DataWarning]:
+    counts = np.bincount(results.evaluation.truth, minlength=len(results.labels)).tolist()
     return [
-        _caution(
+        DataWarning(
             "tiny_class",
             None,
-            f"Class {label} has {'1 row' if count == 1 else f'{count} rows'}: too few to learn it "
-            "or to say how well it is found.",
+            f"Class {label} has only {count_of(count, 'row')}: too few to learn the class, or to "
+            "estimate how often it is predicted correctly.",
         )
-        for label, count in zip(found.labels, counts.tolist(), strict=True)
-        if count < TINY_CLASS
+        for label, count in zip(results.labels, counts, strict=True)
+        if count < MIN_CLASS_ROWS
     ]
 
 
-def _weights(found: ReportResults) -> list[dict[str, Any]]:
-    weights = found.judged.weights
+def _weights(results: ReportResults) -> list[DataWarning]:
+    weights = results.evaluation.weights
     if weights is None:
         return []
-    told = []
+    warnings = []
     zero = int((weights == 0).sum())
     if zero:
-        told.append(_caution("weights", None, f"{zero:,} rows have weight 0 and take no part."))
+        text = f"{count_of(zero, 'row')} with weight 0 {'is' if zero == 1 else 'are'} ignored."
+        warnings.append(DataWarning("weights", None, text))
     effective = float(weights.sum() ** 2 / (weights**2).sum())
     if effective < 0.5 * len(weights):
-        told.append(
-            _caution(
-                "weights",
-                None,
-                f"The weights differ so much that {len(weights):,} rows tell about as much as "
-                f"{effective:,.0f} rows of equal weight.",
-            )
+        text = (
+            f"The weights are very unequal: {len(weights):,} rows carry about as much information "
+            f"as {effective:,.0f} rows of equal weight."
         )
-    return told
+        warnings.append(DataWarning("weights", None, text))
+    return warnings

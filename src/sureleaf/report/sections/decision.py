@@ -1,58 +1,46 @@
 """The decision of least cost, as the page computes it: pure functions of scores and costs."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["NOBODY", "Decision", "decide_binary", "decide_classes", "theoretical_threshold"]
+__all__ = ["NEVER_POSITIVE", "Decision", "decide_binary", "decide_classes", "implied_threshold"]
 
 
 Floats = NDArray[np.float64]
 
-NOBODY = 1.0001
+NEVER_POSITIVE = 1.0001
 """A threshold that no score reaches."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Decision:
-    """What is decided, and what it costs.
+    """The cheapest decisions, and what they cost.
 
     Attributes
     ----------
-    threshold : float or None
-        For two classes.
-    cost_a_row : float
-    confusion : ndarray, actual x decided
-
-    Examples
-    --------
-    >>> decide_binary([0.2, 0.8], [5, 1], [1, 5], [[0, 1], [1, 0]], positive=1).threshold
-    0.8
+    threshold
+        Of two classes: predict the positive class if its probability is at least this.
+    cost_per_row
+        Mean cost of these decisions.
+    confusion
+        Rows by actual class and decision.
     """
 
     threshold: float | None
-    cost_a_row: float
-    confusion: Floats
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {
-            "threshold": self.threshold,
-            "cost_a_row": self.cost_a_row,
-            "confusion": self.confusion.tolist(),
-        }
+    cost_per_row: float
+    confusion: list[list[float]]
 
 
-def theoretical_threshold(cost: ArrayLike, positive: int = 1) -> float | None:
-    """Return the score from which the positive class costs least if scores are right, or None.
+def implied_threshold(cost: ArrayLike, positive: int = 1) -> float | None:
+    """Return the probability from which predicting the positive class costs least, or None.
 
     Examples
     --------
-    >>> theoretical_threshold([[0, 1], [9, 0]])
+    >>> implied_threshold([[0, 1], [9, 0]])
     0.1
-    >>> theoretical_threshold([[0, 0], [0, 0]]) is None
+    >>> implied_threshold([[0, 0], [0, 0]]) is None
     True
     """
     c = np.asarray(cost, dtype=np.float64)
@@ -69,33 +57,33 @@ def decide_binary(
     *,
     positive: int,
 ) -> Decision:
-    """Find the threshold of least cost; rows of at least that score count as positive.
+    """Find the threshold of least cost; rows with at least that score count as positive.
 
-    Tried are 0, every score and a threshold that nobody reaches. Of equally cheap ones (to 12
-    digits) the one nearest to the theoretical threshold, or to 0.5 where there is none; then
-    the lower.
+    The candidates are 0, every score, and a threshold that no score reaches. Among equally cheap
+    ones (to 12 digits) the one nearest to the threshold that the costs imply is taken, or nearest
+    to 0.5 if they imply none; then the lower one.
 
     Parameters
     ----------
     score : array-like
         Distinct scores of the positive class, ascending.
     negative, positive_rows : array-like
-        Rows of either class with each score.
+        Rows of the other and of the positive class with each score.
     cost : array-like of shape (2, 2)
         ``cost[actual][predicted]`` in the order of the classes.
     positive : {0, 1}
-        Place of the positive class.
+        Index of the positive class.
 
     Examples
     --------
-    >>> found = decide_binary([0.1, 0.6], [8, 2], [1, 4], [[0, 1], [5, 0]], positive=1)
-    >>> found.threshold, round(found.cost_a_row, 4), found.confusion.tolist()
+    >>> decision = decide_binary([0.1, 0.6], [8, 2], [1, 4], [[0, 1], [5, 0]], positive=1)
+    >>> decision.threshold, round(decision.cost_per_row, 4), decision.confusion
     (0.6, 0.4667, [[8.0, 2.0], [1.0, 4.0]])
     """
     c = np.asarray(cost, dtype=np.float64)
     scores = np.asarray(score, dtype=np.float64)
     no_rows, yes_rows = np.asarray(negative, dtype=float), np.asarray(positive_rows, dtype=float)
-    thresholds = np.unique(np.concatenate([[0.0], scores, [NOBODY]]))
+    thresholds = np.unique(np.concatenate([[0.0], scores, [NEVER_POSITIVE]]))
     first = np.searchsorted(scores, thresholds, side="left")
     below_no = np.concatenate([[0.0], np.cumsum(no_rows)])[first]
     below_yes = np.concatenate([[0.0], np.cumsum(yes_rows)])[first]
@@ -104,11 +92,11 @@ def decide_binary(
     table[:, no, no], table[:, no, yes] = below_no, no_rows.sum() - below_no
     table[:, yes, no], table[:, yes, yes] = below_yes, yes_rows.sum() - below_yes
     costs = (table * c).sum(axis=(1, 2)) / (no_rows.sum() + yes_rows.sum())
-    theory = theoretical_threshold(c, positive)
+    theory = implied_threshold(c, positive)
     near = np.abs(thresholds - (0.5 if theory is None else theory))
     cheapest = np.flatnonzero(costs <= costs.min() + 1e-12 * max(1.0, float(np.abs(c).max())))
     best = cheapest[np.lexsort((thresholds[cheapest], near[cheapest].round(12)))[0]]
-    return Decision(float(thresholds[best]), float(costs[best]), table[best])
+    return Decision(float(thresholds[best]), float(costs[best]), table[best].tolist())
 
 
 def decide_classes(
@@ -118,10 +106,10 @@ def decide_classes(
 
     Examples
     --------
-    >>> found = decide_classes(
+    >>> decision = decide_classes(
     ...     [0, 1, 2], [1, 1, 2], [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.4, 0.4, 0.2]],
     ...     [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
-    >>> found.cost_a_row, found.confusion.tolist()
+    >>> decision.cost_per_row, decision.confusion
     (0.5, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [2.0, 0.0, 0.0]])
     """
     c = np.asarray(cost, dtype=np.float64)
@@ -131,4 +119,4 @@ def decide_classes(
     chosen = (expected <= expected.min(axis=1, keepdims=True) + slack).argmax(axis=1)
     table = np.zeros(c.shape)
     np.add.at(table, (actual, chosen), w)
-    return Decision(None, float((table * c).sum() / w.sum()), table)
+    return Decision(None, float((table * c).sum() / w.sum()), [row.tolist() for row in table])

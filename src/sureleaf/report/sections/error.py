@@ -1,162 +1,308 @@
-"""Section 6: how often it will be wrong, and what more rows would do."""
+"""The error on unseen rows, and what more rows would do."""
 
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
 from sureleaf.evaluation.intervals import wilson
+from sureleaf.formatting import count_of, interval, points
+from sureleaf.report.estimates import (
+    IntervalEstimate,
+    estimate_measure,
+    finite,
+    finite_list,
+    interval_estimate,
+)
 from sureleaf.report.results import ReportResults
-from sureleaf.report.values import estimate_of, number, numbers
 
-__all__ = ["error_section", "rows_text"]
+__all__ = ["MORE_ROWS_HELP", "Curve", "ErrorSection", "RowsForGain", "error_section", "rows_text"]
+
+SIZES_AHEAD = (1, 1.5, 2, 3, 5, 10)
+"""The learning curve is extrapolated to these multiples of the rows."""
+MORE_ROWS_HELP = "More rows of the same kind would help"
 
 
-AHEAD = (1, 1.5, 2, 3, 5, 10)
-"""How many times the rows there are the curve is drawn ahead."""
+@dataclass(frozen=True)
+class Bootstrap:
+    """Bootstrap estimates of the error.
 
-
-def error_section(found: ReportResults) -> dict[str, Any]:
-    """Return the section of honest errors.
-
-    Examples
-    --------
-    >>> from sureleaf.report import Budget, make_report
-    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
-    >>> report = make_report(rows, labels, effort=Budget(3, 1, 3, 2, 10))
-    >>> error = report.to_dict()["error"]
-    >>> error["bootstrap"]["training"], error["curve"]["sizes"][0]
-    (0.0, 10)
+    Attributes
+    ----------
+    n_bootstraps
+        Bootstrap samples.
+    training
+        Error on the training rows.
+    plain
+        Error on all rows of trees grown on bootstrap samples.
+    leave_one_out
+        Error on the rows that a bootstrap sample left out.
+    e632, e632_plus
+        The .632 and .632+ estimates.
+    no_information
+        Error if labels and predictions were independent.
+    relative_overfitting
+        From 0, no overfitting, to 1.
+    standard_errors
+        Standard error of each estimate.
+    low, high
+        Interval of e632_plus.
+    level
+        Level of the interval.
+    method
+        How the interval was computed.
     """
-    bootstrap = found.bootstrap
-    return {
-        "cross_validation": estimate_of(found.judged, "error", level=found.asked.level),
-        "bootstrap": (None if isinstance(bootstrap, str) else _bootstrap(bootstrap, found)),
-        "bootstrap_note": bootstrap if isinstance(bootstrap, str) else None,
-        "curve": None if isinstance(found.curve, str) else _curve(found.curve, found),
-        "curve_note": found.curve if isinstance(found.curve, str) else None,
-    }
+
+    n_bootstraps: int
+    training: float
+    plain: float
+    leave_one_out: float
+    e632: float
+    e632_plus: float
+    no_information: float
+    relative_overfitting: float
+    standard_errors: dict[str, float | None]
+    low: float
+    high: float
+    level: float
+    method: str
 
 
-def _bootstrap(found: BootstrapError, gathered: ReportResults) -> dict[str, Any]:
-    level, value = gathered.asked.level, found.e632_plus
-    error = found.standard_errors["e632_plus"]
-    n = gathered.n_rows
-    # Wilson with as many rows as have this standard error: stays between 0 and 1.
-    rows = min(value * (1 - value) / error**2, n) if error > 0 else n
+@dataclass(frozen=True)
+class PowerLaw:
+    """The curve limit - height * rows ** -rate.
+
+    Attributes
+    ----------
+    limit, height, rate
+        Its parameters.
+    """
+
+    limit: float
+    height: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """The curve at sizes that were not measured.
+
+    Attributes
+    ----------
+    sizes
+        Training rows.
+    values, low, high
+        The expected measure and its interval at each size.
+    """
+
+    sizes: list[int]
+    values: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+
+
+@dataclass(frozen=True)
+class RowsForGain:
+    """Training rows, in total, for an accuracy higher by the margin.
+
+    Attributes
+    ----------
+    target
+        That accuracy.
+    rows, low, high
+        Training rows and their interval; null means that no number of rows is enough.
+    """
+
+    target: float
+    rows: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The learning curve.
+
+    Attributes
+    ----------
+    measure
+        What is measured on held-out rows.
+    sizes
+        Training rows.
+    values, low, high
+        The measure and its interval at each size.
+    level
+        Level of the intervals.
+    repeats
+        Repeats of the curve.
+    law
+        The power law that was fitted; null if it could not be.
+    ahead
+        The curve at larger sizes.
+    more_rows
+        Rows for an accuracy higher by the margin.
+    gain_of_doubling
+        Gain in accuracy with twice as many rows.
+    text
+        Whether more rows would help.
+    """
+
+    measure: str
+    sizes: list[int]
+    values: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    level: float
+    repeats: int
+    law: PowerLaw | None = None
+    ahead: Extrapolation | None = None
+    more_rows: RowsForGain | None = None
+    gain_of_doubling: IntervalEstimate | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class ErrorSection:
+    """The error on unseen rows, and the learning curve.
+
+    Attributes
+    ----------
+    cross_validation
+        Cross-validated error.
+    bootstrap
+        Bootstrap estimates of the error.
+    bootstrap_note, curve_note
+        Why there is none; null if there is one.
+    curve
+        The learning curve.
+    """
+
+    cross_validation: IntervalEstimate | None
+    bootstrap: Bootstrap | None
+    bootstrap_note: str | None
+    curve: Curve | None
+    curve_note: str | None
+
+
+def error_section(results: ReportResults) -> ErrorSection:
+    """Collect the estimates of the error."""
+    bootstrap, curve = results.bootstrap, results.curve
+    return ErrorSection(
+        cross_validation=estimate_measure(results.evaluation, "error", level=results.request.level),
+        bootstrap=None if isinstance(bootstrap, str) else _bootstrap(bootstrap, results),
+        bootstrap_note=bootstrap if isinstance(bootstrap, str) else None,
+        curve=None if isinstance(curve, str) else _curve(curve, results),
+        curve_note=curve if isinstance(curve, str) else None,
+    )
+
+
+def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
+    level, value, n = results.request.level, errors.e632_plus, results.n_rows
+    standard_error = errors.standard_errors["e632_plus"]
+    # Wilson's formula with as many rows as have this standard error stays between 0 and 1.
+    rows = min(value * (1 - value) / standard_error**2, n) if standard_error > 0 else n
     low, high = wilson(min(value * rows, rows), rows, level=level)
-    return {
-        "n_bootstraps": found.n_bootstraps,
-        "training": found.training,
-        "plain": found.plain,
-        "leave_one_out": found.leave_one_out,
-        "e632": found.e632,
-        "e632_plus": value,
-        "no_information": found.no_information,
-        "relative_overfitting": found.relative_overfitting,
-        "standard_errors": {name: number(x) for name, x in found.standard_errors.items()},
-        "low": low,
-        "high": high,
-        "level": level,
-        "method": "from the standard error over the bootstraps, kept between 0 and 1 by Wilson's "
-        "formula",
-    }
+    return Bootstrap(
+        n_bootstraps=errors.n_bootstraps,
+        training=errors.training,
+        plain=errors.plain,
+        leave_one_out=errors.leave_one_out,
+        e632=errors.e632,
+        e632_plus=value,
+        no_information=errors.no_information,
+        relative_overfitting=errors.relative_overfitting,
+        standard_errors={name: finite(x) for name, x in errors.standard_errors.items()},
+        low=low,
+        high=high,
+        level=level,
+        method="from the standard error over the bootstrap samples, by Wilson's formula",
+    )
 
 
-def _curve(curve: LearningCurve, found: ReportResults) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "measure": curve.measure.name,
-        "sizes": curve.sizes.tolist(),
-        "values": numbers(curve.means),
-        "low": numbers([e.low for e in curve.estimates]),
-        "high": numbers([e.high for e in curve.estimates]),
-        "level": curve.level,
-        "repeats": len(curve.values),
-        "law": None,
-        "ahead": None,
-        "more_rows": None,
-        "gain_of_doubling": None,
-    }
-    n = found.n_rows
+def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
+    measured = Curve(
+        measure=curve.measure.name,
+        sizes=curve.sizes.tolist(),
+        values=finite_list(curve.means),
+        low=finite_list([e.low for e in curve.estimates]),
+        high=finite_list([e.high for e in curve.estimates]),
+        level=curve.level,
+        repeats=len(curve.values),
+    )
+    n, margin = results.n_rows, results.request.margin
     try:
         law = curve.power_law
-        sizes = np.unique(np.rint(np.array(AHEAD) * n).astype(np.int64))
+        sizes = np.unique(np.rint(np.array(SIZES_AHEAD) * n).astype(np.int64))
         values, low, high = curve.predict(sizes)
-        gain = curve.gain(n, 2 * n)
+        gain = interval_estimate(curve.gain(n, 2 * n))
     except InvalidArgumentError as problem:
-        return shown | {"text": f"The curve cannot be carried on: {problem}"}
-    shown["law"] = {"limit": law.limit, "height": law.height, "rate": law.rate}
-    shown["ahead"] = {
-        "sizes": sizes.tolist(),
-        "values": numbers(values),
-        "low": numbers(low),
-        "high": numbers(high),
-    }
-    shown["gain_of_doubling"] = {
-        "value": gain.value,
-        "low": gain.low,
-        "high": gain.high,
-        "level": gain.level,
-        "method": gain.method,
-    }
-    target = float(law(n)) + found.asked.margin
+        return replace(measured, text=f"The curve cannot be extrapolated: {problem}")
+    target = float(law(n)) + margin
+    more_rows = None
     if target < 1:
         reach = curve.rows_for(target)
-        shown["more_rows"] = {
-            "target": target,
-            "rows": number(reach.rows),
-            "low": number(reach.low),
-            "high": number(reach.high),
-        }
-    return shown | {"text": rows_text(shown, n, found.asked.margin)}
+        more_rows = RowsForGain(target, finite(reach.rows), finite(reach.low), finite(reach.high))
+    return replace(
+        measured,
+        law=PowerLaw(law.limit, law.height, law.rate),
+        ahead=Extrapolation(
+            sizes.tolist(), finite_list(values), finite_list(low), finite_list(high)
+        ),
+        gain_of_doubling=gain,
+        more_rows=more_rows,
+        text=rows_text(gain, more_rows, n, margin),
+    )
 
 
-def rows_text(curve: dict[str, Any], n: int, margin: float) -> str:
-    """Say whether more rows would help, from the curve's own numbers.
+def rows_text(
+    gain: IntervalEstimate | None, more_rows: RowsForGain | None, n: int, margin: float
+) -> str:
+    """Say whether more rows would help.
 
     Parameters
     ----------
-    curve : dict
-        With gain_of_doubling and more_rows, as the document has them.
+    gain : IntervalEstimate
+        Of accuracy, with twice as many rows.
+    more_rows : RowsForGain or None
     n : int
-        Rows there are.
+        Rows of the table.
     margin : float
-        A gain of accuracy that is worth having.
+        The smallest gain in accuracy that matters.
 
     Examples
     --------
-    >>> gain = {"value": 0.02, "low": 0.012, "high": 0.03}
-    >>> more = {"target": 0.81, "rows": 1500, "low": 1200, "high": 2500}
-    >>> print(rows_text({"gain_of_doubling": gain, "more_rows": more}, 1000, 0.01))
-    More rows of the same kind would help: with twice as many (2,000) it would be right about 2.0
-    times more in 100 (from 1.2 to 3.0). To gain 1 in 100 takes about 500 more rows (from 200 to
-    1,500).
+    >>> gain = IntervalEstimate(value=0.02, low=0.012, high=0.03, level=0.95, method="")
+    >>> print(rows_text(gain, RowsForGain(0.81, 1500, 1200, 2500), 1000, 0.01))
+    More rows of the same kind would help: twice as many (2,000) are expected to raise the accuracy
+    by 2.0 percentage points (1.2 to 3.0). A gain of 1.0 percentage points needs about 500 more
+    rows (200 to 1,500).
     """
-    gain, more = curve["gain_of_doubling"], curve["more_rows"]
-    low, value, high = (max(gain[key], 0.0) for key in ("low", "value", "high"))
+    if gain is None or gain.low is None or gain.high is None:
+        return "It is not known whether more rows of the same kind would help."
+    low, value, high = (max(end, 0.0) for end in (gain.low, gain.value, gain.high))
     digits = 1 if margin >= 0.005 else 2
-    span = f"from {100 * low:.{digits}f} to {100 * high:.{digits}f}"
     twice = f"twice as many ({2 * n:,})"
     if high < margin:
         return (
-            f"More rows of the same kind would hardly help: with {twice} it would be right at most "
-            f"{100 * high:.{digits}f} times more in 100. Other columns might help."
+            f"More rows of the same kind would hardly help: {twice} are expected to raise the "
+            f"accuracy by at most {points(high, digits)} percentage points. Other columns might "
+            "help."
         )
     if low < margin / 2:
         return (
-            f"Whether more rows of the same kind would help is open: with {twice} it may be right "
-            f"{span} times more in 100."
+            f"It is not clear whether more rows of the same kind would help: {twice} may raise the "
+            f"accuracy by {interval(low, high, digits)} percentage points."
         )
     text = (
-        f"More rows of the same kind would help: with {twice} it would be right about "
-        f"{100 * value:.{digits}f} times more in 100 ({span})."
+        f"{MORE_ROWS_HELP}: {twice} are expected to raise the accuracy by {points(value, digits)} "
+        f"percentage points ({interval(low, high, digits)})."
     )
-    if more and more["rows"] is not None and more["rows"] > n:
-        least = max((more["low"] or n) - n, 0)
-        most = "without end" if more["high"] is None else f"{more['high'] - n:,.0f}"
+    if more_rows and more_rows.rows is not None and more_rows.rows > n:
+        least = max((more_rows.low or n) - n, 0)
+        most = "no upper limit" if more_rows.high is None else f"{more_rows.high - n:,.0f}"
         text += (
-            f" To gain {100 * margin:.2g} in 100 takes about {more['rows'] - n:,.0f} more rows "
-            f"(from {least:,.0f} to {most})."
+            f" A gain of {points(margin, digits)} percentage points needs about "
+            f"{count_of(more_rows.rows - n, 'more row')} ({least:,.0f} to {most})."
         )
     return text

@@ -1,97 +1,200 @@
-"""Section 7: this tree against simpler, larger and other models, over the same folds."""
+"""The tree compared with simpler, larger and other models, over the same folds."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.report.baselines import SHORT, Model
+from sureleaf.formatting import count_of, interval, points, signed_interval
+from sureleaf.report.baselines import MAX_SHORT_DEPTH, N_BAGGED_TREES, EvaluatedModel
+from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
 from sureleaf.report.results import ReportResults
-from sureleaf.report.values import estimate_of, number, span
 
-__all__ = ["VERDICTS", "models_section", "models_text", "verdict_words"]
+__all__ = [
+    "ComparedModel",
+    "ModelComparison",
+    "ModelsSection",
+    "models_section",
+    "models_text",
+    "verdict_text",
+]
 
+Verdict = Literal["better", "worse", "equivalent", "undecided"]
 
-VERDICTS = {
-    "better": "surely right more often than this tree, by more than the margin",
-    "worse": "surely right less often than this tree, by more than the margin",
-    "equivalent": "surely within the margin of this tree: either may be used",
-    "undecided": "these rows cannot tell whether the difference is beyond the margin, though they "
-    "may tell that there is one",
+VERDICTS: dict[str, str] = {
+    "better": "more accurate than this tree, by more than the margin",
+    "worse": "less accurate than this tree, by more than the margin",
+    "equivalent": "the difference is smaller than the margin: either model may be used",
+    "undecided": "these rows do not show whether the difference exceeds the margin",
 }
-"""What a verdict says of the model in its row."""
+"""What a verdict says about the model in its row."""
 
 
-def models_section(found: ReportResults) -> dict[str, Any]:
-    """Return the section of the models.
+@dataclass(frozen=True)
+class ModelComparison:
+    """A model compared with the tree.
 
-    Examples
-    --------
-    >>> from sureleaf.report import Budget, make_report
-    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
-    >>> report = make_report(rows, labels, effort=Budget(3, 1, 3, 2, 10))
-    >>> models = report.to_dict()["models"]
-    >>> models["rows"][1]["name"], models["rows"][1]["comparison"]["verdict"]
-    ('majority class', 'worse')
+    Attributes
+    ----------
+    difference
+        Accuracy of the model minus accuracy of the tree.
+    low, high
+        Interval of the difference.
+    level
+        Level of the interval.
+    p_value
+        Of the test that there is no difference.
+    method
+        The test.
+    assumes
+        What the test assumes.
+    verdict
+        Whether the difference exceeds the margin.
+    rows_needed
+        Rows with which a difference of this size would be decided.
+    words
+        The verdict in a few words, with the size of the difference.
+    text
+        The comparison in a sentence.
     """
-    asked, (own, *others) = found.asked, found.models
-    rows = [_row(own, None, asked.level)]
-    rows += [_row(model, _against(own, model, found), asked.level) for model in others]
-    return {
-        "measure": "accuracy",
-        "margin": asked.margin,
-        "reference": own.name,
-        "verdicts": VERDICTS,
-        "rows": rows,
-        "text": models_text(rows, asked.margin, found.tree.tree_.depth),
-    }
+
+    difference: float
+    low: float
+    high: float
+    level: float
+    p_value: float | None
+    method: str
+    assumes: str
+    verdict: Verdict
+    rows_needed: int | None
+    words: str
+    text: str
 
 
-def _against(own: Model, other: Model, found: ReportResults) -> Comparison | None:
-    try:
-        return compare(other.judged, own.judged, margin=found.asked.margin, level=found.asked.level)
-    except InvalidArgumentError:
-        return None  # too few folds in which both worked
+@dataclass(frozen=True)
+class ComparedModel:
+    """A model of the comparison.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    description
+        What kind of model it is.
+    leaves
+        Leaves of the model fitted on all rows; null if it is not one tree.
+    accuracy, nce, auc
+        Cross-validated estimates; null if not defined.
+    comparison
+        Null for the tree itself, or if there are too few folds.
+    """
+
+    name: str
+    description: str
+    leaves: int | None
+    accuracy: IntervalEstimate | None
+    nce: IntervalEstimate | None
+    auc: IntervalEstimate | None
+    comparison: ModelComparison | None
 
 
-def _row(model: Model, found: Comparison | None, level: float) -> dict[str, Any]:
-    return {
-        "name": model.name,
-        "what": model.what,
-        "leaves": model.n_leaves,
-        "accuracy": estimate_of(model.judged, "accuracy", level=level),
-        "nce": estimate_of(model.judged, "nce", level=level),
-        "auc": estimate_of(model.judged, "auc", level=level),
-        "comparison": None if found is None else _comparison(found, model.name),
-    }
+@dataclass(frozen=True)
+class ModelsSection:
+    """The tree and other models.
+
+    Attributes
+    ----------
+    measure
+        The measure that is compared.
+    margin
+        Differences up to this size do not count: the user's margin, or a tenth of the baseline's
+        error, at most 0.01.
+    reference
+        Name of the model that the others are compared with.
+    verdicts
+        What each verdict means.
+    rows
+        The models; the reference comes first.
+    text
+        Whether another model should be preferred.
+    """
+
+    measure: str
+    margin: float
+    reference: str
+    verdicts: dict[str, str]
+    rows: tuple[ComparedModel, ...]
+    text: str
 
 
-def _comparison(found: Comparison, name: str) -> dict[str, Any]:
-    return {
-        "difference": found.difference,
-        "low": found.low,
-        "high": found.high,
-        "level": found.level,
-        "p_value": number(found.p_value),
-        "method": found.method,
-        "assumes": found.assumption,
-        "verdict": found.verdict,
-        "rows_needed": found.rows_needed,
-        "words": verdict_words(found.verdict, found.low, found.high, found.margin),
-        "text": _told(found, name),
-    }
-
-
-def _told(found: Comparison, name: str) -> str:
-    gap = f"{abs(100 * found.difference):.1f} {'more' if found.difference > 0 else 'fewer'}"
-    ends = span(found.low, found.high)
-    words = verdict_words(found.verdict, found.low, found.high, found.margin)
-    return (
-        f"{name[0].upper()}{name[1:]}: right {gap} times in 100 than this tree ({ends}); {words}."
+def models_section(results: ReportResults) -> ModelsSection:
+    """Compare every baseline with the tree."""
+    request, (tree, *others) = results.request, results.models
+    rows = [_row(tree, None, request.level)]
+    rows += [_row(model, _compare(tree, model, results), request.level) for model in others]
+    return ModelsSection(
+        measure="accuracy",
+        margin=request.margin,
+        reference=tree.name,
+        verdicts=VERDICTS,
+        rows=tuple(rows),
+        text=models_text(rows, request.margin, results.tree.tree_.depth),
     )
 
 
-def verdict_words(verdict: str, low: float, high: float, margin: float) -> str:
-    """Say in few words what is known of a difference: whether it is one, and its size.
+def _compare(
+    tree: EvaluatedModel, other: EvaluatedModel, results: ReportResults
+) -> Comparison | None:
+    request = results.request
+    try:
+        return compare(
+            other.evaluation, tree.evaluation, margin=request.margin, level=request.level
+        )
+    except InvalidArgumentError:
+        return None  # too few folds in which both models could be fitted
+
+
+def _row(model: EvaluatedModel, comparison: Comparison | None, level: float) -> ComparedModel:
+    accuracy, nce, auc = (
+        estimate_measure(model.evaluation, measure, level=level)
+        for measure in ("accuracy", "nce", "auc")
+    )
+    return ComparedModel(
+        model.name,
+        model.description,
+        model.n_leaves,
+        accuracy,
+        nce,
+        auc,
+        None if comparison is None else _comparison(comparison, model.name),
+    )
+
+
+def _comparison(result: Comparison, name: str) -> ModelComparison:
+    words = verdict_text(result.verdict, result.low, result.high, result.margin)
+    direction = "higher" if result.difference > 0 else "lower"
+    text = (
+        f"{name[0].upper()}{name[1:]}: accuracy {points(abs(result.difference))} percentage points "
+        f"{direction} than this tree ({signed_interval(result.low, result.high)}); {words}."
+    )
+    return ModelComparison(
+        difference=result.difference,
+        low=result.low,
+        high=result.high,
+        level=result.level,
+        p_value=finite(result.p_value),
+        method=result.method,
+        assumes=result.assumption,
+        verdict=result.verdict,
+        rows_needed=result.rows_needed,
+        words=words,
+        text=text,
+    )
+
+
+def verdict_text(verdict: str, low: float, high: float, margin: float) -> str:
+    """Say in a few words whether there is a difference, and how large it is.
 
     Parameters
     ----------
@@ -103,99 +206,94 @@ def verdict_words(verdict: str, low: float, high: float, margin: float) -> str:
 
     Examples
     --------
-    >>> verdict_words("undecided", 0.007, 0.076, 0.01)
-    'better, but perhaps by less than 1 in 100'
-    >>> verdict_words("undecided", -0.02, 0.04, 0.01)
-    'these rows cannot tell'
+    >>> verdict_text("undecided", 0.007, 0.076, 0.01)
+    'better, but perhaps by less than 1 percentage point'
+    >>> verdict_text("undecided", -0.02, 0.04, 0.01)
+    'not decided by these rows'
     """
-    size = f"{100 * margin:.2g} in 100"
+    size = _points_text(margin)
     if verdict in ("better", "worse"):
-        return f"{verdict}, by more than {size}" if margin > 0 else verdict
+        return f"{verdict} by more than {size}" if margin > 0 else verdict
     if verdict == "equivalent":
-        return f"as good, within {size}"
+        return f"equivalent, within {size}"
     if low > 0 or high < 0:
         return f"{'better' if low > 0 else 'worse'}, but perhaps by less than {size}"
-    return "these rows cannot tell"
+    return "not decided by these rows"
 
 
-def models_text(rows: list[dict[str, Any]], margin: float, depth: int) -> str:
-    """Say in a sentence each whether a simpler model would do, and whether bagged trees would pay.
+def _points_text(margin: float) -> str:
+    return f"{100 * margin:.2g} percentage point{'' if margin == 0.01 else 's'}"
+
+
+def models_text(rows: Sequence[ComparedModel], margin: float, depth: int) -> str:
+    """Say whether a simpler model is enough, and whether a larger one is better.
 
     Parameters
     ----------
-    rows : list of dict
-        As the document has them.
+    rows : sequence of ComparedModel
     margin : float
     depth : int
-        Questions in a row of this tree.
-
-    Examples
-    --------
-    >>> found = {"verdict": "equivalent", "low": -0.005, "high": 0.005, "difference": 0.0}
-    >>> print(models_text([{"name": "short tree", "comparison": found}], 0.01, 7))
-    Simpler: a tree of three questions at most does as well, within 1 time in 100; prefer it, it is
-    easier to explain.
+        Depth of the tree.
     """
-    by_name = {row["name"]: row["comparison"] for row in rows if row["comparison"]}
-    within = f"within {100 * margin:.2g} {'time' if margin == 0.01 else 'times'} in 100"
-    told = []
-    if depth <= SHORT:
-        asks = (
-            f"{depth} question{'s' if depth > 1 else ''} in a row at most"
-            if depth
-            else "no questions"
-        )
-        told.append(f"Simpler: this tree is simple as it is ({asks}).")
+    by_name = {row.name: row.comparison for row in rows if row.comparison}
+    sentences = []
+    if depth <= MAX_SHORT_DEPTH:
+        tests = f"at most {count_of(depth, 'test')} per row" if depth else "no tests"
+        sentences.append(f"Simpler: this tree is already simple ({tests}).")
     elif short := by_name.get("short tree"):
-        told.append(f"Simpler: {_simpler(short, within, margin)}.")
+        sentences.append(f"Simpler: {_simpler(short, margin)}.")
     if bagged := by_name.get("bagged trees"):
-        told.append(f"Larger: {_larger(bagged, within, margin)}.")
-    told += [
-        f"Besides: {'the ' if name == 'unpruned tree' else ''}{name} is right "
-        f"{_gap(found, margin)}."
-        for name, found in by_name.items()
-        if found["low"] > 0 and name in ("unpruned tree", "scikit-learn's tree")
+        sentences.append(f"Larger: {_larger(bagged, margin)}.")
+    sentences += [
+        f"Also: {'the ' if name == 'unpruned tree' else ''}{name} is {_gap(comparison, margin)}."
+        for name, comparison in by_name.items()
+        if comparison.low > 0 and name in ("unpruned tree", "scikit-learn's tree")
     ]
-    return " ".join(told)
+    return " ".join(sentences)
 
 
-def _simpler(found: dict[str, Any], within: str, margin: float) -> str:
-    who = "a tree of three questions at most"
-    if found["verdict"] == "equivalent":
-        return f"{who} does as well, {within}; prefer it, it is easier to explain"
-    if found["low"] > 0:
-        return f"{who} is right {_gap(found, margin)}; prefer it"
-    if found["high"] < 0:
-        return f"{who} is not enough, it is right {_gap(found, margin)}"
+def _simpler(comparison: ModelComparison, margin: float) -> str:
+    short = f"a tree with at most {MAX_SHORT_DEPTH} tests per row"
+    if comparison.verdict == "equivalent":
+        return (
+            f"{short} is as accurate, within {_points_text(margin)}. Prefer it: it is easier to "
+            "explain"
+        )
+    if comparison.low > 0:
+        return f"{short} is {_gap(comparison, margin)}. Prefer it"
+    if comparison.high < 0:
+        return f"{short} is not enough: it is {_gap(comparison, margin)}"
     return (
-        f"these rows cannot tell {who} from this tree ({_span(found)}); as long as that is so, the "
-        "simpler one is easier to defend"
+        f"these rows do not show whether {short} is less accurate ({_span(comparison)}). Until "
+        "they do, the simpler tree is easier to defend"
     )
 
 
-def _larger(found: dict[str, Any], within: str, margin: float) -> str:
-    who = "30 trees together (bagged trees)"
-    if found["verdict"] == "equivalent":
-        return f"{who} are no better, {within}; one tree is enough"
-    if found["low"] > 0:
+def _larger(comparison: ModelComparison, margin: float) -> str:
+    bagged = f"{N_BAGGED_TREES} bagged trees"
+    if comparison.verdict == "equivalent":
+        return f"{bagged} are no better, within {_points_text(margin)}. One tree is enough"
+    if comparison.low > 0:
         return (
-            f"{who} are right {_gap(found, margin)}; prefer them if being right matters more "
-            "than showing the rules"
+            f"{bagged} are {_gap(comparison, margin)}. Prefer them if accuracy matters more than "
+            "rules that people can read"
         )
-    if found["high"] < 0:
-        return f"{who} are right {_gap(found, margin)}; one tree is enough"
-    return f"these rows cannot tell whether {who} are better ({_span(found)})"
+    if comparison.high < 0:
+        return f"{bagged} are {_gap(comparison, margin)}. One tree is enough"
+    return f"these rows do not show whether {bagged} are more accurate ({_span(comparison)})"
 
 
-def _gap(found: dict[str, Any], margin: float) -> str:
-    more = "more" if found["difference"] > 0 else "less"
-    low, high = sorted(abs(100 * found[end]) for end in ("low", "high"))
-    gap = abs(100 * found["difference"])
-    text = f"{gap:.1f} times in 100 {more} often (from {low:.1f} to {high:.1f}"
-    if found["verdict"] == "undecided":
-        text += f": {verdict_words('undecided', found['low'], found['high'], margin)}"
+def _gap(comparison: ModelComparison, margin: float) -> str:
+    low, high = sorted(abs(end) for end in (comparison.low, comparison.high))
+    direction = "more" if comparison.difference > 0 else "less"
+    text = (
+        f"{direction} accurate by {points(abs(comparison.difference))} percentage points "
+        f"({interval(low, high)}"
+    )
+    if comparison.verdict == "undecided":
+        text += f": {verdict_text('undecided', comparison.low, comparison.high, margin)}"
     return f"{text})"
 
 
-def _span(found: dict[str, Any]) -> str:
-    return f"difference {span(found['low'], found['high'])} times in 100"
+def _span(comparison: ModelComparison) -> str:
+    return f"difference {signed_interval(comparison.low, comparison.high)} percentage points"

@@ -1,8 +1,8 @@
-"""Section 5: what the cross-validation's predictions are worth, and what to decide by them."""
+"""The quality of out-of-fold predictions, and what to decide at given costs."""
 
 import hashlib
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,104 +12,534 @@ from sureleaf.evaluation.intervals import wilson
 from sureleaf.evaluation.measures import ranking, roc
 from sureleaf.evaluation.measures.calibration import expected_calibration_error
 from sureleaf.evaluation.measures.named import Scored
+from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite_list
 from sureleaf.report.results import ReportResults
-from sureleaf.report.sections.decision import decide_binary, decide_classes
-from sureleaf.report.values import estimate_of, numbers
+from sureleaf.report.sections.decision import Decision, decide_binary, decide_classes
 
-__all__ = ["BAND_METHOD", "Cells", "RocBand", "page_scores", "quality_section", "roc_band"]
-
-
-# Out-of-sample predictions, each row with its weight, and what the page needs of them.
+__all__ = ["QualitySection", "RocBand", "quality_section", "roc_band"]
 
 DIGITS = 4
-MOST_ENTRIES = 4_000
+MAX_SCORED_ROWS = 4_000
+MEANINGS = {
+    "accuracy": "share of rows predicted correctly",
+    "balanced_accuracy": "mean recall over the classes",
+    "precision": "share of the rows predicted {positive} that are {positive}",
+    "recall": "share of the {positive} rows that are predicted {positive}",
+    "specificity": "share of the other rows that are not predicted {positive}",
+    "f_measure": "harmonic mean of precision and recall",
+    "auc": "probability that a row of the class gets a higher predicted probability than a row "
+    "of another class",
+    "nce": "log loss in nats: mean negative log of the probability predicted for the true class",
+    "quadratic_loss": "squared distance of the predicted probabilities from the truth, 0 to 2",
+    "cost": "mean cost per row of the predictions as they are",
+    "decided_cost": "mean cost per row if each row gets the decision of least expected cost by its "
+    "predicted probabilities; no threshold is tuned on these rows",
+}
+"""Measures of the section, in their order."""
+
+OF_COSTS = ("cost", "decided_cost")
+FOR_TWO_CLASSES = ("precision", "recall", "specificity", "f_measure")
+BAND_METHOD = (
+    "pointwise: percentiles of the true positive rate at each false positive rate over bootstrap "
+    "samples of the rows (or groups), never narrower than Wilson's interval"
+)
 
 
-class Cells:
-    """All out-of-sample predictions of an evaluation; those of one row share its weight.
+@dataclass(frozen=True, kw_only=True)
+class MeasureEstimate(IntervalEstimate):
+    """A measure with its interval.
 
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import KFold, evaluate
-    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
-    >>> judged = evaluate(GaussianNB(), X, y, design=KFold(2, repeats=3), random_state=0)
-    >>> cells = Cells(judged)
-    >>> len(cells.row), round(float(cells.weight.sum()), 6)
-    (12, 4.0)
+    Attributes
+    ----------
+    name
+        Name of the measure.
+    meaning
+        What it measures.
+    better
+        Whether high or low values are good.
     """
 
-    def __init__(self, judged: Evaluation) -> None:
-        at = np.flatnonzero(np.isin(judged.split, judged.main_splits))
-        self.row = judged.row[at]
-        times = np.bincount(self.row, minlength=len(judged.truth))
-        own = np.ones(len(at)) if judged.weights is None else judged.weights[self.row]
+    name: str
+    meaning: str
+    better: Literal["high", "low"]
+
+
+@dataclass(frozen=True)
+class ClassRates:
+    """Recall and precision of one class.
+
+    Attributes
+    ----------
+    class_
+        Index of the class.
+    recall
+        Share of the rows of the class that are predicted as such.
+    precision
+        Share of the rows predicted as the class that are of the class; null if there are none.
+    """
+
+    class_: int
+    recall: IntervalEstimate | None
+    precision: IntervalEstimate | None
+
+
+@dataclass(frozen=True)
+class RocCurve:
+    """The ROC curve of the positive class, with a pointwise band; at most 400 points.
+
+    Attributes
+    ----------
+    class_
+        Index of the positive class.
+    false_positive_rate, true_positive_rate
+        The points of the curve.
+    low, high
+        The band of the true positive rate at each point.
+    level
+        Level of the band.
+    method
+        How the band was computed.
+    area
+        Area under the curve.
+    """
+
+    class_: int
+    false_positive_rate: list[float]
+    true_positive_rate: list[float]
+    low: list[float]
+    high: list[float]
+    level: float
+    method: str
+    area: IntervalEstimate
+
+
+@dataclass(frozen=True)
+class CalibrationCurve:
+    """Predicted probabilities of the positive class compared with what was observed.
+
+    Attributes
+    ----------
+    class_
+        Index of the positive class.
+    stated
+        Mean predicted probability of each bin.
+    observed
+        Share of positive rows in each bin.
+    count
+        Rows in each bin.
+    low, high
+        Where the observed share would lie if the predicted probabilities were correct.
+    level
+        Level of these bands.
+    outside
+        Number of bins outside their band.
+    method
+        How the band was computed.
+    error
+        Expected calibration error.
+    """
+
+    class_: int
+    stated: list[float | None]
+    observed: list[float | None]
+    count: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    level: float
+    outside: int
+    method: str
+    error: IntervalEstimate
+
+
+@dataclass(frozen=True)
+class BinaryScores:
+    """Out-of-fold probabilities of two classes, from which thresholds are computed.
+
+    Attributes
+    ----------
+    kind
+        Tells the two types of scores apart.
+    digits
+        Probabilities are rounded to this many digits.
+    score
+        Distinct probabilities of the positive class, ascending.
+    negative, positive
+        Rows of the other and of the positive class with each probability.
+    """
+
+    kind: Literal["binary"]
+    digits: int
+    score: list[float]
+    negative: list[float]
+    positive: list[float]
+
+
+@dataclass(frozen=True)
+class ScoredRow:
+    """Rows with equal class and equal probabilities.
+
+    Attributes
+    ----------
+    truth
+        Index of the actual class.
+    weight
+        Number of rows.
+    probabilities
+        Probability of each class.
+    """
+
+    truth: int
+    weight: float
+    probabilities: list[float]
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """Out-of-fold probabilities of more than two classes, from which decisions are computed.
+
+    Attributes
+    ----------
+    kind
+        Tells the two types of scores apart.
+    digits
+        Probabilities are rounded to this many digits.
+    sampled
+        Whether the rows are a sample.
+    rows
+        The rows, at most 4,000.
+    """
+
+    kind: Literal["classes"]
+    digits: int
+    sampled: bool
+    rows: tuple[ScoredRow, ...]
+
+
+@dataclass(frozen=True)
+class FoldValues:
+    """Measures fold by fold: what `sureleaf compare old.json new.json` tests.
+
+    Attributes
+    ----------
+    rows_id
+        Hash of the labels: equal for the same rows.
+    splits_id
+        Hash of the folds: equal for the same folds of the same rows.
+    weights_id, cost_id
+        Hashes of weights and costs; null if there are none.
+    rows
+        Number of rows.
+    test_to_train
+        Test rows per training row.
+    values
+        By measure, the value in each fold.
+    """
+
+    rows_id: str
+    splits_id: str
+    weights_id: str | None
+    cost_id: str | None
+    rows: int
+    test_to_train: float
+    values: dict[str, list[float | None]]
+
+
+@dataclass(frozen=True)
+class QualitySection:
+    """Out-of-fold predictions of the cross-validation.
+
+    Attributes
+    ----------
+    design
+        How the rows were split.
+    positive
+        Index of the positive class: the user's, or the rarest class, the last one on ties.
+    labels
+        Class labels.
+    confusion
+        Rows by actual and predicted class.
+    measures
+        Measures with their intervals.
+    by_class
+        Recall and precision of each class.
+    roc
+        The ROC curve.
+    calibration
+        The calibration curve.
+    scores
+        What the page computes decisions from.
+    cost
+        cost[actual][predicted]; 1 for every error if the user gave no costs.
+    cost_given
+        Whether the user gave costs.
+    decision
+        The cheapest decisions at that cost.
+    folds
+        Measures fold by fold.
+    """
+
+    design: str
+    positive: int
+    labels: list[str]
+    confusion: list[list[float]]
+    measures: tuple[MeasureEstimate, ...]
+    by_class: tuple[ClassRates, ...]
+    roc: RocCurve | None
+    calibration: CalibrationCurve | None
+    scores: BinaryScores | ClassScores
+    cost: list[list[float]]
+    cost_given: bool
+    decision: Decision
+    folds: FoldValues
+
+
+def quality_section(results: ReportResults) -> QualitySection:
+    """Measure the out-of-fold predictions and find the cheapest decisions."""
+    predictions = OutOfFold(results.evaluation)
+    k, positive = len(results.labels), results.evaluation.positive_code
+    confusion, cost = predictions.confusion(k), _cost(results)
+    scores = _scores(predictions, k, positive, results.request.seed)
+    return QualitySection(
+        design=_design(results),
+        positive=positive,
+        labels=results.labels,
+        confusion=confusion.tolist(),
+        measures=tuple(_measures(results, confusion)),
+        by_class=tuple(_by_class(results, confusion)),
+        roc=_roc(results, predictions),
+        calibration=_calibration(results, predictions),
+        scores=scores,
+        cost=cost.tolist(),
+        cost_given=results.request.cost is not None,
+        decision=_decide(scores, cost, positive),
+        folds=_folds(results),
+    )
+
+
+class OutOfFold:
+    """All out-of-fold predictions; those of one row share its weight."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        at = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+        self.row = evaluation.row[at]
+        times = np.bincount(self.row, minlength=len(evaluation.truth))
+        weights = evaluation.weights
+        own = np.ones(len(at)) if weights is None else weights[self.row]
         self.weight = own / times[self.row]
-        self.truth = judged.truth[self.row]
-        self.prediction = judged.prediction[at]
-        assert judged.probabilities is not None
-        self.probabilities = judged.probabilities[at]
-        self.unit = self.row if judged.groups is None else judged.groups[self.row]
+        self.truth = evaluation.truth[self.row]
+        self.prediction = evaluation.prediction[at]
+        assert evaluation.probabilities is not None
+        self.probabilities = evaluation.probabilities[at]
+        self.unit = self.row if evaluation.groups is None else evaluation.groups[self.row]
 
     def confusion(self, k: int) -> NDArray[np.float64]:
-        """Count actual classes by predicted ones."""
+        """Count rows by actual and predicted class."""
         table = np.bincount(self.truth * k + self.prediction, self.weight, minlength=k * k)
         return np.asarray(table.reshape(k, k).round(9), dtype=np.float64)
 
 
-def page_scores(cells: Cells, k: int, positive: int, seed: int) -> dict[str, Any]:
-    """Return what the page computes decisions from: scores of two classes, or rows of more.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import KFold, evaluate
-    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
-    >>> judged = evaluate(GaussianNB(), X, y, design=KFold(2), random_state=0)
-    >>> sum(page_scores(Cells(judged), 2, 1, seed=0)["positive"])
-    2.0
-    """
+def _scores(predictions: OutOfFold, k: int, positive: int, seed: int) -> BinaryScores | ClassScores:
+    weight = predictions.weight
     if k == 2:
-        stated = cells.probabilities[:, positive].round(DIGITS)
-        score, place = np.unique(stated, return_inverse=True)
-        is_positive = cells.truth == positive
-        return {
-            "kind": "binary",
-            "digits": DIGITS,
-            "score": score.tolist(),
-            "negative": np.bincount(place, cells.weight * ~is_positive).round(9).tolist(),
-            "positive": np.bincount(place, cells.weight * is_positive).round(9).tolist(),
-        }
-    lines = np.column_stack([cells.truth, cells.probabilities.round(DIGITS)])
-    weight, total = cells.weight, float(cells.weight.sum())
-    distinct, place = np.unique(lines, axis=0, return_inverse=True)
-    sampled = len(distinct) > MOST_ENTRIES
+        rounded = predictions.probabilities[:, positive].round(DIGITS)
+        score, index = np.unique(rounded, return_inverse=True)
+        is_positive = predictions.truth == positive
+        return BinaryScores(
+            kind="binary",
+            digits=DIGITS,
+            score=score.tolist(),
+            negative=np.bincount(index, weight * ~is_positive).round(9).tolist(),
+            positive=np.bincount(index, weight * is_positive).round(9).tolist(),
+        )
+    lines = np.column_stack([predictions.truth, predictions.probabilities.round(DIGITS)])
+    total = float(weight.sum())
+    distinct, index = np.unique(lines, axis=0, return_inverse=True)
+    sampled = len(distinct) > MAX_SCORED_ROWS
     if sampled:
-        drawn = np.random.default_rng(seed).choice(len(lines), MOST_ENTRIES, replace=False)
+        drawn = np.random.default_rng(seed).choice(len(lines), MAX_SCORED_ROWS, replace=False)
         lines, weight = lines[drawn], weight[drawn] * (total / weight[drawn].sum())
-        distinct, place = np.unique(lines, axis=0, return_inverse=True)
-    mass = np.bincount(place.ravel(), weight)
-    return {
-        "kind": "classes",
-        "digits": DIGITS,
-        "sampled": sampled,
-        "rows": [
-            {"truth": int(line[0]), "weight": float(w), "probabilities": line[1:].tolist()}
-            for line, w in zip(distinct, mass, strict=True)
-        ],
-    }
+        distinct, index = np.unique(lines, axis=0, return_inverse=True)
+    weights = np.bincount(index.ravel(), weight)
+    rows = tuple(
+        ScoredRow(int(line[0]), float(w), line[1:].tolist())
+        for line, w in zip(distinct, weights, strict=True)
+    )
+    return ClassScores("classes", DIGITS, sampled, rows)
 
 
-# A ROC curve with a pointwise band: at each false positive rate, where the true rate may lie.
+def _decide(
+    scores: BinaryScores | ClassScores, cost: NDArray[np.float64], positive: int
+) -> Decision:
+    if isinstance(scores, BinaryScores):
+        return decide_binary(
+            scores.score, scores.negative, scores.positive, cost, positive=positive
+        )
+    return decide_classes(
+        [row.truth for row in scores.rows],
+        [row.weight for row in scores.rows],
+        [row.probabilities for row in scores.rows],
+        cost,
+    )
+
+
+def _design(results: ReportResults) -> str:
+    folds, repeats = results.budget.folds, results.budget.repeats
+    grouped = ", groups kept together" if results.evaluation.groups is not None else ""
+    text = f"{folds}-fold cross-validation, stratified by class{grouped}"
+    if repeats > 1:
+        text += f", repeated {repeats} times; counts are means over the repeats"
+    return text
+
+
+def _cost(results: ReportResults) -> NDArray[np.float64]:
+    if results.request.cost is None:
+        return 1.0 - np.eye(len(results.labels))
+    return np.asarray(results.request.cost, dtype=np.float64)
+
+
+def _measures(results: ReportResults, confusion: NDArray[np.float64]) -> list[MeasureEstimate]:
+    code, n_classes = results.evaluation.positive_code, len(results.labels)
+    left_out = set() if results.request.cost is not None else set(OF_COSTS)
+    if n_classes != 2:
+        left_out |= set(FOR_TWO_CLASSES)
+    if confusion[:, code].sum() <= 0:
+        left_out.add("precision")  # the positive class is never predicted
+    measures = []
+    for name, meaning in MEANINGS.items():
+        if name in left_out:
+            continue
+        estimate = estimate_measure(results.evaluation, name, level=results.request.level)
+        if estimate is None:
+            continue
+        text = meaning.format(positive=results.labels[code])
+        if name == "auc" and n_classes > 2:
+            text += ", mean over the classes"
+        better: Literal["high", "low"] = (
+            "high" if results.evaluation.find(name).greater_is_better else "low"
+        )
+        measures.append(MeasureEstimate(**asdict(estimate), name=name, meaning=text, better=better))
+    return measures
+
+
+def _by_class(results: ReportResults, confusion: NDArray[np.float64]) -> list[ClassRates]:
+    """Estimate recall and precision with each class as the positive one."""
+    rates = []
+    for code in range(len(results.labels)):
+        evaluation = replace(results.evaluation, positive_code=code)
+        recall, precision = (
+            estimate_measure(evaluation, name, level=results.request.level) if rows > 0 else None
+            for name, rows in (
+                ("recall", confusion[code].sum()),
+                ("precision", confusion[:, code].sum()),
+            )
+        )
+        rates.append(ClassRates(code, recall, precision))
+    return rates
+
+
+def _roc(results: ReportResults, predictions: OutOfFold) -> RocCurve | None:
+    code, level = results.evaluation.positive_code, results.request.level
+    is_positive = predictions.truth == code
+    if is_positive.all() or not is_positive.any():
+        return None
+    used = predictions.weight > 0
+    band = roc_band(
+        predictions.probabilities[used, code],
+        is_positive[used],
+        predictions.unit[used],
+        predictions.weight[used],
+        draws=results.budget.band_draws,
+        level=level,
+        seed=results.request.seed,
+    )
+    of_class = Measure("area", _area_of(code), needs_probabilities=True, low=0.0, high=1.0)
+    area = estimate_measure(results.evaluation, of_class, level=level)
+    return RocCurve(
+        class_=code,
+        false_positive_rate=band.false_positive_rate.tolist(),
+        true_positive_rate=band.true_positive_rate.tolist(),
+        low=band.low.tolist(),
+        high=band.high.tolist(),
+        level=level,
+        method=BAND_METHOD,
+        area=area
+        or IntervalEstimate(
+            value=band.area,
+            low=None,
+            high=None,
+            level=level,
+            method="over all predictions; undefined in too many folds for an interval",
+        ),
+    )
+
+
+def _area_of(code: int) -> Any:
+    def value(rows: Scored) -> float:
+        assert rows.probabilities is not None
+        return ranking.auc(
+            rows.truth == code, rows.probabilities[:, code], sample_weight=rows.weights
+        )
+
+    return value
+
+
+def _calibration(results: ReportResults, predictions: OutOfFold) -> CalibrationCurve:
+    code, level = results.evaluation.positive_code, results.request.level
+    curve = results.evaluation.calibration(level=level)
+    error = expected_calibration_error(
+        predictions.truth == code,
+        predictions.probabilities[:, code],
+        sample_weight=predictions.weight,
+    )
+    return CalibrationCurve(
+        class_=code,
+        stated=finite_list(curve.stated),
+        observed=finite_list(curve.observed),
+        count=finite_list(curve.rows),
+        low=finite_list(curve.low),
+        high=finite_list(curve.high),
+        level=curve.level,
+        outside=curve.outside,
+        method="where the observed share would lie if the predicted probabilities were correct",
+        error=IntervalEstimate(
+            value=error,
+            low=None,
+            high=None,
+            level=level,
+            method="mean gap over ten bins of equal width; chance alone makes it positive, so "
+            "there is no valid interval",
+        ),
+    )
+
+
+def _folds(results: ReportResults) -> FoldValues:
+    evaluation = results.evaluation
+    names = ["accuracy", "balanced_accuracy", "auc", "nce", "quadratic_loss"]
+    if results.request.cost is not None:
+        names.extend(OF_COSTS)
+    return FoldValues(
+        rows_id=evaluation.rows_id,
+        splits_id=evaluation.splits_id,
+        weights_id=_fingerprint(evaluation.weights),
+        cost_id=_fingerprint(evaluation.cost_matrix),
+        rows=results.n_rows,
+        test_to_train=evaluation.test_to_train,
+        values={name: finite_list(evaluation.split_values(name)) for name in names},
+    )
+
+
+def _fingerprint(values: NDArray[np.float64] | None) -> str | None:
+    if values is None:
+        return None
+    return hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
+
+
+# The ROC curve with a pointwise band: at each false positive rate, where the true rate may lie.
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST_POINTS = 400
-BAND_METHOD = (
-    "pointwise: percentiles of the true positive rate at each false positive rate over bootstraps "
-    "of the rows (of groups where there are), and never narrower than Wilson's interval"
-)
+MAX_POINTS = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,12 +552,6 @@ class RocBand:
         At most 400 points, from (0, 0) to (1, 1).
     area : float
 
-    Examples
-    --------
-    >>> scores, truth = np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])
-    >>> found = roc_band(scores, truth, np.arange(4), np.ones(4), draws=50, level=0.95, seed=0)
-    >>> found.area, float(found.low[0]), float(found.high[-1])
-    (0.75, 0.0, 1.0)
     """
 
     false_positive_rate: Floats
@@ -147,16 +571,17 @@ def roc_band(
     level: float,
     seed: int,
 ) -> RocBand:
-    """Compute the curve of scored predictions and the band that their units leave open.
+    """Compute the ROC curve of scored predictions and a pointwise band by bootstrap.
 
     Parameters
     ----------
     scores, positive, weights : ndarray
         Score, truth and weight of each prediction.
     unit : ndarray of int
-        What is drawn again as a whole: the row (which may have been predicted more than once), or
-        its group. Units of one class are drawn within their class.
+        What is resampled as a whole: the row, which may have been predicted more than once, or
+        its group. Units of one class are resampled within their class.
     draws : int
+        Bootstrap samples.
     level : float
     seed : int
 
@@ -166,20 +591,18 @@ def roc_band(
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.random(200) < 0.4
-    >>> scores = rng.normal(size=200) + truth
-    >>> found = roc_band(scores, truth, np.arange(200), np.ones(200), draws=100, level=0.95, seed=0)
-    >>> bool((found.low <= found.true_positive_rate).all())
-    True
+    >>> scores, truth = np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])
+    >>> band = roc_band(scores, truth, np.arange(4), np.ones(4), draws=50, level=0.95, seed=0)
+    >>> band.area, float(band.low[0]), float(band.high[-1])
+    (0.75, 0.0, 1.0)
     """
     curve = roc(positive, scores, sample_weight=weights)
     x, y = _thinned(curve.false_positive_rate, curve.true_positive_rate)
     _, order = np.unique(-scores, return_inverse=True)
     _, units = np.unique(unit, return_inverse=True)
-    heights = _drawn_heights(order, positive, units, weights, x, draws=draws, seed=seed)
+    rates = _resampled_rates(order, positive, units, weights, x, draws=draws, seed=seed)
     tail = (1 - level) / 2
-    low, high = np.quantile(heights, [tail, 1 - tail], axis=0) if len(heights) else (y, y)
+    low, high = np.quantile(rates, [tail, 1 - tail], axis=0) if len(rates) else (y, y)
     mass = np.bincount(units, weights * positive)
     n = float(mass.sum() ** 2 / (mass**2).sum())
     own = np.array([wilson(min(rate, 1.0) * n, n, level=level) for rate in y])
@@ -190,15 +613,15 @@ def roc_band(
 
 def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Keep points at even steps along the curve, both ends among them."""
-    if len(x) <= MOST_POINTS:
+    if len(x) <= MAX_POINTS:
         return x, y
-    way = x + y
-    picks = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1))
+    length = x + y
+    picks = np.searchsorted(length, np.linspace(0, length[-1], MAX_POINTS - 1))
     kept = np.unique(np.concatenate([[0], picks, [len(x) - 1]]).clip(0, len(x) - 1))
     return x[kept], y[kept]
 
 
-def _drawn_heights(
+def _resampled_rates(
     order: Integers,
     positive: NDArray[np.bool_],
     units: Integers,
@@ -208,7 +631,7 @@ def _drawn_heights(
     draws: int,
     seed: int,
 ) -> Floats:
-    """Find true positive rates at the false positive rates x, a line a bootstrap of the units."""
+    """Return true positive rates at the false positive rates x, one row per bootstrap sample."""
     random = np.random.default_rng(seed)
     n_units, n_scores = int(units.max()) + 1, int(order.max()) + 1
     has_yes = np.bincount(units, positive, minlength=n_units) > 0
@@ -219,7 +642,7 @@ def _drawn_heights(
         if not (kind == 2).any()
         else [np.arange(n_units)]
     )
-    heights = []
+    rates = []
     for _ in range(draws):
         times = np.zeros(n_units)
         for members in strata:
@@ -232,218 +655,5 @@ def _drawn_heights(
         if yes.sum() > 0 and no.sum() > 0:
             rise = np.concatenate([[0.0], np.cumsum(yes) / yes.sum()])
             run = np.concatenate([[0.0], np.cumsum(no) / no.sum()])
-            heights.append(np.interp(x, run, rise))
-    return np.array(heights)
-
-
-MEANINGS = {
-    "accuracy": "share of rows predicted right",
-    "balanced_accuracy": "mean over the classes of the share of their rows that is found",
-    "precision": "share of the rows predicted {positive} that are {positive}",
-    "recall": "share of the {positive} rows that are found",
-    "specificity": "share of the other rows that are not called {positive}",
-    "f_measure": "harmonic mean of precision and recall",
-    "auc": "chance that a row of the class gets a higher probability than one that is not",
-    "nce": "log loss in nats: how surprised the stated probabilities are by the truth",
-    "quadratic_loss": "squared distance of the stated probabilities from the truth, 0 to 2",
-    "cost": "mean cost a row by the cost matrix, with the predictions as they are",
-    "decided_cost": "mean cost a row where each gets the decision of least expected cost by its "
-    "stated probabilities, no threshold being chosen on these rows",
-}
-"""Measures of the section, in their order."""
-
-OF_COSTS = ("cost", "decided_cost")
-FOR_TWO_CLASSES = ("precision", "recall", "specificity", "f_measure")
-
-
-def quality_section(found: ReportResults) -> dict[str, Any]:
-    """Return the section of quality.
-
-    Examples
-    --------
-    >>> from sureleaf.report import Budget, make_report
-    >>> rows, labels = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
-    >>> report = make_report(rows, labels, effort=Budget(3, 1, 3, 2, 10))
-    >>> quality = report.to_dict()["quality"]
-    >>> sum(map(sum, quality["confusion"])), quality["scores"]["kind"]
-    (40.0, 'binary')
-    """
-    judged, cells = found.judged, Cells(found.judged)
-    k, positive = len(found.labels), judged.positive_code
-    confusion, cost = cells.confusion(k), _cost(found)
-    scores = page_scores(cells, k, positive, found.asked.seed)
-    decision = (
-        decide_binary(
-            scores["score"], scores["negative"], scores["positive"], cost, positive=positive
-        )
-        if k == 2
-        else decide_classes(
-            [row["truth"] for row in scores["rows"]],
-            [row["weight"] for row in scores["rows"]],
-            [row["probabilities"] for row in scores["rows"]],
-            cost,
-        )
-    )
-    return {
-        "design": _design(found),
-        "positive": positive,
-        "labels": found.labels,
-        "confusion": confusion.tolist(),
-        "measures": _measures(found, confusion),
-        "by_class": _by_class(found, confusion),
-        "roc": _roc(found, cells),
-        "calibration": _calibration(found, cells),
-        "scores": scores,
-        "cost": cost.tolist(),
-        "cost_given": found.asked.cost is not None,
-        "decision": decision.to_dict(),
-        "folds": _folds(found),
-    }
-
-
-def _design(found: ReportResults) -> str:
-    effort = found.effort
-    kept = ", groups kept together" if found.judged.groups is not None else ""
-    text = f"{effort.folds}-fold cross-validation, classes in equal shares{kept}"
-    if effort.repeats > 1:
-        text += f", {effort.repeats} times; counts are means over the {effort.repeats} times"
-    return text
-
-
-def _cost(found: ReportResults) -> NDArray[np.float64]:
-    k = len(found.labels)
-    if found.asked.cost is None:
-        return 1.0 - np.eye(k)
-    return np.asarray(found.asked.cost, dtype=np.float64)
-
-
-def _measures(found: ReportResults, confusion: NDArray[np.float64]) -> list[dict[str, Any]]:
-    told = []
-    code = found.judged.positive_code
-    positive, never_said = found.labels[code], confusion[:, code].sum() <= 0
-    for name, meaning in MEANINGS.items():
-        if (name in FOR_TWO_CLASSES and len(found.labels) != 2) or (
-            (name in OF_COSTS and found.asked.cost is None) or (name == "precision" and never_said)
-        ):
-            continue
-        estimate = estimate_of(found.judged, name, level=found.asked.level)
-        if estimate is not None:
-            better = "high" if found.judged.find(name).greater_is_better else "low"
-            of = meaning.format(positive=positive)
-            if name == "auc" and len(found.labels) > 2:
-                of += ", mean over the classes"
-            told.append({"name": name, "of": of, "better": better} | estimate)
-    return told
-
-
-def _by_class(found: ReportResults, confusion: NDArray[np.float64]) -> list[dict[str, Any]]:
-    """Say of each class how much of it is found, and how much of what is called so is so.
-
-    The same figures and intervals as those of the measures, with each class as the positive one.
-    """
-    told = []
-    for code in range(len(found.labels)):
-        judged = replace(found.judged, positive_code=code)
-        totals = {"recall": confusion[code].sum(), "precision": confusion[:, code].sum()}
-        rates = {
-            name: estimate_of(judged, name, level=found.asked.level) if total > 0 else None
-            for name, total in totals.items()
-        }
-        told.append({"class": code} | rates)
-    return told
-
-
-def _roc(found: ReportResults, cells: Cells) -> dict[str, Any] | None:
-    code = found.judged.positive_code
-    is_positive = cells.truth == code
-    if is_positive.all() or not is_positive.any():
-        return None
-    used = cells.weight > 0
-    band = roc_band(
-        cells.probabilities[used, code],
-        is_positive[used],
-        cells.unit[used],
-        cells.weight[used],
-        draws=found.effort.band_draws,
-        level=found.asked.level,
-        seed=found.asked.seed,
-    )
-    of_class = Measure("area", _area_of(code), needs_probabilities=True, low=0.0, high=1.0)
-    area = estimate_of(found.judged, of_class, level=found.asked.level)
-    return {
-        "class": code,
-        "false_positive_rate": band.false_positive_rate.tolist(),
-        "true_positive_rate": band.true_positive_rate.tolist(),
-        "low": band.low.tolist(),
-        "high": band.high.tolist(),
-        "level": found.asked.level,
-        "method": BAND_METHOD,
-        "area": area
-        or {
-            "value": band.area,
-            "low": None,
-            "high": None,
-            "level": found.asked.level,
-            "method": "of all predictions; undefined in too many folds for an interval",
-        },
-    }
-
-
-def _area_of(code: int) -> Any:
-    def value(rows: Scored) -> float:
-        assert rows.probabilities is not None
-        return ranking.auc(
-            rows.truth == code, rows.probabilities[:, code], sample_weight=rows.weights
-        )
-
-    return value
-
-
-def _calibration(found: ReportResults, cells: Cells) -> dict[str, Any]:
-    judged, code = found.judged, found.judged.positive_code
-    curve = judged.calibration(level=found.asked.level)
-    gap = expected_calibration_error(
-        cells.truth == code, cells.probabilities[:, code], sample_weight=cells.weight
-    )
-    return {
-        "class": code,
-        "stated": numbers(curve.stated),
-        "happened": numbers(curve.observed),
-        "count": numbers(curve.rows),
-        "low": numbers(curve.low),
-        "high": numbers(curve.high),
-        "level": curve.level,
-        "outside": curve.outside,
-        "method": "where the observed share would lie if the stated probabilities were right",
-        "error": {
-            "value": gap,
-            "low": None,
-            "high": None,
-            "level": found.asked.level,
-            "method": "mean gap over ten ranges of equal width; chance alone makes it positive, so "
-            "there is no valid interval",
-        },
-    }
-
-
-def _folds(found: ReportResults) -> dict[str, Any]:
-    """Give `sureleaf compare old.json new.json` the figures fold by fold, and which folds."""
-    judged = found.judged
-    names = ["accuracy", "balanced_accuracy", "auc", "nce", "quadratic_loss"]
-    if found.asked.cost is not None:
-        names.extend(OF_COSTS)
-    return {
-        "rows_id": judged.rows_id,
-        "splits_id": judged.splits_id,
-        "weights_id": _fingerprint(judged.weights),
-        "cost_id": _fingerprint(judged.cost_matrix),
-        "rows": found.n_rows,
-        "test_to_train": judged.test_to_train,
-        "values": {name: numbers(judged.split_values(name)) for name in names},
-    }
-
-
-def _fingerprint(values: NDArray[np.float64] | None) -> str | None:
-    if values is None:
-        return None
-    return hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
+            rates.append(np.interp(x, run, rise))
+    return np.array(rates)

@@ -1,111 +1,318 @@
-"""Sections 3 and 4: the tree node by node, what its leaves state, and rows to follow down it."""
+"""The tree and its leaves: every node, the levels of the leaves, and example rows."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.probability import find_estimate
+from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
-from sureleaf.report.sections.data import kind_of
-from sureleaf.report.values import number
+from sureleaf.report.sections.data import ColumnKind, column_kind
 from sureleaf.table import Column
 from sureleaf.tree.rules import branch_tests
 
-__all__ = ["leaf_terms", "tree_section"]
+__all__ = ["LeafTerms", "Node", "TreeSection", "WantedLevels", "leaf_terms", "tree_section"]
+
+MAX_EXAMPLES = 40
+
+Unseen = Literal["mixture", "stop", "error"]
 
 
-# What the figures of a leaf are, a sentence each: they answer different questions.
+@dataclass(frozen=True)
+class TreeLevels:
+    """Confidence and utility of the whole tree.
 
-
-def leaf_terms(n_classes: int) -> dict[str, str]:
-    """Return what is explained of a leaf, by the names of its figures.
-
-    Examples
-    --------
-    >>> print(leaf_terms(2)["utility"])
-    Chance that the tree is right about the next row that comes here, from the same predictions.
+    Attributes
+    ----------
+    confidence, utility
+        Mean over the leaves, weighted by their rows.
     """
-    tie = "one half" if n_classes == 2 else "what a tie with the next class would give it"
-    return {
-        "counts": "Rows that grew the leaf, by class: the leaf was drawn around them, so their "
-        "shares are mostly too good to be true of other rows.",
-        "stated": "What the tree predicts for a row that comes here (predict_proba): the mean over "
-        "the ways to prune the tree above the leaf. Where that would name another class, the "
-        "leaf's majority class is raised to a tie with it and named.",
-        "probability": "Share of the most probable class among rows that come here, with its "
-        "interval, from predictions of trees that had not seen the rows. It is that of the class "
-        f"named as far as the leaf names the right one, and is never put below {tie}: a leaf that "
-        "is right less often has that value and is flagged.",
-        "confidence": "Chance that the class named is the most probable class of rows that come "
-        "here.",
-        "utility": "Chance that the tree is right about the next row that comes here, from the "
-        "same predictions.",
-        "rows_needed": "Rows in the leaf, all told, with which it would reach the wanted levels if "
-        "its probability stays what it is; not known where the probability is that of a tie.",
-        "levels": "Means over the leaves of the tree, weighted by their rows. The utility "
-        "speaks of this very tree; the cross-validated accuracy judges the way of growing, by "
-        "trees of fewer rows and other folds, so the two differ a little.",
-    }
+
+    confidence: float
+    utility: float
 
 
-MOST_EXAMPLES = 40
+@dataclass(frozen=True)
+class LeafTerms:
+    """What each number of a leaf means, in a sentence or two.
 
-
-def tree_section(found: ReportResults) -> dict[str, Any]:
-    """Return the section of the tree.
-
-    Examples
-    --------
-    >>> from sureleaf.report import Budget, make_report
-    >>> rows, labels = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
-    >>> tree = make_report(rows, labels, effort=Budget(3, 1, 3, 2, 10)).to_dict()["tree"]
-    >>> tree["n_leaves"], tree["nodes"][1]["edge"], tree["nodes"][1]["n"]
-    (2, 'x0 <= 19', 20.0)
+    Attributes
+    ----------
+    counts, stated, probability, confidence, utility, rows_needed, levels
+        The meaning of the number with this name; "stated" explains "probabilities".
     """
-    model, asked = found.tree, found.asked
-    tested = np.unique(model.tree_.feature[~model.tree_.is_leaf]).tolist()
-    columns = [model.schema_.columns[place] for place in tested]
+
+    counts: str
+    stated: str
+    probability: str
+    confidence: str
+    utility: str
+    rows_needed: str
+    levels: str
+
+
+@dataclass(frozen=True)
+class WantedLevels:
+    """Leaves below these levels are flagged.
+
+    Attributes
+    ----------
+    level
+        Level of the intervals.
+    confidence, utility
+        The lowest level that is not flagged; null if none is wanted.
+    """
+
+    level: float
+    confidence: float | None
+    utility: float | None
+
+
+@dataclass(frozen=True)
+class TestedColumn:
+    """A column that the tree tests.
+
+    Attributes
+    ----------
+    name
+        Name of the column.
+    kind
+        Kind of its values.
+    categories
+        Its categories; null for numbers and dates.
+    temporal
+        For dates, what a number counts: "date" is days since 1970, all others are microseconds.
+    """
+
+    name: str
+    kind: ColumnKind
+    categories: list[str] | None
+    temporal: str | None
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the tree. Fields of tests are null in leaves; fields of leaves in inner nodes.
+
+    Attributes
+    ----------
+    id
+        Index of the node; children come after their parent.
+    parent
+        Index of the parent; null for the root.
+    edge
+        Test of the branch that leads here; null for the root.
+    depth
+        Number of tests above the node.
+    counts
+        Training rows by class.
+    n
+        Training rows.
+    prediction
+        Index of the predicted class in data.classes.
+    probability
+        Of an inner node: the probability of the predicted class. Of a leaf: the probability to
+        which low and high belong (see terms).
+    probabilities
+        What predict_proba gives, by class.
+    column
+        Index of the tested column in columns; null for a leaf.
+    threshold
+        Numbers up to the threshold go to the first child, others to the second.
+    threshold_text
+        The threshold as text, such as a date.
+    branch_of_category
+        By category: index of the branch; -1 for a category that no training row had here.
+    children
+        Indices of the child nodes.
+    shares
+        Share of the rows in each branch; a row with a missing value is divided by these shares.
+    rule
+        All tests from the root to the leaf.
+    low, high
+        Interval of the probability.
+    confidence
+        Probability that the predicted class is the true majority class of the leaf.
+    utility
+        Probability that the next row in the leaf is predicted correctly.
+    rows_needed
+        Rows in the leaf that would reach the wanted levels; null if not known.
+    flagged
+        Whether the leaf is below the wanted levels.
+    repair
+        What would help a flagged leaf.
+    """
+
+    id: int
+    parent: int | None
+    edge: str | None
+    depth: int
+    counts: list[float]
+    n: float
+    prediction: int
+    probability: float
+    probabilities: list[float]
+    column: int | None = None
+    threshold: float | None = None
+    threshold_text: str | None = None
+    branch_of_category: list[int] | None = None
+    children: tuple[int, ...] = ()
+    shares: tuple[float, ...] = ()
+    rule: str | None = None
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+    utility: float | None = None
+    rows_needed: int | None = None
+    flagged: bool | None = None
+    repair: str | None = None
+
+
+@dataclass(frozen=True)
+class ExampleRow:
+    """A row of the table, to follow through the tree.
+
+    Attributes
+    ----------
+    row
+        Index of the row among the rows with a label.
+    values
+        Its values as text, by tested column; null if missing.
+    codes
+        Its values as numbers: the number, the number of the date, or the index of the category.
+    truth
+        Its class.
+    leaf
+        Index of its leaf; of several leaves the one with the largest share.
+    """
+
+    row: int
+    values: list[str | None]
+    codes: list[float | None]
+    truth: str
+    leaf: int
+
+
+@dataclass(frozen=True)
+class TreeSection:
+    """The tree node by node.
+
+    Attributes
+    ----------
+    n_leaves, n_nodes
+        Number of leaves and of nodes.
+    depth
+        Largest number of tests on the way to a leaf.
+    levels
+        Confidence and utility of the tree.
+    levels_from
+        Which rows the levels come from.
+    notes
+        What to know before relying on the levels.
+    terms
+        What each number of a leaf means.
+    wanted
+        The levels below which leaves are flagged.
+    unseen
+        What happens to a category that was not in the training rows: "mixture" sends the row down
+        every branch, "stop" lets the node decide, "error" refuses the row.
+    columns
+        The columns that the tree tests.
+    nodes
+        All nodes; the root comes first.
+    rules
+        The tree as text.
+    example_rows
+        At most 40 rows, from as many different leaves as possible.
+    """
+
+    n_leaves: int
+    n_nodes: int
+    depth: int
+    levels: TreeLevels
+    levels_from: str
+    notes: list[str]
+    terms: LeafTerms
+    wanted: WantedLevels
+    unseen: Unseen
+    columns: tuple[TestedColumn, ...]
+    nodes: tuple[Node, ...]
+    rules: str
+    example_rows: tuple[ExampleRow, ...]
+
+
+def tree_section(results: ReportResults) -> TreeSection:
+    """Describe the fitted tree."""
+    model, request = results.tree, results.request
+    tree = model.tree_
+    tested = np.unique(tree.feature[~tree.is_leaf]).tolist()
+    columns = [model.schema_.columns[index] for index in tested]
     levels = model.levels()
-    return {
-        "n_leaves": model.tree_.n_leaves,
-        "n_nodes": model.tree_.n_nodes,
-        "depth": model.tree_.depth,
-        "levels": {"confidence": levels.confidence, "utility": levels.utility},
-        "levels_from": found.leaves.notes()[0],
-        "terms": leaf_terms(len(found.labels)),
-        "wanted": {
-            "level": asked.level,
-            "confidence": asked.confidence,
-            "utility": asked.utility,
-        },
-        "unseen": model.unseen,
-        "columns": [
-            {
-                "name": str(column.name),
-                "kind": kind_of(column),
-                "categories": [str(c) for c in column.categories] if column.is_coded else None,
-                "temporal": column.temporal,
-            }
+    levels_from, *notes = results.leaves.notes()
+    return TreeSection(
+        n_leaves=tree.n_leaves,
+        n_nodes=tree.n_nodes,
+        depth=tree.depth,
+        levels=TreeLevels(levels.confidence, levels.utility),
+        levels_from=levels_from,
+        notes=notes,
+        terms=leaf_terms(len(results.labels)),
+        wanted=WantedLevels(request.level, request.confidence, request.utility),
+        unseen=cast(Unseen, model.unseen),
+        columns=tuple(
+            TestedColumn(
+                str(column.name),
+                column_kind(column),
+                [str(c) for c in column.categories] if column.is_coded else None,
+                column.temporal,
+            )
             for column in columns
-        ],
-        "nodes": _nodes(found, tested),
-        "rules": model.rules(),
-        "example_rows": _examples(found, tested, columns),
-    }
+        ),
+        nodes=tuple(_nodes(results, tested)),
+        rules=model.rules(),
+        example_rows=tuple(_examples(results, tested, columns)),
+    )
 
 
-def _nodes(found: ReportResults, tested: list[int]) -> list[dict[str, Any]]:
-    tree, schema = found.tree.tree_, found.tree.schema_
-    place_of = {column: place for place, column in enumerate(tested)}
-    stated = find_estimate(found.tree.leaf_estimate)(tree, tree.class_counts)
-    leaf_line = {int(leaf): line for line, leaf in enumerate(found.leaves.leaf)}
+def leaf_terms(n_classes: int) -> LeafTerms:
+    """Return what the numbers of a leaf mean: they answer different questions."""
+    tie = "one half" if n_classes == 2 else "its value in a tie with the second class"
+    return LeafTerms(
+        counts="Training rows in the leaf, by class. The tree was grown to fit these rows, so "
+        "the class proportions among new rows are usually less clear.",
+        stated="The class probabilities that the tree predicts for a row in this leaf "
+        "(predict_proba): an average over the ways to prune the tree above the leaf. If the "
+        "average favours another class than the leaf's majority class, the majority class is "
+        "raised to a tie and predicted.",
+        probability="Estimated share of the most probable class among new rows in this leaf, with "
+        "its interval. It comes from out-of-fold predictions: each row is predicted by a tree that "
+        f"was not trained on it. It is never below {tie}; a leaf that is correct less often has "
+        "that value and is flagged.",
+        confidence="Probability that the predicted class is the most probable class among new "
+        "rows in this leaf.",
+        utility="Probability that the next row in this leaf is predicted correctly, from the same "
+        "out-of-fold predictions.",
+        rows_needed="Rows that the leaf would need, in total, to reach the wanted levels if its "
+        "probability stays the same. Not known if the probability is that of a tie.",
+        levels="Means over the leaves, weighted by their rows. The utility is about this very "
+        "tree. The cross-validated accuracy is about trees grown in the same way on slightly fewer "
+        "rows, so the two differ a little.",
+    )
+
+
+def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
+    tree, schema = results.tree.tree_, results.tree.schema_
+    column_index = {column: index for index, column in enumerate(tested)}
+    probabilities = find_estimate(results.tree.leaf_estimate)(tree, tree.class_counts)
+    line_of_leaf = {int(leaf): line for line, leaf in enumerate(results.leaves.leaf)}
     edges: dict[int, str] = {}
     nodes = []
     for node in range(tree.n_nodes):
-        probabilities = stated[node]
-        predicted = int(probabilities.argmax())
-        one: dict[str, Any] = {
+        predicted = int(probabilities[node].argmax())
+        common: dict[str, Any] = {
             "id": node,
             "parent": int(tree.parent[node]) if node else None,
             "edge": edges.get(node),
@@ -113,58 +320,44 @@ def _nodes(found: ReportResults, tested: list[int]) -> list[dict[str, Any]]:
             "counts": tree.class_counts[node].tolist(),
             "n": float(tree.class_counts[node].sum()),
             "prediction": predicted,
-            "probability": float(probabilities[predicted]),
-            "probabilities": probabilities.tolist(),
+            "probability": float(probabilities[node, predicted]),
+            "probabilities": probabilities[node].tolist(),
         }
-        if node in leaf_line:
-            nodes.append(one | _NO_TEST | _leaf(found, leaf_line[node]))
+        if node in line_of_leaf:
+            nodes.append(Node(**common | _leaf_fields(results, line_of_leaf[node])))
             continue
         column = schema.columns[tree.feature[node]]
         tests = branch_tests(tree, node, column)
         edges |= dict(zip(tree.branches(node).tolist(), tests, strict=True))
-        nodes.append(one | _test(found, node, place_of, column) | _NO_LEAF)
+        index = column_index[int(tree.feature[node])]
+        nodes.append(Node(**common | _test_fields(results, node, index, column)))
     return nodes
 
 
-_NO_TEST: dict[str, Any] = {
-    "column": None,
-    "threshold": None,
-    "threshold_text": None,
-    "branch_of_category": None,
-    "children": [],
-    "shares": [],
-}
-_NO_LEAF: dict[str, Any] = dict.fromkeys(
-    ("rule", "low", "high", "confidence", "utility", "rows_needed", "flagged", "repair")
-)
-
-
-def _test(
-    found: ReportResults, node: int, place_of: dict[int, int], column: Column
-) -> dict[str, Any]:
-    tree = found.tree.tree_
-    span = slice(tree.child_offset[node], tree.child_offset[node + 1])
+def _test_fields(results: ReportResults, node: int, index: int, column: Column) -> dict[str, Any]:
+    tree = results.tree.tree_
+    branches = slice(tree.child_offset[node], tree.child_offset[node + 1])
     branch_of = tree.categories(node)
-    by_number = len(branch_of) == 0
+    is_numeric = len(branch_of) == 0
     threshold = float(tree.threshold[node])
     return {
-        "column": place_of[int(tree.feature[node])],
-        "threshold": number(threshold) if by_number else None,
-        "threshold_text": column.render(threshold) if by_number else None,
-        "branch_of_category": None if by_number else branch_of.tolist(),
-        "children": tree.branches(node).tolist(),
-        "shares": tree.branch_share[span].tolist(),
+        "column": index,
+        "threshold": finite(threshold) if is_numeric else None,
+        "threshold_text": column.render(threshold) if is_numeric else None,
+        "branch_of_category": None if is_numeric else branch_of.tolist(),
+        "children": tuple(tree.branches(node).tolist()),
+        "shares": tuple(tree.branch_share[branches].tolist()),
     }
 
 
-def _leaf(found: ReportResults, line: int) -> dict[str, Any]:
-    leaves = found.leaves
+def _leaf_fields(results: ReportResults, line: int) -> dict[str, Any]:
+    leaves = results.leaves
     needed = float(leaves.rows_needed[line])
     return {
         "rule": str(leaves.rule[line]),
         "probability": float(leaves.probability[line]),
-        "low": number(leaves.low[line]),
-        "high": number(leaves.high[line]),
+        "low": finite(leaves.low[line]),
+        "high": finite(leaves.high[line]),
         "confidence": float(leaves.confidence[line]),
         "utility": float(leaves.utility[line]),
         "rows_needed": int(needed) if np.isfinite(needed) else None,
@@ -173,43 +366,73 @@ def _leaf(found: ReportResults, line: int) -> dict[str, Any]:
     }
 
 
-def _examples(
-    found: ReportResults, tested: list[int], columns: list[Column]
-) -> list[dict[str, Any]]:
-    """Rows of as many different leaves as there are, in the order of the file."""
-    model = found.tree
-    leaf_of: NDArray[np.int64] = model.apply(found.asked.X)
+def _examples(results: ReportResults, tested: list[int], columns: list[Column]) -> list[ExampleRow]:
+    """Choose rows from as many different leaves as possible, in the order of the file."""
+    leaf_of: NDArray[np.int64] = results.tree.apply(results.table)
     order = np.lexsort((np.arange(len(leaf_of)), leaf_of))
-    first = np.concatenate([[True], np.diff(leaf_of[order]) != 0])
-    nth = np.arange(len(order)) - np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-    by_turn = order[np.lexsort((leaf_of[order], nth))]  # a row of each leaf, then another of each
-    n_first = int((nth == 0).sum())
-    if n_first > MOST_EXAMPLES:
-        picks = np.linspace(0, n_first - 1, MOST_EXAMPLES).astype(np.int64)
-        chosen = by_turn[:n_first][picks]
-    else:
-        chosen = by_turn[:MOST_EXAMPLES]
-    told = []
+    is_first = np.concatenate([[True], np.diff(leaf_of[order]) != 0])
+    steps = np.arange(len(order))
+    rank_in_leaf = steps - np.maximum.accumulate(np.where(is_first, steps, 0))
+    by_turn = order[np.lexsort((leaf_of[order], rank_in_leaf))]  # one per leaf, then a second one
+    n_leaves = int(is_first.sum())
+    chosen = by_turn[:MAX_EXAMPLES]
+    if n_leaves > MAX_EXAMPLES:
+        chosen = by_turn[np.linspace(0, n_leaves - 1, MAX_EXAMPLES).astype(np.int64)]
+    examples = []
     for row in np.sort(chosen).tolist():
-        raw = [found.table.columns[place][row] for place in tested]
-        missing = [_is_missing(column, value) for column, value in zip(columns, raw, strict=True)]
-        told.append(
-            {
-                "row": row,
-                "values": [
-                    None if gone else column.render(value)
-                    for column, value, gone in zip(columns, raw, missing, strict=True)
-                ],
-                "codes": [
-                    None if gone else number(value)
-                    for value, gone in zip(raw, missing, strict=True)
-                ],
-                "truth": found.labels[int(found.judged.truth[row])],
-                "leaf": int(leaf_of[row]),
-            }
+        raw = [results.table.columns[index][row] for index in tested]
+        is_missing = [
+            bool(value < 0) if column.is_coded else bool(np.isnan(value))
+            for column, value in zip(columns, raw, strict=True)
+        ]
+        cells = list(zip(columns, raw, is_missing, strict=True))
+        examples.append(
+            ExampleRow(
+                row=row,
+                values=[None if missing else column.render(v) for column, v, missing in cells],
+                codes=[None if missing else finite(v) for _, v, missing in cells],
+                truth=results.labels[int(results.evaluation.truth[row])],
+                leaf=int(leaf_of[row]),
+            )
         )
-    return told
+    return examples
 
 
-def _is_missing(column: Column, value: Any) -> bool:
-    return bool(value < 0) if column.is_coded else bool(np.isnan(value))
+# What the scripts of the page read. Nodes come column by column, with the fields of leaves and of
+# inner nodes apart and without rules, which are the edges joined by "and": otherwise names and
+# rules would be half of the page of a large tree.
+
+_EVERY_NODE = ("id", "parent", "edge", "counts", "n", "prediction", "probabilities")
+_LEAF = (
+    "probability",
+    "low",
+    "high",
+    "confidence",
+    "utility",
+    "rows_needed",
+    "flagged",
+    "repair",
+)
+_INNER = ("column", "threshold", "threshold_text", "branch_of_category", "children", "shares")
+
+
+def embedded_tree(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of the section, as plain values, that the scripts of the page read."""
+    nodes = tree["nodes"]
+    return {
+        **{name: tree[name] for name in ("wanted", "unseen", "columns", "example_rows", "terms")},
+        "nodes": by_column(nodes, _EVERY_NODE),
+        "leaf": by_column([node for node in nodes if not node["children"]], _LEAF),
+        "inner": by_column([node for node in nodes if node["children"]], _INNER),
+    }
+
+
+def by_column(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Turn records into columns, so that each name is written once.
+
+    Examples
+    --------
+    >>> by_column([{"n": 1, "rule": "a"}, {"n": 2, "rule": "b"}], ["n"])
+    {'n': [1, 2]}
+    """
+    return {name: [record[name] for record in records] for name in names}

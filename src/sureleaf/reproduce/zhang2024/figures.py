@@ -1,4 +1,4 @@
-"""Figures 1 to 3 as numbers; ``drawing`` draws them."""
+"""Figures 1 to 3 of Zhang (2024): first their numbers, then the drawings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import levels
-from sureleaf.plots.display import BLUE, GREY, INK, RED, picture, save
+from sureleaf.plots.display import BLUE, GREY, INK, RED, new_axes, save
 from sureleaf.reproduce.zhang2024.tables import printed
 
 if TYPE_CHECKING:
@@ -35,13 +35,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Crossing:
-    """From ``n`` rows on, the curve ``above`` stays above the curve ``below``.
-
-    Examples
-    --------
-    >>> Crossing("Split A", "No split", 2)
-    Crossing(above='Split A', below='No split', n=2)
-    """
+    """From ``n`` rows on, the curve ``above`` stays above the curve ``below``."""
 
     above: str
     below: str
@@ -50,25 +44,20 @@ class Crossing:
 
 @dataclass(frozen=True)
 class SplitCurves:
-    """Figure 1 or 2: a level against n for two splits of a node and for no split.
+    """Figure 1 or 2: a level by n, for two splits of a node and for no split.
 
     Parameters
     ----------
     level : str
         "confidence" (Figure 1) or "utility" (Figure 2).
     n : ndarray
-        Rows of the tree.
+        Number of rows of the tree.
     curves : dict of str to ndarray
-        Name of the split -> its level at each n.
+        Name of a split -> its level at each n.
     ceilings : dict of str to float
-        The level that each curve tends to.
+        The limit of each curve.
     crossings : tuple of Crossing
-        Where one curve overtakes another for good, within the range of n.
-
-    Examples
-    --------
-    >>> split_curves("utility", 60).ceilings
-    {'No split': 0.7, 'Split A': 0.75, 'Split B': 0.7}
+        Where one curve permanently overtakes another, within the range of n.
     """
 
     level: str
@@ -80,14 +69,7 @@ class SplitCurves:
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """Figure 3: the likelihoods of p_max, binomial (1) and entropic (2), and their maxima.
-
-    Examples
-    --------
-    >>> found = likelihoods()
-    >>> round(found.mle, 4), round(found.entropic_mle, 4)
-    (0.7143, 0.6667)
-    """
+    """Figure 3: the binomial (1) and entropic (2) likelihoods of p_max, and their maxima."""
 
     y: int
     n: int
@@ -99,19 +81,7 @@ class Likelihoods:
 
 
 def split_curves(level: str, n_max: int = 100) -> SplitCurves:
-    """Return the numbers of Figure 1 (confidence) or 2 (utility), by (10), (11).
-
-    Parameters
-    ----------
-    level : {"confidence", "utility"}
-        What is on the vertical axis.
-    n_max : int
-        Largest number of rows.
-
-    Returns
-    -------
-    SplitCurves
-        Curves for n = 1 to ``n_max``.
+    """Compute Figure 1 (confidence) or 2 (utility) by (10), (11), for n = 1 to ``n_max``.
 
     Examples
     --------
@@ -133,26 +103,19 @@ def split_curves(level: str, n_max: int = 100) -> SplitCurves:
 
 
 def _crossings(n: NDArray[np.int64], curves: dict[str, FloatArray]) -> tuple[Crossing, ...]:
-    """Return, for each pair of curves that changes places, the n after its last change."""
-    found = []
+    """Return the n after the last crossing of each pair of curves that cross."""
+    crossings = []
     for one, two in combinations(curves, 2):
         ahead = curves[one] > curves[two]
         changes = np.flatnonzero(ahead[1:] != ahead[:-1])
         if changes.size:
             above, below = (one, two) if ahead[-1] else (two, one)
-            found.append(Crossing(above, below, int(n[changes[-1] + 1])))
-    return tuple(found)
+            crossings.append(Crossing(above, below, int(n[changes[-1] + 1])))
+    return tuple(crossings)
 
 
 def likelihoods(points: int = 501) -> Likelihoods:
-    """Return the numbers of Figure 3, for the counts of Example 2.
-
-    Examples
-    --------
-    >>> found = likelihoods()
-    >>> bool(found.entropic[0] == 2 * found.binomial[0])  # at p = 1/2 both classes can lead
-    True
-    """
+    """Compute Figure 3 for the counts of Example 2."""
     y, n = printed()["example_2"]["y"], printed()["example_2"]["n"]
     p = np.linspace(0.5, 1.0, points)
     q = 1 - p
@@ -168,11 +131,11 @@ def likelihoods(points: int = 501) -> Likelihoods:
     )
 
 
-# Figures 1 to 3 drawn: thin functions of the numbers in ``figures``.
+# ---- drawings ------------------------------------------------------------------------------------
 
-# As in the paper: no split thick, split A thin, split B dashed. An even row adds nothing to an
-# undivided node, (5), hence its stairs.
-PENS = {
+# Line styles of the paper: no split thick, split A thin, split B dashed. The curve of no split has
+# steps because by (5) an even number of rows is no better than one row less.
+_LINES = {
     "No split": {"color": INK, "linewidth": 2.8},
     "Split A": {"color": BLUE, "linewidth": 1.8},
     "Split B": {"color": RED, "linewidth": 1.8, "linestyle": (0, (5, 2.5))},
@@ -180,15 +143,7 @@ PENS = {
 
 
 def draw_figures(directory: Path) -> Iterator[Path]:
-    """Draw the three figures into a directory, as SVG and PNG, and yield their paths.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     [path.name for path in draw_figures(Path(directory))][:2]
-    ['zhang2024-figure-1.svg', 'zhang2024-figure-1.png']
-    """
+    """Draw the three figures as SVG and PNG files and yield their paths."""
     drawings = (
         draw_splits(split_curves("confidence"), 1),
         draw_splits(split_curves("utility"), 2),
@@ -198,49 +153,41 @@ def draw_figures(directory: Path) -> Iterator[Path]:
         yield from save(drawing, directory, f"zhang2024-figure-{number}")
 
 
-def draw_splits(found: SplitCurves, number: int) -> "Figure":
-    """Draw Figure 1 or 2.
-
-    Examples
-    --------
-    >>> figure = draw_splits(split_curves("utility", 40), 2)
-    >>> [line.get_label() for line in figure.axes[0].lines][:3]
-    ['No split', 'Split A', 'Split B']
-    """
-    figure, axes = picture(
-        f"Figure {number}. Level of {found.level} of competing splits",
+def draw_splits(curves: SplitCurves, number: int) -> "Figure":
+    """Draw Figure 1 or 2."""
+    figure, axes = new_axes(
+        f"Figure {number}. Level of {curves.level} of competing splits",
         "A node with $p_{max}$ .70. Split A: 90 % of the rows with .75, 10 % with .75. "
         "Split B: 20 % with .75, 80 % with .6875.",
     )
-    for name, curve in found.curves.items():
-        axes.plot(found.n, curve, label=name, solid_capstyle="round", **PENS[name])  # type: ignore[arg-type]
-    _name_curves(axes, found)
-    for crossing in found.crossings:
-        at = int(crossing.n) - 1
-        height = float(found.curves[crossing.above][at])
-        axes.plot(crossing.n, height, "o", color=PENS[crossing.above]["color"], markersize=6)
+    for name, curve in curves.curves.items():
+        axes.plot(curves.n, curve, label=name, solid_capstyle="round", **_LINES[name])  # type: ignore[arg-type]
+    _name_curves(axes, curves)
+    for crossing in curves.crossings:
+        height = float(curves.curves[crossing.above][crossing.n - 1])
+        axes.plot(crossing.n, height, "o", color=_LINES[crossing.above]["color"], markersize=6)
         axes.annotate(
             f"from n = {crossing.n} on,\n{crossing.above} is above {crossing.below}",
             (crossing.n, height),
             xytext=(16, -46),
             textcoords="offset points",
-            color=PENS[crossing.above]["color"],
+            color=_LINES[crossing.above]["color"],
             arrowprops={"arrowstyle": "-", "color": GREY, "shrinkB": 4},
         )
     axes.set_xlabel("rows of the tree, n")
-    axes.set_ylabel(f"level of {found.level}")
-    axes.set_xlim(0, float(found.n[-1]))
-    axes.set_ylim(0.45, 1.01 if found.level == "confidence" else 0.77)
+    axes.set_ylabel(f"level of {curves.level}")
+    axes.set_xlim(0, float(curves.n[-1]))
+    axes.set_ylim(0.45, 1.01 if curves.level == "confidence" else 0.77)
     return figure
 
 
-def _name_curves(axes: "Axes", found: SplitCurves) -> None:
-    """Write each curve's name at its right end, moved apart where ends are close."""
-    low, high = (0.45, 1.01) if found.level == "confidence" else (0.45, 0.77)
+def _name_curves(axes: "Axes", curves: SplitCurves) -> None:
+    """Write the name of each curve at its right end, without overlaps."""
+    low, high = (0.45, 1.01) if curves.level == "confidence" else (0.45, 0.77)
     apart = (high - low) * 0.055
     height = np.inf
-    for name in sorted(found.curves, key=lambda name: -found.curves[name][-1]):
-        height = min(float(found.curves[name][-1]), height - apart)
+    for name in sorted(curves.curves, key=lambda name: -curves.curves[name][-1]):
+        height = min(float(curves.curves[name][-1]), height - apart)
         axes.annotate(
             name,
             (1, height),
@@ -248,29 +195,23 @@ def _name_curves(axes: "Axes", found: SplitCurves) -> None:
             xytext=(8, 0),
             textcoords="offset points",
             va="center",
-            color=PENS[name]["color"],
+            color=_LINES[name]["color"],
         )
 
 
-def draw_likelihoods(found: Likelihoods) -> "Figure":
-    """Draw Figure 3.
-
-    Examples
-    --------
-    >>> len(draw_likelihoods(likelihoods()).axes[0].lines)
-    4
-    """
-    figure, axes = picture(
-        f"Figure 3. Likelihood after {found.y} of {found.n} rows",
+def draw_likelihoods(likelihood: Likelihoods) -> "Figure":
+    """Draw Figure 3."""
+    figure, axes = new_axes(
+        f"Figure 3. Likelihood after {likelihood.y} of {likelihood.n} rows",
         "Entropic (2): one class, whichever, has this count. Binomial (1): the first class has it.",
     )
     curves = (
-        ("entropic, (2)", found.entropic, found.entropic_mle, INK, "-"),
-        ("binomial, (1)", found.binomial, found.mle, BLUE, (0, (5, 2.5))),
+        ("entropic, (2)", likelihood.entropic, likelihood.entropic_mle, INK, "-"),
+        ("binomial, (1)", likelihood.binomial, likelihood.mle, BLUE, (0, (5, 2.5))),
     )
     for name, curve, maximum, colour, line in curves:
-        top = float(np.interp(maximum, found.p_max, curve))
-        axes.plot(found.p_max, curve, color=colour, linewidth=2.4, linestyle=line, label=name)
+        top = float(np.interp(maximum, likelihood.p_max, curve))
+        axes.plot(likelihood.p_max, curve, color=colour, linewidth=2.4, linestyle=line, label=name)
         axes.plot([maximum, maximum], [0, top], color=colour, linewidth=1, linestyle=line)
         axes.annotate(
             f"largest at {maximum:.4f}".replace("0.", "."),
@@ -282,7 +223,7 @@ def draw_likelihoods(found: Likelihoods) -> "Figure":
         )
     axes.legend(frameon=False, loc="upper right", title="likelihood", alignment="left")
     axes.set_xlabel("$p_{max}$")
-    axes.set_ylabel(f"probability of {found.y} of {found.n}")
+    axes.set_ylabel(f"probability of {likelihood.y} of {likelihood.n}")
     axes.set_xlim(0.5, 1)
-    axes.set_ylim(0, float(found.entropic.max()) * 1.15)
+    axes.set_ylim(0, float(likelihood.entropic.max()) * 1.15)
     return figure

@@ -1,28 +1,45 @@
-"""The figures that the paper prints, as data: ``printed.json`` beside this file."""
+"""Tables 1 to 19 and Examples 1 to 3 of Zhang (2024) recomputed.
+
+Equation numbers are those of the paper (citation in ``printed.json``). Many tables do not follow
+its definitions. The section on alternative computations holds the formulas that they follow
+instead; these explain printed figures and have no other use.
+"""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from sureleaf import levels
-from sureleaf.reproduce.comparison_table import Cell, Computed, Part, judge
-from sureleaf.reproduce.zhang2024.as_printed import (
-    binomial_probabilities,
-    confidence_from_independent_counts,
-    confidence_without_ties,
-    utility_of,
+from sureleaf.reproduce.cells import (
+    Cell,
+    Computed,
+    Part,
+    by_arithmetic,
+    by_library,
+    check_cell,
 )
 
 __all__ = [
+    "ESTIMANDS",
+    "GOLF_COLUMNS",
     "bias",
     "biases_near_one_half",
+    "confidence_from_independent_counts",
+    "confidence_without_ties",
     "estimator_example",
     "estimator_table",
+    "gini_with_last_squares_added",
+    "golf_column_table",
+    "golf_data",
+    "golf_node_counts",
+    "golf_ranking",
+    "golf_summary_table",
     "one_node_table",
     "printed",
     "printed_table",
@@ -32,214 +49,234 @@ __all__ = [
     "two_node_table",
 ]
 
+FloatArray = NDArray[np.float64]
+
 
 @cache
 def printed() -> dict[str, Any]:
-    """Return everything that was taken from the paper, with its source.
-
-    Examples
-    --------
-    >>> printed()["example_2"]["estimates"]["mle"]
-    [0.7134, 0.8917, 0.6679]
-    """
-    found: dict[str, Any] = json.loads(
-        resources.files(__package__).joinpath("printed.json").read_text(encoding="utf-8")
-    )
-    return found
+    """Return all figures that were copied from the paper, and their source."""
+    text = resources.files(__package__).joinpath("printed.json").read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 def printed_table(number: int) -> dict[str, Any]:
-    """Return one table; its keys differ from table to table.
+    """Return one printed table; the keys depend on the table."""
+    table: dict[str, Any] = printed()["tables"][str(number)]
+    return table
+
+
+# ---- alternative computations -------------------------------------------------------------------
+
+
+def binomial_probabilities(n: int, p: float) -> FloatArray:
+    """Return P(Y = y) for y = 0 to n, where Y ~ Bin(n, p)."""
+    y = np.arange(n + 1)
+    ways = special.gammaln(n + 1) - special.gammaln(y + 1) - special.gammaln(n - y + 1)
+    probabilities: FloatArray = np.exp(ways + special.xlogy(y, p) + special.xlog1py(n - y, -p))
+    return probabilities
+
+
+def confidence_from_independent_counts(n: int, share: float, success: float) -> float:
+    """Compute (9) with a success count that is independent of the node's size.
+
+    Tables 3 to 8 use N ~ Bin(n, share) and Y ~ Bin(n, share * p_max). Tables 11 to 14 use
+    N ~ Bin(n_j, n_j / 14) and Y ~ Bin(n_j, p_max). Both compare Y with N / 2 as if Y and N were
+    independent. In (9), Y given N = m is Bin(m, p_max).
+
+    Parameters
+    ----------
+    n : int
+        Number of trials of both counts.
+    share, success : float
+        Their probabilities.
 
     Examples
     --------
-    >>> printed_table(3)["share"]
-    0.5
+    >>> round(confidence_from_independent_counts(5, 0.5, 0.5 * 0.6), 4)  # first cell of Table 3
+    0.5358
     """
-    found: dict[str, Any] = printed()["tables"][str(number)]
-    return found
+    sizes = binomial_probabilities(n, share)[1:]
+    successes = binomial_probabilities(n, success)
+    m, y = np.arange(1, n + 1)[:, None], np.arange(n + 1)
+    won = (2 * y > m) + 0.5 * (2 * y == m)
+    return float(sizes @ won @ successes)
 
 
-# Tables 1 and 2: the levels of one node; and the sample sizes read off them.
+def confidence_without_ties(n: int, p_max: FloatArray) -> FloatArray:
+    """Compute (5) without its last term: a tie counts as a failure, not as half a success."""
+    won = np.asarray(levels.confidence(n, p_max), dtype=np.float64)
+    if n % 2:
+        return won
+    half = n / 2
+    ways = special.gammaln(n + 1) - 2 * special.gammaln(half + 1)
+    tie = np.exp(ways + special.xlogy(half, p_max) + special.xlog1py(half, -p_max))
+    without_ties: FloatArray = won - tie / 2
+    return without_ties
 
-LEVELS = {1: ("confidence", levels.confidence, "(5)"), 2: ("utility", levels.utility, "(6)")}
+
+def utility_of(confidence: Any, p_max: Any) -> Any:
+    """Compute (6), p C + (1 - p) (1 - C), from a confidence that may follow any formula."""
+    return p_max * confidence + (1 - p_max) * (1 - confidence)
+
+
+def gini_with_last_squares_added(nodes: Sequence[tuple[int, int]]) -> float:
+    """Compute the Gini impurity of a split with a wrong sign: 1 + sum p^2 in the last node.
+
+    Table 15 prints this for the two splits with three nodes. Each node is given as its number of
+    rows and of successes.
+
+    Examples
+    --------
+    >>> round(gini_with_last_squares_added([(5, 2), (4, 4), (5, 3)]), 4)
+    0.7143
+    """
+    n, y = np.array(nodes, dtype=np.float64).T
+    squares = (y**2 + (n - y) ** 2) / n**2
+    impurity = 1 - squares
+    impurity[-1] = 1 + squares[-1]
+    return float(n @ impurity / n.sum())
+
+
+# ---- Tables 1 and 2: levels of one node, and the sample sizes read from them ---------------------
+
+_ONE_NODE = {1: ("confidence", levels.confidence, "(5)"), 2: ("utility", levels.utility, "(6)")}
 
 
 def one_node_table(number: int) -> Part:
-    """Return Table 1 or 2, judged.
-
-    Examples
-    --------
-    >>> one_node_table(2)
-    Part('table 2': 275 cells, 271 agrees, 4 other computation, 0 misprint)
-    """
-    _, level, definition = LEVELS[number]
+    """Check Table 1 or 2."""
+    _, level, definition = _ONE_NODE[number]
     content = printed_table(number)
     cells = [
-        judge(f"n = {n}", f"{p:.2f}".lstrip("0"), figure, 2, Computed(float(level(int(n), p))))
+        check_cell(f"n = {n}", f"{p:.2f}".lstrip("0"), figure, 2, by_library(level(int(n), p)))
         for n, figures in content["rows"].items()
         for p, figure in zip(content["p_max"], figures, strict=True)
     ]
-    other = f"{definition}, cut off after two decimals instead of rounded"
+    other = f"{definition}, truncated after two decimals instead of rounded"
     return Part(f"table {number}", content["what"], definition, other, tuple(cells))
 
 
 def sample_sizes() -> Part:
-    """Return the two sample sizes that the text under Table 2 reads off the tables.
-
-    Examples
-    --------
-    >>> [int(cell.defined.value) for cell in sample_sizes().cells]
-    [9, 7]
-    """
+    """Check the two sample sizes in the text under Table 2."""
     text = printed()["text_under_table_2"]
     return Part(
         "text under table 2",
         "smallest n that reaches a level",
         "smallest n by (5), (6)",
-        "smallest n whose level reaches it once rounded to two decimals",
-        tuple(_sample_size(number, text) for number in LEVELS),
+        "smallest n whose level reaches it after rounding to two decimals",
+        tuple(_sample_size(number, text) for number in _ONE_NODE),
     )
 
 
 def _sample_size(number: int, text: dict[str, float]) -> Cell:
-    name, level, _ = LEVELS[number]
+    name, level, _ = _ONE_NODE[number]
     p, wanted, figure = text["p_max"], text[name], text[f"rows_for_{name}"]
     exact = int(levels.sample_size(p, **{name: wanted}))
     rounded = next(n for n in range(1, exact + 1) if round(float(level(n, p)), 2) >= wanted)
-    return judge(
-        f"{name} of {wanted:.2f}", f"p_max = {p}", figure, 0, Computed(exact), Computed(rounded)
+    return check_cell(
+        f"{name} of {wanted:.2f}",
+        f"p_max = {p}",
+        figure,
+        0,
+        by_library(exact),
+        by_arithmetic(rounded),
     )
 
 
-# Tables 3 to 8 and Example 1: a tree with two nodes.
+# ---- Tables 3 to 8 and Example 1: trees with two nodes ------------------------------------------
 
-OTHER = (
-    "the success count taken as Bin(n, share * p_max), independent of the node's size "
-    "N ~ Bin(n, share)"
+_INDEPENDENT_COUNTS = (
+    "success count Bin(n, share * p_max), independent of the node's size N ~ Bin(n, share)"
 )
 
 
 def two_node_table(number: int) -> Part:
-    """Return one of Tables 3 to 8, judged.
-
-    Examples
-    --------
-    >>> two_node_table(3)
-    Part('table 3': 63 cells, 4 agrees, 59 other computation, 0 misprint)
-    """
+    """Check one of Tables 3 to 8."""
     content = printed_table(number)
     level = content["what"].split()[0]
     shares = (content["share"], 1 - content["share"])
     cells = []
     for n, figures in content["rows"].items():
         for pair, figure in zip(content["p_max_pairs"], figures, strict=True):
-            defined = levels.tree_levels(float(n), shares, pair, empty="miss")
-            other = None if n == "inf" else Computed(_as_printed(int(n), shares, pair)[level])
+            tree = levels.tree_levels(float(n), shares, pair, empty="miss")
+            other = None if n == "inf" else _independent_tree_level(level, int(n), shares, pair)
             row, column = f"n = {'∞' if n == 'inf' else n}", f"({pair[0]}, {pair[1]})"
             column = column.replace("0.", ".")
-            value = float(getattr(defined, level))
-            cells.append(judge(row, column, figure, 4, Computed(value), other))
+            cells.append(
+                check_cell(row, column, figure, 4, by_library(getattr(tree, level)), other)
+            )
     definition = "(10) with (9)" if level == "confidence" else "(11) with (9)"
-    return Part(f"table {number}", content["what"], definition, OTHER, tuple(cells))
+    return Part(f"table {number}", content["what"], definition, _INDEPENDENT_COUNTS, tuple(cells))
 
 
-def _as_printed(n: int, shares: tuple[float, float], pair: list[float]) -> dict[str, float]:
-    """Return both levels of the tree with the two counts of each node independent."""
+def _independent_tree_level(
+    level: str, n: int, shares: tuple[float, float], pair: list[float]
+) -> Computed:
+    """Compute a level of a tree whose nodes have independent counts."""
     nodes = [
         confidence_from_independent_counts(n, share, share * p)
         for share, p in zip(shares, pair, strict=True)
     ]
-    useful = [utility_of(confidence, p) for confidence, p in zip(nodes, pair, strict=True)]
-    return {
-        "confidence": float(np.dot(shares, nodes)),
-        "utility": float(np.dot(shares, useful)),
-    }
+    if level == "utility":
+        nodes = [utility_of(confidence, p) for confidence, p in zip(nodes, pair, strict=True)]
+    return by_arithmetic(np.dot(shares, nodes))
 
 
 def two_node_example() -> Part:
-    """Return Example 1's splits: the second node's p_max follows from the first's.
-
-    Examples
-    --------
-    >>> [cell.defined.value for cell in two_node_example().cells]
-    [0.75, 0.6875]
-    """
+    """Check Example 1: the second node's p_max follows from the first node's."""
     content = printed()["example_1"]
     cells = []
     for name, split in content["splits"].items():
         rest = (content["p_max"] - split["share"] * split["p_max"][0]) / (1 - split["share"])
-        p_max = Computed(round(max(rest, 1 - rest), 12))
-        cells.append(judge(f"split {name}", "second p_max", split["p_max"][1], 4, p_max))
+        p_max = by_arithmetic(round(max(rest, 1 - rest), 12))
+        cells.append(check_cell(f"split {name}", "second p_max", split["p_max"][1], 4, p_max))
     return Part(
         "example 1",
         "two splits of a node with p_max .70",
-        "the shares' mean of p is that of the node",
+        "the mean of p over the two nodes is p of the undivided node",
         "",
         tuple(cells),
     )
 
 
-# Tables 9 and 16 to 19, Example 2: how far the estimators are off.
+# ---- Tables 9 and 16 to 19, Example 2: bias of the estimators -----------------------------------
 
-FloatArray = NDArray[np.float64]
+_WITHOUT_TIES = "levels without the tie term of (5): a tie counts as a failure"
+ESTIMANDS = {16: "p_max", 17: "p_max", 18: "confidence", 19: "utility"}
+"""Table number -> the quantity that is estimated."""
 
-WITHOUT_TIES = "levels without the tie term of (5): a tie counts as a failure"
-OF = {16: "p_max", 17: "p_max", 18: "confidence", 19: "utility"}
-
-
-def _p_max(n: int, p: FloatArray) -> FloatArray:
-    return p
-
-
-def _confidence(n: int, p: FloatArray) -> FloatArray:
-    return np.asarray(levels.confidence(n, p), dtype=np.float64)
-
-
-def _utility(n: int, p: FloatArray) -> FloatArray:
-    return np.asarray(levels.utility(n, p), dtype=np.float64)
-
-
-def _utility_without_ties(n: int, p: FloatArray) -> FloatArray:
-    won = confidence_without_ties(n, p)
-    return p * won + (1 - p) * (1 - won)
-
-
-DEFINED: dict[str, Callable[[int, FloatArray], FloatArray]] = {
-    "p_max": _p_max,
-    "confidence": _confidence,
-    "utility": _utility,
+_LEVELS: dict[str, Callable[[int, FloatArray], Any]] = {
+    "p_max": lambda n, p: p,
+    "confidence": levels.confidence,
+    "utility": levels.utility,
 }
-"""Name of an estimand -> its value at (n, p_max)."""
-
-AS_PRINTED: dict[str, Callable[[int, FloatArray], FloatArray]] = {
+_LEVELS_WITHOUT_TIES: dict[str, Callable[[int, FloatArray], Any]] = {
     "confidence": confidence_without_ties,
-    "utility": _utility_without_ties,
+    "utility": lambda n, p: utility_of(confidence_without_ties(n, p), p),
 }
-"""The same without ties."""
 
 
 @cache
 def _errors(n: int, p_max: float, method: str, of: str, ties: bool) -> FloatArray:
     """Return the error of the estimate for each count y = 0 to n."""
-    level = (DEFINED if ties else AS_PRINTED)[of]
-    estimates = np.asarray(
-        levels.estimate_p_max(np.arange(n + 1), n, method=method), dtype=np.float64
-    )
-    errors: FloatArray = level(n, estimates) - level(n, np.array([p_max]))
+    level = (_LEVELS if ties else _LEVELS_WITHOUT_TIES)[of]
+    estimates = np.asarray(levels.estimate_p_max(np.arange(n + 1), n, method=method), dtype=float)
+    errors: FloatArray = np.asarray(level(n, estimates)) - level(n, np.array([p_max]))
     return errors
 
 
-def _mean(n: int, p_max: float, values: FloatArray) -> Computed:
-    """Return the exact mean over Y ~ Bin(n, p_max), and what a simulation's mean strays by."""
+def _mean_and_standard_error(n: int, p_max: float, values: FloatArray) -> tuple[float, float]:
+    """Return the exact mean over Y ~ Bin(n, p_max), and the standard error of a simulated one."""
     weights = binomial_probabilities(n, p_max)
     mean = float(weights @ values)
     variance = float(weights @ (values - mean) ** 2)
-    return Computed(mean, float(np.sqrt(variance / printed()["simulated_samples"])))
+    return mean, float(np.sqrt(variance / printed()["simulated_samples"]))
 
 
 def bias(n: int, p_max: float, method: str, of: str, *, ties: bool = True) -> Computed:
-    """Return the exact bias of an estimator and the standard error of a simulated one.
+    """Return the exact bias of an estimator and the standard error of a simulated bias.
+
+    With ``ties=False`` the levels leave out the tie term of (5).
 
     Examples
     --------
@@ -248,100 +285,231 @@ def bias(n: int, p_max: float, method: str, of: str, *, ties: bool = True) -> Co
     >>> bias(20, 0.7, "mle", "confidence", ties=False).value.__round__(4)  # printed: -.0610
     -0.0629
     """
-    return _mean(n, p_max, _errors(n, p_max, method, of, ties))
+    mean, error = _mean_and_standard_error(n, p_max, _errors(n, p_max, method, of, ties))
+    if not ties:
+        return by_arithmetic(mean, error)
+    return by_library(levels.exact_bias(n, p_max, method=method, of=of), error)
 
 
 def squared_error(n: int, p_max: float, method: str) -> Computed:
-    """Return the exact MSE of an estimate of p_max; its standard error has fourth moments.
+    """Return the exact mean squared error of an estimate of p_max, and that of a simulation."""
+    squares = _errors(n, p_max, method, "p_max", True) ** 2
+    _, error = _mean_and_standard_error(n, p_max, squares)
+    return by_library(levels.exact_mse(n, p_max, method=method, of="p_max"), error)
 
-    Examples
-    --------
-    >>> squared_error(5, 0.6, "mle").value.__round__(4)
-    0.0275
-    """
-    return _mean(n, p_max, _errors(n, p_max, method, "p_max", True) ** 2)
+
+def _biases(n: int, p: float, method: str, of: str) -> tuple[Computed, Computed | None]:
+    other = bias(n, p, method, of, ties=False) if of in _LEVELS_WITHOUT_TIES else None
+    return bias(n, p, method, of), other
 
 
 def estimator_table(number: int) -> Part:
-    """Return one of Tables 16 to 19, judged.
-
-    Examples
-    --------
-    >>> estimator_table(17)
-    Part('table 17': 120 cells, 113 agrees, 0 other computation, 7 misprint)
-    """
-    content, of = printed_table(number), OF[number]
-    places = [(method, p) for method in content["methods"] for p in content["p_max"]]
+    """Check one of Tables 16 to 19."""
+    content, of = printed_table(number), ESTIMANDS[number]
+    columns = [(method, p) for method in content["methods"] for p in content["p_max"]]
     cells = []
     for n, figures in content["rows"].items():
-        for (method, p), figure in zip(places, figures, strict=True):
+        for (method, p), figure in zip(columns, figures, strict=True):
             if number == 17:
                 defined, other = squared_error(int(n), p, method), None
             else:
-                defined, other = _both(int(n), p, method, of)
-            cells.append(judge(f"n = {n}", f"{method} .{p * 10:.0f}", figure, 4, defined, other))
+                defined, other = _biases(int(n), p, method, of)
+            column = f"{method} .{p * 10:.0f}"
+            cells.append(check_cell(f"n = {n}", column, figure, 4, defined, other))
     return Part(
         f"table {number}",
         content["what"],
         "exact sum over y",
-        WITHOUT_TIES if of in AS_PRINTED else "",
+        _WITHOUT_TIES if of in _LEVELS_WITHOUT_TIES else "",
         tuple(cells),
     ).with_exchanges_noted()
 
 
 def biases_near_one_half() -> Part:
-    """Return Table 9, judged.
-
-    Examples
-    --------
-    >>> biases_near_one_half()
-    Part('table 9': 56 cells, 53 agrees, 3 other computation, 0 misprint)
-    """
+    """Check Table 9."""
     content = printed_table(9)
+    p = content["p_max"]
     cells = [
-        judge(f"n = {n}", f"{of} {method}", figure, 4, *_both(int(n), content["p_max"], method, of))
+        check_cell(f"n = {n}", f"{of} {method}", figure, 4, *_biases(int(n), p, method, of))
         for n, figures in content["rows"].items()
         for (of, method), figure in zip(content["columns"], figures, strict=True)
     ]
-    return Part("table 9", content["what"], "exact sum over y", WITHOUT_TIES, tuple(cells))
-
-
-def _both(n: int, p: float, method: str, of: str) -> tuple[Computed, Computed | None]:
-    other = bias(n, p, method, of, ties=False) if of in AS_PRINTED else None
-    return bias(n, p, method, of), other
+    return Part("table 9", content["what"], "exact sum over y", _WITHOUT_TIES, tuple(cells))
 
 
 def estimator_example() -> Part:
-    """Return Example 2's estimates from 5 of 7 rows, judged.
-
-    Examples
-    --------
-    >>> from sureleaf.reproduce import Verdict
-    >>> estimator_example().of(Verdict.MISPRINT)
-    [Cell(mle, p_max: printed .7134, defined .7143, misprint)]
-    """
+    """Check Example 2: the estimates from 5 of 7 rows."""
     content = printed()["example_2"]
     y, n = content["y"], content["n"]
     cells: list[Cell] = []
     for method, figures in content["estimates"].items():
         p = float(levels.estimate_p_max(y, n, method=method))
-        others = map(Computed, _plugged_in(n, round(p, 2))) if method == "blend" else (None,) * 3
+        others: list[Computed | None] = [None, None, None]
+        if method == "blend":
+            others = [by_arithmetic(value) for value in _estimate_and_levels(n, round(p, 2))]
         cells += [
-            judge(method, of, figure, 4, Computed(value), other)
+            check_cell(method, of, figure, 4, by_library(value), other)
             for of, figure, value, other in zip(
-                DEFINED, figures, _plugged_in(n, p), others, strict=True
+                _LEVELS, figures, _estimate_and_levels(n, p), others, strict=True
             )
         ]
     return Part(
         "example 2",
         f"estimates from {y} of {n} rows",
-        "(14), (2), (21), each put into (5), (6)",
-        "(21) rounded to two decimals: .70 for .7007, and put into (5), (6)",
+        "(14), (2), (21), each inserted into (5), (6)",
+        "(21) rounded to two decimals (.70 for .7007), then inserted into (5), (6)",
         tuple(cells),
     )
 
 
-def _plugged_in(n: int, p_max: float) -> tuple[float, float, float]:
-    """Return the estimate and the levels that it gives."""
-    confidence = float(levels.confidence(n, p_max))
-    return p_max, confidence, utility_of(confidence, p_max)
+def _estimate_and_levels(n: int, p_max: float) -> tuple[float, float, float]:
+    return p_max, float(levels.confidence(n, p_max)), float(levels.utility(n, p_max))
+
+
+# ---- Tables 10 to 15 and Example 3: which column of the golf data predicts best ------------------
+
+GOLF_COLUMNS = {11: "Outlook", 12: "Temp", 13: "Humidity", 14: "Windy"}
+"""Table number -> the column that it splits on."""
+
+_GOLF_MEASURES = ("confidence", "utility", "Gini")
+_OWN_ROWS = (
+    "N ~ Bin(n_j, n_j / 14) and an independent success count Bin(n_j, p_max): "
+    "the rows of the node instead of the 14 rows of the tree"
+)
+
+
+def golf_node_counts(column: str) -> dict[str, tuple[int, int]]:
+    """Count rows and rows with "Yes" for each value of a column of Table 10.
+
+    Examples
+    --------
+    >>> golf_node_counts("Outlook")
+    {'Rainy': (5, 2), 'Overcast': (4, 4), 'Sunny': (5, 3)}
+    """
+    content = printed_table(10)
+    index, play = content["columns"].index(column), content["columns"].index("Play Golf")
+    counts: dict[str, tuple[int, int]] = {}
+    for row in content["rows"]:
+        n, y = counts.get(row[index], (0, 0))
+        counts[row[index]] = (n + 1, y + (row[play] == "Yes"))
+    return counts
+
+
+def golf_data() -> Part:
+    """Return Table 10, the data of Tables 11 to 15."""
+    n_rows = len(printed_table(10)["rows"])
+    return Part("table 10", f"golf data: {n_rows} rows, counted in 11 to 14", "data", "", ())
+
+
+def golf_column_table(number: int) -> Part:
+    """Check one of Tables 11 to 14."""
+    column = GOLF_COLUMNS[number]
+    node_counts = golf_node_counts(column)
+    n_rows = sum(n for n, _ in node_counts.values())
+    cells: list[Cell] = []
+    for node, (n, y, confidence, utility) in printed_table(number)["nodes"].items():
+        p, share = max(y, n - y) / n, n / n_rows
+        other = confidence_from_independent_counts(n, share, p)
+        cells += [
+            check_cell(node, "n", n, 0, by_arithmetic(node_counts[node][0])),
+            check_cell(node, "y", y, 0, by_arithmetic(node_counts[node][1])),
+            check_cell(
+                node,
+                "confidence",
+                confidence,
+                4,
+                by_library(levels.node_confidence(n_rows, share, p, empty="miss")),
+                by_arithmetic(other),
+            ),
+            check_cell(
+                node,
+                "utility",
+                utility,
+                4,
+                by_library(levels.node_utility(n_rows, share, p, empty="miss")),
+                by_arithmetic(utility_of(other, p)),
+            ),
+        ]
+    title = f"golf by {column}: counts and levels"
+    return Part(f"table {number}", title, "(9) with n = 14", _OWN_ROWS, tuple(cells))
+
+
+def golf_summary_table() -> Part:
+    """Check Table 15: levels and Gini impurity of each column."""
+    cells = []
+    for number, column in GOLF_COLUMNS.items():
+        figures = printed_table(15)["covariates"][column]
+        defined, others = _split_measures(column), _means_of_printed_levels(number)
+        wrong_sign = gini_with_last_squares_added(list(golf_node_counts(column).values()))
+        for measure, figure in zip(_GOLF_MEASURES, figures, strict=True):
+            fits = measure == "Gini" and by_arithmetic(wrong_sign).explains(figure, 4)
+            cells.append(
+                check_cell(
+                    column,
+                    measure,
+                    figure,
+                    4,
+                    defined[measure],
+                    others.get(measure),
+                    note="fits 1 + sum p^2 instead of 1 - sum p^2 in the last node" if fits else "",
+                )
+            )
+    return Part(
+        "table 15",
+        "golf: levels and Gini of each column",
+        "(10), (11) with n = 14; Gini",
+        "weighted mean of the levels printed in Tables 11 to 14",
+        tuple(cells),
+    )
+
+
+def _split_measures(column: str) -> dict[str, Computed]:
+    """Return confidence, utility and Gini impurity of the split on a column."""
+    node_counts = golf_node_counts(column).values()
+    n_rows = sum(n for n, _ in node_counts)
+    shares = [n / n_rows for n, _ in node_counts]
+    p_max = [max(y, n - y) / n for n, y in node_counts]
+    tree = levels.tree_levels(n_rows, shares, p_max, empty="miss")
+    gini = sum(share * 2 * p * (1 - p) for share, p in zip(shares, p_max, strict=True))
+    return {
+        "confidence": by_library(tree.confidence),
+        "utility": by_library(tree.utility),
+        "Gini": by_arithmetic(gini),
+    }
+
+
+def _means_of_printed_levels(number: int) -> dict[str, Computed]:
+    """Return the means, weighted by rows, of the node levels that Tables 11 to 14 print."""
+    nodes = list(printed_table(number)["nodes"].values())
+    n_rows = sum(node[0] for node in nodes)
+    return {
+        "confidence": by_arithmetic(sum(node[0] * node[2] for node in nodes) / n_rows),
+        "utility": by_arithmetic(sum(node[0] * node[3] for node in nodes) / n_rows),
+    }
+
+
+def golf_ranking() -> Part:
+    """Check Example 3: the rank of each column by each measure."""
+    order = printed()["example_3"]["ranking"]
+    figures = printed_table(15)["covariates"]
+    measures = {column: _split_measures(column) for column in order}
+    cells = []
+    for index, measure in enumerate(_GOLF_MEASURES):
+        sign = -1 if measure == "Gini" else 1  # the smallest impurity is the best
+        defined = {column: sign * measures[column][measure].value for column in order}
+        other = {column: sign * figures[column][index] for column in order}
+        for rank, column in enumerate(order, start=1):
+            computed = Computed(_rank(column, defined), measures[column][measure].basis)
+            alternative = by_arithmetic(_rank(column, other))
+            cells.append(check_cell(column, measure, rank, 0, computed, alternative))
+    return Part(
+        "example 3",
+        "rank of each column of the golf data",
+        "rank by (10), (11), Gini",
+        "rank by the figures printed in Table 15",
+        tuple(cells),
+    )
+
+
+def _rank(column: str, values: dict[str, float]) -> int:
+    return 1 + sum(value > values[column] for value in values.values())

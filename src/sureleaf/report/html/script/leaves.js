@@ -1,6 +1,6 @@
-// The table of the tree's leaves.
 "use strict";
 
+// The table of the tree's leaves.
 (() => {
   const S = window.Sureleaf;
   const { element, byId, report } = S;

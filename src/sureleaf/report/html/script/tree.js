@@ -1,6 +1,223 @@
-// What one can do with the diagram: open, close, choose, search, zoom, follow a path.
 "use strict";
 
+// Why a leaf is flagged, and what the words for its numbers mean.
+(() => {
+  const S = window.Sureleaf;
+  const { wanted, terms } = S.report.tree;
+
+  // The same text as why_flagged in page.py.
+  function whyFlagged(leaf) {
+    if (leaf.n <= 0) return "no rows to evaluate it";
+    const levelText = (share) => `${Number((100 * share).toPrecision(6))}\u00a0%`;
+    const reasons = ["confidence", "utility"]
+      .filter((name) => wanted[name] !== null && leaf[name] !== null && leaf[name] < wanted[name])
+      .map((name) => `${name} ${S.percent(leaf[name])} is below the wanted ${levelText(wanted[name])}`);
+    return reasons.join(" and ") || "correct less often than a coin toss";
+  }
+
+  const meanings = {
+    counts: "training rows in the leaf",
+    stated: "the class probabilities that the tree predicts for a row in this leaf",
+    probability: "estimated share of the most probable class among new rows, from out-of-fold predictions",
+    confidence: "probability that the predicted class is the most probable class",
+    utility: "probability that the next row is predicted correctly",
+    ...terms,
+  };
+
+  const upperFirst = (text) => text[0].toUpperCase() + text.slice(1);
+
+  Object.assign(S, { upperFirst, whyFlagged, meanings });
+})();
+
+// Where nodes and branches of the diagram stand: from left to right, a leaf a line.
+(() => {
+  const S = window.Sureleaf;
+  const { nodes, columns } = S.report.tree;
+  const LEAF = 26, INNER = 40, GAP = 8, WIDEST = 26, CURVE = 34, MARGIN = 14;
+  const byNode = new Map(nodes.map((node) => [node.id, node]));
+  const root = nodes[0];
+
+  const canvas = document.createElement("canvas").getContext("2d");
+  const family = getComputedStyle(document.body).fontFamily;
+  function textWidth(text, font) {
+    canvas.font = `${font} ${family}`;
+    return canvas.measureText(text).width;
+  }
+  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+  const isLeaf = (node) => node.children.length === 0;
+  const rowsText = (n) => `${S.count(n)} row${n === 1 ? "" : "s"}`;
+
+  // The node asks about the column; its branches need only the values.
+  function edgeLabel(node) {
+    const parent = byNode.get(node.parent), branch = parent.children.indexOf(node.id);
+    if (parent.branch_of_category) {
+      const categories = columns[parent.column].categories || [];
+      const mine = categories.filter((_, code) => parent.branch_of_category[code] === branch);
+      if (mine.length) return mine.join(", ");
+    }
+    if (parent.threshold_text !== null) return `${branch === 0 ? "≤" : ">"} ${parent.threshold_text}`;
+    return node.edge;
+  }
+
+  const leavesUnder = new Map();
+  for (const node of [...nodes].reverse())
+    leavesUnder.set(node.id, isLeaf(node) ? 1 : node.children.reduce((sum, id) => sum + leavesUnder.get(id), 0));
+
+  function words(node, open) {
+    const share = S.percent(node.probability, 0), name = cut(S.label(node.prediction), 18);
+    if (isLeaf(node)) return { name, sub: `${share} · ${rowsText(node.n)}` };
+    const below = open ? "" : ` · ${leavesUnder.get(node.id)} leaves`;
+    return { name: cut(columns[node.column].name, 24), sub: `${cut(name, 12)} ${share} · ${rowsText(node.n)}${below}` };
+  }
+
+  function boxOf(node, open) {
+    const told = words(node, open);
+    const name = textWidth(told.name, "600 12.5px"), sub = textWidth(told.sub, "11px");
+    if (isLeaf(node)) return { told, width: name + sub + 30 + (node.flagged ? 20 : 0), height: LEAF };
+    return { told, width: Math.max(name, sub) + 34, height: INNER };
+  }
+
+  function layout(expanded) {
+    const placed = new Map(), order = [], widths = [], labels = [];
+    let line = MARGIN;
+    (function visit(node, depth) {
+      const open = expanded.has(node.id) && !isLeaf(node);
+      const item = { node, depth, open, ...boxOf(node, open) };
+      placed.set(node.id, item);
+      order.push(item);
+      widths[depth] = Math.max(widths[depth] || 0, item.width);
+      if (node.parent !== null) {
+        item.label = cut(edgeLabel(node), 28);
+        labels[depth] = Math.max(labels[depth] || 0, textWidth(item.label, "11.5px") + 16);
+      }
+      if (!open) {
+        item.y = line + item.height / 2;
+        line += item.height + GAP;
+        return;
+      }
+      for (const child of node.children) visit(byNode.get(child), depth + 1);
+      item.y = (placed.get(node.children[0]).y + placed.get(node.children.at(-1)).y) / 2;
+    })(root, 0);
+
+    const lefts = [MARGIN];
+    for (let depth = 1; depth < widths.length; depth++)
+      lefts[depth] = lefts[depth - 1] + widths[depth - 1] + CURVE + labels[depth] + 10;
+    for (const item of order) item.x = lefts[item.depth];
+
+    const branches = [];
+    for (const item of order) {
+      if (!item.open) continue;
+      const thick = item.node.children.map((id) => Math.max(1.2, (WIDEST * byNode.get(id).n) / (root.n || 1)));
+      let at = item.y - thick.reduce((sum, each) => sum + each, 0) / 2;
+      item.node.children.forEach((id, branch) => {
+        const child = placed.get(id);
+        branches.push({ to: child, thick: thick[branch], x: item.x + item.width, y: at + thick[branch] / 2, bend: child.x - labels[child.depth] });
+        at += thick[branch];
+      });
+    }
+    const height = Math.max(line - GAP + MARGIN, INNER + 2 * MARGIN);
+    return { order, placed, branches, height, width: Math.max(...order.map((item) => item.x + item.width)) + MARGIN + 14 };
+  }
+
+  function pathTo(id) {
+    const path = [];
+    for (let node = byNode.get(id); node; node = byNode.get(node.parent)) path.unshift(node.id);
+    return path;
+  }
+
+  const ruleOf = (id) => pathTo(id).slice(1).map((step) => byNode.get(step).edge).join(" and ") || "all rows";
+
+  Object.assign(S, { treeParts: { ruleOf, byNode, root, isLeaf, edgeLabel, leavesUnder, rowsText, layout, pathTo } });
+})();
+
+// The diagram as SVG: branches first, then nodes, each a treeitem that says what it is.
+(() => {
+  const S = window.Sureleaf;
+  const { drawn } = S;
+  const { byNode, isLeaf, leavesUnder } = S.treeParts;
+
+  function ribbon({ x, y, to, thick, bend }) {
+    const half = thick / 2, middle = (x + bend) / 2, side = (sign) => sign * half;
+    return (
+      `M${x},${y + side(-1)}C${middle},${y + side(-1)} ${middle},${to.y + side(-1)} ${bend},${to.y + side(-1)}L${to.x},${to.y + side(-1)}` +
+      `L${to.x},${to.y + half}L${bend},${to.y + half}C${middle},${to.y + half} ${middle},${y + half} ${x},${y + half}Z`
+    );
+  }
+
+  // What is written on the node first, so that it can be called by what is seen.
+  function spoken({ node, told }) {
+    const edge = node.edge ? `, where ${node.edge}` : "";
+    const seen = `${told.name} ${told.sub}`;
+    if (isLeaf(node)) return `${seen}: leaf ${node.id}, predicts ${S.label(node.prediction)}${node.flagged ? ", flagged" : ""}${edge}`;
+    return `${seen}: tests ${S.report.tree.columns[node.column].name}, ${leavesUnder.get(node.id)} leaves below${edge}`;
+  }
+
+  // From a faint to a clear tint of the class's colour; the text on it stays readable.
+  const strength = (probability) => 0.08 + 0.34 * Math.max(0, Math.min(1, 2 * probability - 1));
+
+  function box(item) {
+    const { node, told, width, height } = item;
+    const parts = [
+      drawn("rect", { class: "halo", x: -4, y: -height / 2 - 4, width: width + 8, height: height + 8, rx: 8 }),
+      drawn("rect", { class: "box", y: -height / 2, width, height, rx: 5 }),
+    ];
+    if (isLeaf(node)) {
+      parts.push(drawn("rect", { class: "strip", x: 0.5, y: -height / 2 + 0.5, width: width - 1, height: height - 1, rx: 5, opacity: strength(node.probability) }));
+      parts.push(drawn("rect", { class: "strip", y: -height / 2, width: 5, height, rx: 2 }));
+      const text = drawn("text", { x: 12, y: 4.5 }, drawn("tspan", { class: "name" }, told.name), " ", drawn("tspan", { class: "sub", dx: 2 }, told.sub));
+      parts.push(text);
+      if (node.flagged) {
+        parts.push(drawn("rect", { class: "warn-box", x: width - 19, y: -7, width: 14, height: 14, rx: 3 }));
+        parts.push(drawn("path", { class: "warn-sign", d: `M${width - 12},-4v5m0,2v1.500` }));
+      }
+      return parts;
+    }
+    parts.push(drawn("text", {}, drawn("tspan", { class: "name", x: 10, y: -3 }, told.name), " ", drawn("tspan", { class: "sub", x: 10, y: 12 }, told.sub)));
+    parts.push(drawn("circle", { class: "handle", cx: width, r: 8 }), drawn("path", { class: "handle-sign", d: `M${width - 4},0h8${item.open ? "" : "m-4,-4v8"}` }));
+    return parts;
+  }
+
+  function nodeGroup(item, state) {
+    const { node } = item;
+    const siblings = node.parent === null ? [node.id] : byNode.get(node.parent).children;
+    const classes = ["node", isLeaf(node) ? "leaf" : "inner"];
+    if (node.flagged) classes.push("flagged");
+    if (state.found.has(node.id)) classes.push("found");
+    if (state.shares.has(node.id)) classes.push("on-path");
+    const group = drawn(
+      "g",
+      {
+        class: classes.join(" "), transform: `translate(${item.x},${item.y})`, role: "treeitem", "data-node": node.id,
+        "aria-level": item.depth + 1, "aria-setsize": siblings.length, "aria-posinset": siblings.indexOf(node.id) + 1,
+        "aria-expanded": isLeaf(node) ? null : String(item.open), "aria-selected": String(state.chosen === node.id),
+        "aria-label": spoken(item), tabindex: state.focus === node.id ? 0 : -1, swatch: S.colour(node.prediction),
+      },
+      box(item),
+    );
+    return group;
+  }
+
+  function draw(found, state, scale) {
+    const edges = drawn("g", { "aria-hidden": "true" }), labels = drawn("g", { "aria-hidden": "true" });
+    for (const branch of found.branches) {
+      const { node } = branch.to, share = state.shares.get(node.id);
+      edges.append(drawn("path", { class: share ? "edge on-path" : "edge", d: ribbon(branch) }));
+      const said = share && share < 0.9995 ? `${branch.to.label}  (${S.percent(share, 0)})` : branch.to.label;
+      labels.append(drawn("text", { class: "edge-label", x: branch.to.x - 8, y: branch.to.y + (branch.thick > 15 ? 4 : -branch.thick / 2 - 3.5), "text-anchor": "end" }, drawn("title", {}, node.edge), said));
+    }
+    const items = drawn("g", { role: "tree", "aria-label": "The tree" }, found.order.map((item) => nodeGroup(item, state)));
+    return drawn(
+      "svg",
+      { viewBox: `0 0 ${found.width} ${found.height}`, width: found.width * scale, height: found.height * scale },
+      edges, labels, items,
+    );
+  }
+
+  Object.assign(S, { drawTree: draw });
+})();
+
+// What one can do with the diagram: open, close, choose, search, zoom, follow a path.
 (() => {
   const S = window.Sureleaf;
   const { byId } = S;
@@ -191,4 +408,261 @@
   if (middle > 0) view.scrollTop = middle;
 
   S.tree = { show, follow, choose, unchoose, state };
+})();
+
+// What is known about the chosen node.
+(() => {
+  const S = window.Sureleaf;
+  const { element, report } = S;
+  const { byNode, isLeaf, leavesUnder, pathTo } = S.treeParts;
+  const panel = S.byId("node-panel"), both = S.byId("tree-and-panel");
+
+  function close() {
+    panel.hidden = true;
+    both.classList.remove("with-panel");
+    S.tree.unchoose();
+  }
+
+  function conditions(node) {
+    const path = pathTo(node.id).slice(1);
+    if (!path.length) return element("p", {}, "All rows.");
+    return element("ol", {}, path.map((id) => element("li", {}, byNode.get(id).edge)));
+  }
+
+  function facts(node) {
+    const list = element("dl", {});
+    const add = (name, value) => list.append(element("dt", {}, name), element("dd", {}, value));
+    const addTold = (name, value) => {
+      add(name, value);
+      list.append(element("dd", { class: "meaning" }, S.meanings[name.toLowerCase()]));
+    };
+    add("Rows", S.count(node.n));
+    add("Predicts", S.label(node.prediction));
+    if (!isLeaf(node)) {
+      add("Probability", S.percent(node.probability));
+      add("Tests", report.tree.columns[node.column].name);
+      add("Leaves below", S.count(leavesUnder.get(node.id)));
+      return list;
+    }
+    addTold("Probability", S.percent(node.probability));
+    if (node.low !== null) add(`${S.percent(report.tree.wanted.level, 0)} interval`, `${S.points(node.low)} to ${S.points(node.high)} %`);
+    addTold("Confidence", S.percent(node.confidence));
+    addTold("Utility", S.percent(node.utility));
+    add("Rows needed", node.rows_needed === null ? "not known" : S.count(node.rows_needed));
+    return list;
+  }
+
+  function classTable(node) {
+    const order = node.counts.map((_, place) => place).filter((place) => node.counts[place] > 0 || node.counts.length <= 6);
+    order.sort((a, b) => node.counts[b] - node.counts[a] || a - b);
+    const head = element("tr", {}, ["class", "rows", "predicted"].map((name, i) => element("th", { scope: "col", class: i ? "num" : null }, name)), element("td", {}));
+    const lines = order.map((place) =>
+      element(
+        "tr", {},
+        element("th", { scope: "row" }, element("span", { class: "swatch", swatch: S.colour(place), "aria-hidden": "true" }), S.label(place)),
+        element("td", { class: "num" }, S.count(node.counts[place])),
+        element("td", { class: "num" }, S.percent(node.probabilities[place])),
+        element("td", { class: "bar" }, S.shareBar(node.n ? node.counts[place] / node.n : 0, S.colour(place))),
+      ),
+    );
+    return element("table", {}, element("thead", {}, head), element("tbody", {}, lines));
+  }
+
+  S.showNode = (id) => {
+    const node = byNode.get(id);
+    const title = element("h3", {}, isLeaf(node) ? `Leaf ${id}` : `Node ${id}`, node.flagged ? element("span", { class: "tone tone-warn" }, element("span", { class: "tone-icon", "aria-hidden": "true" }, "!"), "flagged") : null);
+    panel.hidden = false;
+    both.classList.add("with-panel");
+    panel.replaceChildren(
+      element("button", { type: "button", class: "close", "aria-label": "Close", on: { click: close } }, "×"),
+      title, node.flagged ? element("p", { class: "why" }, `${S.upperFirst(S.whyFlagged(node))}.`) : "",
+      conditions(node), facts(node),
+      node.repair ? element("p", { class: "repair" }, `What would help: ${node.repair}.`) : "",
+      element("h4", {}, "Rows by class"), classTable(node),
+      element("p", { class: "meaning" }, `Rows: ${S.meanings.counts} Predicted: ${S.meanings.stated}`),
+    );
+    panel.dataset.node = id;
+  };
+
+})();
+
+// The way of one row through the tree, and what is predicted there.
+(() => {
+  const S = window.Sureleaf;
+  const { byNode, root, isLeaf } = S.treeParts;
+  const UNSEEN = -2;
+
+  // The branch a value takes; null for every branch with its share.
+  function branchOf(node, value) {
+    if (value === null) return null;
+    if (node.branch_of_category) {
+      const branch = value === UNSEEN ? -1 : node.branch_of_category[value];
+      return branch === undefined ? -1 : branch;
+    }
+    return value === UNSEEN ? -1 : value <= node.threshold ? 0 : 1;
+  }
+
+  // values: by tested column, a number or a category's place, null for missing, UNSEEN for a new category.
+  function follow(values) {
+    const shares = new Map(), ends = [], { unseen } = S.report.tree;
+    let refused = null;
+    (function visit(node, share) {
+      shares.set(node.id, share);
+      if (isLeaf(node)) return ends.push({ id: node.id, share });
+      const branch = branchOf(node, values[node.column]);
+      if (branch !== null && branch >= 0) return visit(byNode.get(node.children[branch]), share);
+      if (branch === -1 && unseen === "stop") return ends.push({ id: node.id, share });
+      if (branch === -1 && unseen === "error") return (refused = node.column);
+      node.children.forEach((id, place) => {
+        if (node.shares[place] > 0) visit(byNode.get(id), share * node.shares[place]);
+      });
+    })(root, 1);
+    if (refused !== null) return { refused };
+    const probabilities = root.probabilities.map((_, place) =>
+      ends.reduce((sum, end) => sum + end.share * byNode.get(end.id).probabilities[place], 0),
+    );
+    const prediction = probabilities.indexOf(Math.max(...probabilities));
+    return { shares, ends, probabilities, prediction, refused: null };
+  }
+
+  Object.assign(S, { rowPath: follow, UNSEEN });
+})();
+
+// A row to follow: one of the examples, or values typed in.
+(() => {
+  const S = window.Sureleaf;
+  const { element, byId, report } = S;
+  const { columns, example_rows: examples } = report.tree;
+  const form = byId("row-form"), result = byId("row-result");
+  const DAY = 86400e6, OTHER = "other";
+
+  const CLOCK = /^(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?$/;
+  const SPAN = /^(-?)P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+  function microseconds(text, temporal) {
+    if (temporal === "time") {
+      const part = CLOCK.exec(text);
+      return part ? (Number(part[1]) * 3600 + Number(part[2]) * 60 + Number(part[3] || 0)) * 1e6 : NaN;
+    }
+    if (temporal === "duration") {
+      const part = SPAN.exec(text);
+      if (!part) return NaN;
+      const [days, hours, minutes, seconds] = part.slice(2).map((one) => Number(one || 0));
+      return (part[1] ? -1 : 1) * (days * 86400 + hours * 3600 + minutes * 60 + seconds) * 1e6;
+    }
+    const zoned = /Z$|[+-]\d{2}:?\d{2}$/.test(text.slice(10)) || text.length <= 10;
+    return Date.parse(zoned ? text : `${text}Z`) * 1000;
+  }
+  function numberOf(text, temporal) {
+    if (!temporal) return text.trim() === "" ? NaN : Number(text.trim());
+    const found = microseconds(text.trim(), temporal);
+    return temporal === "date" ? found / DAY : found;
+  }
+
+  function fieldOf(column) {
+    if (!column.categories)
+      return element("input", { type: "text", inputmode: column.temporal ? null : "decimal", placeholder: "missing", autocomplete: "off" });
+    const options = column.categories.map((name, code) => element("option", { value: code }, name));
+    const other = column.kind === "ordered" ? null : element("option", { value: OTHER }, "(a new value)");
+    return element("select", {}, element("option", { value: "" }, "(missing)"), options, other);
+  }
+  const fields = columns.map((column) => {
+    const field = fieldOf(column);
+    form.append(element("label", {}, element("span", {}, column.name), field));
+    return field;
+  });
+
+  function valueOf(field, column) {
+    if (column.categories) return field.value === "" ? null : field.value === OTHER ? S.UNSEEN : Number(field.value);
+    if (field.value.trim() === "") return null;
+    // An example's own number: its text may be rounded.
+    if (field.dataset.text === field.value) return Number(field.dataset.code);
+    return numberOf(field.value, column.temporal);
+  }
+
+  function showExample(example) {
+    columns.forEach((column, place) => {
+      const field = fields[place], text = example.values[place], code = example.codes ? example.codes[place] : null;
+      delete field.dataset.text;
+      if (column.categories) field.value = text === null ? "" : String(code ?? column.categories.indexOf(text));
+      else {
+        field.value = text ?? "";
+        if (text !== null && code !== null) Object.assign(field.dataset, { text, code });
+      }
+    });
+  }
+
+  const chooser = element("select", { id: "row-chooser" }, element("option", { value: "" }, "enter my own row"),
+    (examples || []).map((one, place) => element("option", { value: place }, `row ${one.row + 1} (${report.data.target}: ${one.truth})`)));
+  form.prepend(element("label", { class: "choose" }, element("span", {}, "Example"), chooser));
+  chooser.addEventListener("change", () => {
+    if (chooser.value !== "") showExample(examples[Number(chooser.value)]);
+    update();
+  });
+  form.addEventListener("input", (event) => {
+    if (event.target === chooser) return;
+    chooser.value = "";
+    update();
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+
+  function leafLine(end) {
+    const node = S.treeParts.byNode.get(end.id);
+    const told = `${S.treeParts.isLeaf(node) ? "leaf" : "node"} ${end.id}`;
+    const link = element("a", { href: "#tree", on: { click: () => S.tree.choose(end.id) } }, told);
+    const flag = node.flagged ? element("span", { class: "flag", title: `flagged: ${S.whyFlagged(node)}` }, "!", element("span", { class: "hidden" }, " flagged")) : null;
+    return element("tr", { class: node.flagged ? "flagged" : null }, element("td", { class: "nowrap" }, link, flag ? " " : null, flag), element("td", { class: "num" }, S.percent(end.share)), element("td", {}, S.label(node.prediction)), element("td", { class: "num" }, S.percent(node.confidence)));
+  }
+  function table(names, lines) {
+    const head = names.map(([name, numeric]) => (name ? element("th", { scope: "col", class: numeric ? "num" : null }, name) : element("td", {})));
+    return element("table", {}, element("thead", {}, element("tr", {}, head)), element("tbody", {}, lines));
+  }
+
+  function tell(found, example) {
+    const order = found.probabilities.map((_, place) => place);
+    order.sort((a, b) => found.probabilities[b] - found.probabilities[a] || a - b);
+    const classes = order.slice(0, 8).map((place) =>
+      element("tr", {},
+        element("th", { scope: "row" }, element("span", { class: "swatch", swatch: S.colour(place), "aria-hidden": "true" }), S.label(place)),
+        element("td", { class: "num", "data-probability": found.probabilities[place] }, S.percent(found.probabilities[place])),
+        element("td", { class: "bar" }, S.shareBar(found.probabilities[place], S.colour(place)))),
+    );
+    const truth = example ? ` Its actual class is ${example.truth}.` : "";
+    const many = found.ends.length > 1 ? ` A value is missing or new, so the row goes down several branches and ends in ${found.ends.length} leaves or nodes.` : "";
+    const ends = [...found.ends].sort((a, b) => b.share - a.share);
+    const weak = ends.map((end) => S.treeParts.byNode.get(end.id)).filter((node) => node.flagged);
+    const warning = weak.length && ends.length === 1 ? `Leaf ${weak[0].id} is flagged: ${S.whyFlagged(weak[0])}.` : weak.length ? `${weak.length} of these ${ends.length} leaves or nodes are flagged (!).` : null;
+    result.replaceChildren(
+      element("p", {}, "Predicted: ", element("strong", { id: "row-prediction" }, S.label(found.prediction)), `.${truth}${many}`),
+      table([["class"], ["probability", true], [""]], classes),
+      element("h4", {}, "Where it ends"),
+      table([["leaf"], ["share", true], ["predicts"], ["confidence", true]], ends.slice(0, 12).map(leafLine)),
+      warning ? element("p", { class: "why", id: "row-warning" }, warning) : "",
+    );
+  }
+
+  function update() {
+    const values = columns.map((column, place) => valueOf(fields[place], column));
+    let wrong = null;
+    fields.forEach((field, place) => {
+      const bad = Number.isNaN(values[place]);
+      field.setAttribute("aria-invalid", String(bad));
+      if (bad && !wrong) wrong = columns[place].name;
+    });
+    if (wrong) return result.replaceChildren(element("p", {}, `${wrong}: enter a number or a date.`));
+    const found = S.rowPath(values);
+    if (found.refused !== null)
+      return result.replaceChildren(element("p", {}, `This tree refuses values of ${columns[found.refused].name} that were not in the training rows.`));
+    tell(found, chooser.value === "" ? null : examples[Number(chooser.value)]);
+    S.tree.follow(found.shares);
+  }
+
+  S.followRow = update;
+  byId("row-path").addEventListener("toggle", (event) => {
+    if (!event.target.open) return S.tree.follow(new Map());
+    if (examples && examples.length && chooser.value === "" && fields.every((field) => field.value === "")) {
+      chooser.value = "0";
+      showExample(examples[0]);
+    }
+    update();
+  });
 })();

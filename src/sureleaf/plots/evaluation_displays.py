@@ -1,0 +1,486 @@
+"""Evaluations of classifiers: reliability diagrams, ROC curves and learning curves."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sureleaf.auditing import Audit
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, learning_curve
+from sureleaf.evaluation.measures.calibration import CalibrationCurve, calibration_curve
+from sureleaf.evaluation.measures.ranking import Roc
+from sureleaf.plots.display import BLUE, COLOURS, GREEN, GREY, INK, NOTE, RED, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["LearningCurveDisplay", "ReliabilityDisplay", "RocDisplay"]
+
+FloatArray = NDArray[np.float64]
+
+
+def _shortened(name: str, longest: int) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 3]}..."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReliabilityDisplay(Display):
+    """Predicted probabilities beside observed frequencies, per bin.
+
+    Parameters
+    ----------
+    stated, observed : ndarray of float64
+        Mean predicted probability of each bin, and the proportion of its rows for which the
+        prediction was correct.
+    low, high : ndarray of float64
+        With ``around="stated"``: the range of the observed proportion if the predicted
+        probability is correct. With ``around="observed"``: the interval of the true probability.
+    n : ndarray of float64
+        Number of rows of each bin.
+    around : {"stated", "observed"}
+        What `low` and `high` surround.
+    level : float
+        Of `low` and `high`.
+    name : str
+        What was evaluated.
+
+    Examples
+    --------
+    >>> display = ReliabilityDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2)
+    >>> display.observed.tolist(), display.outside.tolist()
+    ([0.0, 1.0], [False, False])
+    """
+
+    stated: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n: FloatArray
+    around: str
+    level: float
+    name: str
+
+    @classmethod
+    def from_evaluation(
+        cls, evaluation: Evaluation, *, positive: object = None, n_bins: int = 10
+    ) -> Self:
+        """Create the display from the pooled predictions of an evaluation.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            With probabilities.
+        positive : label, optional
+            The class whose probability is evaluated.
+        n_bins : int
+            Number of bins of equal size.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        curve = evaluation.calibration(positive=positive, n_bins=n_bins)
+        return cls._from_curve(curve, evaluation.estimator)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        truth: ArrayLike,
+        probabilities: ArrayLike,
+        *,
+        positive: object = None,
+        n_bins: int = 10,
+        name: str = "predictions",
+    ) -> Self:
+        """Create the display from labels and predicted probabilities.
+
+        Parameters
+        ----------
+        truth : array_like
+            Labels.
+        probabilities : array_like
+            Of the positive class, or of all classes.
+        positive : label, optional
+            The class whose probability is evaluated.
+        n_bins : int
+            Number of bins of equal size.
+        name : str
+            What was evaluated.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        curve = calibration_curve(truth, probabilities, positive=positive, n_bins=n_bins)
+        return cls._from_curve(curve, name)
+
+    @classmethod
+    def from_audit(cls, audit: Audit) -> Self:
+        """Create the display from the bins of an audit: probabilities of the predicted class.
+
+        Parameters
+        ----------
+        audit : Audit
+            The result of `sureleaf.audit`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        bins = audit.bins
+        order = np.argsort(bins.stated, kind="stable")
+        return cls(
+            bins.stated[order],
+            bins.probability[order],
+            bins.low[order],
+            bins.high[order],
+            bins.n[order],
+            "observed",
+            audit.level,
+            audit.model,
+        )
+
+    @classmethod
+    def _from_curve(cls, curve: CalibrationCurve, name: str) -> Self:
+        return cls(
+            curve.stated,
+            curve.observed,
+            curve.low,
+            curve.high,
+            curve.rows,
+            "stated",
+            curve.level,
+            name,
+        )
+
+    @property
+    def outside(self) -> NDArray[np.bool_]:
+        """Whether each bin contradicts its predicted probability."""
+        value = self.observed if self.around == "stated" else self.stated
+        outside: NDArray[np.bool_] = (value < self.low - 1e-12) | (value > self.high + 1e-12)
+        return outside
+
+    def figure_size(self) -> tuple[float, float]:
+        """Return a nearly square size."""
+        return 6.2, 5.6
+
+    def _heading(self) -> tuple[str, str]:
+        level = f"{100 * self.level:g} %"
+        explanation = {
+            "stated": f"band: contains {level} of the bins of a calibrated model",
+            "observed": f"lines: {level} intervals of the true probability",
+        }[self.around]
+        n_outside = int(self.outside.sum())
+        return (
+            f"Reliability of {_shortened(self.name, 44)}",
+            f"{n_outside} of {len(self.n)} bins outside; {explanation}.",
+        )
+
+    def _draw(self, axes: "Axes") -> None:
+        axes.plot([0, 1], [0, 1], color=GREY, linewidth=1.2)
+        outside = self.outside
+        if self.around == "stated":
+            axes.fill_between(self.stated, self.low, self.high, color=GREY, alpha=0.25, linewidth=0)
+        for bins, colour in ((~outside, BLUE), (outside, RED)):
+            self._draw_bins(axes, bins, colour)
+        axes.plot(self.stated, self.observed, color=INK, linewidth=1, alpha=0.5, zorder=2)
+        low = min(float(self.stated.min()), float(np.nanmin(self.observed)))
+        low = min(low, float(np.nanmin(self.low))) if self.around == "observed" else low
+        low = 0.0 if low < 0.4 else float(np.floor(10 * low) / 10)
+        axes.set_xlim(low - 0.01, 1.01)
+        axes.set_ylim(low - 0.01, 1.01)
+        axes.set_aspect("equal")
+        axes.set_xlabel("predicted probability")
+        axes.set_ylabel("observed proportion")
+        if outside.any():
+            for text, position, side in (
+                ("predicted too low", (0.03, 0.96), "left"),
+                ("predicted too high", (0.97, 0.03), "right"),
+            ):
+                axes.annotate(
+                    text, position, xycoords="axes fraction", ha=side, fontsize=8.5, color=NOTE
+                )
+
+    def _draw_bins(self, axes: "Axes", bins: NDArray[np.bool_], colour: str) -> None:
+        if self.around == "observed":
+            axes.vlines(
+                self.stated[bins], self.low[bins], self.high[bins], color=colour, linewidth=1.8
+            )
+        area: Any = 22 + 90 * self.n[bins] / max(float(self.n.max()), 1.0)
+        axes.scatter(
+            self.stated[bins],
+            self.observed[bins],
+            s=area,
+            color=colour,
+            zorder=3,
+            edgecolor="white",
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocDisplay(Display):
+    """ROC curves with the area under each curve and its interval.
+
+    Parameters
+    ----------
+    curves : dict of str to Roc
+        By name.
+    areas : dict of str to Estimate
+        The area under each curve, with its interval.
+    positive : str
+        The positive class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf import evaluate
+    >>> evaluation = evaluate(GaussianNB(), *load_breast_cancer(return_X_y=True), random_state=0)
+    >>> display = RocDisplay.from_evaluation(evaluation, name="Bayes")
+    >>> round(display.areas["Bayes"].value, 2)
+    0.99
+    """
+
+    curves: dict[str, Roc]
+    areas: dict[str, Estimate]
+    positive: str
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation, *, name: str | None = None) -> Self:
+        """Create the display from the pooled predictions of an evaluation.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            Of two classes, with probabilities.
+        name : str, optional
+            Its label; the estimator by default.
+
+        Returns
+        -------
+        RocDisplay
+        """
+        return cls.from_evaluations({name or evaluation.estimator: evaluation})
+
+    @classmethod
+    def from_evaluations(cls, evaluations: Mapping[str, Evaluation]) -> Self:
+        """Create the display from several evaluations with the same positive class.
+
+        Parameters
+        ----------
+        evaluations : mapping of str to Evaluation
+            Of two classes, with probabilities, by name.
+
+        Returns
+        -------
+        RocDisplay
+        """
+        positive = {str(evaluation.positive) for evaluation in evaluations.values()}
+        if len(positive) != 1:
+            raise InvalidArgumentError(
+                f"evaluations must have one positive class; got {sorted(positive)}. "
+                "Give the same positive= to evaluate."
+            )
+        return cls(
+            {name: evaluation.roc() for name, evaluation in evaluations.items()},
+            {name: evaluation.estimate("auc") for name, evaluation in evaluations.items()},
+            positive.pop(),
+        )
+
+    def figure_size(self) -> tuple[float, float]:
+        """Return a nearly square size."""
+        return 6.2, 5.6
+
+    def _heading(self) -> tuple[str, str]:
+        level = next(iter(self.areas.values())).level
+        return (
+            f"ROC curves, positive class {self.positive}",
+            f"Unseen rows; the area under each curve with its {100 * level:g} % interval.",
+        )
+
+    def _draw(self, axes: "Axes") -> None:
+        axes.plot([0, 1], [0, 1], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
+        n_curves = len(self.curves)
+        for index, (name, curve) in enumerate(self.curves.items()):
+            colour = COLOURS[index % len(COLOURS)]
+            axes.plot(
+                curve.false_positive_rate,
+                curve.true_positive_rate,
+                color=colour,
+                linestyle=("-", (0, (5, 1.5)), (0, (1.2, 1.2)))[index % 3],
+                linewidth=2.2,
+                label=name,
+            )
+            area = self.areas[name]
+            axes.annotate(
+                f"{_shortened(name, 28)}  {area.value:.3f} ({area.low:.3f} to {area.high:.3f})",
+                (0.98, 0.04 + 0.06 * (n_curves - 1 - index)),
+                xycoords="axes fraction",
+                ha="right",
+                fontsize=9,
+                color=colour,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85},
+            )
+        axes.set_xlim(-0.01, 1.01)
+        axes.set_ylim(-0.01, 1.01)
+        axes.set_aspect("equal")
+        axes.set_xlabel("false positive rate")
+        axes.set_ylabel("true positive rate")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurveDisplay(Display):
+    """A learning curve with intervals, its power law, and the rows needed for a target.
+
+    Parameters
+    ----------
+    measure : str
+        What is measured.
+    sizes, values, low, high : ndarray of float64
+        Training rows, the measure and the ends of its interval.
+    further, law, law_low, law_high : ndarray of float64
+        Rows at which the power law is drawn, its values and its prediction interval; empty if the
+        curve has too few points to fit one.
+    reach : RowsFor or None
+        Rows needed for the target, if one was given.
+    level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = LearningCurveDisplay.from_estimator(GaussianNB(), X, y, random_state=0)
+    >>> display.measure, len(display.sizes) == len(display.values)
+    ('accuracy', True)
+    """
+
+    measure: str
+    sizes: FloatArray
+    values: FloatArray
+    low: FloatArray
+    high: FloatArray
+    further: FloatArray
+    law: FloatArray
+    law_low: FloatArray
+    law_high: FloatArray
+    reach: RowsFor | None
+    level: float
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, target: float | None = None, **options: Any
+    ) -> Self:
+        """Compute a learning curve and create its display.
+
+        Parameters
+        ----------
+        estimator, X, y
+            As for `sureleaf.learning_curve`.
+        target : float, optional
+            A value of the measure to reach.
+        **options
+            Of `sureleaf.learning_curve`.
+
+        Returns
+        -------
+        LearningCurveDisplay
+        """
+        return cls.from_curve(learning_curve(estimator, X, y, **options), target=target)
+
+    @classmethod
+    def from_curve(
+        cls, curve: LearningCurve, *, target: float | None = None, until: float | None = None
+    ) -> Self:
+        """Create the display of a learning curve.
+
+        Parameters
+        ----------
+        curve : LearningCurve
+            The result of `sureleaf.learning_curve`.
+        target : float, optional
+            A value of the measure to reach.
+        until : float, optional
+            Number of rows up to which the power law is drawn; four times the largest size by
+            default.
+
+        Returns
+        -------
+        LearningCurveDisplay
+        """
+        last = float(until or 4 * curve.sizes[-1])
+        grid = np.unique(np.rint(np.geomspace(float(curve.sizes[0]), last, 100)))
+        try:
+            law, law_low, law_high = curve.predict(grid)
+        except InvalidArgumentError:  # too few points for a power law
+            grid = law = law_low = law_high = np.empty(0)
+        estimates = curve.estimates
+        return cls(
+            curve.measure.name,
+            curve.sizes.astype(float),
+            np.array([estimate.value for estimate in estimates]),
+            np.array([estimate.low for estimate in estimates]),
+            np.array([estimate.high for estimate in estimates]),
+            grid,
+            law,
+            law_low,
+            law_high,
+            None if target is None else curve.rows_for(target),
+            curve.level,
+        )
+
+    def figure_size(self) -> tuple[float, float]:
+        """Return a size that leaves space for the power law."""
+        return 7.8, 4.6
+
+    def _heading(self) -> tuple[str, str]:
+        subtitle = f"Dots with {100 * self.level:g} % intervals"
+        if len(self.further):
+            subtitle += "; line and band: power law and its prediction interval"
+        return f"Learning curve: {self.measure} by training rows", f"{subtitle}."
+
+    def _draw(self, axes: "Axes") -> None:
+        if len(self.further):
+            axes.fill_between(
+                self.further, self.law_low, self.law_high, color=BLUE, alpha=0.14, linewidth=0
+            )
+            is_measured = self.further <= self.sizes[-1]
+            for part, style in ((is_measured, "-"), (~is_measured, (0, (4, 2)))):
+                axes.plot(
+                    self.further[part], self.law[part], color=BLUE, linewidth=2, linestyle=style
+                )
+        axes.vlines(self.sizes, self.low, self.high, color=INK, linewidth=1.6)
+        axes.plot(self.sizes, self.values, "o", color=INK, markersize=6)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.xaxis.set_minor_formatter(lambda value, _: "")
+        axes.set_xlabel("training rows")
+        axes.set_ylabel(self.measure)
+        if self.reach is not None:
+            self._draw_target(axes, self.reach)
+
+    def _draw_target(self, axes: "Axes", reach: RowsFor) -> None:
+        axes.axhline(reach.target, color=GREEN, linewidth=1.4, linestyle=(0, (5, 2)))
+        if math.isfinite(reach.rows):
+            text = f"{self.measure} {reach.target:g}: about {reach.rows:,.0f} rows"
+            if reach.rows <= axes.get_xlim()[1]:
+                axes.plot(reach.rows, reach.target, "D", color=GREEN, markersize=7, zorder=4)
+        else:
+            text = f"{reach.target:g} is out of reach: the power law ends at {reach.limit:.3f}"
+        axes.annotate(
+            text,
+            (0.99, reach.target),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 5),
+            textcoords="offset points",
+            ha="right",
+            fontsize=9,
+            color=GREEN,
+        )
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, reach.target), max(high, reach.target + 0.08 * (high - low)))

@@ -1,0 +1,468 @@
+"""A fitted tree: its nodes as a diagram, and its leaves as intervals."""
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.auditing import Audit, AuditedLeaves
+from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, percent
+from sureleaf.tree import Tree
+from sureleaf.tree.rules import branch_tests
+from sureleaf.tree.structure import leaves_in_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sureleaf.estimators import TreeClassifier
+
+__all__ = ["LeavesDisplay", "TreeDisplay"]
+
+FloatArray = NDArray[np.float64]
+
+_MAX_ENDS = 24
+_LETTER_WIDTH = 0.078  # inches
+_COLUMN_GAP = 0.35  # inches
+_LONGEST_TEST = 38
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeDisplay(Display):
+    """A tree drawn from left to right, with the prediction and levels of each leaf.
+
+    Parameters
+    ----------
+    node : ndarray of int
+        Numbers of the nodes that are drawn, the root first.
+    parent : ndarray of int
+        Index of each node's parent in `node`; -1 for the root.
+    depth : ndarray of int
+        Number of tests on the path to the node.
+    height : ndarray of float64
+        Vertical position: ends at 0, -1, -2, ..., other nodes midway between their branches.
+    test : list of str
+        The test that leads to the node.
+    is_end : ndarray of bool
+        Whether the node is a leaf, or a node whose branches are not drawn.
+    hidden : ndarray of int
+        Number of leaves below an end that are not drawn; 0 for leaves.
+    prediction : list of str
+        The predicted class.
+    predicted : ndarray of int
+        Its index in the classes of the model.
+    n, probability, confidence, utility : ndarray of float64
+        Rows and levels of each node.
+    flagged : ndarray of bool
+        Ends below the wanted confidence, without rows, or less accurate than another class.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> display = TreeDisplay.from_estimator(model)
+    >>> display.test, display.height.tolist()
+    (['', 'x0 <= 19', 'x0 > 19'], [-0.5, 0.0, -1.0])
+    """
+
+    node: NDArray[np.intp]
+    parent: NDArray[np.intp]
+    depth: NDArray[np.intp]
+    height: FloatArray
+    test: list[str]
+    is_end: NDArray[np.bool_]
+    hidden: NDArray[np.intp]
+    prediction: list[str]
+    predicted: NDArray[np.intp]
+    n: FloatArray
+    probability: FloatArray
+    confidence: FloatArray
+    utility: FloatArray
+    flagged: NDArray[np.bool_]
+
+    @classmethod
+    def from_estimator(
+        cls, model: "TreeClassifier", *, max_depth: int | None = None, confidence: float = 0.95
+    ) -> Self:
+        """Create the display of a fitted `TreeClassifier`.
+
+        Parameters
+        ----------
+        model : TreeClassifier
+            Fitted.
+        max_depth : int, optional
+            Depth to draw; by default the largest one with at most 24 ends.
+        confidence : float
+            Leaves below this confidence are flagged.
+
+        Returns
+        -------
+        TreeDisplay
+        """
+        tree, levels = model.tree_, model._levels()
+        depth_drawn = _depth_to_draw(tree) if max_depth is None else max_depth
+        node = np.flatnonzero(tree.node_depth <= depth_drawn)
+        is_end = tree.is_leaf[node] | (tree.node_depth[node] == depth_drawn)
+        index_of = np.full(tree.n_nodes, -1)
+        index_of[node] = np.arange(len(node))
+        parent = np.where(tree.parent[node] < 0, -1, index_of[tree.parent[node]])
+        test = [""] * len(node)
+        for inner in node[~is_end].tolist():
+            texts = branch_tests(tree, inner, model.schema_.columns[tree.feature[inner]])
+            for child, text in zip(tree.branches(inner), texts, strict=True):
+                test[index_of[child]] = textwrap.shorten(text, _LONGEST_TEST, placeholder=" ...")
+        n = tree.class_counts.sum(axis=1)
+        is_weak = (levels.confidence < confidence) | levels.below | (n <= 0)
+        return cls(
+            node=node,
+            parent=parent,
+            depth=tree.node_depth[node],
+            height=_heights(parent, is_end),
+            test=test,
+            is_end=is_end,
+            hidden=np.where(tree.is_leaf[node], 0, _leaves_below(tree)[node]) * is_end,
+            prediction=[str(label) for label in model.classes_[levels.predicted[node]]],
+            predicted=levels.predicted[node],
+            n=n[node],
+            probability=levels.probability[node],
+            confidence=levels.confidence[node],
+            utility=levels.utility[node],
+            flagged=is_weak[node] & is_end,
+        )
+
+    def end_text(self, index: int) -> str:
+        """Return the label of an end: class, rows and levels."""
+        text = (
+            f"{self.prediction[index]}   {self.n[index]:,.0f} rows, utility "
+            f"{percent(self.utility[index])}, confidence {percent(self.confidence[index])}"
+        )
+        if self.hidden[index]:
+            text += f"   (+ {self.hidden[index]} leaves)"
+        return text
+
+    def figure_size(self) -> tuple[float, float]:
+        """Return a size with space for every test and every end."""
+        ends = np.flatnonzero(self.is_end)
+        text_width = _LETTER_WIDTH * max(len(self.end_text(int(index))) for index in ends)
+        width = float(self._column_ends()[-1]) + text_width + 0.8
+        return max(width, 6.0), 1.2 + 0.42 * max(len(ends), 2)
+
+    def _column_ends(self) -> FloatArray:
+        """Return where each depth ends, in inches; a column is as wide as its longest test."""
+        widths = [0.0]
+        for depth in range(1, int(self.depth.max()) + 1):
+            tests = (text for text, at in zip(self.test, self.depth, strict=True) if at == depth)
+            widths.append(_COLUMN_GAP + _LETTER_WIDTH * max(6, *map(len, tests)))
+        return np.cumsum(widths)
+
+    def _heading(self) -> tuple[str, str]:
+        n_leaves = int(self.is_end.sum() + np.maximum(self.hidden - 1, 0).sum())
+        return (
+            f"A tree of {leaves_in_words(n_leaves)}, grown on {self.n[0]:,.0f} rows",
+            "Utility: accuracy on unseen rows. Confidence: in the majority class. Hollow: flagged.",
+        )
+
+    def _draw(self, axes: "Axes") -> None:
+        x = self._column_ends()[self.depth]
+        for index in range(1, len(self.node)):
+            self._draw_branch(axes, index, float(x[self.parent[index]]), float(x[index]))
+        for end in np.flatnonzero(self.is_end).tolist():
+            self._draw_end(axes, end, float(x[end]))
+        inner = ~self.is_end
+        axes.plot(x[inner], self.height[inner], "o", color=INK, markersize=4, zorder=3)
+        width, _ = self.figure_size()
+        axes.set_xlim(-0.15, width - 0.5)
+        axes.set_ylim(float(self.height.min()) - 0.6, 0.7)
+        axes.set_axis_off()
+
+    def _draw_branch(self, axes: "Axes", index: int, start: float, end: float) -> None:
+        top, y = float(self.height[self.parent[index]]), float(self.height[index])
+        width = 0.8 + 3.2 * float(np.sqrt(self.n[index] / max(self.n[0], 1e-9)))
+        axes.plot(
+            [start, start, end],
+            [top, y, y],
+            color=GREY,
+            linewidth=width,
+            solid_joinstyle="round",
+            solid_capstyle="round",
+            zorder=1,
+        )
+        axes.annotate(
+            self.test[index],
+            (start + 0.12, y),
+            xytext=(0, 2.5 + width / 2),
+            textcoords="offset points",
+            fontsize=8.5,
+            color=INK,
+        )
+
+    def _draw_end(self, axes: "Axes", index: int, x: float) -> None:
+        colour = COLOURS[int(self.predicted[index]) % len(COLOURS)]
+        is_weak = bool(self.flagged[index])
+        axes.scatter(
+            [x],
+            [self.height[index]],
+            s=70,
+            color="white" if is_weak else colour,
+            edgecolor=colour,
+            linewidth=2,
+            zorder=4,
+        )
+        axes.annotate(
+            self.end_text(index),
+            (x, self.height[index]),
+            xytext=(9, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+            color=colour,
+            fontweight="normal" if is_weak else "bold",
+        )
+
+
+def _heights(parent: NDArray[np.intp], is_end: NDArray[np.bool_]) -> FloatArray:
+    height = np.full(len(parent), np.nan)
+    height[is_end] = -np.arange(int(is_end.sum()))
+    for index in range(len(parent) - 1, -1, -1):  # children come after their parent
+        if not is_end[index]:
+            children = height[parent == index]
+            height[index] = (children.max() + children.min()) / 2
+    return height
+
+
+def _leaves_below(tree: Tree) -> NDArray[np.intp]:
+    n_leaves: NDArray[np.intp] = tree.is_leaf.astype(np.intp)
+    for node in range(tree.n_nodes - 1, 0, -1):
+        n_leaves[tree.parent[node]] += n_leaves[node]
+    return n_leaves
+
+
+def _depth_to_draw(tree: Tree) -> int:
+    drawn = int(tree.depth)
+    while drawn > 1:
+        ends = (tree.node_depth == drawn) | (tree.is_leaf & (tree.node_depth < drawn))
+        if ends.sum() <= _MAX_ENDS:
+            break
+        drawn -= 1
+    return drawn
+
+
+_LONGEST_RULE = 80
+_MAX_LEAVES = 30
+_COLUMN_POSITIONS = (42.0, 104.0, 150.0)
+"""Right ends of the columns beside the axes, in points from the axes."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeavesDisplay(Display):
+    """The probability of the predicted class in each leaf, with interval, rows and levels.
+
+    Parameters
+    ----------
+    names : list of str
+        The rule of each leaf, or the range of predicted probabilities of each bin.
+    predictions : list of str
+        The predicted class.
+    n, probability, low, high, confidence, utility : ndarray of float64
+        Rows, probability with its interval, and levels.
+    flagged : ndarray of bool
+        Leaves that should not be relied on.
+    stated : ndarray of float64 or None
+        The probability that an audited model predicts.
+    level : float
+        Of the intervals.
+    title : str
+        Title of the figure.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> display = LeavesDisplay.from_estimator(model)
+    >>> display.names, display.n.tolist()
+    (['x0 <= 19', 'x0 > 19'], [20.0, 20.0])
+    """
+
+    names: list[str]
+    predictions: list[str]
+    n: FloatArray
+    probability: FloatArray
+    low: FloatArray
+    high: FloatArray
+    confidence: FloatArray
+    utility: FloatArray
+    flagged: NDArray[np.bool_]
+    stated: FloatArray | None
+    level: float
+    title: str
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: "TreeClassifier",
+        *,
+        level: float = 0.95,
+        confidence: float | None = 0.95,
+        utility: float | None = None,
+    ) -> Self:
+        """Create the display of the leaves of a fitted `TreeClassifier`.
+
+        Parameters
+        ----------
+        model : TreeClassifier
+            Fitted.
+        level, confidence, utility
+            As for `TreeClassifier.leaves`.
+
+        Returns
+        -------
+        LeavesDisplay
+        """
+        leaves = model.leaves(level=level, confidence=confidence, utility=utility)
+        return cls(
+            [str(rule) for rule in leaves.rule],
+            [str(label) for label in leaves.prediction],
+            leaves.n,
+            leaves.probability,
+            leaves.low,
+            leaves.high,
+            leaves.confidence,
+            leaves.utility,
+            leaves.flagged,
+            None,
+            level,
+            f"{leaves_in_words(len(leaves))}, grown on {leaves.n.sum():,.0f} rows",
+        )
+
+    @classmethod
+    def from_audit(cls, audit: Audit) -> Self:
+        """Create the display of the leaves of an audited tree, or the bins of another model.
+
+        Parameters
+        ----------
+        audit : Audit
+            The result of `sureleaf.audit`.
+
+        Returns
+        -------
+        LeavesDisplay
+        """
+        table = audit.table
+        if isinstance(table, AuditedLeaves) and table.rule is not None:
+            names = [str(rule) for rule in table.rule]
+        elif isinstance(table, AuditedLeaves):
+            names = [f"leaf {leaf}" for leaf in table.leaf]
+        else:
+            ranges = zip(table.stated_from, table.stated_to, strict=True)
+            names = [f"predicted {low:.2f} to {high:.2f}" for low, high in ranges]
+        return cls(
+            names,
+            [str(label) for label in table.prediction],
+            table.n,
+            table.probability,
+            table.low,
+            table.high,
+            table.confidence,
+            table.utility,
+            table.flagged,
+            table.stated,
+            audit.level,
+            f"{audit.model} on {audit.n_rows:,} {audit.rows} rows",
+        )
+
+    @property
+    def shown(self) -> NDArray[np.intp]:
+        """Indices of the leaves that are drawn: the 30 with most rows."""
+        return np.sort(np.argsort(-self.n, kind="stable")[:_MAX_LEAVES])
+
+    def label(self, leaf: int) -> str:
+        """Return rule and predicted class; a long rule keeps its last, distinctive tests."""
+        ending = f":  {self.predictions[leaf]}"
+        tests = self.names[leaf].split(" and ")
+        first = 0
+        while (
+            len(" and ".join(tests[first:])) + len(ending) > _LONGEST_RULE
+            and first < len(tests) - 1
+        ):
+            first += 1
+        rule = " and ".join(["...", *tests[first:]] if first else tests)
+        return textwrap.shorten(rule, _LONGEST_RULE, placeholder=" ...") + ending
+
+    def figure_size(self) -> tuple[float, float]:
+        """Return a size that grows with the number of leaves."""
+        return 8.6, 1.6 + 0.52 * max(len(self.shown), 2)
+
+    def _heading(self) -> tuple[str, str]:
+        subtitle = f"Dot: probability of the predicted class; line: {100 * self.level:g} % interval"
+        tick = "; tick: predicted by the model" if self.stated is not None else ""
+        return self.title, f"{subtitle}{tick}; hollow: flagged."
+
+    def _draw(self, axes: "Axes") -> None:
+        shown = self.shown
+        largest = max(float(self.n.max()), 1.0)
+        for row, leaf in enumerate(shown.tolist()):
+            self._draw_leaf(axes, -float(row), leaf, 24 + 200 * float(self.n[leaf]) / largest)
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        axes.set_ylim(-len(shown) + 0.45, 0.95)
+        axes.set_xlim(-0.01, 1.01)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel("probability of the predicted class")
+        headers = ("rows", "confidence", "utility")
+        for position, header in zip(_COLUMN_POSITIONS, headers, strict=True):
+            _write_beside(axes, 0.72, position, header, NOTE)
+        if len(shown) < len(self.n):
+            not_drawn = f"{len(self.n) - len(shown)} smaller leaves are not drawn"
+            axes.set_xlabel(f"{axes.get_xlabel()}   ({not_drawn})")
+
+    def _draw_leaf(self, axes: "Axes", y: float, leaf: int, area: float) -> None:
+        is_weak = bool(self.flagged[leaf])
+        colour = RED if is_weak else BLUE
+        axes.annotate(
+            self.label(leaf),
+            (0, y + 0.42),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=8.5,
+            color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+            zorder=5,
+        )
+        axes.plot([self.low[leaf], self.high[leaf]], [y, y], color=colour, linewidth=2.2)
+        axes.scatter(
+            [self.probability[leaf]],
+            [y],
+            s=area,
+            color="white" if is_weak else colour,
+            edgecolor=colour,
+            zorder=3,
+            linewidth=1.8,
+            clip_on=False,
+        )
+        if self.stated is not None:
+            x = float(self.stated[leaf])
+            axes.plot([x, x], [y - 0.2, y + 0.2], color=INK, linewidth=2.4, zorder=4)
+        values = (
+            f"{self.n[leaf]:,.0f}",
+            percent(self.confidence[leaf]),
+            percent(self.utility[leaf]),
+        )
+        for position, value in zip(_COLUMN_POSITIONS, values, strict=True):
+            _write_beside(axes, y, position, value, colour if is_weak else INK)
+
+
+def _write_beside(axes: "Axes", y: float, points: float, text: str, colour: str) -> None:
+    """Write text to the right of the axes, ending at a distance in points."""
+    axes.annotate(
+        text,
+        (1, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(points, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=9,
+        color=colour,
+        annotation_clip=False,
+    )

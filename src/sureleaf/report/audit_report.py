@@ -1,0 +1,333 @@
+"""An audit as a document (docs/audit.md), and its page."""
+
+import math
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from sureleaf.auditing import Audit
+from sureleaf.files.atomic_write import atomic_write
+from sureleaf.formatting import count_of, interval, level_percent, percent, points
+from sureleaf.model.column_table import end_of
+from sureleaf.report.document import package_versions
+from sureleaf.report.request import Origin
+from sureleaf.report.sections.answer import wanted_text
+from sureleaf.report.sections.tree import WantedLevels
+
+__all__ = ["audit_document", "write_audit"]
+
+
+def audit_document(
+    audit: Audit, origin: Origin, *, model_file: str | None = None
+) -> dict[str, Any]:
+    """Return everything about an audit, as docs/audit.md describes it.
+
+    Parameters
+    ----------
+    audit : Audit
+    origin : Origin
+        Where the rows come from.
+    model_file : str, optional
+        Name of the file that the model was loaded from.
+
+    Returns
+    -------
+    dict
+        ``audit.to_dict()`` with the answer, the data, the confusion matrix and the methods.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sureleaf import audit
+    >>> model = DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> result = audit(model, [[i / 10] for i in range(50)], ["no"] * 25 + ["yes"] * 25)
+    >>> document = audit_document(result, Origin("ill"))
+    >>> document["schema"], document["confusion"]
+    ('sureleaf-audit/1', [[25.0, 0.0], [1.0, 24.0]])
+    >>> print(document["answer"]["headline"])
+    This DecisionTreeClassifier predicts “ill” correctly for 98.0 % of 50 unseen rows (95 % interval
+    89.5 to 99.6).
+    """
+    document = audit.to_dict()
+    document["made"] = package_versions(origin)
+    document["data"] = _data(audit, origin, model_file)
+    document["confusion"] = _confusion(audit)
+    document["notes"] = audit.notes()
+    document["methods"] = _methods_section(audit, origin)
+    document["answer"] = _answer_section(document)
+    return document
+
+
+def write_audit(document: dict[str, Any], path: str | PathLike[str]) -> None:
+    """Write the page of an audit's document, whole or not at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf import audit
+    >>> model = GaussianNB().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> page = pathlib.Path(tempfile.mkdtemp()) / "audit.html"
+    >>> write_audit(audit_document(audit(model, [[1], [3]], ["no", "yes"]), Origin("ill")), page)
+    >>> "GaussianNB" in page.read_text(encoding="utf-8")
+    True
+    """
+    from sureleaf.report.html import render_audit
+
+    page = render_audit(document)
+    with atomic_write(path) as file:
+        file.write(page.encode())
+
+
+def _data(audit: Audit, origin: Origin, model_file: str | None) -> dict[str, Any]:
+    counts = audit.bins.counts.sum(axis=0)
+    return {
+        "source": origin.source,
+        "target": origin.target,
+        "title": origin.title,
+        "model_file": model_file,
+        "rows": audit.n_rows,
+        "rows_left_out": origin.rows_left_out,
+        "columns_left_out": list(origin.columns_left_out),
+        "classes": [
+            {"label": str(label), "count": float(count), "share": float(count / counts.sum())}
+            for label, count in zip(audit.classes.tolist(), counts, strict=True)
+        ],
+    }
+
+
+def _confusion(audit: Audit) -> list[list[float]]:
+    """Count actual classes by predicted ones: every bin has one prediction."""
+    place = {label: code for code, label in enumerate(audit.classes.tolist())}
+    table = np.zeros((len(place), len(place)))
+    for prediction, counts in zip(audit.bins.prediction.tolist(), audit.bins.counts, strict=True):
+        table[:, place[prediction]] += counts
+    rows: list[list[float]] = table.tolist()
+    return rows
+
+
+# The answer in sentences, each with the section that shows the details.
+
+MAX_NAMED = 3
+MAX_RULE_LENGTH = 140
+
+
+def _answer_section(document: dict[str, Any]) -> dict[str, Any]:
+    """Write the answer from the other parts of the document."""
+    baseline = max(one["share"] for one in document["data"]["classes"])
+    sentences = [
+        ("accuracy", *_accuracy(document, baseline), "data"),
+        ("claims", *_claims(document)),
+    ]
+    sentences.append(("groups", *_groups(document)))
+    if document["trees"] is not None:
+        sentences.append(("trees", *_trees(document), "trees"))
+    if document["rows"] == "training":
+        text = (
+            "The model was trained on these rows, so every figure here is too good. Audit it with "
+            "rows that it was not trained on."
+        )
+        # Results on training rows are no good news.
+        sentences = [
+            (topic, "plain" if tone == "good" else tone, words, see)
+            for topic, tone, words, see in sentences
+        ]
+        sentences.insert(0, ("training", "bad", text, "data"))
+    return {
+        "headline": _headline(document),
+        "accuracy": document["accuracy"],
+        "baseline": baseline,
+        "sentences": [
+            {"topic": topic, "tone": tone, "text": text, "see": see}
+            for topic, tone, text, see in sentences
+        ],
+    }
+
+
+def _headline(document: dict[str, Any]) -> str:
+    accuracy, kind = document["accuracy"], document["rows"]
+    return (
+        f"This {document['model']} predicts \u201c{document['data']['target']}\u201d correctly for "
+        f"{percent(accuracy['value'])} of {count_of(document['n_rows'], f'{kind} row')} "
+        f"({level_percent(accuracy['level'])} interval "
+        f"{interval(accuracy['low'], accuracy['high'])})."
+    )
+
+
+def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
+    accuracy = document["accuracy"]
+    label = max(document["data"]["classes"], key=lambda one: one["share"])["label"]
+    text = (
+        f"The baseline, always predicting {label}, is correct for {percent(baseline)} of the rows"
+    )
+    if accuracy["low"] > baseline:
+        return "good", f"{text}: the model is better than the baseline."
+    if accuracy["high"] < baseline:
+        return "bad", f"{text}: the model is worse than the baseline."
+    return "bad", f"{text}: these rows do not show that the model is better than the baseline."
+
+
+def _claims(document: dict[str, Any]) -> tuple[str, str, str]:
+    accuracy, stated = document["accuracy"], document["stated"]
+    text = (
+        f"The mean probability of its predicted classes is {percent(stated)}; "
+        f"{percent(accuracy['value'])} of the predictions are correct."
+    )
+    gap = f"by {points(abs(stated - accuracy['value']))} percentage points"
+    if stated > accuracy["high"]:
+        tone, text = "bad", f"{text} The model is overconfident, {gap}."
+    elif stated < accuracy["low"]:
+        tone, text = "warn", f"{text} The model is underconfident, {gap}."
+    else:
+        tone, text = "good", f"{text} The difference is within chance."
+    groups, _ = _table(document)
+    held = [one for one in groups if one["n"] > 0]
+    outside = sum(not one["agrees"] for one in held)
+    if outside > max(1.0, (1 - document["level"]) * len(held)):
+        tone = "warn" if tone == "good" else tone
+    return tone, f"{text} {document['notes'][-1]}" if held else text, "bins"
+
+
+def _table(document: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
+    """Return the leaves of a tree, or else the bins, and whether these are leaves."""
+    is_tree = document["leaves"] is not None and document["trees"] is None
+    return (document["leaves"] if is_tree else document["bins"]), is_tree
+
+
+def _groups(document: dict[str, Any]) -> tuple[str, str, str]:
+    groups, is_tree = _table(document)
+    one, many, see = ("leaf", "leaves", "leaves") if is_tree else ("bin", "bins", "bins")
+    weak = [group for group in groups if group["flagged"]]
+    if not weak:
+        subject = (
+            f"The only {one} reaches" if len(groups) == 1 else f"All {len(groups):,} {many} reach"
+        )
+        return "good", f"{subject} the wanted level: {_why(document, reached=True)}.", see
+    total = sum(group["n"] for group in groups)
+    share = sum(group["n"] for group in weak) / total if total else 0.0
+    empty = sum(group["n"] <= 0 for group in weak)
+    of = f"the only {one}" if len(groups) == 1 else f"{len(weak):,} of the {len(groups):,} {many}"
+    text = f"Do not rely on {of} ({percent(share, 0)} of the rows): {_why(document, reached=False)}"
+    text += (
+        f", or it has none of these rows ({empty:,} {many if empty > 1 else one})."
+        if empty
+        else "."
+    )
+    filled = sorted((group for group in weak if group["n"] > 0), key=lambda group: -group["n"])
+    if filled and len(groups) > 1:
+        named = [_named(group) for group in filled[:MAX_NAMED]]
+        start = "The largest ones: " if len(weak) > len(named) else ""
+        joined = "; ".join(named)
+        text += f" {start}{joined if start else joined[0].upper() + joined[1:]}."
+    return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text, see
+
+
+def _why(document: dict[str, Any], *, reached: bool) -> str:
+    return wanted_text(WantedLevels(**document["wanted"]), reached=reached)
+
+
+def _named(group: dict[str, Any]) -> str:
+    confidence = math.floor(100 * group["confidence"])  # never the 95 % that it falls short of
+    name = f"rows with a predicted probability of {percent(group['stated'], 0)}"
+    if "leaf" in group:
+        name = f"leaf {group['leaf']}, {end_of(str(group['rule']), MAX_RULE_LENGTH)}"
+    return (
+        f"{name}: {group['prediction']} ({count_of(group['n'], 'row')}, confidence "
+        f"{f'{confidence} %' if confidence else 'below 1 %'})"
+    )
+
+
+def _trees(document: dict[str, Any]) -> tuple[str, str]:
+    trees = document["trees"]
+    right = [tree["utility"] for tree in trees]
+    n_leaves = sum(tree["leaves"] for tree in trees)
+    weak = sum(tree["flagged"] for tree in trees) / n_leaves
+    return "plain", (
+        f"Each of its {len(trees):,} trees alone predicts {percent(sum(right) / len(right))} of "
+        f"the rows correctly on average ({interval(min(right), max(right))}). {percent(weak, 0)} "
+        f"of their {n_leaves:,} leaves are flagged; what counts is the vote of all trees."
+    )
+
+
+# What each number of an audit means and assumes.
+
+
+def _methods_section(audit: Audit, origin: Origin) -> dict[str, Any]:
+    """Describe the methods."""
+    definitions = [
+        _one(
+            "accuracy",
+            "Share of the rows that are predicted correctly, with Wilson's interval. It is about "
+            "this very model, not about the way it was trained.",
+            "rows are independent, and future rows come from the same population",
+            "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical "
+            "inference. JASA 22, 209-212.",
+        ),
+        _one(
+            "bins",
+            "The rows of each predicted class are divided into bins of equal size by their "
+            "predicted probability; rows with the same probability stay together.",
+            "in a bin with several predicted probabilities their mean is compared, which makes the "
+            "bounds a little too wide, never too narrow",
+            "see docs/audit.md",
+        ),
+    ]
+    definitions += _of_training_rows() if audit.rows == "training" else _of_unseen_rows(audit)
+    return {
+        "definitions": definitions,
+        "repeat": origin.command or f"sureleaf.audit(model, X, y, rows={audit.rows!r})",
+    }
+
+
+def _of_training_rows() -> list[dict[str, str]]:
+    return [
+        _one(
+            "levels from training rows",
+            "Probability, confidence and utility follow from these counts by the theory, as if the "
+            "leaves had been chosen before the rows were seen. The model was trained on these "
+            "labels, so all three are too high.",
+            "the leaves were not chosen by these rows; here they were",
+            "Zhang, Z. et al. (2024); see docs/levels.md.",
+        )
+    ]
+
+
+def _of_unseen_rows(audit: Audit) -> list[dict[str, str]]:
+    return [
+        _one(
+            "probability and interval",
+            "Share of the predicted class among the rows, with the Clopper-Pearson interval. It "
+            f"contains the true probability in at least {level_percent(audit.level)} of all "
+            "audits. The prediction of the model agrees if it lies in the interval.",
+            "rows of a leaf or bin are independent draws with one probability",
+            "Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits. "
+            "Biometrika 26, 404-413.",
+        ),
+        _one(
+            "confidence",
+            "Probability, given these counts, that the predicted class is the most probable class "
+            "in the leaf or bin. Below 50 % the rows favour another class.",
+            "Jeffreys' prior: half a row of each class before any row is counted",
+            "see docs/audit.md",
+        ),
+        _one(
+            "utility",
+            "Probability that the next row in the leaf or bin is predicted correctly. Leaves and "
+            "bins with few rows are shrunk towards the overall accuracy, with the strength that "
+            "maximizes the likelihood. The mean utility, weighted by rows, is the accuracy.",
+            "accuracies of leaves or bins have a beta distribution",
+            "see docs/audit.md",
+        ),
+        _one(
+            "rows needed",
+            "Rows in the leaf or bin, in total, until the wanted confidence is reached; never if "
+            "another class is as frequent or the utility is too low: more rows do not change that.",
+            "class proportions stay the same",
+            "see docs/audit.md",
+        ),
+    ]
+
+
+def _one(name: str, text: str, assumes: str, reference: str) -> dict[str, str]:
+    return {"name": name, "text": text, "assumes": assumes, "reference": reference}

@@ -1,0 +1,159 @@
+"""What follows from the types of the document: plain values, a JSON schema, tables of fields.
+
+The types are frozen dataclasses whose docstrings describe every field under "Attributes". A field
+whose name is a Python keyword has an underscore at its end, which JSON does not have.
+"""
+
+import math
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from inspect import cleandoc
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+__all__ = [
+    "READABLE_SCHEMAS",
+    "REPORT_SCHEMA",
+    "ReportSchema",
+    "field_tables",
+    "plain_values",
+    "schema_of",
+]
+
+ReportSchema = Literal["sureleaf-report/2"]
+REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/2"
+"""The version of the document; it changes if a key is renamed, removed or gets a new meaning."""
+READABLE_SCHEMAS: Final = ("sureleaf-report/1", REPORT_SCHEMA)
+"""Versions of which two reports can be compared."""
+
+_JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+_WORDS = {str: "text", bool: "true or false", int: "integer", float: "number", type(None): "null"}
+
+
+def plain_values(value: Any) -> Any:
+    """Return a value of the document as JSON has it: dicts, lists, text, numbers and None."""
+    if is_dataclass(value):
+        return {_key(one.name): plain_values(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain_values(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_values(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"a number of the document must be finite; got {value}. Use None.")
+    return value
+
+
+def schema_of(root: type, title: str) -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of a document whose type is a dataclass."""
+    definitions = {record.__name__: _object_schema(record) for record in _records(root)}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        **definitions.pop(root.__name__),
+        "$defs": definitions,
+    }
+
+
+def field_tables(root: type) -> str:
+    """Return a table in Markdown for each type: field, type and meaning."""
+    parts = []
+    for record in _records(root):
+        described = _descriptions(record)
+        lines = [
+            f"| `{_key(name)}` | {_type_text(kind)} | {described[name]} |"
+            for name, kind in _hints(record).items()
+        ]
+        table = "\n".join(["| field | type | meaning |", "|---|---|---|", *lines])
+        parts.append(f"### {record.__name__}\n\n{_summary(record)}\n\n{table}\n")
+    return "\n".join(parts)
+
+
+def _key(name: str) -> str:
+    return name.rstrip("_")
+
+
+@cache
+def _hints(record: type) -> dict[str, Any]:
+    hints = get_type_hints(record)
+    return {one.name: hints[one.name] for one in fields(record)}
+
+
+def _records(root: type) -> list[type]:
+    """Return the root and every dataclass below it, in the order in which they are met."""
+    found = [root]
+    for kind in _hints(root).values():
+        for record in _dataclasses_in(kind):
+            found += [one for one in _records(record) if one not in found]
+    return found
+
+
+def _dataclasses_in(kind: Any) -> Iterator[type]:
+    if is_dataclass(kind) and isinstance(kind, type):
+        yield kind
+    for part in get_args(kind):
+        yield from _dataclasses_in(part)
+
+
+def _summary(record: type) -> str:
+    return cleandoc(record.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _descriptions(record: type) -> dict[str, str]:
+    """Read the descriptions of the fields from the docstrings of a type and its bases."""
+    described: dict[str, str] = {}
+    for base in reversed([one for one in record.__mro__ if is_dataclass(one)]):
+        _, _, text = cleandoc(base.__doc__ or "").partition("Attributes\n----------\n")
+        names: list[str] = []
+        for line in text.split("\n"):
+            if line.startswith("    "):
+                for name in names:
+                    described[name] = f"{described.get(name, '')} {line.strip()}".strip()
+            elif line:
+                names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+                described |= dict.fromkeys(names, "")
+    return described
+
+
+def _object_schema(record: type) -> dict[str, Any]:
+    described = _descriptions(record)
+    return {
+        "type": "object",
+        "description": _summary(record),
+        "properties": {
+            _key(name): _type_schema(kind) | {"description": described[name]}
+            for name, kind in _hints(record).items()
+        },
+        "required": [_key(name) for name in _hints(record)],
+        "additionalProperties": False,
+    }
+
+
+def _type_schema(kind: Any) -> dict[str, Any]:
+    origin, parts = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and isinstance(kind, type):
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [_type_schema(part) for part in parts]}
+    if origin is Literal:
+        return {"enum": list(parts)}
+    if origin in (list, tuple):
+        return {"type": "array", "items": _type_schema(parts[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _type_schema(parts[1])}
+    return {"type": _JSON_TYPES[kind]}
+
+
+def _type_text(kind: Any) -> str:
+    origin, parts = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and isinstance(kind, type):
+        return f"[{kind.__name__}](#{kind.__name__.lower()})"
+    if origin in (Union, types.UnionType):
+        return " or ".join(_type_text(part) for part in parts)
+    if origin is Literal:
+        return " or ".join(f'`"{part}"`' for part in parts)
+    if origin in (list, tuple):
+        return f"list of {_type_text(parts[0])}"
+    if origin is dict:
+        return f"object of {_type_text(parts[1])}"
+    return _WORDS[kind]

@@ -1,0 +1,79 @@
+"""Estimates as the report's document holds them: what does not exist is null, never NaN."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation import Estimate, Evaluation, Measure
+
+__all__ = ["IntervalEstimate", "estimate_measure", "finite", "finite_list", "interval_estimate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalEstimate:
+    """A value with its interval.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+    low, high
+        Ends of the interval; null if there is no valid interval.
+    level
+        Level of the interval, such as 0.95.
+    method
+        How the interval was computed.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+
+
+def finite(value: Any) -> float | None:
+    """Return a number as a float, or None if it is not finite."""
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def finite_list(values: Any) -> list[float | None]:
+    """Return numbers as floats, None for those that are not finite."""
+    return [finite(value) for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def interval_estimate(estimate: Estimate) -> IntervalEstimate | None:
+    """Return an estimate for the document; None if the value itself is not finite."""
+    if not math.isfinite(estimate.value):
+        return None
+    return IntervalEstimate(
+        value=estimate.value,
+        low=finite(estimate.low),
+        high=finite(estimate.high),
+        level=estimate.level,
+        method=estimate.method,
+    )
+
+
+def estimate_measure(
+    evaluation: Evaluation, measure: str | Measure, *, level: float
+) -> IntervalEstimate | None:
+    """Estimate a measure with its interval over folds; None if the measure is not defined.
+
+    If all folds agree, the interval over folds has no width. Then the interval over rows is used,
+    and if that has no width either, the estimate has no interval.
+    """
+    try:
+        estimate = evaluation.estimate(measure, level=level)
+        if estimate.low == estimate.high and evaluation.find(measure).counted:
+            estimate = evaluation.estimate(measure, level=level, of="model")
+    except InvalidArgumentError:
+        return None
+    if estimate.low == estimate.high:
+        method = f"{estimate.method}; all folds agree, so there is no valid interval"
+        estimate = replace(estimate, low=math.nan, high=math.nan, method=method)
+    return interval_estimate(estimate)

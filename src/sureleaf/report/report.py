@@ -1,0 +1,240 @@
+"""make_report: a table and its labels in, a report out."""
+
+import json
+import time
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sureleaf.arguments import check_weights
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.labelled_table import find_classes, positive_class
+from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.files.atomic_write import atomic_write
+from sureleaf.report.document import (
+    Provenance,
+    ReportDocument,
+    build_document,
+    package_versions,
+)
+from sureleaf.report.document_schema import plain_values
+from sureleaf.report.request import Budget, Origin, Progress, ReportRequest
+from sureleaf.report.results import compute_results
+
+__all__ = ["Report", "make_report"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """A report: every number and sentence, and how to write them to files.
+
+    Attributes
+    ----------
+    document : ReportDocument
+        As docs/report-json.md describes it.
+
+    Examples
+    --------
+    >>> from sureleaf.report import Budget, make_report
+    >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
+    >>> report = make_report(rows, labels, budget=Budget(3, 1, 3, 2, 10))
+    >>> report.document.tree.n_leaves, report.to_dict()["schema"]
+    (2, 'sureleaf-report/2')
+    """
+
+    document: ReportDocument
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document as dicts, lists, text, numbers and None."""
+        values: dict[str, Any] = plain_values(self.document)
+        return values
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Write the document as JSON; an older file is replaced only when all is written."""
+        text = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
+        with atomic_write(path) as file:
+            file.write(f"{text}\n".encode())
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write the page: one file that needs nothing else, whole or not at all."""
+        from sureleaf.report.html import render_page
+
+        page = render_page(self.to_dict())
+        with atomic_write(path) as file:
+            file.write(page.encode())
+
+    @property
+    def sentences(self) -> list[str]:
+        """The answer: the headline and its sentences."""
+        answer = self.document.answer
+        return [answer.headline, *(one.text for one in answer.sentences)]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def __repr__(self) -> str:
+        return f"Report({self.document.answer.headline})"
+
+    def _repr_html_(self) -> str:
+        from sureleaf.report.html import fragment
+
+        return fragment(self.to_dict())
+
+
+def make_report(  # noqa: PLR0913 - one task, named options
+    X: Any,
+    y: ArrayLike,
+    *,
+    target: str | None = None,
+    positive: object = None,
+    cost: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    confidence: float | None = 0.95,
+    utility: float | None = None,
+    margin: float | None = None,
+    seed: int = 0,
+    title: str | None = None,
+    origin: Origin | None = None,
+    budget: Budget | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Grow a tree and report how far it can be trusted.
+
+    Parameters
+    ----------
+    X : table
+        As for `TreeClassifier.fit`.
+    y : array-like of labels
+        At least two classes.
+    target : str, optional
+        Name of what is predicted; by default the name of y, if it has one.
+    positive : label, optional
+        The class that recall, ROC and calibration are about; by default the rarest.
+    cost : array-like of shape (m, m), optional
+        ``cost[actual][predicted]``, classes sorted; by default every error costs 1.
+    groups : array-like, optional
+        Rows of a group stay together in every fold.
+    sample_weight : array-like, optional
+        Importance weights. They are scaled to a mean of 1; unequal weights count as fewer rows,
+        in leaves and in intervals.
+    level : float
+        Level of all intervals.
+    confidence, utility : float or None
+        Leaves below these levels are flagged.
+    margin : float, optional
+        Differences in accuracy up to this size do not count; by default a tenth of the error of
+        always predicting the most frequent class, at most 0.01.
+    seed : int
+        The same seed gives the same numbers.
+    title : str, optional
+    origin : Origin, optional
+        Where the rows come from; overrides target and title.
+    budget : Budget, optional
+        Folds, repeats and bootstrap samples; by default chosen by the number of rows.
+    n_jobs : int, optional
+        Number of threads.
+    progress : callable, optional
+        Receives the stage that begins and the share of the work that is done.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are fewer than two classes, or too few rows.
+
+    Examples
+    --------
+    >>> from sureleaf.report import Budget, make_report
+    >>> rows, labels = [[i, i % 7] for i in range(60)], ["low"] * 30 + ["high"] * 30
+    >>> report = make_report(rows, labels, target="height", budget=Budget(5, 1, 5, 3, 20))
+    >>> print(report.sentences[0])
+    This tree is expected to predict “height” correctly for 98.3 % of unseen rows (95 % interval
+    91.1 to 99.7).
+    """
+    start = time.perf_counter()
+    if origin is None:
+        name = getattr(y, "name", None) if target is None else target
+        origin = Origin(name if isinstance(name, str) and name else "target", title=title)
+    labels = _check_labels(y)
+    if cost is not None:
+        _check_cost(cost, len(set(labels.tolist())))
+    if positive is not None:
+        positive_class(positive, find_classes(None, labels))
+    weights = _scaled(sample_weight, len(labels))
+    margin = _default_margin(labels, weights) if margin is None else margin
+    if not 0 <= margin < 1:
+        raise InvalidArgumentError(
+            f"margin must be at least 0 and below 1; got {margin!r}. 0.01 is one percentage point."
+        )
+    request = ReportRequest(
+        X if hasattr(X, "shape") or hasattr(X, "__array__") else np.array(X, dtype=object),
+        labels,
+        origin=origin,
+        groups=groups,
+        weights=weights,
+        positive=positive,
+        cost=cost,
+        level=level,
+        confidence=confidence,
+        utility=utility,
+        margin=margin,
+        seed=seed,
+        n_jobs=n_jobs,
+        budget=budget,
+    )
+    results = compute_results(request, progress)
+    provenance = Provenance(
+        **package_versions(origin), seed=seed, command=request.command, seconds=0.0
+    )
+    document = build_document(results, provenance)
+    provenance = replace(provenance, seconds=time.perf_counter() - start)
+    if progress is not None:
+        progress("Done", 1.0)
+    return Report(replace(document, provenance=provenance))
+
+
+def _check_labels(y: ArrayLike) -> Any:
+    labels = np.asarray(y)
+    classes = sorted({str(label) for label in labels.tolist()}) if labels.ndim == 1 else []
+    if labels.ndim != 1 or len(classes) < 2:
+        got = f"an array of shape {labels.shape}" if labels.ndim != 1 else str(classes)
+        raise InvalidArgumentError(
+            f"y must have one label per row and at least two classes; got {got}. With one class "
+            "there is nothing to predict."
+        )
+    return labels
+
+
+def _check_cost(cost: ArrayLike, n_classes: int) -> None:
+    """Check the costs before the models are fitted, which may take hours."""
+    matrix = check_cost(cost, n_classes)
+    if matrix.shape != (n_classes, n_classes):
+        raise InvalidArgumentError(
+            f"cost must have one row and one column per class, shape ({n_classes}, {n_classes}); "
+            f"got shape {matrix.shape}."
+        )
+
+
+def _scaled(sample_weight: ArrayLike | None, n_rows: int) -> Any:
+    """Scale weights to a mean of 1 over rows with a positive weight, so that counts are rows."""
+    weights = check_weights(sample_weight, n_rows)
+    if weights is None:
+        return None
+    weights = weights / weights.max()  # so that no sum overflows
+    return weights * (np.count_nonzero(weights) / weights.sum())
+
+
+def _default_margin(labels: Any, weights: Any) -> float:
+    """Return the default margin: with rare classes, 0.01 may be all that there is to gain."""
+    _, codes = np.unique(labels, return_inverse=True)
+    counts = np.bincount(codes, weights)
+    return float(min(0.01, 0.1 * (1 - counts.max() / counts.sum())))

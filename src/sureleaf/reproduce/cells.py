@@ -1,0 +1,424 @@
+"""Compare the figures that a document prints with the same figures recomputed.
+
+A printed figure gets one of three verdicts.
+
+- It *agrees* when the document's own definition gives it: the computed value rounds to it. For a
+  figure that the document simulated, the computed value may be `STANDARD_ERRORS` standard errors
+  and one unit of the last decimal away.
+- It comes from an *other computation* when another formula gives it, or the same formula
+  truncated instead of rounded.
+- Otherwise it is a *misprint*.
+
+Every recomputed value also has a `Basis`. It is computed either by a function of this library,
+and then the comparison tests the library, or by arithmetic that repeats the document, and then
+the comparison tests the document only. The two groups are counted separately.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError
+
+__all__ = [
+    "STANDARD_ERRORS",
+    "Basis",
+    "Cell",
+    "CellRecord",
+    "Computed",
+    "Part",
+    "PartRecord",
+    "Reproduction",
+    "ReproductionRecord",
+    "Verdict",
+    "by_arithmetic",
+    "by_library",
+    "check_cell",
+]
+
+STANDARD_ERRORS = 4.0
+"""Allowed deviation of a simulated figure; by chance it is exceeded in one of 16,000 cells."""
+
+TRUNCATED = "truncated instead of rounded"
+
+# Computed values are exact to about 1e-9. A value halfway between two decimals may therefore be
+# rounded either way.
+_TOLERANCE = 1e-9
+
+
+class Verdict(StrEnum):
+    """How a printed figure compares with the recomputed one."""
+
+    AGREES = "agrees"
+    OTHER = "other computation"
+    MISPRINT = "misprint"
+
+
+class Basis(StrEnum):
+    """Who computed a value: a function of this library, or arithmetic that repeats the document."""
+
+    LIBRARY = "library"
+    ARITHMETIC = "arithmetic"
+
+
+Counts = dict[Verdict, int]
+Scalar = float | NDArray[np.float64]
+"""A number, or an array that holds one: functions of arrays may return either."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A recomputed value.
+
+    Parameters
+    ----------
+    value : float
+        The exact value.
+    basis : Basis
+        Who computed it.
+    standard_error : float, optional
+        Exact standard error of the document's simulation, if the printed figure was simulated.
+
+    Examples
+    --------
+    >>> value = by_library(0.5467)
+    >>> value.explains(0.55, decimals=2), value.explains(0.54, decimals=2)
+    (True, False)
+    """
+
+    value: float
+    basis: Basis
+    standard_error: float | None = None
+
+    def explains(self, printed: float, decimals: int) -> bool:
+        """Return whether the printed figure follows from this value."""
+        unit = 10.0**-decimals
+        if self.standard_error is None:
+            margin = unit / 2
+        else:
+            margin = STANDARD_ERRORS * self.standard_error + unit
+        return abs(printed - self.value) <= margin + _TOLERANCE
+
+    def explains_truncated(self, printed: float, decimals: int) -> bool:
+        """Return whether the printed figure is this value truncated instead of rounded."""
+        if self.standard_error is not None:
+            return False
+        unit = 10.0**-decimals
+        return abs(printed - math.floor(self.value / unit + _TOLERANCE) * unit) <= _TOLERANCE
+
+
+def by_library(value: Scalar, standard_error: float | None = None) -> Computed:
+    """Mark a value as the result of a function of this library."""
+    return Computed(float(value), Basis.LIBRARY, standard_error)
+
+
+def by_arithmetic(value: Scalar, standard_error: float | None = None) -> Computed:
+    """Mark a value as the result of arithmetic that repeats the document."""
+    return Computed(float(value), Basis.ARITHMETIC, standard_error)
+
+
+class CellRecord(TypedDict):
+    """A cell in JSON."""
+
+    row: str
+    column: str
+    printed: float
+    decimals: int
+    defined: float
+    other: float | None
+    standard_error: float | None
+    basis: str
+    verdict: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One printed figure beside its recomputed value.
+
+    Parameters
+    ----------
+    row, column : str
+        Its position in the table.
+    printed : float
+        The figure as printed.
+    decimals : int
+        Number of printed decimals; -1 means rounded to tens.
+    defined : Computed
+        The value that the document's own definition gives.
+    other : Computed or None
+        The value of the other computation, if there is one.
+    verdict : Verdict
+        How the figure compares.
+    note : str
+        An explanation, if one is known.
+
+    Examples
+    --------
+    >>> check_cell("n = 9", ".60", 0.54, 2, by_library(0.5467))
+    Cell(n = 9, .60: printed .54, defined .55, other computation, truncated instead of rounded)
+    """
+
+    row: str
+    column: str
+    printed: float
+    decimals: int
+    defined: Computed
+    other: Computed | None
+    verdict: Verdict
+    note: str = ""
+
+    @property
+    def basis(self) -> Basis:
+        """Who computed the value that the figure is compared with first."""
+        return self.defined.basis
+
+    def format(self, value: float) -> str:
+        """Format a value with the decimals of this cell and without a leading zero."""
+        decimals = max(0, self.decimals)
+        text = f"{round(value, self.decimals) + 0.0:.{decimals}f}"  # + 0.0 turns -0 into 0
+        return text.replace("0.", ".", 1) if abs(value) < 1 and self.decimals else text
+
+    def expected(self) -> Computed:
+        """Return the value that the document should have printed, by its own computation."""
+        return self.defined if self.other is None else self.other
+
+    def to_dict(self) -> CellRecord:
+        """Return the cell as plain values for JSON."""
+        return {
+            "row": self.row,
+            "column": self.column,
+            "printed": self.printed,
+            "decimals": self.decimals,
+            "defined": self.defined.value,
+            "other": None if self.other is None else self.other.value,
+            "standard_error": self.defined.standard_error,
+            "basis": str(self.basis),
+            "verdict": str(self.verdict),
+            "note": self.note,
+        }
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{self.row}, {self.column}: printed {self.format(self.printed)}",
+            f"defined {self.format(self.defined.value)}",
+            str(self.verdict),
+        ]
+        return f"Cell({', '.join([*parts, self.note] if self.note else parts)})"
+
+
+def check_cell(
+    row: str,
+    column: str,
+    printed: float,
+    decimals: int,
+    defined: Computed,
+    other: Computed | None = None,
+    *,
+    note: str = "",
+) -> Cell:
+    """Compare a printed figure with its recomputed values.
+
+    Parameters
+    ----------
+    row, column, printed, decimals, defined, other
+        As in `Cell`.
+    note : str
+        An explanation that is kept only if the figure does not agree.
+
+    Examples
+    --------
+    >>> check_cell("n = 5", "(.6, .6)", 0.5358, 4, by_library(0.6063), by_arithmetic(0.5358))
+    Cell(n = 5, (.6, .6): printed .5358, defined .6063, other computation)
+    """
+    cell = Cell(row, column, printed, decimals, defined, other, Verdict.AGREES)
+    if defined.explains(printed, decimals):
+        return cell
+    if other is not None and other.explains(printed, decimals):
+        return replace(cell, verdict=Verdict.OTHER, note=note)
+    candidates = (defined,) if other is None else (defined, other)
+    if any(computed.explains_truncated(printed, decimals) for computed in candidates):
+        return replace(cell, verdict=Verdict.OTHER, note=TRUNCATED)
+    return replace(cell, verdict=Verdict.MISPRINT, note=note)
+
+
+def _count(cells: Iterable[Cell], basis: Basis | None = None) -> Counts:
+    verdicts = [cell.verdict for cell in cells if basis in (None, cell.basis)]
+    return {verdict: verdicts.count(verdict) for verdict in Verdict}
+
+
+def _counts_text(counts: Counts) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+
+
+def _counts_record(counts: Counts) -> dict[str, int]:
+    return {str(verdict): count for verdict, count in counts.items()}
+
+
+class PartRecord(TypedDict):
+    """A part in JSON; `counts_by_basis` maps a basis to its counts by verdict."""
+
+    name: str
+    title: str
+    definition: str
+    other_computation: str
+    counts: dict[str, int]
+    counts_by_basis: dict[str, dict[str, int]]
+    cells: list[CellRecord]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table, example or passage of a document, compared cell by cell.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"table 3"``.
+    title : str
+        What its figures are.
+    definition : str
+        How the document defines them.
+    other_computation : str
+        How the document seems to have computed them instead; empty if there is no other way.
+    cells : tuple of Cell
+        Row by row; empty for a part without figures to recompute.
+
+    Examples
+    --------
+    >>> cell = check_cell("n = 1", ".60", 0.60, 2, by_library(0.6))
+    >>> Part("table 1", "confidence", "(5)", "", (cell,))
+    Part('table 1': 1 cells, 1 agrees, 0 other computation, 0 misprint)
+    """
+
+    name: str
+    title: str
+    definition: str
+    other_computation: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def counts(self) -> Counts:
+        """Number of cells by verdict."""
+        return _count(self.cells)
+
+    def counts_of(self, basis: Basis) -> Counts:
+        """Return the number of cells with this basis, by verdict."""
+        return _count(self.cells, basis)
+
+    def of(self, verdict: Verdict) -> list[Cell]:
+        """Return the cells with this verdict."""
+        return [cell for cell in self.cells if cell.verdict is verdict]
+
+    def with_exchanges_noted(self) -> "Part":
+        """Return the part with a note on each misprint that fits the position of another one."""
+        misprints = self.of(Verdict.MISPRINT)
+
+        def noted(cell: Cell) -> Cell:
+            for candidate in misprints:
+                fits = candidate.expected().explains(cell.printed, cell.decimals)
+                if cell in misprints and candidate is not cell and fits:
+                    return replace(cell, note=f"fits {candidate.row}, {candidate.column}")
+            return cell
+
+        return replace(self, cells=tuple(noted(cell) for cell in self.cells))
+
+    def to_dict(self) -> PartRecord:
+        """Return the part as plain values for JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "definition": self.definition,
+            "other_computation": self.other_computation,
+            "counts": _counts_record(self.counts),
+            "counts_by_basis": {str(b): _counts_record(self.counts_of(b)) for b in Basis},
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
+
+    def __repr__(self) -> str:
+        return f"Part({self.name!r}: {len(self.cells)} cells, {_counts_text(self.counts)})"
+
+
+class ReproductionRecord(TypedDict):
+    """A recomputed document in JSON."""
+
+    document: str
+    source: str
+    counts: dict[str, int]
+    counts_by_basis: dict[str, dict[str, int]]
+    parts: list[PartRecord]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A recomputed document.
+
+    Parameters
+    ----------
+    document, source : str
+        Its short name and its full citation.
+    parts : tuple of Part
+        In the order of the document.
+
+    Examples
+    --------
+    >>> cells = (
+    ...     check_cell("n = 1", ".60", 0.60, 2, by_library(0.6)),
+    ...     check_cell("n = 1", "rows", 1, 0, by_arithmetic(1)),
+    ... )
+    >>> document = Reproduction("zhang2024", "...", (Part("table 1", "", "", "", cells),))
+    >>> document.counts[Verdict.AGREES], document.counts_of(Basis.LIBRARY)[Verdict.AGREES]
+    (2, 1)
+    """
+
+    document: str
+    source: str
+    parts: tuple[Part, ...]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of all parts."""
+        return [cell for part in self.parts for cell in part.cells]
+
+    @property
+    def counts(self) -> Counts:
+        """Number of cells by verdict."""
+        return _count(self.cells)
+
+    def counts_of(self, basis: Basis) -> Counts:
+        """Return the number of cells with this basis, by verdict."""
+        return _count(self.cells, basis)
+
+    def part(self, name: str) -> Part:
+        """Return the part with this name."""
+        for part in self.parts:
+            if part.name == name:
+                return part
+        first, last = self.parts[0].name, self.parts[-1].name
+        raise InvalidArgumentError(
+            f"part must be a part of {self.document}, {first} to {last}; got {name!r}. "
+            f"List them with: sureleaf reproduce {self.document}"
+        )
+
+    def only(self, names: Iterable[str]) -> "Reproduction":
+        """Return the reproduction with these parts only, in the order given."""
+        return replace(self, parts=tuple(self.part(name) for name in names))
+
+    def to_dict(self) -> ReproductionRecord:
+        """Return the reproduction as plain values for JSON."""
+        return {
+            "document": self.document,
+            "source": self.source,
+            "counts": _counts_record(self.counts),
+            "counts_by_basis": {str(b): _counts_record(self.counts_of(b)) for b in Basis},
+            "parts": [part.to_dict() for part in self.parts],
+        }
+
+    def __repr__(self) -> str:
+        counts = _counts_text(self.counts)
+        return f"Reproduction({self.document!r}: {len(self.parts)} parts, {counts})"

@@ -1,0 +1,145 @@
+"""sureleaf evaluate, run in this process on a small table."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import run
+
+
+def columns(data: Path) -> list[str]:
+    return [str(data), "--target", "class", "--group", "site", "--weight", "mass"]
+
+
+def test_evaluate_shows_intervals_bars_and_the_number_of_rows_left_out(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "evaluate", data, "--target", "class")
+    assert code == 0
+    text = " ".join(out.split())
+    assert re.search(r"TreeClassifier\(\) is right about \d\d\.\d % of rows it has not seen", text)
+    assert "198 rows of 2 classes, positive class 'yes', 10 folds, seed 0" in text
+    assert "●" in out
+    assert "majority class" in out
+    assert "2 rows without a label are left out" in out
+
+
+def test_the_json_of_evaluate_has_every_measure(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(
+        capsys, "evaluate", *columns(data), "--positive", "no", "--cost", "0,1;5,0", "--json"
+    )
+    result = json.loads(out)
+    assert result["positive"] == "no"
+    assert {"accuracy", "auc", "cost", "recall"} <= set(result["estimates"])
+    accuracy = result["estimates"]["accuracy"]
+    assert accuracy["low"] < accuracy["value"] < accuracy["high"]
+
+
+@pytest.mark.parametrize("design", ["holdout", "repeated", "leave-one-out", "bootstrap", "nested"])
+def test_every_design_can_be_chosen(
+    design: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--design", design, "--folds", 3, "--repeats", 3, "--json"]
+    if design == "leave-one-out":
+        arguments += ["--group", "site"]
+    code, out, _ = run(
+        capsys, "evaluate", data, "-t", "class", "-m", "sklearn.naive_bayes.GaussianNB", *arguments
+    )
+    assert code == 0
+    assert json.loads(out)["estimator"] == "GaussianNB()"
+
+
+def test_a_measure_above_one_has_no_bar(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "evaluate", data, "-t", "class", "--cost", "0,60;60,0")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    assert "●" in lines["accuracy"]
+    assert "●" not in lines["cost"]
+    assert "Low is good: nce (log loss" in out
+
+
+def test_three_classes_have_no_positive_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["size,kind", *(f"{i % 30},{'abc'[i % 30 // 10]}" for i in range(90))]
+    (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
+    _, out, _ = run(capsys, "evaluate", tmp_path / "rows.csv", "-t", "kind", "--folds", 3)
+    assert "90 rows of 3 classes, 3 folds, seed 0" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "DATA", "-t", "klass"], "--target must be a column of rows.csv; got 'klass'"),
+        (["evaluate", "DATA", "-t", "class", "--design", "cv"], "--design must be one of kfold"),
+        (
+            ["evaluate", "DATA", "-t", "class", "--cost", "a"],
+            "--cost must have one row per actual class",
+        ),
+        (
+            ["evaluate", "DATA", "-t", "class", "--positive", "x"],
+            "--positive must be a label of the target; got 'x'",
+        ),
+        (["evaluate", "DATA", "-t", "class", "-m", "Nope"], "--model must be TreeClassifier or"),
+        (
+            ["evaluate", "DATA", "-t", "class", "-m", "sklearn.tree.Nope"],
+            "--model must name a classifier",
+        ),
+        (["evaluate", "DATA", "-t", "class", "-m", "f(1)"], "--model must be a name"),
+        (["evaluate", "DATA", "-t", "class", "-m", "a b"], "--model must be a name"),
+        (["evaluate", "nowhere.csv", "-t", "class"], "there is no file 'nowhere.csv'"),
+        (
+            ["compare", "DATA", "-t", "class", "-m", "TreeClassifier"],
+            "compare needs a table with --target and --model twice, or two saved evaluations or "
+            "reports; got 1 file, 1 model and a target.",
+        ),
+        (["compare", "a.json", "b.json", "--cost", "0,1;5,0"], "--cost goes with a table"),
+        (["compare", "a.eval", "b.eval", "-t", "class"], "--target goes with a table"),
+        (["compare", "a.eval", "b.eval", "-m", "x"], "--model goes with a table"),
+        (["compare", "a.eval", "b.eval", "--folds", "5"], "--folds goes with a table"),
+        (["compare", "a.json", "b.json", "--method", "z"], "--method goes with a table or eval"),
+        (
+            ["curve", "DATA", "-t", "class", "--measure", "cost"],
+            "The measure 'cost' needs a cost matrix",
+        ),
+        (["curve", "DATA", "-t", "class", "--start", "9999"], "start must be at most"),
+    ],
+)
+def test_errors_of_evaluate_compare_and_curve_are_one_line(
+    arguments: list[str], message: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(data) if word == "DATA" else word for word in arguments]
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"sureleaf: {message}")
+    assert len(err.splitlines()) == 1
+
+
+def test_a_table_of_labels_only_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("class\na\nb\n", encoding="utf-8")
+    code, _, err = run(capsys, "evaluate", path, "-t", "class")
+    assert code == 2
+    assert "nothing to predict from" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--jobs", "0"], "--jobs must be"),
+        (["--repeats", "0"], "repeats must be"),
+        (["--cost", "0,1,2;3"], "--cost needs 2 rows of 2 numbers"),
+        (["--save", "-"], "written to a file"),
+    ],
+)
+def test_impossible_options_of_an_evaluation_are_one_line(
+    arguments: list[str], message: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "evaluate", data, "--target", "class", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err

@@ -1,0 +1,254 @@
+"""sureleaf predict writes the predictions of the library."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+import sureleaf
+from sureleaf.files import read_file
+from sureleaf.table import row_stream, stream_rows
+from tests.cli.command import SURELEAF, run
+from tests.cli.fitted_rows import N_ROWS, make_rows
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> sureleaf.TreeClassifier:
+    return sureleaf.load(folder / "m")
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make blocks so small that a file of kilobytes has hundreds of them."""
+    monkeypatch.setattr(row_stream, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(row_stream, "_BATCH_ROWS", 7)
+
+
+def check(predictions: pa.Table, model: Any, rows: pa.Table) -> None:
+    X = rows.select(list(model.schema_.names))
+    levels = model.predict_levels(X)
+    assert predictions["prediction"].to_pylist() == levels.prediction.tolist()
+    stated = np.column_stack([predictions[f"p_{label}"].to_numpy() for label in model.classes_])
+    np.testing.assert_array_equal(stated, model.predict_proba(X))
+    np.testing.assert_array_equal(predictions["confidence"].to_numpy(), levels.confidence)
+    np.testing.assert_array_equal(predictions["utility"].to_numpy(), levels.utility)
+    assert predictions["leaf"].to_pylist() == levels.leaf.tolist()
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("data", ["rows.csv", "rows.parquet", "rows.arrow", "rows.csv.gz"])
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet", "out.arrow", "out.csv.gz"])
+def test_predictions_do_not_depend_on_formats_or_batches(
+    data: str,
+    output: str,
+    folder: Path,
+    model: Any,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = make_rows()
+    path = tmp_path / data
+    if data.endswith("parquet"):
+        pa.parquet.write_table(rows, path)
+    elif data.endswith("arrow"):
+        pa.feather.write_feather(rows, path)
+    else:
+        text = (folder / "rows.csv").read_bytes()
+        path.write_bytes(gzip.compress(text) if data.endswith("gz") else text)
+    code, out, err = run(
+        capsys, "predict", folder / "m", path, "-o", tmp_path / output, "--keep", "id"
+    )
+    assert (code, err) == (0, "")
+    assert out.startswith("2,000 rows predicted: no ")
+    written = tmp_path / output
+    predictions = read_file(written, text_columns=["id"]) if "csv" in output else read_file(written)
+    assert predictions["id"].to_pylist() == rows["id"].to_pylist()
+    check(predictions, model, rows)
+
+
+def test_predictions_of_bagged_trees_have_agreement(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bag.sureleaf"
+    run(capsys, "fit", folder / "rows.csv", "-t", "class", "-o", path, "--bagged", 3, "--id", "id")
+    run(capsys, "predict", path, folder / "rows.csv", "-o", tmp_path / "out.parquet")
+    predictions, model = read_file(tmp_path / "out.parquet"), sureleaf.load(path)
+    levels = model.predict_levels(make_rows().select(["size", "code", "late"]))
+    assert predictions.column_names == ["prediction", "p_no", "p_yes", "agreement", "utility"]
+    assert predictions["prediction"].to_pylist() == levels.prediction.tolist()
+    np.testing.assert_array_equal(predictions["agreement"].to_numpy(), levels.agreement)
+    np.testing.assert_array_equal(predictions["utility"].to_numpy(), levels.utility)
+
+
+def test_rows_below_the_confidence_get_no_prediction(
+    folder: Path, model: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.parquet"
+    code, out, _ = run(
+        capsys,
+        *["predict", folder / "m", folder / "rows.csv", "-o", path],
+        *["--abstain-below", "0.999", "--json"],
+    )
+    assert code == 0
+    expected = model.predict_or_abstain(
+        make_rows().select(["size", "code", "late"]), min_confidence=0.999
+    )
+    assert read_file(path)["prediction"].to_pylist() == expected.tolist()
+    summary = json.loads(out)
+    n_abstained = sum(label is None for label in expected)
+    assert 0 < summary["abstained"] == n_abstained < N_ROWS
+    assert (
+        sum(summary["predictions"].values())
+        == summary["rows"] - n_abstained
+        == N_ROWS - n_abstained
+    )
+
+
+def test_unseen_categories_are_counted_in_a_note(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "new.csv").write_text("size,code,late\n1,y,\n2,1,\n3,z,\n")
+    arguments = ["predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
+    code, _, err = run(capsys, *arguments)
+    assert code == 0
+    assert err.startswith("sureleaf: note: 2 values of column 'code' were not there in training")
+    assert json.loads(run(capsys, *arguments, "--json")[1])["unseen"] == {"code": 2}
+
+
+def test_a_file_without_rows_gives_a_file_without_rows(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "new.csv").write_text("size,code,late,id\n")
+    code, _, _ = run(
+        capsys, "predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "o.csv", "--keep=id"
+    )
+    assert code == 0
+    header = '"id","prediction","p_no","p_yes","confidence","utility","leaf"\n'
+    assert (tmp_path / "o.csv").read_text() == header
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (
+            "sizes,code,late\n1,1,\n",
+            [],
+            "must have the column 'size', which the model was fitted on.",
+        ),
+        ("size,code,late\n1,1,\nbig,1,\n", [], "column 'size' of new.csv must hold numbers"),
+        ("size,code,late\n1,1,\n1,1\n", [], "every row of new.csv must have 3 cells"),
+        ("size,code,late\n1,1,\n", ["--keep", "idd"], "must have the column 'idd' to be kept"),
+        ("size,code,late,leaf\n1,1,,2\n", ["--keep", "leaf"], "--keep must not name a column that"),
+        ("size,code,late\n1,1,\n", ["-o", "out.xls"], "--output must end in .csv, .csv.gz, .par"),
+        ("size,code,late\n1,1,\n", ["--abstain-below", "95"], "--abstain-below must be between 0"),
+    ],
+)
+def test_an_error_leaves_no_file(
+    text: str,
+    options: list[str],
+    message: str,
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("new.csv").write_text(text)
+    code, out, err = run(capsys, "predict", folder / "m", "new.csv", "-o", "out.csv", *options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert os.listdir() == ["new.csv"]
+
+
+def test_json_needs_an_output_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "predict", folder / "m", folder / "rows.csv", "--json")
+    assert (code, out) == (2, "")
+    assert "--json needs --output" in err
+
+
+def lines(n: int) -> Iterator[bytes]:
+    yield b"size,code,late,rest\n"
+    block = b"".join(b"%d.5,%d,,%s\n" % (i, i % 3, b"x" * 80) for i in range(1000))
+    for _ in range(n // 1000):
+        yield block
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_memory_does_not_grow_with_the_rows(model: Any, tmp_path: Path) -> None:
+    pipe, n_rows = tmp_path / "pipe", 600_000
+
+    def pour() -> None:
+        with pipe.open("wb") as file:
+            file.writelines(lines(n_rows))
+
+    os.mkfifo(pipe)
+    thread = threading.Thread(target=pour)
+    thread.start()
+    before, held, n_seen = pa.total_allocated_bytes(), [], 0
+    for rows in stream_rows(pipe, model.schema_).batches:
+        n_seen += rows.num_rows
+        held.append(pa.total_allocated_bytes() - before)
+    thread.join()
+    assert n_seen == n_rows
+    assert len(held) > 10
+    half = len(held) // 2
+    assert max(held[half:]) <= 1.5 * max(held[:half])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize(
+    ("number", "code", "message"),
+    [(signal.SIGINT, 130, "sureleaf: interrupted\n"), (signal.SIGTERM, 143, "")],
+)
+def test_a_stopped_prediction_leaves_no_file(
+    number: int, code: int, message: str, folder: Path, tmp_path: Path
+) -> None:
+    pipe, out = tmp_path / "pipe", tmp_path / "out"
+    os.mkfifo(pipe)
+    out.mkdir()
+    command = [SURELEAF, "predict", str(folder / "m"), str(pipe), "-o", str(out / "new.csv")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        with pipe.open("wb") as file:
+            file.writelines(lines(200_000))
+            file.flush()
+            while not any(path.stat().st_size for path in out.iterdir()):
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(number)
+        assert process.stderr is not None
+        stderr = process.stderr.read()
+    assert (process.returncode, stderr) == (code, message)
+    assert list(out.iterdir()) == []
+
+
+def test_standard_input_is_predicted_to_standard_output_until_the_pipe_is_closed(
+    folder: Path,
+) -> None:
+    reader = f"head -n 3; cat {folder / 'rows.csv'} > /dev/null"
+    done = subprocess.run(
+        f"{SURELEAF} predict {folder / 'm'} - --keep id < {folder / 'rows.csv'} | ({reader})",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert [line.split(",")[0] for line in done.stdout.splitlines()] == [
+        '"id"',
+        '"00000"',
+        '"00001"',
+    ]

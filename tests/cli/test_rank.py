@@ -1,0 +1,25 @@
+"""sureleaf rank, run in this process."""
+
+import json
+from pathlib import Path
+
+from tests.cli.command import run
+
+LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
+
+
+def test_columns_are_ranked_by_utility(capsys):
+    code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--json")
+    assert code == 0
+    columns = json.loads(out)["columns"]
+    assert len(columns) == 16
+    utilities = [column["utility"] for column in columns]
+    assert [round(u, 12) for u in utilities] == sorted(
+        (round(u, 12) for u in utilities), reverse=True
+    )
+    code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--training")
+    assert code == 0
+    assert "One split on" in out
+    code, out, _ = run(capsys, "rank", LABOR, "--target", "class")
+    assert any(u <= 37 / 57 + 1e-9 for u in utilities)  # 37 of the 57 rows are good
+    assert "a tree may begin with it" in " ".join(out.split())

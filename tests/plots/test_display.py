@@ -1,0 +1,60 @@
+"""How displays are drawn and saved."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sureleaf import MissingPackageError, plots
+from sureleaf.plots.display import new_axes, save
+
+
+def test_without_axes_a_figure_of_pyplot_is_made(model):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    display = plots.LeavesDisplay.from_estimator(model).plot()
+    assert pyplot.fignum_exists(display.figure_.number)
+    pyplot.close(display.figure_)
+
+
+def test_without_matplotlib_the_numbers_are_there_and_plot_has_the_pip_line(model, monkeypatch):
+    display = plots.TreeDisplay.from_estimator(model)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingPackageError, match=r"pip install matplotlib"):
+        display.plot()
+
+
+def test_numbers_are_frozen(model):
+    display = plots.TreeDisplay.from_estimator(model)
+    with pytest.raises(AttributeError):
+        display.height = None
+
+
+def test_the_same_picture_gives_the_same_files(tmp_path: Path) -> None:
+    def drawn(directory: Path) -> list[bytes]:
+        figure, axes = new_axes("Levels", "by n")
+        axes.plot([1, 2], [0.5, 0.7])
+        return [path.read_bytes() for path in save(figure, directory, "levels")]
+
+    assert drawn(tmp_path / "one") == drawn(tmp_path / "two")
+
+
+def test_without_matplotlib_the_error_carries_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingPackageError, match=r"pip install matplotlib"):
+        new_axes("Levels")
+
+
+def test_drawing_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    list(save(new_axes("Levels")[0], tmp_path, "levels"))
+    assert dict(matplotlib.rcParams) == before
+    assert (
+        "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
+    )

@@ -1,0 +1,53 @@
+"""Reliability diagrams, ROC curves and learning curves."""
+
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import sureleaf
+from sureleaf import InvalidArgumentError, plots
+from tests.plots.conftest import X, Y
+from tests.plots.drawing import assert_texts_do_not_overlap, drawn
+
+
+def test_reliability_has_the_bins_of_the_calibration_curve(evaluations):
+    curve = evaluations["Bayes"].calibration(n_bins=8)
+    display = drawn(plots.ReliabilityDisplay.from_evaluation(evaluations["Bayes"], n_bins=8))
+    assert display.observed.tolist() == curve.observed.tolist()
+    assert display.outside.sum() == curve.outside
+    rows = evaluations["Bayes"].predictions
+    again = plots.ReliabilityDisplay.from_predictions(rows.truth, rows.probabilities, n_bins=8)
+    assert again.stated == pytest.approx(curve.stated)
+
+
+def test_roc_has_the_curves_and_areas_of_the_evaluations(evaluations):
+    display = drawn(plots.RocDisplay.from_evaluations(evaluations))
+    for name, evaluation in evaluations.items():
+        assert display.areas[name].value == evaluation.estimate("auc").value
+        assert display.curves[name].area == evaluation.roc().area
+    assert [line.get_label() for line in display.ax_.lines][1:] == list(evaluations)
+    assert_texts_do_not_overlap(display)
+    assert list(plots.RocDisplay.from_evaluation(evaluations["tree"]).curves) == [
+        evaluations["tree"].estimator
+    ]
+
+
+def test_roc_wants_one_positive_class(evaluations):
+    other = sureleaf.evaluate(GaussianNB(), X, Y, positive=0, random_state=0)
+    with pytest.raises(InvalidArgumentError, match="one positive class"):
+        plots.RocDisplay.from_evaluations({"one": evaluations["Bayes"], "other": other})
+
+
+def test_a_learning_curve_has_its_points_law_and_target():
+    schedule = sureleaf.Geometric(30, 2)
+    curve = sureleaf.learning_curve(GaussianNB(), X, Y, schedule=schedule, random_state=0)
+    display = drawn(plots.LearningCurveDisplay.from_curve(curve, target=0.93))
+    assert display.values == pytest.approx(curve.means)
+    assert display.law == pytest.approx(curve.predict(display.further)[0])
+    assert display.reach.target == 0.93
+    assert display.ax_.get_ylim()[1] > 0.93
+    assert_texts_do_not_overlap(display)
+    short = sureleaf.learning_curve(
+        GaussianNB(), X, Y, schedule=sureleaf.Arithmetic(100, 200), random_state=0
+    )
+    few = drawn(plots.LearningCurveDisplay.from_curve(short))
+    assert (len(few.further) > 0) == (len(short.sizes) >= 3)

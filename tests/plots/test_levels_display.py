@@ -1,0 +1,49 @@
+"""Levels by rows, of trees and of single columns."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from sureleaf import InvalidArgumentError, TreeClassifier, plots
+from sureleaf.levels import tree_levels
+from tests.plots.conftest import FRAME, LABELS, X
+from tests.plots.drawing import assert_texts_do_not_overlap, drawn
+
+
+@pytest.mark.parametrize("level", ["confidence", "utility"])
+def test_levels_of_a_tree_are_those_of_the_theory_at_every_number_of_rows(model, level):
+    display = plots.LevelsDisplay.from_estimator(model, level=level, n_max=200)
+    leaves = model.leaves()
+    expected = [
+        getattr(tree_levels(n, leaves.n / leaves.n.sum(), leaves.probability), level)
+        for n in display.n
+    ]
+    name = f"whole tree, {len(leaves)} leaves"
+    assert display.curves[name] == pytest.approx(expected)
+    assert next(iter(display.curves)) == "no split"
+    assert display.n[-1] == pytest.approx(201, abs=2)
+    assert_texts_do_not_overlap(drawn(display))
+    start, best = display.best()[-1]
+    at = int(np.flatnonzero(display.n == start)[0])
+    others = np.array(list(display.curves.values()))[:, at:]
+    assert (display.curves[best][at:] >= others.max(axis=0) - 1e-9).all()
+
+
+def test_columns_are_compared_as_single_splits():
+    display = plots.LevelsDisplay.from_columns(FRAME, LABELS, columns=["area", "texture"])
+    assert list(display.curves) == ["no split", "area", "texture"]
+    majority = np.mean(LABELS == "good")
+    assert display.curves["no split"][-1] == pytest.approx(majority, abs=1e-3)
+    assert_texts_do_not_overlap(drawn(display))
+    by_place = plots.LevelsDisplay.from_columns(X, LABELS, columns=["x3", "x1"])
+    assert by_place.curves["x3"] == pytest.approx(display.curves["area"])
+    with pytest.raises(InvalidArgumentError, match="got 'weight'"):
+        plots.LevelsDisplay.from_columns(FRAME, LABELS, columns=["weight"])
+
+
+def test_levels_by_rows_are_of_two_classes(model):
+    three = TreeClassifier().fit(*load_iris(return_X_y=True))
+    with pytest.raises(InvalidArgumentError, match=r"two classes .* got 3 classes"):
+        plots.LevelsDisplay.from_estimator(three)
+    with pytest.raises(InvalidArgumentError, match="'confidence' or 'utility'"):
+        plots.LevelsDisplay.from_estimator(model, level="accuracy")

@@ -1,0 +1,80 @@
+"""Trees and leaves: first their numbers, then the drawing."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from sureleaf import TreeClassifier, audit, plots
+from tests.plots.conftest import FRAME, LABELS
+from tests.plots.drawing import assert_texts_do_not_overlap, drawn
+
+
+def test_a_tree_is_laid_out_with_every_leaf_once_and_parents_between(model):
+    display = plots.TreeDisplay.from_estimator(model)
+    leaves = model.leaves()
+    assert display.node[display.is_end].tolist() == leaves.leaf.tolist()
+    assert display.height[display.is_end].tolist() == [-i for i in range(len(leaves))]
+    assert display.utility[display.is_end] == pytest.approx(leaves.utility)
+    assert display.flagged[display.is_end].tolist() == leaves.flagged.tolist()
+    for index in np.flatnonzero(~display.is_end):
+        children = display.height[display.parent == index]
+        assert display.height[index] == (children.min() + children.max()) / 2
+    for index in range(1, len(display.node)):
+        assert display.node[display.parent[index]] == model.tree_.parent[display.node[index]]
+    assert_texts_do_not_overlap(drawn(display))
+
+
+def test_a_large_tree_is_cut_and_says_how_many_leaves_are_hidden():
+    full = TreeClassifier(
+        criterion="gini", pruning=None, min_samples_leaf=1, levels_from="training"
+    ).fit(FRAME, LABELS)
+    display = plots.TreeDisplay.from_estimator(full)
+    ends = int(display.is_end.sum())
+    assert ends <= 24 < full.tree_.n_leaves
+    whole = np.count_nonzero(full.tree_.is_leaf[display.node[display.is_end]])
+    assert whole + display.hidden.sum() == full.tree_.n_leaves
+    assert_texts_do_not_overlap(drawn(display))
+    assert plots.TreeDisplay.from_estimator(full, max_depth=1).is_end.sum() == 2
+
+
+def test_a_tree_of_one_leaf_is_drawn():
+    single = TreeClassifier(max_depth=0).fit([[1], [2], [3]], ["a", "a", "b"])
+    assert drawn(plots.TreeDisplay.from_estimator(single)).test == [""]
+    assert drawn(plots.LeavesDisplay.from_estimator(single)).names == ["all rows"]
+
+
+def test_leaves_are_those_of_the_model(model):
+    display, leaves = plots.LeavesDisplay.from_estimator(model, level=0.9), model.leaves(level=0.9)
+    for name in ("n", "probability", "low", "high", "confidence", "utility", "flagged"):
+        assert getattr(display, name).tolist() == getattr(leaves, name).tolist()
+    assert_texts_do_not_overlap(drawn(display))
+    lines = [line.get_xdata() for line in display.ax_.lines]
+    assert [list(line) for line in lines] == [
+        [low, high] for low, high in zip(leaves.low, leaves.high, strict=True)
+    ]
+
+
+def test_leaves_and_bins_of_audits_show_what_was_stated():
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(FRAME[::2], LABELS[::2])
+    found = audit(tree, FRAME[1::2], LABELS[1::2])
+    display = drawn(plots.LeavesDisplay.from_audit(found))
+    assert display.stated.tolist() == found.leaves.stated.tolist()
+    assert_texts_do_not_overlap(display)
+    forest = RandomForestClassifier(5, random_state=0).fit(FRAME[::2], LABELS[::2])
+    found = audit(forest, FRAME[1::2], LABELS[1::2])
+    bins = drawn(plots.LeavesDisplay.from_audit(found))
+    assert bins.n.sum() == len(FRAME[1::2])
+    assert bins.names[0].startswith("predicted ")
+    reliability = drawn(plots.ReliabilityDisplay.from_audit(found))
+    assert np.diff(reliability.stated).min() >= 0
+    assert reliability.outside.sum() == (~found.bins.agrees).sum()
+
+
+def test_a_long_rule_keeps_its_last_tests():
+    display = plots.LeavesDisplay.from_estimator(
+        TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    )
+    display.names[0] = " and ".join(f"column{i} <= {i}" for i in range(12))
+    assert display.label(0).startswith("... and column")
+    assert display.label(0).endswith("column11 <= 11:  no")
