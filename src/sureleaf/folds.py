@@ -132,4 +132,4 @@ def group_classes(classes: NDArray[np.integer], groups: IntArray) -> IntArray:
     """
     counts = np.zeros((int(groups.max()) + 1, int(classes.max()) + 1))
     np.add.at(counts, (groups, classes), 1.0)
-    return counts.argmax(axis=1).astype(np.int64)
+    return np.asarray(counts.argmax(axis=1), dtype=np.int64)

@@ -169,7 +169,7 @@ def test_any_leaf_estimate_regrows_nothing(name):
     X, y = rows(n_classes=3)
     model = BaggedTreesClassifier(n_estimators=5, random_state=1).fit(X, y)
     other = model.with_leaf_estimate(name)
-    assert other.trees_ is model.trees_
+    assert other.model_.trees is model.model_.trees
     single = "averaging" if name == "auto" else name  # alone a tree keeps its leaves' majorities
     each = np.array(
         [tree.with_leaf_estimate(single).predict_proba(X) for tree in model.estimators_]
@@ -256,17 +256,19 @@ def test_levels_print_as_a_table_and_become_data_frames():
     assert repr(levels).splitlines()[-1] == "... 360 more"
 
 
-def test_a_pickle_predicts_and_says_that_rows_are_gone():
+def test_a_pickle_knows_what_is_out_of_bag_and_a_model_without_rows_says_that_it_does_not():
     X, y = rows()
     model = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    with pytest.raises(InvalidArgumentError, match="no longer holds them"):
-        _ = again.oob_proba_
-    _ = model.oob_proba_
-    kept = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(kept.oob_proba_, model.oob_proba_)
-    assert model.forget_rows().oob_levels_ == kept.oob_levels_
+    np.testing.assert_array_equal(again.oob_proba_, model.oob_proba_)
+    assert model.forget_rows().oob_levels_ == again.oob_levels_
+    without = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y).forget_rows()
+    for unknown in (without, pickle.loads(pickle.dumps(without))):
+        with pytest.raises(InvalidArgumentError, match="no longer holds them"):
+            _ = unknown.oob_proba_
+        with pytest.raises(InvalidArgumentError, match="no longer holds them"):
+            unknown.predict_levels(X)
 
 
 def test_a_failed_fit_leaves_the_model_as_it_was():

@@ -109,11 +109,11 @@ def test_abstains_exactly_where_confidence_is_too_low(model):
 
 
 def test_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeypatch):
-    from sureleaf.model import tree_settings
+    from sureleaf.model import fitting
 
     grown = []
-    real = tree_settings.grow
-    monkeypatch.setattr(tree_settings, "grow", lambda *a, **k: grown.append(1) or real(*a, **k))
+    real = fitting.grow
+    monkeypatch.setattr(fitting, "grow", lambda *a, **k: grown.append(1) or real(*a, **k))
     X, y = noisy()
     for pruning, of_fit in (("pessimistic", 1), ("cost_complexity", 11), ("utility", 11)):
         grown.clear()
@@ -136,19 +136,18 @@ def test_levels_do_not_change_with_what_becomes_of_the_callers_table():
     assert model.levels() == other.levels()
 
 
-def test_a_pickled_model_says_that_its_levels_were_not_computed(model):
+def test_a_pickled_model_knows_its_levels_and_one_without_rows_says_that_it_does_not(model):
     X, y = noisy()
     fresh = TreeClassifier(random_state=0).fit(X, y)
     again = pickle.loads(pickle.dumps(fresh))
     np.testing.assert_array_equal(again.predict(X), fresh.predict(X))
-    with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
-        again.leaves()
-    with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
-        copy.deepcopy(fresh).forget_rows().predict_levels(X)
-    kept = pickle.loads(pickle.dumps(model))
-    model.levels()
-    kept = pickle.loads(pickle.dumps(model))
-    assert kept.levels() == model.levels()
+    assert again.levels() == copy.deepcopy(fresh).levels() == model.levels()
+    without = TreeClassifier(random_state=0).fit(X, y).forget_rows()
+    for unknown in (without, pickle.loads(pickle.dumps(without)), copy.deepcopy(without)):
+        with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
+            unknown.leaves()
+        with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
+            unknown.predict_levels(X)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -270,7 +269,7 @@ def test_classes_that_tie_need_more_rows_than_there_are():
     X, y = rng.normal(size=(150, 3)), rng.choice(3, 150)
     model = TreeClassifier(criterion="gini", pruning=None, collapse=False, random_state=0).fit(X, y)
     table = model.leaves(confidence=0.9, utility=0.4)
-    vectors = model._levels().vectors()[table.leaf]
+    vectors = model.complete_model().node_levels().vectors()[table.leaf]
     second, first = np.sort(vectors, axis=1)[:, -2:].T
     tied = first - second < 1e-9
     assert tied.any()
@@ -288,7 +287,7 @@ def test_rows_needed_reach_the_wanted_levels_of_three_classes():
     X, y = noisy(n_classes=3)
     model = TreeClassifier(random_state=0).fit(X, y)
     table = model.leaves(confidence=0.9)
-    stated = model._levels()
+    stated = model.complete_model().node_levels()
     vectors = stated.vectors()[table.leaf]
     known = ~np.isnan(table.rows_needed)
     found = levels.class_confidence(table.rows_needed[known], vectors[known])
@@ -325,7 +324,7 @@ def test_levels_by_subgroup_are_the_cross_fitted_hits_of_its_rows(model):
     assert table.value.tolist() == ["u", "v", "w"]
     assert table.n.tolist() == [(X["kind"] == kind).sum() for kind in "uvw"]
     overall = table.n @ table.utility / table.n.sum()
-    assert overall == pytest.approx(model._held_out.accuracy)
+    assert overall == pytest.approx(model._out_of_fold.accuracy)
     assert ((table.low < table.utility) & (table.utility < table.high)).all()
     numbers = model.levels_by(0)
     assert len(numbers) == 4

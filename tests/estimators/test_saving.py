@@ -153,8 +153,10 @@ def test_bags_of_given_trees_keep_their_parameters(tmp_path):
     X, y = table()
     tree = TreeClassifier(max_depth=3, leaf_estimate=Shrinkage(4.0), unseen="stop")
     model = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=1).fit(X, y)
-    without = saved(pickle.loads(pickle.dumps(model)), tmp_path)
+    pickled = saved(pickle.loads(pickle.dumps(model)), tmp_path)
+    without = saved(BaggedTreesClassifier(n_estimators=3).fit(X, y).forget_rows(), tmp_path)
     again = saved(model, tmp_path)
+    assert pickled.oob_levels_ == model.oob_levels_
     same(model, again, X)
     assert again.estimator.get_params() == tree.get_params()
     with pytest.raises(InvalidArgumentError, match="no longer holds them"):

@@ -76,7 +76,7 @@ def test_a_leaf_tells_its_class_probability_rows_and_level(models):
     table = model.leaves(confidence=None)
     for leaf, n, confidence in zip(table.leaf, table.n, table.confidence, strict=True):
         first, second = words[leaf].lines
-        stated = model._probabilities[leaf]
+        stated = model.model_.probabilities[leaf]
         assert first == f"{model.classes_[stated.argmax()]} {100 * stated.max():.0f} %"
         assert float(second.split(" ")[0]) == pytest.approx(n, abs=0.05)
         level = second.split("sure ")[1]

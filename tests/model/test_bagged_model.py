@@ -1,4 +1,4 @@
-"""Intervals of hits that weights count in: rows where they are counts, else effective rows."""
+"""Intervals go by the number of rows if weights are counts, else by the effective number."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_out_of_bag_intervals_go_by_the_rows_that_weights_stand_for(kind: str) -
     found = model.oob_levels_
     assert (found.utility, found.n_rows) == pytest.approx((utility, n))
     assert (found.low, found.high) == pytest.approx(wilson(utility * n, n))
-    groups = model._hit_rates()
+    groups = model.complete_model().out_of_bag.accuracy
     if kind == "importance":
         assert groups.n.sum() < w.sum() / w.mean() * 0.6
     assert groups.of(np.array([0.5, 1.0]))[1].min() > 0

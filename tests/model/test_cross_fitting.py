@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from sureleaf.model.cross_fitting import cross_fit, node_hits
-from sureleaf.model.leaf_calibration import fit_curve
+from sureleaf.model.cross_fitting import node_accuracy, predict_out_of_fold
+from sureleaf.model.leaf_calibration import fit_leaf_calibration
 from sureleaf.probability import Laplace
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, grow
@@ -28,30 +28,30 @@ def make_rows(n_classes=2, n_rows=90, weights=None):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_hits_and_rates_are_those_of_the_slow_twin(n_classes):
+def test_correctness_and_accuracy_are_those_of_the_slow_twin(n_classes):
     rows = make_rows(n_classes)
     fold_of = np.arange(90) % 5
-    found = cross_fit(rows, fold_of, build, predictions, n_threads=2)
-    slow = naive.hits_and_looks(rows, fold_of, build, predictions)
-    assert found.hits.tolist() == [slow[row][0] for row in range(90)]
-    np.testing.assert_allclose(found.looks, [slow[row][1] for row in range(90)], atol=1e-9)
-    assert found.accuracy == pytest.approx(np.mean([hit for hit, _, _ in slow.values()]))
+    found = predict_out_of_fold(rows, fold_of, build, Laplace(), n_threads=2)
+    slow = naive.correct_and_features(rows, fold_of, build, predictions)
+    assert found.correct.tolist() == [slow[row][0] for row in range(90)]
+    np.testing.assert_allclose(found.features, [slow[row][1] for row in range(90)], atol=1e-9)
+    assert found.accuracy == pytest.approx(np.mean([correct for correct, _, _ in slow.values()]))
 
     tree = build(rows)
     predicted = predictions(tree).argmax(axis=1)
-    rates = node_hits(tree, rows, predicted, tree.class_counts.sum(axis=1), found).rates
-    curve = fit_curve(found.looks, found.hits, np.ones(90))
+    rates, _ = node_accuracy(tree, rows, predicted, tree.class_counts.sum(axis=1), found)
+    curve = fit_leaf_calibration(found.features, found.correct, np.ones(90))
     target = found.accuracy + found.correction
-    by_leaf = naive.leaf_rates(tree, rows, predicted, slow, curve, target)
+    by_leaf = naive.leaf_accuracy(tree, rows, predicted, slow, curve, target)
     np.testing.assert_allclose(rates[tree.leaf_ids], list(by_leaf.values()), atol=1e-9)
 
 
 def test_leaves_together_state_the_corrected_accuracy():
     rows = make_rows()
-    found = cross_fit(rows, np.arange(90) % 10, build, predictions)
+    found = predict_out_of_fold(rows, np.arange(90) % 10, build, Laplace())
     tree = build(rows)
     n = tree.class_counts.sum(axis=1)
-    rates = node_hits(tree, rows, predictions(tree).argmax(axis=1), n, found).rates
+    rates, _ = node_accuracy(tree, rows, predictions(tree).argmax(axis=1), n, found)
     shares = n[tree.leaf_ids] / n[0]
     assert shares @ rates[tree.leaf_ids] == pytest.approx(found.accuracy + found.correction)
 
@@ -59,8 +59,8 @@ def test_leaves_together_state_the_corrected_accuracy():
 def test_the_correction_is_what_accuracy_gains_by_the_logarithm_of_the_rows():
     rows = make_rows()
     fold_of = np.arange(90) % 10
-    found = cross_fit(rows, fold_of, build, predictions)
-    half = cross_fit(rows, (fold_of >= 5).astype(np.int64), build, predictions)
+    found = predict_out_of_fold(rows, fold_of, build, Laplace())
+    half = predict_out_of_fold(rows, (fold_of >= 5).astype(np.int64), build, Laplace())
     assert half.correction == 0  # two folds have no halves
     per_log = (found.accuracy - half.accuracy) / (np.log(0.9) - np.log(0.5))
     assert found.correction == pytest.approx(per_log * -np.log(0.9))
@@ -74,11 +74,11 @@ def test_whole_weights_are_repeated_rows():
     names = [[a, b, "abc"[c]] for a, b, c in columns]
     repeated = TrainingRows(read_table(names), rows.labels[again], 2)
     fold_of = np.arange(90) % 5
-    one = cross_fit(rows, fold_of, build, predictions)
-    other = cross_fit(repeated, fold_of[again], build, predictions)
-    np.testing.assert_array_equal(one.hits[again], other.hits)
+    one = predict_out_of_fold(rows, fold_of, build, Laplace())
+    other = predict_out_of_fold(repeated, fold_of[again], build, Laplace())
+    np.testing.assert_array_equal(one.correct[again], other.correct)
     assert one.accuracy == pytest.approx(other.accuracy)
-    assert np.isnan(one.hits[weights == 0]).all()
+    assert np.isnan(one.correct[weights == 0]).all()
 
 
 def test_a_class_that_only_one_fold_has_is_missed_there():
@@ -86,44 +86,44 @@ def test_a_class_that_only_one_fold_has_is_missed_there():
     labels = np.zeros(90, dtype=np.int32)
     labels[:6] = 1
     lone = TrainingRows(rows.table, labels, 2)
-    found = cross_fit(lone, (np.arange(90) >= 6).astype(np.int64), build, predictions)
-    assert found.hits[:6].tolist() == [0.0] * 6
-    assert np.isfinite(found.looks).all()
+    found = predict_out_of_fold(lone, (np.arange(90) >= 6).astype(np.int64), build, Laplace())
+    assert found.correct[:6].tolist() == [0.0] * 6
+    assert np.isfinite(found.features).all()
 
 
-def test_rows_that_no_fold_tests_have_no_hit():
+def test_rows_that_no_fold_tests_are_neither_correct_nor_wrong():
     rows = make_rows()
     fold_of = np.where(np.arange(90) < 30, -1, np.arange(90) % 3)
-    found = cross_fit(rows, fold_of, build, predictions)
-    assert np.isnan(found.hits[:30]).all()
-    assert np.isfinite(found.hits[30:]).all()
+    found = predict_out_of_fold(rows, fold_of, build, Laplace())
+    assert np.isnan(found.correct[:30]).all()
+    assert np.isfinite(found.correct[30:]).all()
 
 
 def test_a_single_fold_measures_nothing_and_every_leaf_is_a_guess():
     rows = make_rows()
-    found = cross_fit(rows, np.zeros(90, dtype=np.int64), build, predictions)
+    found = predict_out_of_fold(rows, np.zeros(90, dtype=np.int64), build, Laplace())
     assert np.isnan(found.accuracy)
     tree = build(rows)
     n = tree.class_counts.sum(axis=1)
-    rates = node_hits(tree, rows, np.zeros(tree.n_nodes, dtype=int), n, found).rates
+    rates, _ = node_accuracy(tree, rows, np.zeros(tree.n_nodes, dtype=int), n, found)
     assert rates.tolist() == [0.5] * tree.n_nodes
 
 
-def test_all_hits_do_not_prove_certainty():
+def test_only_correct_predictions_do_not_prove_certainty():
     table = read_table([[float(i)] for i in range(40)])
     rows = TrainingRows(table, np.repeat([0, 1], 20).astype(np.int32), 2)
     fold_of = np.arange(40) % 2
-    found = cross_fit(rows, fold_of, build, predictions)
+    found = predict_out_of_fold(rows, fold_of, build, Laplace())
     tree = build(rows)
     n = tree.class_counts.sum(axis=1)
-    rates = node_hits(tree, rows, np.array([0, 0, 1]), n, found).rates
+    rates, _ = node_accuracy(tree, rows, np.array([0, 0, 1]), n, found)
     assert rates[tree.leaf_ids].max() < 1
 
 
 def test_threads_do_not_change_the_result():
     rows = make_rows()
     fold_of = np.arange(90) % 10
-    one = cross_fit(rows, fold_of, build, predictions, n_threads=1)
-    two = cross_fit(rows, fold_of, build, predictions, n_threads=3)
-    np.testing.assert_array_equal(one.hits, two.hits)
-    np.testing.assert_array_equal(one.looks, two.looks)
+    one = predict_out_of_fold(rows, fold_of, build, Laplace(), n_threads=1)
+    two = predict_out_of_fold(rows, fold_of, build, Laplace(), n_threads=3)
+    np.testing.assert_array_equal(one.correct, two.correct)
+    np.testing.assert_array_equal(one.features, two.features)

@@ -3,33 +3,33 @@ import pytest
 from scipy.special import expit
 from scipy.stats import betabinom
 
-from sureleaf.model.leaf_calibration import anchor, fit_curve, leaf_strength
+from sureleaf.model.leaf_calibration import fit_leaf_calibration, leaf_strength, shift_to_mean
 
 
 def simulate(n, slopes, seed=0):
     rng = np.random.default_rng(seed)
-    looks = rng.normal(size=(n, 2))
-    hits = (rng.random(n) < expit(0.5 + looks @ slopes)).astype(float)
-    return looks, hits
+    features = rng.normal(size=(n, 2))
+    correct = (rng.random(n) < expit(0.5 + features @ slopes)).astype(float)
+    return features, correct
 
 
-def test_the_curve_finds_the_odds_that_made_the_hits():
-    looks, hits = simulate(20_000, np.array([0.8, 0.3]))
-    curve = fit_curve(looks, hits, np.ones(len(hits)))
+def test_the_curve_finds_the_odds_that_made_the_rows():
+    features, correct = simulate(20_000, np.array([0.8, 0.3]))
+    curve = fit_leaf_calibration(features, correct, np.ones(len(correct)))
     # Standard errors are near sqrt(1 / (n * 0.2)) = 0.016.
     assert curve.constant == pytest.approx(0.5, abs=0.08)
     assert curve.slopes == pytest.approx((0.8, 0.3), abs=0.08)
 
 
 def test_the_curve_minimises_the_penalised_loss():
-    looks, hits = simulate(200, np.array([0.8, 0.3]))
-    curve = fit_curve(looks, hits, np.ones(200))
+    features, correct = simulate(200, np.array([0.8, 0.3]))
+    curve = fit_leaf_calibration(features, correct, np.ones(200))
 
     def loss(constant, slopes):
-        p = expit(constant + looks @ np.array(slopes))
-        spread = looks.std(axis=0)
+        p = expit(constant + features @ np.array(slopes))
+        spread = features.std(axis=0)
         penalty = 0.5 * ((np.array(slopes) * spread) ** 2).sum()
-        return -(np.log(p) * hits + np.log(1 - p) * (1 - hits)).sum() + penalty
+        return -(np.log(p) * correct + np.log(1 - p) * (1 - correct)).sum() + penalty
 
     best = loss(curve.constant, curve.slopes)
     for step in (-0.02, 0.02):
@@ -38,21 +38,23 @@ def test_the_curve_minimises_the_penalised_loss():
         assert loss(curve.constant, (curve.slopes[0], curve.slopes[1] + step)) > best
 
 
-def test_purer_leaves_never_hit_less():
-    looks, hits = simulate(300, np.array([-1.0, -1.0]))
-    assert fit_curve(looks, hits, np.ones(300)).slopes == (0.0, 0.0)
+def test_purer_leaves_are_never_less_accurate():
+    features, correct = simulate(300, np.array([-1.0, -1.0]))
+    assert fit_leaf_calibration(features, correct, np.ones(300)).slopes == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_hits_all_alike_give_a_flat_curve_short_of_certainty(value):
-    rate = fit_curve(np.zeros((5, 2)), np.full(5, value), np.ones(5))(np.zeros((1, 2)))[0]
+def test_rows_that_are_all_correct_or_all_wrong_give_a_flat_curve_short_of_certainty(value):
+    rate = fit_leaf_calibration(np.zeros((5, 2)), np.full(5, value), np.ones(5))(np.zeros((1, 2)))[
+        0
+    ]
     assert rate == pytest.approx(0.9 if value else 0.1)
 
 
 @pytest.mark.parametrize("target", [0.01, 0.5, 0.99])
-def test_the_anchor_meets_its_target(target):
+def test_the_shift_meets_its_target(target):
     rates, shares = np.array([0.0, 0.3, 1.0]), np.array([0.2, 0.5, 0.3])
-    shift = anchor(rates, shares, target)
+    shift = shift_to_mean(rates, shares, target)
     odds = np.log(np.clip(rates, 1e-9, 1 - 1e-9) / np.clip(1 - rates, 1e-9, 1 - 1e-9))
     assert shares @ expit(odds + shift) == pytest.approx(target, abs=1e-9)
 
@@ -61,8 +63,8 @@ def test_the_anchor_meets_its_target(target):
 def test_the_strength_is_that_of_the_beta_that_made_the_leaves(c):
     rng = np.random.default_rng(3)
     rows, size = 15.0, 10
-    hits = betabinom(size, 0.7 * c * 16, 0.3 * c * 16).rvs(4000, random_state=rng)
-    each = np.concatenate([np.repeat([1.0, 0.0], [hit, size - hit]) for hit in hits])
+    correct = betabinom(size, 0.7 * c * 16, 0.3 * c * 16).rvs(4000, random_state=rng)
+    each = np.concatenate([np.repeat([1.0, 0.0], [hit, size - hit]) for hit in correct])
     leaves = np.repeat(np.arange(4000), size)
     n = len(each)
     assert leaf_strength(leaves, each, np.full(n, 0.7), np.full(n, rows)) == pytest.approx(c)

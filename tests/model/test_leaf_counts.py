@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
-from sureleaf.model.leaf_calibration import shrink_to_parent
-from sureleaf.model.leaf_counts import LeafCounts, count_leaves, honest_hits, recount, split_rows
+from sureleaf.model.leaf_calibration import honest_accuracy, shrink_to_parent
+from sureleaf.model.leaf_counts import LeafCounts, count_leaves, recount, split_rows
 from sureleaf.table import encode, read_table
 from sureleaf.tree import GrowthRules, TrainingRows, count_nodes, grow
 
@@ -123,7 +123,7 @@ def test_leaves_that_differ_are_trusted_and_leaves_alike_are_not():
         chance = 0.5 + spread * (kind % 2 - 0.5) * 1.8
         rows = TrainingRows(table, (rng.random(4000) < chance).astype(np.int32), 2)
         tree = grow(rows, GrowthRules("gini", min_samples_leaf=1, max_depth=1))
-        rates = honest_hits(tree, np.ones(tree.n_nodes, dtype=int)).rates[tree.leaf_ids]
+        rates = honest_accuracy(tree, np.ones(tree.n_nodes, dtype=int))[tree.leaf_ids]
         assert low <= rates.std() <= high
 
 

@@ -1,4 +1,4 @@
-"""Cross-fitted hits, row by row and fold by fold, and the hit rates of leaves."""
+"""Out-of-fold predictions, row by row and fold by fold, and the accuracy of leaves."""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,7 +23,7 @@ def shrunk(tree: Tree, node: int, label: int, strength: float) -> float:
     return (counts[label] + strength * above) / (counts.sum() + strength)
 
 
-def looks(tree: Tree, node: int, label: int) -> list[float]:
+def features(tree: Tree, node: int, label: int) -> list[float]:
     return [
         odds(min(max(shrunk(tree, node, label, strength), 1e-4), 1 - 1e-4))
         for strength in (1.0, 30.0)
@@ -43,8 +43,8 @@ def leaf_of(tree: Tree, table, row: int) -> int:
     return node
 
 
-def hits_and_looks(rows, fold_of, build, predictions):
-    """For each row: was it predicted right by the tree without its fold, by which leaf."""
+def correct_and_features(rows, fold_of, build, predictions):
+    """For each row: whether the tree without its fold predicts it correctly, and by which leaf."""
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     found = {}
     for row in range(len(rows.labels)):
@@ -53,17 +53,17 @@ def hits_and_looks(rows, fold_of, build, predictions):
         tree = build(rows.with_weights(np.where(fold_of == fold_of[row], 0.0, weights)))
         leaf = leaf_of(tree, rows.table, row)
         label = int(np.argmax(predictions(tree)[leaf]))
-        found[row] = (float(label == rows.labels[row]), looks(tree, leaf, label), leaf)
+        found[row] = (float(label == rows.labels[row]), features(tree, leaf, label), leaf)
     return found
 
 
-def leaf_rates(tree, rows, predicted, found, curve, target):
-    """Rates of the leaves: the curve's with the leaf's own hits, shifted to the target."""
+def leaf_accuracy(tree, rows, predicted, found, curve, target):
+    """Accuracy of the leaves: the curve's with the leaf's own rows, shifted to the target."""
     leaf_of_row = route(tree, rows.table).heaviest()
     rates, sizes = {}, {}
     for leaf in tree.leaf_ids.tolist():
-        own = [hit for row, (hit, _, _) in found.items() if leaf_of_row[row] == leaf]
-        base = curve(np.array([looks(tree, leaf, int(predicted[leaf]))]))[0]
+        own = [correct for row, (correct, _, _) in found.items() if leaf_of_row[row] == leaf]
+        base = curve(np.array([features(tree, leaf, int(predicted[leaf]))]))[0]
         rates[leaf] = (sum(own) + 30 * base) / (len(own) + 30)
         sizes[leaf] = tree.class_counts[leaf].sum()
     total = sum(sizes.values())

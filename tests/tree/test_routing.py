@@ -99,7 +99,7 @@ def test_shares_and_paths_of_a_row_are_consistent():
     leaf_of = model.apply(X)
     np.testing.assert_array_equal(leaf_of, shares.argmax(axis=1))
     np.testing.assert_allclose(
-        model.predict_proba(X), shares @ model._probabilities, rtol=0, atol=1e-12
+        model.predict_proba(X), shares @ model.model_.probabilities, rtol=0, atol=1e-12
     )
 
 

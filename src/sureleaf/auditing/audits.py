@@ -23,6 +23,7 @@ from sureleaf.evaluation import Estimate
 from sureleaf.levels.intervals import wilson
 from sureleaf.model.column_table import json_value
 from sureleaf.model.node_levels import levels_of_counts
+from sureleaf.probability import predicted_class
 
 __all__ = ["Audit", "audit"]
 
@@ -378,7 +379,7 @@ def _leaves(
     """Tabulate the leaves of all trees at once: trees of a forest have many counts in common."""
     counts = np.concatenate([view.count(codes, len(classes)) for view in views])
     probabilities = np.concatenate([view.stated for view in views])
-    predicted = probabilities.argmax(axis=1)
+    predicted = predicted_class(probabilities)
     stated = probabilities[np.arange(len(predicted)), predicted]
     tree = np.repeat(np.arange(len(views)), [len(view.leaf) for view in views])
     return AuditedLeaves(

@@ -19,6 +19,7 @@ from sureleaf.arguments import check_probabilities
 from sureleaf.auditing.model_columns import arrange_columns
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.model.tree_model import TreeModel
 from sureleaf.tree.rules import leaf_rules
 
 __all__ = [
@@ -108,9 +109,9 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
     (['wage <= 2.5', 'wage > 2.5'], [[1.0, 0.0], [0.0, 1.0]])
     """
     if isinstance(model, TreeClassifier):
-        return [_own(model, X, with_rules=True)]
+        return [_own(model.model_, X, with_rules=True)]
     if isinstance(model, BaggedTreesClassifier):
-        return [_own(tree, X, with_rules=False) for tree in model.estimators_]
+        return [_own(tree, X, with_rules=False) for tree in model.model_.members]
     if isinstance(model, BaseDecisionTree):
         view = _of_scikit_learn(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
         rule = path_rules(model.tree_, names, _has_missing(X))
@@ -154,15 +155,14 @@ def _of_scikit_learn(
     return LeafView(leaf, stated, shares, None, tree.n_node_samples[leaf].astype(float))
 
 
-def _own(model: TreeClassifier, X: Any, *, with_rules: bool) -> LeafView:
-    tree, leaf = model.tree_, model.tree_.leaf_ids
+def _own(model: TreeModel, X: Any, *, with_rules: bool) -> LeafView:
+    tree, leaf = model.tree, model.tree.leaf_ids
     shares = sp.csr_array(model.leaf_shares(X)[:, leaf])
     rule = None
     if with_rules:
-        rules = leaf_rules(tree, model.schema_)
+        rules = leaf_rules(tree, model.schema)
         rule = np.array([rules[node] for node in leaf.tolist()], dtype=object)
-    stated = model._probabilities[leaf]
-    return LeafView(leaf, stated, shares, rule, model.leaf_counts_.n)
+    return LeafView(leaf, model.probabilities[leaf], shares, rule, model.leaf_counts.n)
 
 
 def _has_missing(X: Any) -> NDArray[np.bool_]:

@@ -160,7 +160,7 @@ def bootstrap_difference(
     )
 
 
-def p_by_inversion(limits: Callable[[float], Interval]) -> float:
+def p_by_inversion(limits: Callable[[float], Interval[float]]) -> float:
     """Two-sided p-value of 0: 1 minus the level from which the interval holds 0.
 
     Examples

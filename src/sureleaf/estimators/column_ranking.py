@@ -11,10 +11,10 @@ from sureleaf.arguments import check_choice, thread_count
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import class_confidence, class_utility, tree_levels
 from sureleaf.model.column_table import ColumnTable
-from sureleaf.model.cross_fitting import cross_fit, node_hits, predicted_class
+from sureleaf.model.cross_fitting import cross_fit_levels, predict_out_of_fold
 from sureleaf.model.folds import fold_numbers
-from sureleaf.model.leaf_counts import count_leaves
-from sureleaf.model.node_levels import levels_of_hits
+from sureleaf.model.leaf_counts import LeafCounts, count_leaves
+from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
@@ -128,21 +128,18 @@ def _split_once(rows: TrainingRows) -> Tree:
 def _cross_fitted_levels(
     tree: Tree, rows: TrainingRows, fold_of: NDArray[np.int64], n_threads: int
 ) -> tuple[float, float]:
-    laplace = Laplace()
-    probabilities = laplace(tree, tree.class_counts)
-    n = tree.class_counts.sum(axis=1)
-    held_out = cross_fit(
-        rows,
-        fold_of,
-        _split_once,
-        lambda grown: laplace(grown, grown.class_counts),
-        n_threads=n_threads,
+    model = TreeModel(
+        schema=rows.table.schema,
+        classes=np.arange(rows.n_classes),
+        tree=tree,
+        leaf_counts=LeafCounts.of_tree(tree),
+        leaf_estimate=Laplace(),
+        evidence=Evidence("cross_fit"),
     )
-    hits = node_hits(tree, rows, predicted_class(probabilities), n, held_out)
-    stated = levels_of_hits(tree.class_counts, n, probabilities, hits)
-    leaves = tree.leaf_ids
-    shares = n[leaves] / n[leaves].sum()
-    return float(shares @ stated.confidence[leaves]), float(shares @ stated.utility[leaves])
+    out_of_fold = predict_out_of_fold(
+        rows, fold_of, _split_once, model.leaf_estimate, n_threads=n_threads
+    )
+    return cross_fit_levels(model, rows, out_of_fold).levels()
 
 
 def _paper_levels(tree: Tree) -> tuple[float, float]:

@@ -1,65 +1,36 @@
-"""Saving a fitted model to a file, and loading it again."""
+"""Estimators as states of a file: the fitted model, and the parameters of the estimator."""
 
 from os import PathLike
-from typing import TYPE_CHECKING, Union
+from typing import Any
 
-from sureleaf.model.model_file import Damaged, damaged_file, newer, read_state, write_state
+import sureleaf
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
+from sureleaf.estimators.base import ModelEstimator
+from sureleaf.estimators.tree_classifier import TreeClassifier
+from sureleaf.model.bagged_model import BaggedModel
+from sureleaf.model.model_file import Damaged, ModelState, damaged_file, newer, read_state
+from sureleaf.model.plain_values import (
+    estimate_from_plain,
+    estimate_to_plain,
+    from_plain,
+    to_plain,
+)
+from sureleaf.model.tree_model import TreeModel
 
-if TYPE_CHECKING:
-    from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
-    from sureleaf.estimators.tree_classifier import TreeClassifier
+__all__ = ["UnknownPart", "estimator_from_state", "estimator_state", "load"]
 
-__all__ = ["SavingMixin", "load"]
-
-
-class SavingMixin:
-    """A fitted model that can be saved.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> issubclass(TreeClassifier, SavingMixin)
-    True
-    """
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Save the fitted model, its levels included, to a file that `sureleaf.load` reads.
-
-        The file holds plain arrays and JSON, and no training rows; docs/model-file.md describes
-        it. It appears whole or not at all. Levels that were not asked for yet are computed.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to; a file that is there is replaced.
-
-        Raises
-        ------
-        InvalidTypeError
-            If a parameter is an object that a file of plain values cannot hold.
-        InvalidArgumentError
-            If the file cannot be made.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import sureleaf
-        >>> model = sureleaf.TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(folder + "/halves.sureleaf")
-        ...     again = sureleaf.load(folder + "/halves.sureleaf")
-        >>> again.levels() == model.levels(), again.predict([[3]]).tolist()
-        (True, [0])
-        """
-        from sureleaf.model.state import state_of
-
-        write_state(state_of(self), path)
+Estimator = TreeClassifier | BaggedTreesClassifier
 
 
-def load(path: str | PathLike[str]) -> Union["TreeClassifier", "BaggedTreesClassifier"]:
+class UnknownPart(Exception):  # noqa: N818 - users get it as an InvalidArgumentError
+    """What was read has a part that only a newer version can know."""
+
+
+def load(path: str | PathLike[str]) -> Estimator:
     """Load a model that `save` wrote.
 
-    Nothing in the file is executed, and whatever is in it is checked: it may come from anywhere.
+    Nothing in the file is executed, and everything in it is checked: it may come from anywhere.
 
     Parameters
     ----------
@@ -69,13 +40,13 @@ def load(path: str | PathLike[str]) -> Union["TreeClassifier", "BaggedTreesClass
     Returns
     -------
     TreeClassifier or BaggedTreesClassifier
-        Fitted; it predicts and states its levels as the model did that was saved. It holds no
+        Fitted; it predicts and reports its levels as the model did that was saved. It holds no
         training rows, as after `forget_rows`.
 
     Raises
     ------
     InvalidArgumentError
-        If the file is not there, is damaged, is no model, or was made by a newer Sureleaf.
+        If the file does not exist, is damaged, is not a model, or was made by a newer Sureleaf.
 
     Examples
     --------
@@ -88,12 +59,132 @@ def load(path: str | PathLike[str]) -> Union["TreeClassifier", "BaggedTreesClass
     x0 <= 2: no   75.0 % (2 rows: no 2)
     x0 > 2: yes   75.0 % (2 rows: yes 2)
     """
-    from sureleaf.model.state import UnknownPart, model_of
-
     state = read_state(path)
     try:
-        return model_of(state)
+        return estimator_from_state(state)
     except (Damaged, RecursionError) as problem:
         raise damaged_file(path, problem) from None
     except UnknownPart as problem:
         raise newer(path, f"this one does not know {problem}") from None
+
+
+def estimator_state(estimator: Any) -> ModelState:
+    """Return a fitted estimator as plain values and arrays; missing levels are computed first.
+
+    Parameters
+    ----------
+    estimator : TreeClassifier or BaggedTreesClassifier
+        Fitted.
+
+    Returns
+    -------
+    ModelState
+        Without the training rows. Levels are left out only if they were never computed and the
+        rows have been dropped.
+
+    Raises
+    ------
+    InvalidTypeError
+        If it is another model, or has a parameter that is not a plain value.
+
+    Examples
+    --------
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> estimator_state(model).header["classes"]
+    {'dtype': 'text', 'values': ['no', 'yes']}
+    """
+    if type(estimator) not in (TreeClassifier, BaggedTreesClassifier):
+        raise InvalidTypeError(
+            f"model must be a TreeClassifier or a BaggedTreesClassifier; got "
+            f"{type(estimator).__name__}. Others are saved by joblib or skops."
+        )
+    model = estimator.complete_model()
+    header: dict[str, Any] = {
+        "model": type(estimator).__name__,
+        "made_by": f"sureleaf {sureleaf.__version__}",
+    }
+    if isinstance(estimator, TreeClassifier):
+        header["parameters"] = _tree_parameters(estimator)
+    else:
+        header["parameters"] = _bag_parameters(estimator)
+        header["tree_parameters"] = _tree_parameters(estimator.estimator_)
+    state: ModelState = model.to_state()
+    return ModelState({**header, **state.header}, state.arrays)
+
+
+def estimator_from_state(state: ModelState) -> Estimator:
+    """Restore an estimator; raises Damaged or UnknownPart where that is impossible.
+
+    Examples
+    --------
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> estimator_from_state(estimator_state(model)).predict([[0], [9]]).tolist()
+    ['no', 'yes']
+    """
+    name = state.header.get("model")
+    if not isinstance(name, str):
+        raise Damaged("it does not say what model it is")
+    if name == "TreeClassifier":
+        tree = _make_tree(state.header.get("parameters"))
+        tree.model_ = TreeModel.from_state(state)
+        return tree
+    if name == "BaggedTreesClassifier":
+        bag = _make_bag(state.header.get("parameters"))
+        bag.estimator_ = _make_tree(state.header.get("tree_parameters"))
+        bag.model_ = BaggedModel.from_state(state)
+        return bag
+    raise UnknownPart(f"the model {name[:80]!r}")
+
+
+def _tree_parameters(estimator: TreeClassifier) -> dict[str, Any]:
+    estimator.settings()  # checks them, so that what is saved can be loaded
+    return {
+        name: estimate_to_plain(value) if name == "leaf_estimate" else to_plain(name, value)
+        for name, value in estimator.get_params(deep=False).items()
+    }
+
+
+def _bag_parameters(estimator: BaggedTreesClassifier) -> dict[str, Any]:
+    parameters = estimator.get_params(deep=False)
+    given = parameters.pop("estimator")
+    if given is not None and not isinstance(given, TreeClassifier):
+        raise InvalidTypeError(
+            f"estimator must be a TreeClassifier or None to be saved; got {given!r}."
+        )
+    plain = {name: to_plain(name, value) for name, value in parameters.items()}
+    return {**plain, "estimator": None if given is None else _tree_parameters(given)}
+
+
+def _make_tree(written: Any) -> TreeClassifier:
+    parameters = _known_parameters(TreeClassifier, written)
+    estimate = estimate_from_plain(parameters.pop("leaf_estimate", "auto"))
+    plain = {name: from_plain(value) for name, value in parameters.items()}
+    estimator = TreeClassifier(**plain, leaf_estimate=estimate)
+    try:
+        estimator.settings()
+    except (InvalidArgumentError, InvalidTypeError) as error:
+        raise Damaged(f"a parameter cannot be used ({error})") from None
+    return estimator
+
+
+def _make_bag(written: Any) -> BaggedTreesClassifier:
+    parameters = _known_parameters(BaggedTreesClassifier, written)
+    given = parameters.pop("estimator", None)
+    estimator = BaggedTreesClassifier(
+        estimator=None if given is None else _make_tree(given),
+        **{name: from_plain(value) for name, value in parameters.items()},
+    )
+    try:
+        estimator.check_parameters()
+    except (InvalidArgumentError, InvalidTypeError) as error:
+        raise Damaged(f"a parameter cannot be used ({error})") from None
+    return estimator
+
+
+def _known_parameters(kind: type[ModelEstimator], written: Any) -> dict[str, Any]:
+    if not isinstance(written, dict):
+        raise Damaged("it has no parameters")
+    unknown = set(written) - set(kind().get_params(deep=False))
+    if unknown:
+        raise UnknownPart(f"the parameter {min(unknown)[:80]!r}")
+    return dict(written)

@@ -1,10 +1,11 @@
-"""TreeClassifier: C4.5's tree as a scikit-learn estimator."""
+"""TreeClassifier: a decision tree as a scikit-learn estimator around a `TreeModel`."""
 
-from typing import Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import clone
 
 from sureleaf.arguments import (
     check_choice,
@@ -14,18 +15,24 @@ from sureleaf.arguments import (
     thread_count,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.estimators.mixins import ChangingMixin, FeaturesMixin, LevelsMixin, RoutingMixin
-from sureleaf.estimators.saving import SavingMixin
-from sureleaf.model.folds import hold_out, reusable
-from sureleaf.model.leaf_counts import leaf_counts_of, recount, split_rows
-from sureleaf.model.node_probabilities import NodeProbabilities
+from sureleaf.estimators.base import ModelEstimator, read_training_rows
+from sureleaf.model.cross_fitting import OutOfFold, cross_fit, cross_fit_levels
+from sureleaf.model.fitting import TreeSettings, fit_model
+from sureleaf.model.folds import reusable
+from sureleaf.model.leaf_counts import LeafCounts
+from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
-from sureleaf.model.tree_settings import TreeSettings, build_resolved
-from sureleaf.probability import find_estimate
+from sureleaf.model.subgroups import SubgroupLevels
+from sureleaf.model.tree_model import CHOICES, Evidence, TreeModel
+from sureleaf.probability import find_estimate, is_built_in
 from sureleaf.random_streams import draw_seed
-from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
-from sureleaf.table.encoded_table import Recoding
+from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from sureleaf.tree.pruning import CostComplexityPath
 
 __all__ = ["TreeClassifier"]
 
@@ -33,15 +40,7 @@ __all__ = ["TreeClassifier"]
 PRUNINGS = (None, "pessimistic", "cost_complexity", "reduced_error", "utility")
 
 
-class TreeClassifier(
-    RoutingMixin,
-    ChangingMixin,
-    LevelsMixin,
-    SavingMixin,
-    FeaturesMixin,
-    ClassifierMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class TreeClassifier(ModelEstimator):
     """A decision tree; with the defaults, the tree that C4.5 grows.
 
     Parameters
@@ -96,6 +95,8 @@ class TreeClassifier(
 
     Attributes
     ----------
+    model_ : TreeModel
+        Everything that is known after the fit, as one frozen value.
     tree_ : Tree
         The tree as flat frozen arrays.
     leaf_counts_ : LeafCounts
@@ -165,6 +166,15 @@ class TreeClassifier(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    model_: TreeModel
+    _rows: TrainingRows | None = None
+    """The training rows, kept for cross-fitting until `forget_rows`."""
+    _groups: NDArray[Any] | None = None
+    _resolved: TreeSettings | None = None
+    _out_of_fold: OutOfFold | None = None
+
+    # ---- fitting ---------------------------------------------------------------------------------
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow and prune a tree.
 
@@ -184,26 +194,70 @@ class TreeClassifier(
         TreeClassifier
             Itself.
         """
-        recipe = self._recipe()
-        rows, schema, classes = self._read(X, y, sample_weight)
+        settings = self.settings()
+        rows, classes = self._read(X, y, sample_weight)
+        if self.levels_from == "cross_fit":
+            rows = rows.owned()  # levels are computed later, and the caller may change X until then
         groups = check_groups(groups, len(rows.labels))
-        tree, settled, counted = self._grow(rows, recipe, groups)
-        leaf_counts = leaf_counts_of(tree, counted)
-        stated = NodeProbabilities(tree, find_estimate(self.leaf_estimate))
-        # Only now, so that a fit that fails leaves the model as it was.
-        self.schema_, self.classes_, self.tree_ = schema, classes, tree
-        self.leaf_counts_, self._node_probabilities = leaf_counts, stated
-        self._groups, self._settled = groups, settled
-        self._stated = self._held_out = None
+        model, resolved = fit_model(rows, classes, settings, groups=groups)
+        if not is_built_in(settings.leaf_estimate):
+            _ = model.probabilities  # an estimate of the user's own may fail
+        # Assigned only now, so that a fit that fails leaves the estimator as it was.
+        self.model_, self._resolved = model, resolved
+        self._groups, self._out_of_fold = groups, None
         self._rows = rows if self.levels_from == "cross_fit" else None
-        self._note_features()
         return self
+
+    def settings(self) -> TreeSettings:
+        """Check the parameters and return them as settings of a fit.
+
+        Returns
+        -------
+        TreeSettings
+        """
+        for name, choices in CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
+        check_choice("categorical_split", self.categorical_split, ("multiway", "subset"))
+        check_choice("pruning", self.pruning, PRUNINGS)
+        check_choice("collapse", self.collapse, (True, False))
+        check_number("min_samples_leaf", self.min_samples_leaf, low=0, open_low=True)
+        check_number("confidence_factor", self.confidence_factor, low=0, high=0.5, open_low=True)
+        check_number("ccp_alpha", self.ccp_alpha, low=0)
+        if self.max_depth is not None:
+            check_number("max_depth", self.max_depth, low=0, whole=True)
+        return TreeSettings(
+            rules=GrowthRules(
+                self.criterion, self.categorical_split, self.max_depth, self.min_samples_leaf
+            ),
+            collapse=bool(self.collapse),
+            pruning=self.pruning,
+            confidence_factor=self.confidence_factor,
+            ccp_alpha=self.ccp_alpha,
+            cv=reusable(self.cv),
+            seed=draw_seed(self.random_state),
+            n_threads=thread_count(self.n_jobs),
+            keep_order=self.levels_from == "cross_fit",
+            leaf_estimate=find_estimate(self.leaf_estimate),
+            levels_from=self.levels_from,
+            weights=self.weights,
+            unseen=self.unseen,
+        )
+
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[TrainingRows, NDArray[Any]]:
+        return read_training_rows(
+            X,
+            y,
+            sample_weight,
+            categorical_features=self.categorical_features,
+            weights=self.weights,
+            estimator=type(self).__name__,
+        )
 
     def prepare_refits(self, X: Any, y: Any, sample_weight: Any = None) -> TreeRefits | None:
         """Read a table once, to grow trees on many parts of it.
 
-        `sureleaf.evaluate` and its like ask for this, so that the trees of a design share what is
-        encoded and sorted. A refit is the tree of a clone fitted on the rows of its part.
+        `sureleaf.evaluate` uses this, so that the trees of a design share what is encoded and
+        sorted. A refit is the tree of a clone that is fitted on the rows of its part.
 
         Parameters
         ----------
@@ -225,114 +279,460 @@ class TreeClassifier(
         >>> refit.predict_proba(np.array([3])).round(2).tolist()
         [[0.25, 0.75]]
         """
-        if type(self) is not TreeClassifier or self.unseen == "error" or self._has_schema():
+        has_schema = isinstance(self.categorical_features, Schema)
+        if type(self) is not TreeClassifier or self.unseen == "error" or has_schema:
             return None
-        name = type(self).__name__
-        table = read_table(X, categorical_features=self.categorical_features, estimator=name)
-        labels, classes = encode_labels(y, estimator=name)
-        rows = self._match(table, labels, len(classes), None)
-        weights = check_weights(sample_weight, table.n_rows, ones_as_none=True)
+        rows, classes = self._read(X, y)
+        weights = check_weights(sample_weight, len(rows.labels))
         return TreeRefits(rows, classes, weights, self.n_jobs)
 
-    def _grow(
-        self, rows: TrainingRows, recipe: TreeSettings, groups: NDArray[Any] | None = None
-    ) -> tuple[Tree, TreeSettings, TrainingRows]:
-        """Grow the tree; with it the recipe with what was chosen, and the rows it counts."""
-        growing, counted = self._parts(rows, recipe, groups)
-        tree, settled = build_resolved(growing, recipe, groups=groups)
-        if counted is not growing:
-            tree = recount(tree, counted)
-        return tree, settled, counted
-
-    def _draws(self, recipe: TreeSettings) -> bool:
-        """Whether rows are dealt out by their numbers on the way to the tree."""
-        return recipe.draws or self.levels_from == "honest"
-
-    def _parts(
-        self, rows: TrainingRows, recipe: TreeSettings, groups: NDArray[Any] | None
-    ) -> tuple[TrainingRows, TrainingRows]:
-        """Rows that grow the tree and rows that are counted; the same unless it is honest."""
-        if self.levels_from != "honest":
-            return rows, rows
-        is_counted = hold_out(rows, seed=recipe.seed, groups=groups, n_parts=2)
-        growing, counted = split_rows(rows, is_counted)
-        if not growing.total_weight or not counted.total_weight:
-            raise InvalidArgumentError(
-                "levels_from='honest' needs two rows (or groups) of positive weight, one to grow "
-                "the tree and one to count; got 1 sample. Give more, or use levels_from='training'."
-            )
-        return growing, counted
-
-    def _recipe(self) -> TreeSettings:
-        """Check the parameters and put together what building a tree needs of them."""
-        check_choice("criterion", self.criterion, ("gain_ratio", "entropy", "gini"))
-        check_choice("categorical_split", self.categorical_split, ("multiway", "subset"))
-        check_choice("pruning", self.pruning, PRUNINGS)
-        check_choice("levels_from", self.levels_from, ("training", "honest", "cross_fit"))
-        check_choice("weights", self.weights, ("counts", "importance"))
-        check_choice("unseen", self.unseen, ("mixture", "stop", "error"))
-        check_choice("collapse", self.collapse, (True, False))
-        check_number("min_samples_leaf", self.min_samples_leaf, low=0, open_low=True)
-        check_number("confidence_factor", self.confidence_factor, low=0, high=0.5, open_low=True)
-        check_number("ccp_alpha", self.ccp_alpha, low=0)
-        if self.max_depth is not None:
-            check_number("max_depth", self.max_depth, low=0, whole=True)
-        find_estimate(self.leaf_estimate)
-        return TreeSettings(
-            rules=GrowthRules(
-                self.criterion, self.categorical_split, self.max_depth, self.min_samples_leaf
-            ),
-            collapse=bool(self.collapse),
-            pruning=self.pruning,
-            confidence_factor=self.confidence_factor,
-            ccp_alpha=self.ccp_alpha,
-            cv=reusable(self.cv),
-            seed=draw_seed(self.random_state),
-            n_threads=thread_count(self.n_jobs),
-            keep_order=self.levels_from == "cross_fit",
-        )
-
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Any, Any]:
-        name = type(self).__name__
-        table = read_table(X, categorical_features=self.categorical_features, estimator=name)
-        labels, classes = encode_labels(y, estimator=name)
-        rows = self._match(table, labels, len(classes), sample_weight)
-        if self.levels_from == "cross_fit":
-            rows = rows.owned()  # levels come later, and the caller may change X until then
-        return rows, rows.table.schema, classes
-
-    def _match(
-        self, table: EncodedTable, labels: NDArray[np.int32], n_classes: int, sample_weight: Any
-    ) -> TrainingRows:
-        if len(labels) != table.n_rows:
-            raise InvalidArgumentError(
-                "X and y must have the same number of rows (inconsistent numbers of samples); "
-                f"got {table.n_rows} and {len(labels)}."
-            )
-        weights = self._scaled(check_weights(sample_weight, table.n_rows, ones_as_none=True))
-        if weights is not None and not weights.all() and not self._has_schema():
-            table = Recoding.of(table, np.flatnonzero(weights))(table)
-        return TrainingRows(table, labels, n_classes, weights)
-
-    def _has_schema(self) -> bool:
-        """Whether the categories are given, not learnt."""
-        return isinstance(self.categorical_features, Schema)
-
-    def _scaled(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        if weights is not None and self.weights == "importance":
-            weights = weights / weights.max()  # so that no sum overflows
-            weights = weights / (weights.sum() / np.count_nonzero(weights))
-        return weights
-
-    def _set_probabilities(self) -> None:
-        estimate = find_estimate(self.leaf_estimate)
-        self._node_probabilities = NodeProbabilities(self.tree_, estimate)
+    # ---- the fitted model ------------------------------------------------------------------------
 
     @property
-    def _probabilities(self) -> NDArray[np.float64]:
-        """The class probabilities of every node, found when first asked for."""
-        return self._node_probabilities.values
+    def tree_(self) -> Tree:
+        """The tree as flat frozen arrays."""
+        tree: Tree = self._fitted().tree
+        return tree
 
-    @_probabilities.setter
-    def _probabilities(self, values: NDArray[np.float64]) -> None:
-        self._node_probabilities = NodeProbabilities.known(values)
+    @property
+    def leaf_counts_(self) -> LeafCounts:
+        """Class counts of the leaves; supports ``+``."""
+        leaf_counts: LeafCounts = self._fitted().leaf_counts
+        return leaf_counts
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each column's share of the decrease of impurity on the training rows."""
+        importances: NDArray[np.float64] = self._fitted().feature_importances
+        return importances
+
+    def complete_model(self) -> TreeModel:
+        """Return the fitted model with its levels, which are cross-fitted if they are not known.
+
+        Returns
+        -------
+        TreeModel
+            Without levels only if they were never computed and the rows have been dropped.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+        >>> model.model_.has_levels, model.complete_model().has_levels, model.model_.has_levels
+        (False, True, True)
+        """
+        model: TreeModel = self._fitted()
+        if not model.has_levels and self._rows is not None and self._resolved is not None:
+            n_threads = thread_count(self.n_jobs)
+            self._out_of_fold = cross_fit(
+                self._rows, self._resolved, groups=self._groups, n_threads=n_threads
+            )
+            self.model_ = model = cross_fit_levels(model, self._rows, self._out_of_fold)
+        return model
+
+    def forget_rows(self) -> Self:
+        """Drop the training rows that the estimator keeps for its levels.
+
+        Returns
+        -------
+        TreeClassifier
+            Itself. Levels that were computed before stay.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+        >>> levels = model.levels()
+        >>> model.forget_rows().levels() == levels
+        True
+        """
+        self._fitted()
+        self._rows = self._groups = self._out_of_fold = None
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the rows, after the levels that need them have been computed."""
+        if self.__sklearn_is_fitted__():
+            self.complete_model()
+        state: dict[str, Any] = super().__getstate__()
+        dropped = ("_rows", "_groups", "_out_of_fold")
+        return {name: value for name, value in state.items() if name not in dropped}
+
+    @classmethod
+    def around(cls, model: TreeModel, template: "TreeClassifier", **parameters: Any) -> Self:
+        """Make a fitted estimator of a model, with the parameters of another estimator.
+
+        Parameters
+        ----------
+        model : TreeModel
+            The fitted model.
+        template : TreeClassifier
+            Its parameters are taken.
+        **parameters
+            Parameters that differ.
+        """
+        estimator: Self = clone(template).set_params(**parameters)
+        estimator.model_ = model
+        return estimator
+
+    def _shell(self, model: TreeModel, **parameters: Any) -> Self:
+        """Return a copy of this estimator around another model, without rows."""
+        other = object.__new__(type(self))  # copy.copy would compute levels first, as pickling does
+        other.__dict__ = {**self.__dict__, **parameters, "model_": model}
+        other._rows = other._groups = other._out_of_fold = None
+        return other
+
+    # ---- predictions -----------------------------------------------------------------------------
+
+    def _encode(self, X: Any, *, for_routing: bool = True) -> EncodedTable:
+        model: TreeModel = self._fitted()
+        return model.encode(X, for_routing=for_routing, estimator=type(self).__name__)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return class probabilities, one column per class of ``classes_``.
+
+        Parameters
+        ----------
+        X : table
+            As in fit; columns are found by name, further ones are ignored with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            A row with missing values has the mixture of its leaves' probabilities.
+        """
+        table = self._encode(X)
+        return self.model_.predict_proba(table, n_threads=thread_count(self.n_jobs))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class of each row, the first one on ties.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        table = self._encode(X)
+        return self.model_.predict(table, n_threads=thread_count(self.n_jobs))
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of each row by node number; of several leaves the heaviest.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        ndarray of int, shape (n_rows,)
+        """
+        table = self._encode(X)
+        return self.model_.apply(table)
+
+    def leaf_shares(self, X: Any) -> "sp.csr_array":
+        """Return the leaves of each row with its share in them.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        sparse array of shape (n_rows, n_nodes)
+            Rows sum to 1; a column is a node number. A row with missing values is in several
+            leaves.
+        """
+        table = self._encode(X)
+        return self.model_.leaf_shares(table)
+
+    def decision_path(self, X: Any) -> "sp.csr_array":
+        """Return all nodes that each row passes, with its share in each.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        sparse array of shape (n_rows, n_nodes)
+            Above 0 where the row passes; 1 at the root.
+        """
+        table = self._encode(X)
+        return self.model_.decision_path(table)
+
+    # ---- levels ----------------------------------------------------------------------------------
+
+    def leaves(
+        self,
+        *,
+        level: float = 0.95,
+        confidence: float | None = 0.95,
+        utility: float | None = None,
+    ) -> LeafTable:
+        """Tabulate what each leaf states.
+
+        Parameters
+        ----------
+        level : float
+            Of the intervals of the probabilities.
+        confidence, utility : float or None
+            Wanted levels, for `rows_needed` and `flagged`.
+
+        Returns
+        -------
+        LeafTable
+            Columns as attributes, `to_pandas()`, `to_polars()`; prints as a table.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> model = TreeClassifier(levels_from="training")
+        >>> model = model.fit([[i] for i in range(8)], ["no"] * 4 + ["yes"] * 4)
+        >>> table = model.leaves()
+        >>> table.rule.tolist(), table.n.tolist(), table.prediction.tolist()
+        (['x0 <= 3', 'x0 > 3'], [4.0, 4.0], ['no', 'yes'])
+        >>> table.to_pandas().shape
+        (2, 13)
+        """
+        return self.complete_model().leaves(level=level, confidence=confidence, utility=utility)
+
+    def levels(self) -> TreeLevels:
+        """Confidence and utility of the tree: the share-weighted sums over its leaves.
+
+        Returns
+        -------
+        TreeLevels
+            Named tuple `(confidence, utility)`: the probability to find the most probable
+            class of a new row's leaf, and to be right about the row.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+        >>> model.levels().utility > 0.9
+        True
+        """
+        return self.complete_model().levels()
+
+    def predict_levels(self, X: Any, *, level: float = 0.95) -> RowLevels:
+        """State for each row the levels of its leaf.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+        level : float
+            Of the intervals of the probability of the predicted class.
+
+        Returns
+        -------
+        RowLevels
+            A row with a missing or unseen value is a mixture of leaves: a leaf that predicts
+            another class counts with what it leaves to the class predicted.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+        >>> model.predict_levels([[3], [None]]).imputed_share.tolist()
+        [0.0, 1.0]
+        """
+        model = self.complete_model()
+        table = self._encode(X, for_routing=False)
+        n_threads = thread_count(self.n_jobs)
+        return model.predict_levels(table, level=level, n_threads=n_threads)
+
+    def predict_or_abstain(
+        self, X: Any, *, min_confidence: float, abstain: Any = None
+    ) -> NDArray[np.object_]:
+        """Predict rows whose leaf is sure enough, and abstain from the others.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+        min_confidence : float
+            The least confidence of a prediction.
+        abstain : object
+            What stands in place of a prediction.
+
+        Returns
+        -------
+        ndarray of object, shape (n_rows,)
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+        >>> model.predict_or_abstain([[3], [None]], min_confidence=0.9, abstain="ask").tolist()
+        [0, 'ask']
+        """
+        check_number("min_confidence", min_confidence, low=0, high=1)
+        found = self.predict_levels(X)
+        chosen = found.prediction.astype(object)
+        chosen[found.confidence < min_confidence] = abstain
+        return chosen
+
+    def levels_by(
+        self, column: Any, X: Any = None, y: Any = None, *, level: float = 0.95
+    ) -> SubgroupLevels:
+        """Levels of the rows with each value of a column, numbers in up to four ranges.
+
+        Parameters
+        ----------
+        column : str or int
+            Name or place of the column.
+        X, y : optional
+            Rows that the tree has not seen. Without, the training rows are taken, each by the
+            prediction of a tree that had not seen it (`levels_from="cross_fit"` only).
+        level : float
+            Of the intervals.
+
+        Returns
+        -------
+        SubgroupLevels
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> rows = [[i, "ab"[i % 2]] for i in range(40)]
+        >>> model = TreeClassifier().fit(rows, [0] * 20 + [1] * 20)
+        >>> model.levels_by("x1").n.tolist()
+        [20.0, 20.0]
+        """
+        model = self.complete_model()
+        n_threads = thread_count(self.n_jobs)
+        if X is not None:
+            given = model.read_rows(X, y, estimator=type(self).__name__)
+            return model.levels_by(column, given, level=level, n_threads=n_threads)
+        if self._rows is None or self._out_of_fold is None:
+            raise InvalidArgumentError(
+                "levels_by needs rows, and the model holds none. Give X and y of rows that it has "
+                "not seen, or fit with levels_from='cross_fit' and keep the rows."
+            )
+        correct = self._out_of_fold.correct
+        return model.levels_by(column, self._rows, correct, level=level, n_threads=n_threads)
+
+    # ---- rules, and smaller or different trees ---------------------------------------------------
+
+    def rules(self) -> str:
+        """Tell the tree as indented rules, each leaf with its rows, counts and probability.
+
+        Returns
+        -------
+        str
+        """
+        text: str = self._fitted().rules()
+        return text
+
+    def cost_complexity_path(self) -> "CostComplexityPath":
+        """Find the penalties a leaf at which cost-complexity pruning would cut this tree.
+
+        Returns
+        -------
+        CostComplexityPath
+            alphas, n_leaves and impurities.
+        """
+        path: CostComplexityPath = self._fitted().cost_complexity_path()
+        return path
+
+    def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
+        """Give a copy another leaf estimate; nothing is regrown.
+
+        Parameters
+        ----------
+        leaf_estimate : str or object
+            As the parameter.
+
+        Returns
+        -------
+        TreeClassifier
+        """
+        model: TreeModel = self._fitted()
+        changed = model.with_leaf_estimate(leaf_estimate)
+        if not is_built_in(changed.leaf_estimate):
+            _ = changed.probabilities
+        other = self._shell(changed, leaf_estimate=leaf_estimate)
+        if self._rows is not None and self._resolved is not None:
+            # The rows are here, so levels are cross-fitted again, by the new estimate.
+            other.model_ = replace(changed, evidence=Evidence("cross_fit"))
+            other._resolved = replace(self._resolved, leaf_estimate=changed.leaf_estimate)
+            other._rows, other._groups = self._rows, self._groups
+        return other
+
+    def prune(
+        self,
+        rule: str | None = None,
+        *,
+        nodes: Any = None,
+        n_leaves: int | None = None,
+        ccp_alpha: float | None = None,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Give a smaller copy, cut by one of: a rule, chosen nodes, a number of leaves.
+
+        Parameters
+        ----------
+        rule : {"pessimistic", "cost_complexity", "reduced_error"}, optional
+            pessimistic needs the training rows (those that the model still holds, or X and y);
+            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out.
+        nodes : list of int, optional
+            Nodes that become leaves.
+        n_leaves : int, optional
+            The largest number of leaves; the weakest links are cut.
+        ccp_alpha : float, optional
+            The penalty a leaf.
+        X, y, sample_weight : optional
+            Rows for the rule. Given X and y, all that the copy counts, predicts and states comes
+            from them where the rule is not reduced_error.
+
+        Returns
+        -------
+        TreeClassifier
+            The model itself is not changed, and nothing is regrown. Levels of the copy are
+            those of its own counts (`levels_from` is "training"), and say so.
+        """
+        model: TreeModel = self._fitted()
+        given = None
+        if X is not None or y is not None or sample_weight is not None:
+            if X is None or y is None:
+                raise InvalidArgumentError(
+                    "X and y must be given together, and sample_weight with them; got one without "
+                    "the other. Give both, or none."
+                )
+            given = model.read_rows(X, y, sample_weight, estimator=type(self).__name__)
+        smaller = model.prune(
+            rule,
+            nodes=nodes,
+            n_leaves=n_leaves,
+            ccp_alpha=ccp_alpha,
+            confidence_factor=self.confidence_factor,
+            training=self._rows,
+            given=given,
+        )
+        return self._shell(smaller, levels_from="training")
+
+    def node_counts(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+        """Count the classes of these rows in every node of the tree.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in fit, with classes that are known.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_classes)
+        """
+        model: TreeModel = self._fitted()
+        rows = model.read_rows(X, y, sample_weight, estimator=type(self).__name__)
+        return model.node_counts(rows)

@@ -60,8 +60,7 @@ class Refit(Protocol):
     Attributes
     ----------
     classes_ : ndarray
-        The classes of the rows that it was fitted on. It predicts the most probable one, the first
-        on ties.
+        The classes of the rows that it was fitted on.
 
     Examples
     --------
@@ -70,13 +69,18 @@ class Refit(Protocol):
     ...     classes_ = np.array(["heads", "tails"])
     ...     def predict_proba(self, rows):
     ...         return np.full((len(rows), 2), 0.5)
+    ...     def predicted_class(self, probabilities):
+    ...         return probabilities.argmax(axis=1)
     >>> coin: Refit = Coin()
     """
 
     classes_: NDArray[Any]
 
     def predict_proba(self, rows: IntArray) -> FloatArray:
-        """Return the probabilities of these rows, a column a class of ``classes_``."""
+        """Return the probabilities of these rows, one column per class of ``classes_``."""
+
+    def predicted_class(self, probabilities: FloatArray) -> IntArray:
+        """Return the index in ``classes_`` of the class that `predict` would return."""
 
 
 class Refits(Protocol):
@@ -258,7 +262,7 @@ class Fitter:
         if self.refits is not None:
             raw = model.predict_proba(rows)
             columns = class_codes("classes_", read_labels("classes_", model.classes_), classes)
-            prediction = columns[raw.argmax(axis=1)] if labels else prediction
+            prediction = columns[model.predicted_class(raw)] if labels else prediction
             return prediction, _spread(raw, columns, len(classes)) if probabilities else None
         own = take_rows(self.table.X, rows)
         if labels:

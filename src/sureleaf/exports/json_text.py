@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.estimators.saving import UnknownPart, estimator_from_state, estimator_state
 from sureleaf.model.model_file import Damaged, ModelState, damaged_file, newer
 from sureleaf.model.plain_values import from_plain, schema_from_plain, to_plain
-from sureleaf.model.state import UnknownPart, model_of, state_of
 from sureleaf.table import Schema
 
 __all__ = ["from_json", "to_json"]
@@ -49,7 +49,7 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
     >>> from_json(to_json(model)).predict([[1], [4]]).tolist()
     ['no', 'yes']
     """
-    state = state_of(model)
+    state = estimator_state(model)
     header = dict(state.header)
     schema = model.schema_
     written: dict[str, Any] = {"format": FORMAT, "version": VERSION, **header}
@@ -177,7 +177,7 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
         version = written.get("version")
         if type(version) is int and version > VERSION:
             raise newer(what, f"format {version}, and this one reads up to {VERSION}")
-        return model_of(_state(written))
+        return estimator_from_state(_state(written))
     except InvalidArgumentError:
         raise
     except UnknownPart as problem:

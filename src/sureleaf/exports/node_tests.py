@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.errors import InvalidTypeError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.model import TreeModel
 from sureleaf.table import Column, Schema
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import leaf_rules
@@ -51,16 +52,12 @@ class NodeTest:
 
 @dataclass(frozen=True, eq=False)
 class FittedTree:
-    """A fitted tree as exports read it.
+    """A fitted tree with its tests, as exports read it.
 
     Parameters
     ----------
-    tree, schema, classes
-        Of the model.
-    probabilities : ndarray of shape (n_nodes, n_classes)
-        What each node states.
-    unseen : {"mixture", "stop", "error"}
-        What a row does at a test of a category that the node has not seen.
+    model : TreeModel
+        The fitted model.
     tests : dict of int to NodeTest
         By inner node. Ordered columns are tested by the categories of each side.
 
@@ -72,12 +69,33 @@ class FittedTree:
     [0]
     """
 
-    tree: Tree
-    schema: Schema
-    classes: NDArray[Any]
-    probabilities: NDArray[np.float64]
-    unseen: str
+    model: TreeModel
     tests: dict[int, NodeTest]
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of the model."""
+        return self.model.tree
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the model."""
+        return self.model.schema
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes of the model."""
+        return self.model.classes
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Class probabilities of all nodes."""
+        return self.model.probabilities
+
+    @property
+    def unseen(self) -> str:
+        """What a row does at a test of a category that the node has not seen."""
+        return self.model.unseen
 
     @property
     def places(self) -> list[int]:
@@ -131,7 +149,7 @@ def fitted_tree(model: Any, form: str) -> FittedTree:
         node: _test(tree, node, schema.columns[tree.feature[node]])
         for node in np.flatnonzero(~tree.is_leaf).tolist()
     }
-    return FittedTree(tree, schema, model.classes_, model._probabilities, model.unseen, tests)
+    return FittedTree(model.model_, tests)
 
 
 def _test(tree: Tree, node: int, column: Column) -> NodeTest:

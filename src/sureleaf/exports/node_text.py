@@ -110,7 +110,8 @@ def node_words(model: Any, form: str) -> list[NodeWords]:
     """
     fitted = fitted_tree(model, form)
     check_is_fitted(model)
-    stated = model._levels() if model._can_state() else None
+    complete = model.complete_model()
+    stated = complete.node_levels() if complete.has_levels else None
     labels = label_texts(fitted.classes)
     branches = {
         child: _branch_words(fitted, test, place)
@@ -120,7 +121,7 @@ def node_words(model: Any, form: str) -> list[NodeWords]:
     words = []
     for node in range(fitted.tree.n_nodes):
         test = fitted.tests.get(node)
-        predicted = int(fitted.probabilities[node].argmax())
+        predicted = int(complete.predicted_classes[node])
         counts = fitted.tree.class_counts[node]
         n = _rows(float(counts.sum()))
         if test is not None:

@@ -1,3 +1,6 @@
-"""Fitted models as values, and what they know about themselves."""
+"""Fitted models as frozen values, and how they are fitted, cross-fitted, read and saved."""
 
-__all__: list[str] = []
+from sureleaf.model.bagged_model import BaggedModel
+from sureleaf.model.tree_model import Evidence, TreeModel
+
+__all__ = ["BaggedModel", "Evidence", "TreeModel"]

@@ -1,24 +1,66 @@
-"""What trees say about rows that they did not see, and what that tells about new rows."""
+"""Bagged trees as one frozen value, and what their out-of-bag rows tell about new rows.
 
-from dataclasses import dataclass
-from typing import Any, Self
+A `BaggedModel` stores the columns, the classes, the trees with the class probabilities of their
+nodes, how unseen categories are handled, the calibration of the mean probabilities if there is one,
+the seed that the bags were drawn with, and the out-of-bag evidence: agreement and accuracy of the
+predictions of rows by the trees whose bags do not hold them. It stores no rows.
+"""
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf import _kernel
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.intervals import wilson
 from sureleaf.model.column_table import ColumnTable
+from sureleaf.model.leaf_counts import LeafCounts
+from sureleaf.model.model_file import Damaged, ModelState
+from sureleaf.model.plain_values import (
+    classes_from_plain,
+    classes_to_plain,
+    estimate_to_plain,
+    schema_from_plain,
+    schema_to_plain,
+)
+from sureleaf.model.row_predictions import RowPredictions, encode_rows
+from sureleaf.model.state import probabilities_from, tree_arrays, tree_from
+from sureleaf.model.tree_model import Evidence, TreeModel, fitted_facts
+from sureleaf.probability import LeafEstimate, predicted_class
+from sureleaf.table import EncodedTable, Schema
+from sureleaf.tree import TrainingRows, Tree
+from sureleaf.tree.growing import kernel_table
 
-__all__ = ["BagRowLevels", "BagSums", "HitRates", "OutOfBagLevels", "draw_bag"]
+if TYPE_CHECKING:
+    from sureleaf.model.calibration import Calibration
+
+__all__ = [
+    "AccuracyByProbability",
+    "BagRowLevels",
+    "BagSums",
+    "BaggedModel",
+    "OutOfBagEvidence",
+    "OutOfBagLevels",
+    "draw_bag",
+    "out_of_bag_evidence",
+    "out_of_bag_sums",
+]
+
+FloatArray = NDArray[np.float64]
+
+_ROWS_PER_GROUP = 50
+_MAX_GROUPS = 20
 
 
-_ROWS_A_GROUP = 50
-_MOST_GROUPS = 20
+# ---- results ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class BagSums:
-    """Sums over the trees that were asked about a row, a line a row.
+    """Sums over the trees that predict a row.
 
     Parameters
     ----------
@@ -29,54 +71,55 @@ class BagSums:
     imputed : ndarray of shape (n_rows,)
         The share of the row that a missing or unseen value has sent somewhere.
     n_trees : ndarray of shape (n_rows,)
-        How many trees were asked.
+        Number of trees that predict the row.
 
     Examples
     --------
-    >>> said = np.array([[0.8, 0.2], [0.4, 0.6]])  # by two trees, of one row
+    >>> values = np.array([[0.8, 0.2], [0.4, 0.6]])  # of two trees, for one row
     >>> none = np.zeros(1)
     >>> votes = np.array([[1.0, 1.0]])
-    >>> sums = BagSums(said.sum(0)[None], (said**2).sum(0)[None], votes, none, np.array([2.0]))
+    >>> sums = BagSums(values.sum(0)[None], (values**2).sum(0)[None], votes, none, np.array([2.0]))
     >>> sums.mean(sums.values).round(3).tolist(), sums.spread().round(3).tolist()
     ([[0.6, 0.4]], [[0.2, 0.2]])
     """
 
-    values: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    votes: NDArray[np.float64]
-    imputed: NDArray[np.float64]
-    n_trees: NDArray[np.float64]
+    values: FloatArray
+    squares: FloatArray
+    votes: FloatArray
+    imputed: FloatArray
+    n_trees: FloatArray
 
-    def mean(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Divide by the number of trees; NaN where none was asked."""
+    def mean(self, sums: FloatArray) -> FloatArray:
+        """Divide by the number of trees; NaN where there is none."""
         n_trees = self.n_trees.reshape(-1, *[1] * (sums.ndim - 1))
         unknown = np.full(sums.shape, np.nan)
-        mean: NDArray[np.float64] = np.divide(sums, n_trees, out=unknown, where=n_trees > 0)
+        mean: FloatArray = np.divide(sums, n_trees, out=unknown, where=n_trees > 0)
         return mean
 
-    def spread(self) -> NDArray[np.float64]:
-        """Give the standard deviation between the trees of each class's probability."""
+    def spread(self) -> FloatArray:
+        """Return the standard deviation between the trees of each class probability."""
         variance = self.mean(self.squares) - self.mean(self.values) ** 2
-        spread: NDArray[np.float64] = np.sqrt(np.maximum(variance, 0.0))
+        spread: FloatArray = np.sqrt(np.maximum(variance, 0.0))
         return spread
 
 
 @dataclass(frozen=True)
 class OutOfBagLevels:
-    """How sure bagged trees are, by rows that the trees asked had not seen.
+    """How sure bagged trees are, by rows that were not in the bags of the trees.
 
     Parameters
     ----------
     agreement : float
-        Mean share of the trees that vote for what they predict together.
+        Mean share of the trees that vote for the class that they predict together.
     utility : float
-        Share of the rows that are predicted right.
+        Share of the rows that are predicted correctly.
     low, high : float
         95 % interval of the utility (Wilson).
     n_rows : float
-        Weight of the rows that were judged; of importance weights, the effective number.
+        Weight of the rows with an out-of-bag prediction; of importance weights, the effective
+        number.
     n_in_every_bag : int
-        Rows that no tree could judge.
+        Rows without an out-of-bag prediction.
 
     Examples
     --------
@@ -100,69 +143,81 @@ class OutOfBagLevels:
 
 
 @dataclass(frozen=True, eq=False)
-class HitRates:
-    """How often predictions were right, by how probable they were held: groups of equal size.
+class AccuracyByProbability:
+    """Accuracy of predictions by their probability, in groups of equal size.
 
     Parameters
     ----------
     lowest : ndarray
         The lowest probability of each group but the first, ascending.
-    hits, n : ndarray
-        Weight of the rows predicted right, and of all rows, of each group; of importance weights,
-        effective rows.
+    correct, n : ndarray
+        Weight of the correctly predicted rows, and of all rows, of each group; of importance
+        weights, effective rows.
 
     Examples
     --------
-    >>> rates = HitRates(np.array([0.8]), np.array([60.0, 95.0]), np.array([100.0, 100.0]))
-    >>> rates.of(np.array([0.7, 0.9]))[0].tolist()
+    >>> groups = AccuracyByProbability(np.array([0.8]), np.array([60.0, 95.0]), np.full(2, 100.0))
+    >>> groups.of(np.array([0.7, 0.9]))[0].tolist()
     [0.6, 0.95]
     """
 
-    lowest: NDArray[np.float64]
-    hits: NDArray[np.float64]
-    n: NDArray[np.float64]
+    lowest: FloatArray
+    correct: FloatArray
+    n: FloatArray
 
     @classmethod
     def count(
         cls,
-        stated: NDArray[np.float64],
-        hit: NDArray[np.bool_],
-        weights: NDArray[np.float64],
+        probability: FloatArray,
+        correct: NDArray[np.bool_],
+        weights: FloatArray,
         *,
         effective: bool = False,
     ) -> Self:
-        """Group rows by what was stated and count the hits; as effective rows, if so wanted.
+        """Group rows by the probability of their prediction, and count the correct ones.
 
         Examples
         --------
-        >>> rates = HitRates.count(np.array([0.6, 0.9]), np.array([False, True]), np.ones(2))
-        >>> rates.hits.tolist(), rates.n.tolist()
+        >>> groups = AccuracyByProbability.count(
+        ...     np.array([0.6, 0.9]), np.array([False, True]), np.ones(2))
+        >>> groups.correct.tolist(), groups.n.tolist()
         ([1.0], [2.0])
         """
-        n_groups = int(np.clip(len(stated) // _ROWS_A_GROUP, 1, _MOST_GROUPS))
+        if not len(probability):
+            return cls(np.empty(0), np.zeros(1), np.zeros(1))
+        n_groups = int(np.clip(len(probability) // _ROWS_PER_GROUP, 1, _MAX_GROUPS))
         shares = np.arange(1, n_groups) / n_groups
-        lowest = np.unique(np.quantile(stated, shares)) if n_groups > 1 else np.empty(0)
-        lowest = lowest[lowest > stated.min()] if len(lowest) else lowest
-        group = np.searchsorted(lowest, stated, side="right")
+        lowest = np.unique(np.quantile(probability, shares)) if n_groups > 1 else np.empty(0)
+        lowest = lowest[lowest > probability.min()] if len(lowest) else lowest
+        group = np.searchsorted(lowest, probability, side="right")
         size = len(lowest) + 1
-        hits, n = np.bincount(group, weights * hit, size), np.bincount(group, weights, size)
+        n_correct = np.bincount(group, weights * correct, size)
+        n = np.bincount(group, weights, size)
         if effective:
             squares = np.bincount(group, weights**2, size)
             scale = np.divide(n, squares, out=np.ones(size), where=squares > 0)
-            hits, n = hits * scale, n * scale
-        return cls(lowest, hits.astype(float), n.astype(float))
+            n_correct, n = n_correct * scale, n * scale
+        return cls(lowest, n_correct.astype(float), n.astype(float))
 
-    def of(self, stated: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Give for each row the hit rate of its group, and its 95 % interval."""
-        group = np.searchsorted(self.lowest, stated, side="right")
-        rate = np.divide(self.hits, self.n, out=np.full(len(self.n), np.nan), where=self.n > 0)
-        low, high = (np.asarray(end) for end in wilson(self.hits, self.n))
+    def of(self, probability: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return for each row the accuracy of its group, and its 95 % interval."""
+        group = np.searchsorted(self.lowest, probability, side="right")
+        rate = np.divide(self.correct, self.n, out=np.full(len(self.n), np.nan), where=self.n > 0)
+        low, high = (np.asarray(end) for end in wilson(self.correct, self.n))
         return rate[group], low[group], high[group]
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBagEvidence:
+    """What out-of-bag predictions tell: levels of the bag, and accuracy by probability."""
+
+    levels: OutOfBagLevels
+    accuracy: AccuracyByProbability
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BagRowLevels(ColumnTable):
-    """What bagged trees say about each row, and how far to believe it.
+    """What bagged trees predict for each row, and how often such predictions are correct.
 
     Parameters
     ----------
@@ -173,7 +228,7 @@ class BagRowLevels(ColumnTable):
     agreement : ndarray
         The share of the trees that vote for it.
     utility : ndarray
-        How often out-of-bag rows with a prediction as probable as this were predicted right.
+        Share of correct predictions among out-of-bag rows with about the same probability.
     low, high : ndarray
         95 % interval of the utility (Wilson).
     spread : ndarray
@@ -184,33 +239,401 @@ class BagRowLevels(ColumnTable):
     Examples
     --------
     >>> from sureleaf import BaggedTreesClassifier
-    >>> X, y = [[place] for place in range(200)], [0] * 100 + [1] * 100
+    >>> X, y = [[value] for value in range(200)], [0] * 100 + [1] * 100
     >>> model = BaggedTreesClassifier(random_state=0).fit(X, y)
     >>> model.predict_levels([[10], [190]]).prediction.tolist()
     [0, 1]
     """
 
     prediction: NDArray[Any]
-    probability: NDArray[np.float64]
-    agreement: NDArray[np.float64]
-    utility: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    imputed_share: NDArray[np.float64]
+    probability: FloatArray
+    agreement: FloatArray
+    utility: FloatArray
+    low: FloatArray
+    high: FloatArray
+    spread: FloatArray
+    imputed_share: FloatArray
 
 
-# Which rows does each tree of several see? Drawn by a generator keyed by seed, tree and draw.
+# ---- the model -------------------------------------------------------------------------------
 
 
-def draw_bag(
-    n_rows: int, weights: NDArray[np.float64] | None, *, seed: int, tree: int
-) -> NDArray[np.float64]:
-    """Draw rows with replacement and say how often each was drawn.
+@dataclass(frozen=True, eq=False, repr=False)
+class BaggedModel:
+    """Everything that fitted bagged trees know; no method changes it.
 
-    There are as many draws as rows, or as the weights add up to (rounded); a row's chance is
-    proportional to its weight, so a weight of k is k rows. Draw number i depends on nothing but
-    the seed, the tree and i, so that trees can be drawn in any order and anywhere.
+    Parameters
+    ----------
+    schema : Schema
+        Names, kinds and categories of the columns.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    trees : tuple of Tree
+        The trees, each with the counts of its bag.
+    leaf_estimate : LeafEstimate
+        From the class counts of all nodes to their class probabilities.
+    criterion, unseen, weights : str
+        As for `TreeModel`.
+    seed : int
+        Key of the bags, which can be drawn again.
+    calibration : Calibration or None
+        Applied to the mean of the trees' probabilities.
+    out_of_bag : OutOfBagEvidence or None
+        None as long as it has not been computed from the rows.
+
+    Examples
+    --------
+    >>> from sureleaf import BaggedTreesClassifier
+    >>> X, y = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
+    >>> model = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y).model_
+    >>> model
+    BaggedModel of 5 trees for classes 'no', 'yes'
+    >>> model.members[0]
+    TreeModel of 2 leaves for classes 'no', 'yes'; levels from training
+    """
+
+    schema: Schema
+    classes: NDArray[Any]
+    trees: tuple[Tree, ...]
+    leaf_estimate: LeafEstimate
+    criterion: str
+    unseen: str
+    weights: str
+    seed: int
+    calibration: "Calibration | None" = None
+    out_of_bag: OutOfBagEvidence | None = None
+
+    @cached_property
+    def probabilities(self) -> tuple[FloatArray, ...]:
+        """Class probabilities of the nodes of each tree."""
+        return tuple(
+            np.ascontiguousarray(self.leaf_estimate(tree, tree.class_counts), dtype=np.float64)
+            for tree in self.trees
+        )
+
+    @property
+    def members(self) -> list[TreeModel]:
+        """The trees as models; a row drawn k times counts as k rows of its tree."""
+        return [self._member(index) for index in range(len(self.trees))]
+
+    def _member(self, index: int) -> TreeModel:
+        tree = self.trees[index]
+        member = TreeModel(
+            schema=self.schema,
+            classes=self.classes,
+            tree=tree,
+            leaf_counts=LeafCounts.of_tree(tree),
+            leaf_estimate=self.leaf_estimate,
+            criterion=self.criterion,
+            unseen=self.unseen,
+            weights=self.weights,
+            evidence=Evidence("training"),
+        )
+        member.__dict__["probabilities"] = self.probabilities[index]
+        return member
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(label) for label in self.classes.tolist()[:5])
+        more = "" if len(self.classes) <= 5 else f", ... ({len(self.classes)})"
+        n = len(self.trees)
+        return f"BaggedModel of {n} tree{'' if n == 1 else 's'} for classes {names}{more}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.probabilities  # a pickle holds the numbers, whatever becomes of the estimate
+        return dict(self.__dict__)
+
+    # ---- predictions -----------------------------------------------------------------------------
+
+    def encode(self, X: Any, *, estimator: str = "BaggedModel") -> EncodedTable:
+        """Encode rows by the schema of the model; unseen categories are an error or a warning."""
+        return encode_rows(X, self.schema, self.unseen, estimator=estimator, for_routing=True)
+
+    def sums(
+        self,
+        table: _kernel.KernelTable,
+        *,
+        is_used: NDArray[np.uint8] | None = None,
+        in_detail: bool = False,
+        n_threads: int = 1,
+    ) -> BagSums:
+        """Add up the predictions of the trees.
+
+        Parameters
+        ----------
+        table : KernelTable
+            The rows.
+        is_used : ndarray of uint8, shape (n_trees, n_rows), optional
+            Which trees predict which rows; all by default.
+        in_detail : bool
+            Also add up squares, votes and imputed shares.
+        n_threads : int
+            Threads; the result does not depend on it.
+        """
+        parts = _kernel.predict_bags(
+            [tree.kernel for tree in self.trees],
+            list(self.probabilities),
+            is_used,
+            table,
+            in_detail,
+            self.unseen == "stop",
+            n_threads,
+        )
+        return BagSums(*parts)
+
+    def _row_sums(self, X: Any, n_threads: int, *, in_detail: bool) -> BagSums:
+        table = kernel_table(self.encode(X))
+        return self.sums(table, in_detail=in_detail, n_threads=n_threads)
+
+    def calibrated(self, means: FloatArray) -> FloatArray:
+        """Apply the calibration to mean probabilities, if there is one."""
+        return means if self.calibration is None else self.calibration(means)
+
+    def predict_proba(self, X: Any, *, voting: bool = False, n_threads: int = 1) -> FloatArray:
+        """Return the (calibrated) mean probabilities, or with `voting` the shares of votes."""
+        sums = self._row_sums(X, n_threads, in_detail=voting)
+        return sums.mean(sums.votes) if voting else self.calibrated(sums.mean(sums.values))
+
+    def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
+        """Return the most probable class of each row, the first one on ties."""
+        predicted: NDArray[Any] = self.classes[
+            predicted_class(self.predict_proba(X, n_threads=n_threads))
+        ]
+        return predicted
+
+    def predict_spread(self, X: Any, *, n_threads: int = 1) -> FloatArray:
+        """Return the standard deviation between the trees of each class probability."""
+        return self._row_sums(X, n_threads, in_detail=True).spread()
+
+    def predict_levels(self, X: Any, *, n_threads: int = 1) -> BagRowLevels:
+        """Return prediction, agreement and utility of each row."""
+        evidence = self.require_out_of_bag()
+        sums = self._row_sums(X, n_threads, in_detail=True)
+        probabilities = self.calibrated(sums.mean(sums.values))
+        code = predicted_class(probabilities)
+        row = np.arange(len(code))
+        probability = probabilities[row, code]
+        utility, low, high = evidence.accuracy.of(probability)
+        return BagRowLevels(
+            prediction=self.classes[code],
+            probability=probability,
+            agreement=sums.mean(sums.votes)[row, code],
+            utility=utility,
+            low=low,
+            high=high,
+            spread=sums.spread()[row, code],
+            imputed_share=sums.mean(sums.imputed),
+        )
+
+    def row_predictions(self, X: Any, *, n_threads: int = 1) -> RowPredictions:
+        """Return all that the model predicts for rows; unseen categories are only counted."""
+        evidence = self.require_out_of_bag()
+        table = encode_rows(
+            X, self.schema, self.unseen, estimator="BaggedModel", for_routing=True, warn=False
+        )
+        sums = self.sums(kernel_table(table), in_detail=True, n_threads=n_threads)
+        probabilities = self.calibrated(sums.mean(sums.values))
+        code = predicted_class(probabilities)
+        row = np.arange(len(code))
+        return RowPredictions(
+            code=code,
+            probabilities=probabilities,
+            sureness=sums.mean(sums.votes)[row, code],
+            utility=evidence.accuracy.of(probabilities[row, code])[0],
+            leaf=None,
+            unseen_counts=table.unseen_counts,
+        )
+
+    def require_out_of_bag(self) -> OutOfBagEvidence:
+        """Return the out-of-bag evidence; raise if it has not been computed."""
+        if self.out_of_bag is None:
+            raise missing_rows()
+        return self.out_of_bag
+
+    # ---- saved state -----------------------------------------------------------------------------
+
+    def to_state(self) -> ModelState:
+        """Return the model as plain values and arrays."""
+        header: dict[str, Any] = {
+            "classes": classes_to_plain(self.classes),
+            "schema": schema_to_plain(self.schema),
+            "fitted": {
+                "criterion": self.criterion,
+                "unseen": self.unseen,
+                "weights": self.weights,
+                "leaf_estimate": estimate_to_plain(self.leaf_estimate),
+            },
+            "seed": int(self.seed),
+            "n_trees": len(self.trees),
+            "out_of_bag": None,
+            "calibration": None,
+        }
+        arrays: dict[str, NDArray[Any]] = {}
+        for number, (tree, probabilities) in enumerate(
+            zip(self.trees, self.probabilities, strict=True)
+        ):
+            arrays |= tree_arrays(tree, f"trees/{number}")
+            arrays[f"trees/{number}/probabilities"] = probabilities
+        if self.out_of_bag is not None:
+            levels, accuracy = asdict(self.out_of_bag.levels), self.out_of_bag.accuracy
+            header["out_of_bag"] = {n: None if v != v else v for n, v in levels.items()}
+            arrays["hit_rates/lowest"] = accuracy.lowest
+            arrays["hit_rates/hits"] = accuracy.correct
+            arrays["hit_rates/n"] = accuracy.n
+        if self.calibration is not None:
+            header["calibration"] = self.calibration.method
+            arrays |= {f"calibration/{i}": line for i, line in enumerate(self.calibration.maps)}
+        return ModelState(header, arrays)
+
+    @classmethod
+    def from_state(cls, state: ModelState) -> Self:
+        """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
+        header = state.header
+        facts = fitted_facts(header, header.get("tree_parameters"))
+        seed = header.get("seed")
+        if type(seed) is not int or not 0 <= seed < 2**128:
+            raise Damaged("its seed is not a whole number")
+        schema = schema_from_plain(header.get("schema"))
+        classes = classes_from_plain(header.get("classes"))
+        n_trees = header.get("n_trees")
+        if type(n_trees) is not int or f"trees/{n_trees - 1}/feature" not in state.arrays:
+            raise Damaged("it has not as many trees as it says")
+        prefixes = [f"trees/{number}" for number in range(n_trees)]
+        trees = tuple(tree_from(state, schema, len(classes), prefix) for prefix in prefixes)
+        model = cls(
+            schema=schema,
+            classes=classes,
+            trees=trees,
+            leaf_estimate=facts["leaf_estimate"],
+            criterion=facts["criterion"],
+            unseen=facts["unseen"],
+            weights=facts["weights"],
+            seed=seed,
+            calibration=_calibration_from(state, len(classes)),
+            out_of_bag=_out_of_bag_from(state),
+        )
+        model.__dict__["probabilities"] = tuple(
+            probabilities_from(state, tree, f"{prefix}/probabilities")
+            for tree, prefix in zip(trees, prefixes, strict=True)
+        )
+        return model
+
+
+def _calibration_from(state: ModelState, n_classes: int) -> "Calibration | None":
+    method = state.header.get("calibration")
+    if method is None:
+        return None
+    from sureleaf.model.calibration import Calibration  # loads linear models
+
+    if method not in ("sigmoid", "isotonic"):
+        raise Damaged("its calibration has no method")
+    n_maps = {1: 0, 2: 1}.get(n_classes, n_classes)
+    shape = (2,) if method == "sigmoid" else (2, None)
+    maps = tuple(state.take(f"calibration/{i}", "<f8", shape) for i in range(n_maps))
+    for line in maps:
+        if not line.size or not np.isfinite(line).all():
+            raise Damaged("its calibration is not of numbers")
+        if method == "isotonic" and (
+            np.any(np.diff(line) < 0) or line[1, 0] < 0.0 or line[1, -1] > 1.0
+        ):
+            raise Damaged("its calibration is not in order")
+    return Calibration(method, maps)
+
+
+def _out_of_bag_from(state: ModelState) -> OutOfBagEvidence | None:
+    written = state.header.get("out_of_bag")
+    if written is None:
+        return None
+    names = ("agreement", "utility", "low", "high", "n_rows", "n_in_every_bag")
+    if not isinstance(written, dict) or set(written) != set(names):
+        raise Damaged("its out-of-bag levels are incomplete")
+    values = [np.nan if written[name] is None else written[name] for name in names]
+    if not all(type(value) in (int, float) for value in values) or values[-1] != values[-1]:
+        raise Damaged("its out-of-bag levels are not numbers")
+    agreement, utility, low, high, n_rows, n_left = map(float, values)
+    lowest = state.take("hit_rates/lowest", "<f8", (None,))
+    size = (len(lowest) + 1,)
+    correct, n = (state.take(f"hit_rates/{name}", "<f8", size) for name in ("hits", "n"))
+    is_ascending = bool(np.all(np.diff(lowest) > 0)) and not np.isnan(lowest).any()
+    if not is_ascending or not bool(np.all((correct >= 0) & (correct <= n) & (n < np.inf))):
+        raise Damaged("its out-of-bag accuracy is out of range")
+    return OutOfBagEvidence(
+        OutOfBagLevels(agreement, utility, low, high, n_rows, int(n_left)),
+        AccuracyByProbability(lowest, correct, n),
+    )
+
+
+# ---- out-of-bag rows -------------------------------------------------------------------------
+
+
+def missing_rows() -> InvalidArgumentError:
+    """Make the error for out-of-bag results that were not computed while there were rows."""
+    return InvalidArgumentError(
+        "out-of-bag results need the training rows, and the model no longer holds them. "
+        "Ask for oob_proba_ before forget_rows(), saving or pickling, or fit again."
+    )
+
+
+def out_of_bag_sums(model: BaggedModel, rows: TrainingRows, *, n_threads: int = 1) -> BagSums:
+    """Predict each row by the trees whose bags, which are drawn again, do not hold it."""
+    is_used = np.empty((len(model.trees), len(rows.labels)), dtype=np.uint8)
+    for number in range(len(model.trees)):
+        bag = draw_bag(len(rows.labels), rows.weights, seed=model.seed, tree=number)
+        is_used[number] = bag == 0
+    return model.sums(rows.kernel, is_used=is_used, in_detail=True, n_threads=n_threads)
+
+
+def out_of_bag_probabilities(model: BaggedModel, sums: BagSums) -> FloatArray:
+    """Return the (calibrated) mean out-of-bag probabilities; NaN for rows in every bag."""
+    means = sums.mean(sums.values)
+    has_trees = sums.n_trees > 0
+    means[has_trees] = model.calibrated(means[has_trees])
+    return means
+
+
+def out_of_bag_evidence(model: BaggedModel, sums: BagSums, rows: TrainingRows) -> OutOfBagEvidence:
+    """Compare out-of-bag predictions with the classes of the rows.
+
+    Parameters
+    ----------
+    model : BaggedModel
+        The bagged trees.
+    sums : BagSums
+        Of `out_of_bag_sums`.
+    rows : TrainingRows
+        The rows.
+    """
+    is_importance = model.weights == "importance"
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    used = np.flatnonzero((sums.n_trees > 0) & (weights > 0))
+    probabilities = out_of_bag_probabilities(model, sums)[used]
+    code = predicted_class(probabilities)
+    row, weights = np.arange(len(used)), weights[used]
+    correct = code == rows.labels[used]
+    agreement = sums.mean(sums.votes)[used, code]
+    total = float(weights.sum())
+    n_rows = total**2 / float((weights**2).sum()) if is_importance and total else total
+    utility = float((weights * correct).sum()) / total if total else np.nan
+    low, high = wilson(min(utility * n_rows, n_rows) if total else 0.0, n_rows)
+    levels = OutOfBagLevels(
+        agreement=float((weights * agreement).sum() / total) if total else np.nan,
+        utility=utility,
+        low=float(low),
+        high=float(high),
+        n_rows=n_rows,
+        n_in_every_bag=int((sums.n_trees == 0).sum()),
+    )
+    accuracy = AccuracyByProbability.count(
+        probabilities[row, code], correct, weights, effective=is_importance
+    )
+    return OutOfBagEvidence(levels, accuracy)
+
+
+def draw_bag(n_rows: int, weights: FloatArray | None, *, seed: int, tree: int) -> FloatArray:
+    """Draw rows with replacement and return how often each was drawn.
+
+    There are as many draws as rows, or as the weights add up to (rounded). The probability of a
+    row is proportional to its weight, so a weight of k is k rows. Draw number i depends only on
+    the seed, the tree and i, so that bags can be drawn in any order and anywhere.
 
     Parameters
     ----------
@@ -224,7 +647,7 @@ def draw_bag(
     Returns
     -------
     ndarray of float64, shape (n_rows,)
-        Whole numbers; 0 for rows that the tree does not see.
+        Whole numbers; 0 for rows that are not in the bag.
 
     Examples
     --------
@@ -240,8 +663,8 @@ def draw_bag(
         drawn = (generator.random(n_rows) * n_rows).astype(np.int64)
     else:
         ends = np.cumsum(weights)
-        places = generator.random(max(1, round(ends[-1]))) * ends[-1]
+        positions = generator.random(max(1, round(ends[-1]))) * ends[-1]
         # A product that rounding brings to the end itself belongs to the last row with a weight.
         last = int(np.flatnonzero(weights)[-1])
-        drawn = np.minimum(np.searchsorted(ends, places, side="right"), last)
+        drawn = np.minimum(np.searchsorted(ends, positions, side="right"), last)
     return np.bincount(drawn, minlength=n_rows).astype(np.float64)

@@ -1,126 +1,138 @@
-"""Hits and misses of every row by trees that did not see it, and what they say about each node.
+"""Out-of-fold predictions of all rows, and the levels of a tree that follow from them.
 
-All rows grow the tree; k more trees, each grown without one fold, predict that fold. Two further
-trees on half the folds each show how accuracy grows with rows, which corrects for the fold trees
-having fewer rows than the tree itself.
+All rows grow the tree. Further trees, each grown without one fold, predict the rows of that fold:
+`predict_out_of_fold`. Two more trees, each grown on half of the folds, show how accuracy increases
+with the number of rows; this corrects for the fold trees having fewer rows than the tree itself.
+`cross_fit_levels` turns the out-of-fold predictions into the accuracy of every node and returns
+the same model with this evidence.
 """
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from sureleaf.model.leaf_calibration import anchor, fit_curve, leaf_features, leaf_strength
+from sureleaf.model.fitting import TreeSettings, build
+from sureleaf.model.folds import fold_numbers
+from sureleaf.model.leaf_calibration import (
+    fit_leaf_calibration,
+    leaf_features,
+    leaf_strength,
+    shift_to_mean,
+)
+from sureleaf.model.tree_model import Evidence, TreeModel
+from sureleaf.probability import LeafEstimate, predicted_class
 from sureleaf.progress import track
-from sureleaf.table import EncodedTable
+from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import TrainingRows, Tree, mixture, route
 
-__all__ = ["CrossFit", "NodeHits", "Predictions", "cross_fit", "node_hits", "take_rows"]
+__all__ = ["OutOfFold", "cross_fit", "cross_fit_levels", "predict_out_of_fold"]
 
 
 FloatArray = NDArray[np.float64]
 
-Predictions = Callable[[Tree], FloatArray]
-"""From a tree to the class probabilities of its nodes."""
-
-_OWN_ROWS = 30.0
-"""A leaf's own cross-fitted hits count against the curve's rate as if that were so many rows."""
+_CURVE_ROWS = 30.0
+"""The calibrated accuracy of a leaf counts as much as so many of its own out-of-fold rows."""
 
 
 @dataclass(frozen=True, eq=False)
-class CrossFit:
-    """What trees that had not seen the rows said about them.
+class OutOfFold:
+    """Predictions of rows by trees that were grown without them.
 
     Parameters
     ----------
-    hits : ndarray of float64, shape (n_rows,)
-        1 if the row was predicted right, 0 if not, NaN if no fold tested it.
-    looks : ndarray of float64, shape (n_rows, n_looks)
-        What the leaf looked like that predicted it.
-    leaves : ndarray of int64, shape (n_rows,)
-        A number for that leaf, unlike those of other folds; -1 if no fold tested the row.
+    correct : ndarray of float64, shape (n_rows,)
+        1 if the row is predicted correctly, 0 if not, NaN if no fold tests it.
+    features : ndarray of float64, shape (n_rows, n_features)
+        `leaf_features` of the leaf that predicted it.
+    leaf : ndarray of int64, shape (n_rows,)
+        A number for that leaf, different in every fold; -1 if no fold tests the row.
     leaf_rows : ndarray of float64, shape (n_rows,)
         Growing rows of that leaf.
     accuracy : float
-        Share of hits; NaN if no row was tested.
+        Share of correct predictions; NaN if no row is tested.
     correction : float
-        What the accuracy is expected to gain by the rows that the fold trees lacked.
-
-    Examples
-    --------
-    >>> nothing = np.empty(0)
-    >>> CrossFit(np.array([1.0, 0.0]), nothing, nothing, nothing, 0.5, correction=0.0).accuracy
-    0.5
+        Expected gain in accuracy from the rows that the fold trees lacked.
     """
 
-    hits: FloatArray
-    looks: FloatArray
-    leaves: NDArray[np.int64]
+    correct: FloatArray
+    features: FloatArray
+    leaf: NDArray[np.int64]
     leaf_rows: FloatArray
     accuracy: float
     correction: float
 
 
-@dataclass(frozen=True, eq=False)
-class NodeHits:
-    """How often each node of a tree is right about rows it has not seen.
+def cross_fit(
+    rows: TrainingRows,
+    settings: TreeSettings,
+    *,
+    groups: NDArray[Any] | None = None,
+    n_threads: int = 1,
+) -> OutOfFold:
+    """Assign rows to folds and predict each fold by a tree grown on the others.
 
     Parameters
     ----------
-    rates : ndarray of float64, shape (n_nodes,)
-        Hit rate of the node's own prediction; over the leaves, the share-weighted mean is the
-        corrected cross-fitted accuracy.
-    strengths : ndarray of float64, shape (n_nodes,), or None
-        How many rows the rate is known by; None for as many as the node has.
+    rows : TrainingRows
+        The rows that the model was fitted on.
+    settings : TreeSettings
+        Those that the fit resolved, so that each fold costs one tree.
+    groups : ndarray of shape (n_rows,), optional
+        Rows of a group stay in one fold.
+    n_threads : int
+        Threads; the result does not depend on it.
 
-    Examples
-    --------
-    >>> NodeHits(rates=np.array([0.8, 0.9]), strengths=None).rates.tolist()
-    [0.8, 0.9]
+    Returns
+    -------
+    OutOfFold
     """
+    # Trees grow side by side; only cores that are left over share the work on one tree.
+    settings = replace(settings, n_threads=max(1, n_threads // 12), keep_order=True)
+    return predict_out_of_fold(
+        rows,
+        fold_numbers(rows, settings.cv, seed=settings.seed, groups=groups),
+        lambda part: build(part, settings, groups=groups),
+        settings.leaf_estimate,
+        n_threads=n_threads,
+    )
 
-    rates: FloatArray
-    strengths: FloatArray | None
 
+def cross_fit_levels(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold) -> TreeModel:
+    """Return the same model with the accuracy of its nodes as evidence of its levels.
 
-def take_rows(table: EncodedTable, rows: NDArray[np.intp]) -> EncodedTable:
-    """Keep some rows of an encoded table.
+    Parameters
+    ----------
+    model : TreeModel
+        Fitted on these rows.
+    rows : TrainingRows
+        The rows.
+    out_of_fold : OutOfFold
+        Their out-of-fold predictions.
 
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> take_rows(read_table([[1.0], [2.0], [3.0]]), np.array([2])).columns[0].tolist()
-    [3.0]
+    Returns
+    -------
+    TreeModel
     """
-    columns = tuple(np.ascontiguousarray(column[rows]) for column in table.columns)
-    return EncodedTable(table.schema, columns, len(rows))
+    accuracy, strength = node_accuracy(
+        model.tree, rows, model.predicted_classes, model.node_rows, out_of_fold
+    )
+    return model.with_evidence(Evidence("cross_fit", accuracy, strength))
 
 
-def predicted_class(probabilities: FloatArray) -> NDArray[np.intp]:
-    """Find the first class whose probability is the largest, but for rounding of a mixture.
-
-    Examples
-    --------
-    >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
-    [1, 0]
-    """
-    largest = probabilities.max(axis=1, keepdims=True)
-    first: NDArray[np.intp] = (probabilities >= largest - 1e-12).argmax(axis=1)
-    return first
-
-
-def cross_fit(
+def predict_out_of_fold(
     rows: TrainingRows,
     fold_of: NDArray[np.int64],
     build: Callable[[TrainingRows], Tree],
-    predictions: Predictions,
+    estimate: LeafEstimate,
     *,
     n_threads: int = 1,
-) -> CrossFit:
-    """Grow a tree without each fold and let it predict the fold.
+) -> OutOfFold:
+    """Grow a tree without each fold and predict the rows of that fold.
 
     Parameters
     ----------
@@ -130,24 +142,25 @@ def cross_fit(
         The fold that tests each row, -1 for none.
     build : callable
         From weighted rows to a tree.
-    predictions : callable
-        From a tree to the class probabilities of its nodes.
+    estimate : LeafEstimate
+        From a tree and its counts to the class probabilities of its nodes.
     n_threads : int
         Trees grown at a time.
 
     Returns
     -------
-    CrossFit
+    OutOfFold
 
     Examples
     --------
+    >>> from sureleaf.probability import Frequency
     >>> from sureleaf.table import read_table
     >>> from sureleaf.tree import GrowthRules, grow
     >>> table = read_table([[float(i)] for i in range(12)])
     >>> rows = TrainingRows(table, np.repeat([0, 1], 6).astype(np.int32), 2)
-    >>> found = cross_fit(rows, np.arange(12) % 3, lambda part: grow(part, GrowthRules()),
-    ...                   lambda tree: tree.counts_or_parent)
-    >>> found.hits.tolist()
+    >>> out_of_fold = predict_out_of_fold(
+    ...     rows, np.arange(12) % 3, lambda part: grow(part, GrowthRules()), Frequency())
+    >>> out_of_fold.correct.tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
@@ -159,21 +172,21 @@ def cross_fit(
     halves = [tested & first_half, tested & ~first_half] if len(folds) > 2 else []
     rows.sort(n_threads)
 
-    def predict_part(part: NDArray[np.bool_]) -> _Part | None:
-        return _predict_part(rows, weights, part, build, predictions)
+    def predict_part(part: NDArray[np.bool_]) -> _PartPredictions | None:
+        return _predict_part(rows, weights, part, build, estimate)
 
     with ThreadPoolExecutor(n_threads) as pool:
         every = [*parts, *halves]
         work = pool.map(predict_part, every)
-        found = list(track(work, total=len(every), what="Cross-fitting"))
-    result = _join(rows, found[: len(parts)])
-    accuracy = _share_of_hits(result[0], weights)
-    half = _share_of_hits(_join(rows, found[len(parts) :])[0], weights)
+        predictions = list(track(work, total=len(every), what="Cross-fitting"))
+    joined = _join(rows, predictions[: len(parts)])
+    accuracy = _accuracy(joined[0], weights)
+    half_accuracy = _accuracy(_join(rows, predictions[len(parts) :])[0], weights)
     seen = 1.0 - sum((weights[part].sum() / weights.sum()) ** 2 for part in parts)
-    return CrossFit(*result, accuracy, _missing_rows(accuracy, half, float(seen)))
+    return OutOfFold(*joined, accuracy, _gain_of_all_rows(accuracy, half_accuracy, float(seen)))
 
 
-_Part = tuple[NDArray[np.intp], FloatArray, FloatArray, NDArray[np.int64], FloatArray]
+_PartPredictions = tuple[NDArray[np.intp], FloatArray, FloatArray, NDArray[np.int64], FloatArray]
 
 
 def _predict_part(
@@ -181,118 +194,117 @@ def _predict_part(
     weights: FloatArray,
     part: NDArray[np.bool_],
     build: Callable[[TrainingRows], Tree],
-    predictions: Predictions,
-) -> _Part | None:
-    """Rows of the part, their hits and looks, leaves and growing rows; None if none are left."""
+    estimate: LeafEstimate,
+) -> _PartPredictions | None:
+    """Row numbers, correctness, leaf features, leaves and leaf rows; None if no row is left."""
     train = rows.with_weights(np.where(part, 0.0, weights))
-    places = np.flatnonzero(part)
-    if not train.total_weight or not len(places):
+    index = np.flatnonzero(part)
+    if not train.total_weight or not len(index):
         return None
     tree = build(train)
-    probabilities = predictions(tree)
-    looks = leaf_features(tree, predicted_class(probabilities))
+    probabilities = estimate(tree, tree.class_counts)
+    features = leaf_features(tree, predicted_class(probabilities))
     grown = tree.class_counts.sum(axis=1, keepdims=True)
-    test = take_rows(rows.table, places)
-    values = mixture(tree, test, np.hstack([probabilities, looks, grown]))
+    test = take_rows(rows.table, index)
+    values = mixture(tree, test, np.hstack([probabilities, features, grown]))
     n_classes = rows.n_classes
-    hits = predicted_class(values[:, :n_classes]) == rows.labels[places]
-    leaves = route(tree, test).heaviest()
-    return places, hits.astype(float), values[:, n_classes:-1], leaves, values[:, -1]
+    correct = predicted_class(values[:, :n_classes]) == rows.labels[index]
+    leaf = route(tree, test).heaviest()
+    return index, correct.astype(float), values[:, n_classes:-1], leaf, values[:, -1]
 
 
 def _join(
-    rows: TrainingRows, parts: list[_Part | None]
+    rows: TrainingRows, parts: list[_PartPredictions | None]
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int64], FloatArray]:
-    n_rows, there = len(rows.labels), [part for part in parts if part is not None]
-    hits, leaf_rows = np.full(n_rows, np.nan), np.zeros(n_rows)
-    looks = np.zeros((n_rows, there[0][2].shape[1] if there else 0))
-    leaves = np.full(n_rows, -1, dtype=np.int64)
+    n_rows, predicted_parts = len(rows.labels), [part for part in parts if part is not None]
+    n_features = predicted_parts[0][2].shape[1] if predicted_parts else 0
+    correct, leaf_rows = np.full(n_rows, np.nan), np.zeros(n_rows)
+    features = np.zeros((n_rows, n_features))
+    leaf = np.full(n_rows, -1, dtype=np.int64)
     first = 0
-    for places, hit, look, leaf, grown in there:
-        hits[places], looks[places], leaf_rows[places] = hit, look, grown
-        leaves[places] = leaf + first
-        first += int(leaf.max()) + 1
-    return hits, looks, leaves, leaf_rows
+    for index, part_correct, part_features, part_leaf, part_leaf_rows in predicted_parts:
+        correct[index], features[index] = part_correct, part_features
+        leaf_rows[index], leaf[index] = part_leaf_rows, part_leaf + first
+        first += int(part_leaf.max()) + 1
+    return correct, features, leaf, leaf_rows
 
 
-def _share_of_hits(hits: FloatArray, weights: FloatArray) -> float:
-    known = ~np.isnan(hits)
-    total = float(weights[known].sum())
-    return float(weights[known] @ hits[known]) / total if total else np.nan
+def _accuracy(correct: FloatArray, weights: FloatArray) -> float:
+    tested = ~np.isnan(correct)
+    total = float(weights[tested].sum())
+    return float(weights[tested] @ correct[tested]) / total if total else np.nan
 
 
-def _missing_rows(accuracy: float, half: float, seen: float) -> float:
-    """Extrapolate from half the rows over the share seen to all rows.
+def _gain_of_all_rows(accuracy: float, half_accuracy: float, seen: float) -> float:
+    """Extrapolate the accuracy from half the rows, over the share seen, to all rows.
 
-    Accuracy is taken to grow with the logarithm of the rows, which fits learning curves of trees
-    a little better between 90 and 100 % than a root or an inverse.
+    Accuracy is taken to grow with the logarithm of the number of rows, which fits learning curves
+    of trees a little better between 90 and 100 % of the rows than a root or an inverse.
     """
-    if np.isnan(accuracy + half) or not 0.5 < seen < 1.0:
+    if np.isnan(accuracy + half_accuracy) or not 0.5 < seen < 1.0:
         return 0.0
     gain = float(np.log(1.0 / seen) / np.log(seen / 0.5))
-    return (accuracy - half) * gain
+    return (accuracy - half_accuracy) * gain
 
 
-def node_hits(
+def node_accuracy(
     tree: Tree,
     rows: TrainingRows,
     predicted: NDArray[np.intp],
     n_rows: FloatArray,
-    found: CrossFit,
-) -> NodeHits:
-    """Hit rate of every node of the tree that was grown on all rows.
+    out_of_fold: OutOfFold,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the accuracy of every node on unseen rows, and the strength of that knowledge.
 
-    The curve of held-out rows gives a rate by the looks of a node. In a leaf, the cross-fitted
-    hits of its own rows are added to it: they are many in large leaves, where it hardly matters
-    that a leaf was drawn around its rows' classes. Then all are shifted so that the leaves
-    together state the cross-fitted accuracy.
+    The leaf calibration gives an accuracy by the features of a node. In a leaf, the out-of-fold
+    predictions of its own rows are added: they are many in large leaves, where it hardly matters
+    that the leaf was drawn around the classes of its rows. Then all are shifted so that the mean
+    over the leaves is the corrected out-of-fold accuracy.
 
     Parameters
     ----------
     tree : Tree
-        The tree.
+        Grown on all rows.
     rows : TrainingRows
-        The rows it was grown on.
+        The rows.
     predicted : ndarray of int, shape (n_nodes,)
-        The class that each node predicts.
+        Index of the class that each node predicts.
     n_rows : ndarray of float64, shape (n_nodes,)
         Rows of each node, or effective rows.
-    found : CrossFit
+    out_of_fold : OutOfFold
         Of the same rows.
 
     Returns
     -------
-    NodeHits
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[float(i)] for i in range(12)], [0] * 6 + [1] * 6)
-    >>> bool(model.leaves().utility.min() > 0.9)
-    True
+    accuracy, strength : ndarray of float64, shape (n_nodes,)
+        The strength is the number of rows that would tell the accuracy as precisely.
     """
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    tested = ~np.isnan(found.hits) & (weights > 0)
+    correct = out_of_fold.correct
+    tested = ~np.isnan(correct) & (weights > 0)
     if not tested.any():
-        return NodeHits(np.full(tree.n_nodes, 1.0 / rows.n_classes), np.ones(tree.n_nodes))
-    curve = fit_curve(found.looks[tested], found.hits[tested], weights[tested])
-    rates = curve(leaf_features(tree, predicted))
+        return np.full(tree.n_nodes, 1.0 / rows.n_classes), np.ones(tree.n_nodes)
+    features = out_of_fold.features[tested]
+    calibration = fit_leaf_calibration(features, correct[tested], weights[tested])
+    accuracy = calibration(leaf_features(tree, predicted))
     routes = route(tree, rows.table)
     row = routes.rows()
     weight = np.where(tested, weights, 0.0)[row] * routes.shares
     own = np.bincount(routes.nodes, weight, tree.n_nodes)
-    hit = np.bincount(routes.nodes, weight * np.where(tested, found.hits, 0.0)[row], tree.n_nodes)
-    rates = (hit + _OWN_ROWS * rates) / (own + _OWN_ROWS)
-    sizes = np.where(tree.is_leaf, tree.class_counts.sum(axis=1), 0.0)
-    total = float(weights[tested].sum())
-    bound = 0.5 / (total + 1.0)  # no number of hits proves that there are no misses
-    target = float(np.clip(found.accuracy + found.correction, bound, 1.0 - bound))
-    shift = anchor(rates, sizes / sizes.sum(), target)
-    rates = expit(logit(np.clip(rates, 1e-9, 1.0 - 1e-9)) + shift)
-    worth = leaf_strength(
-        found.leaves[tested],
-        found.hits[tested],
-        curve(found.looks[tested]),
-        found.leaf_rows[tested],
+    own_correct = np.bincount(
+        routes.nodes, weight * np.where(tested, correct, 0.0)[row], tree.n_nodes
     )
-    return NodeHits(rates, worth * (n_rows + 1.0))
+    accuracy = (own_correct + _CURVE_ROWS * accuracy) / (own + _CURVE_ROWS)
+    leaf_sizes = np.where(tree.is_leaf, tree.class_counts.sum(axis=1), 0.0)
+    total = float(weights[tested].sum())
+    bound = 0.5 / (total + 1.0)  # no number of correct predictions proves that none is wrong
+    target = float(np.clip(out_of_fold.accuracy + out_of_fold.correction, bound, 1.0 - bound))
+    shift = shift_to_mean(accuracy, leaf_sizes / leaf_sizes.sum(), target)
+    accuracy = expit(logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9)) + shift)
+    strength_per_row = leaf_strength(
+        out_of_fold.leaf[tested],
+        correct[tested],
+        calibration(features),
+        out_of_fold.leaf_rows[tested],
+    )
+    return accuracy, strength_per_row * (n_rows + 1.0)

@@ -1,8 +1,12 @@
-"""How often a leaf is right about rows it has not seen, learnt from rows that were held out.
+"""How accurate each node of a tree is on unseen rows, estimated from out-of-fold predictions.
 
-Every held-out row fell into a leaf of a tree that had not seen it, and was a hit or a miss. What
-that leaf looked like while it grew (its share of the predicted class, shrunk weakly and strongly
-along the path to the root) tells how often such leaves hit: a logistic curve of two terms.
+Every out-of-fold row fell into a leaf of a tree that was grown without it, and was predicted
+correctly or not. The features of that leaf (the share of its predicted class among the growing
+rows, shrunk weakly and strongly towards the nodes above it) tell how accurate such leaves are: a
+logistic curve of two terms, the leaf calibration.
+
+Honest trees need no such curve, because their counts come from rows that did not grow them:
+`honest_accuracy` only shrinks these counts.
 """
 
 from dataclasses import dataclass
@@ -14,40 +18,35 @@ from scipy.special import betaln, expit, logit
 from sureleaf.tree import Tree
 
 __all__ = [
-    "CalibrationCurve",
-    "anchor",
-    "fit_curve",
+    "LeafCalibration",
+    "fit_leaf_calibration",
+    "honest_accuracy",
     "leaf_features",
     "leaf_strength",
+    "shift_to_mean",
     "shrink_to_parent",
 ]
 
 
 FloatArray = NDArray[np.float64]
 
-_STRENGTHS = (1.0, 30.0)
+_FEATURE_STRENGTHS = (1.0, 30.0)
 """Rows that a node borrows from its parent: hardly any, and many. The curve weighs the two."""
 
-_SURE = 1e-4
+_HONEST_STRENGTHS = 2.0 ** np.arange(-1, 10)
+"""Rows that an honest node may borrow from its parent; the most likely number is taken."""
+
+_SHARE_MARGIN = 1e-4
 """Shares are kept this far from 0 and 1 before the logarithm."""
 
 
 def shrink_to_parent(
     tree: Tree, counts: FloatArray, strength: float, *, leave_out: float = 0.0
 ) -> FloatArray:
-    """Class shares of every node, to which its parent's shares add so many rows.
+    """Return the class shares of every node, each with `strength` rows of its parent's added.
 
-    With ``leave_out=1`` each share is what the other rows say about a row of that class that is
-    in the node itself: it is left out in the node and in all nodes above.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> shrink_to_parent(model.tree_, model.tree_.class_counts, 2.0)
-    array([[0.5 , 0.5 ],
-           [0.75, 0.25],
-           [0.25, 0.75]])
+    With ``leave_out=1`` the share of a class is what the other rows say about a row of that class
+    in the node: one such row is left out of the node and of all nodes above it.
     """
     totals = np.maximum(counts.sum(axis=1, keepdims=True) - leave_out, 0.0)
     counts = np.maximum(counts - leave_out, 0.0)
@@ -62,97 +61,86 @@ def shrink_to_parent(
 
 
 def leaf_features(tree: Tree, predicted: NDArray[np.intp]) -> FloatArray:
-    """Log odds of the predicted class in every node, by the growing rows, shrunk in two ways.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> leaf_features(model.tree_, np.array([0, 0, 1])).round(2)
-    array([[0.  , 0.  ],
-           [1.61, 0.13],
-           [1.61, 0.13]])
-    """
+    """Return the log odds of the predicted class of every node, shrunk weakly and strongly."""
     nodes = np.arange(tree.n_nodes)
     shares = [
         shrink_to_parent(tree, tree.class_counts, strength)[nodes, predicted]
-        for strength in _STRENGTHS
+        for strength in _FEATURE_STRENGTHS
     ]
-    looks: FloatArray = logit(np.clip(np.column_stack(shares), _SURE, 1.0 - _SURE))
-    return looks
+    features: FloatArray = logit(
+        np.clip(np.column_stack(shares), _SHARE_MARGIN, 1.0 - _SHARE_MARGIN)
+    )
+    return features
 
 
 @dataclass(frozen=True)
-class CalibrationCurve:
-    """The probability of a hit by the looks of a leaf: a logistic curve.
+class LeafCalibration:
+    """A logistic curve: the accuracy of a leaf on unseen rows, given the leaf's features.
 
     Parameters
     ----------
     constant : float
-        Log odds where all looks are 0.
+        Log odds where all features are 0.
     slopes : tuple of float
-        Change of the log odds with each look.
+        Change of the log odds per unit of each feature.
 
     Examples
     --------
-    >>> CalibrationCurve(0.0, (1.0, 0.0))(np.array([[0.0, 5.0]]))
+    >>> LeafCalibration(0.0, (1.0, 0.0))(np.array([[0.0, 5.0]]))
     array([0.5])
     """
 
     constant: float
     slopes: tuple[float, ...]
 
-    def __call__(self, looks: FloatArray) -> FloatArray:
-        """Probability of a hit, one for each line of looks."""
-        chance: FloatArray = expit(self.constant + looks @ np.array(self.slopes))
-        return chance
+    def __call__(self, features: FloatArray) -> FloatArray:
+        """Return the accuracy of each leaf, one row of features per leaf."""
+        accuracy: FloatArray = expit(self.constant + features @ np.array(self.slopes))
+        return accuracy
 
 
-def fit_curve(looks: FloatArray, hits: FloatArray, weights: FloatArray) -> CalibrationCurve:
-    """Fit the curve to held-out rows, with a unit ridge on the slopes of standardised looks.
+def fit_leaf_calibration(
+    features: FloatArray, correct: FloatArray, weights: FloatArray
+) -> LeafCalibration:
+    """Fit the curve to out-of-fold rows, with a unit ridge on slopes of standardised features.
 
-    Examples
-    --------
-    >>> looks = np.array([[-1.0, 0.0], [-1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
-    >>> curve = fit_curve(looks, np.array([0.0, 1.0, 1.0, 1.0]), np.ones(4))
-    >>> bool(np.diff(curve(looks[[0, 2]]))[0] > 0)
-    True
+    Parameters
+    ----------
+    features : ndarray of shape (n_rows, n_features)
+        Features of the leaf that predicted each row.
+    correct : ndarray of shape (n_rows,)
+        1 if that prediction is correct, 0 if not.
+    weights : ndarray of shape (n_rows,)
+        Weights of the rows.
     """
-    from scipy.optimize import minimize  # a tenth of a second, which a fit need not wait for
+    from scipy.optimize import minimize  # takes a tenth of a second, which a fit need not wait for
 
     total = weights.sum()
-    rate = float(np.clip((weights * hits).sum(), 0.5, max(total - 0.5, 0.5))) / max(total, 1.0)
-    middle = weights @ looks / total
-    spread = np.sqrt(weights @ (looks - middle) ** 2 / total)
-    spread = np.where(spread > 1e-9, spread, np.inf)
-    scaled = np.column_stack([np.ones(len(looks)), (looks - middle) / spread])
-    if hits.min() == hits.max():  # nothing to tell apart; the curve is flat
-        return CalibrationCurve(float(logit(rate)), (0.0,) * looks.shape[1])
+    rate = float(np.clip((weights * correct).sum(), 0.5, max(total - 0.5, 0.5))) / max(total, 1.0)
+    center = weights @ features / total
+    scale = np.sqrt(weights @ (features - center) ** 2 / total)
+    scale = np.where(scale > 1e-9, scale, np.inf)
+    scaled = np.column_stack([np.ones(len(features)), (features - center) / scale])
+    if correct.min() == correct.max():  # the features distinguish nothing; the curve is flat
+        return LeafCalibration(float(logit(rate)), (0.0,) * features.shape[1])
 
     def loss(terms: FloatArray) -> tuple[float, FloatArray]:
         odds = scaled @ terms
-        misfit = weights @ (np.logaddexp(0.0, odds) - hits * odds)
-        slope = scaled.T @ (weights * (expit(odds) - hits))
+        misfit = weights @ (np.logaddexp(0.0, odds) - correct * odds)
+        slope = scaled.T @ (weights * (expit(odds) - correct))
         slope[1:] += terms[1:]
         return float(misfit + 0.5 * terms[1:] @ terms[1:]), slope
 
-    start = np.concatenate([[logit(rate)], np.zeros(looks.shape[1])])
-    bounds = [(None, None), *[(0.0, None)] * looks.shape[1]]  # purer leaves do not hit less
+    start = np.concatenate([[logit(rate)], np.zeros(features.shape[1])])
+    bounds = [(None, None), *[(0.0, None)] * features.shape[1]]  # purer leaves are not worse
     terms = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    slopes = terms[1:] / spread
-    return CalibrationCurve(float(terms[0] - slopes @ middle), tuple(slopes.tolist()))
+    slopes = terms[1:] / scale
+    return LeafCalibration(float(terms[0] - slopes @ center), tuple(slopes.tolist()))
 
 
-def anchor(rates: FloatArray, shares: FloatArray, target: float) -> float:
-    """Shift of the log odds that makes the share-weighted mean of rates the target.
-
-    Examples
-    --------
-    >>> shift = anchor(np.array([0.6, 0.8]), np.array([0.5, 0.5]), 0.75)
-    >>> float(expit(logit(np.array([0.6, 0.8])) + shift).mean().round(9))
-    0.75
-    """
-    odds = logit(np.clip(rates, 1e-9, 1.0 - 1e-9))
+def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> float:
+    """Return the shift of all log odds that makes the share-weighted mean accuracy the target."""
+    odds = logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9))
     low, high = -60.0, 60.0
     for _ in range(64):
         middle = (low + high) / 2
@@ -164,43 +152,59 @@ def anchor(rates: FloatArray, shares: FloatArray, target: float) -> float:
 
 
 def leaf_strength(
-    leaves: NDArray[np.intp], hits: FloatArray, rates: FloatArray, rows: FloatArray
+    leaf: NDArray[np.intp], correct: FloatArray, accuracy: FloatArray, leaf_rows: FloatArray
 ) -> float:
-    """How many rows one row of a leaf is worth when its hit rate is known as well as it is.
+    """Return how many rows of knowledge about a leaf's accuracy one growing row is worth.
 
-    The hits of held-out rows in one leaf are more alike than the curve's rate explains. They are
-    taken as beta-binomial with strength ``c * (rows + 1)``, c a power of two from 1/64 to 1 (no
-    leaf is known better than its own rows could tell), all as probable before the hits are
-    seen. The result has the mean of 1 / c after that, since variances go with it.
+    Predictions of rows in the same leaf are more often correct, or wrong, together than the curve
+    explains. Their number is taken as beta-binomial with strength ``c * (leaf_rows + 1)``, c a
+    power of two from 1/64 to 1 (no leaf is known better than its own rows could tell), all values
+    of c equally probable beforehand. The result is the inverse of the posterior mean of 1 / c,
+    since variances are proportional to 1 / c.
 
     Parameters
     ----------
-    leaves : ndarray of int, shape (n_held_out,)
-        A number for the leaf of each held-out row.
-    hits, rates, rows : ndarray of shape (n_held_out,)
-        Whether it was a hit, the curve's rate, and the growing rows of its leaf.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> alike = np.repeat([1.0, 0.0, 1.0, 0.0], 5)
-    >>> leaf_strength(np.repeat(range(4), 5), alike, np.full(20, 0.5), np.full(20, 7.0)) < 0.1
-    True
+    leaf : ndarray of int, shape (n_rows,)
+        A number for the leaf of each out-of-fold row.
+    correct, accuracy, leaf_rows : ndarray of shape (n_rows,)
+        Whether the row is predicted correctly, the accuracy that the curve gives its leaf, and
+        the growing rows of that leaf.
     """
-    _, place = np.unique(leaves, return_inverse=True)
-    total = np.bincount(place).astype(float)
-    hit = np.bincount(place, hits)
-    rate = np.clip(np.bincount(place, rates) / total, 1e-6, 1 - 1e-6)
-    grown = np.bincount(place, rows) / total
+    _, index = np.unique(leaf, return_inverse=True)
+    total = np.bincount(index).astype(float)
+    n_correct = np.bincount(index, correct)
+    rate = np.clip(np.bincount(index, accuracy) / total, 1e-6, 1 - 1e-6)
+    grown = np.bincount(index, leaf_rows) / total
     candidates = 2.0 ** np.arange(-6, 1)
 
-    def likelihood(c: float) -> float:
+    def log_likelihood(c: float) -> float:
         a, b = c * (grown + 1.0) * rate, c * (grown + 1.0) * (1.0 - rate)
-        return float((betaln(a + hit, b + total - hit) - betaln(a, b)).sum())
+        return float((betaln(a + n_correct, b + total - n_correct) - betaln(a, b)).sum())
 
-    found = np.array([likelihood(c) for c in candidates])
-    chance = np.exp(found - found.max())
-    return float(chance.sum() / (chance @ (1.0 / candidates)))
+    likelihoods = np.array([log_likelihood(c) for c in candidates])
+    posterior = np.exp(likelihoods - likelihoods.max())
+    return float(posterior.sum() / (posterior @ (1.0 / candidates)))
+
+
+def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> FloatArray:
+    """Return the accuracy of every node from counts of rows that did not grow the tree.
+
+    It is the share of the predicted class, with some rows of the parent's shares added: as many
+    as make each counted row most likely given the others.
+
+    Parameters
+    ----------
+    tree : Tree
+        With counts of rows that did not grow it.
+    predicted : ndarray of int, shape (n_nodes,)
+        Index of the class that each node predicts.
+    """
+    leaves, counts = tree.leaf_ids, tree.class_counts
+
+    def log_likelihood(strength: float) -> float:
+        others = shrink_to_parent(tree, counts, strength, leave_out=1.0)[leaves]
+        return float((counts[leaves] * np.log(np.maximum(others, 1e-12))).sum())
+
+    likelihoods = [log_likelihood(strength) for strength in _HONEST_STRENGTHS]
+    strength = float(_HONEST_STRENGTHS[int(np.argmax(likelihoods))])
+    return shrink_to_parent(tree, counts, strength)[np.arange(tree.n_nodes), predicted]

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.model.cross_fitting import NodeHits
-from sureleaf.model.leaf_calibration import shrink_to_parent
 from sureleaf.tree import Routes, TrainingRows, Tree, count_nodes, route
 from sureleaf.tree.structure import row_sums
 
@@ -15,7 +13,6 @@ __all__ = [
     "LeafCounts",
     "count_leaves",
     "cut_leaf_counts",
-    "honest_hits",
     "leaf_counts_of",
     "recount",
     "split_rows",
@@ -49,6 +46,12 @@ class LeafCounts:
     leaf_ids: NDArray[np.intp]
     counts: NDArray[np.float64]
     squares: NDArray[np.float64]
+
+    @classmethod
+    def of_tree(cls, tree: Tree) -> "LeafCounts":
+        """Take the counts of a tree whose rows all have weight 1."""
+        counts = tree.class_counts.take(tree.leaf_ids, axis=0)
+        return cls(tree.leaf_ids, counts, row_sums(counts))
 
     @property
     def n(self) -> NDArray[np.float64]:
@@ -119,19 +122,8 @@ def count_leaves(tree: Tree, rows: TrainingRows) -> LeafCounts:
 
 
 def leaf_counts_of(tree: Tree, rows: TrainingRows) -> LeafCounts:
-    """Count the leaves of a tree whose own counts are of these rows.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
-    >>> leaf_counts_of(model.tree_, model._rows).counts.tolist()
-    [[20.0, 0.0], [0.0, 20.0]]
-    """
-    if rows.weights is not None:
-        return count_leaves(tree, rows)
-    counts = tree.class_counts.take(tree.leaf_ids, axis=0)
-    return LeafCounts(tree.leaf_ids, counts, row_sums(counts))
+    """Count the leaves of a tree whose own counts are of these rows."""
+    return LeafCounts.of_tree(tree) if rows.weights is None else count_leaves(tree, rows)
 
 
 def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts:
@@ -174,8 +166,6 @@ def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts
 
 # Counts of rows that did not grow the tree: part of the rows grow it, the others are counted.
 
-_STRENGTHS = 2.0 ** np.arange(-1, 10)
-
 
 def split_rows(
     rows: TrainingRows, is_counted: NDArray[np.bool_]
@@ -210,40 +200,3 @@ def recount(tree: Tree, counted: TrainingRows) -> Tree:
     [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
     """
     return replace(tree, class_counts=count_nodes(tree, counted))
-
-
-def honest_hits(tree: Tree, predicted: NDArray[np.intp]) -> NodeHits:
-    """How often each node will be right, by counts of rows that did not grow the tree.
-
-    The share of the predicted class, to which the parent's shares add some rows: as many as make
-    each counted row most likely to the others.
-
-    Parameters
-    ----------
-    tree : Tree
-        With counts of rows that did not grow it.
-    predicted : ndarray of int, shape (n_nodes,)
-        The class that each node predicts.
-
-    Returns
-    -------
-    NodeHits
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(levels_from="honest", random_state=0)
-    >>> model = model.fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
-    >>> honest_hits(model.tree_, np.array([0, 0, 1])).rates.round(1)
-    array([0.5, 1. , 0.8])
-    """
-    leaves = tree.leaf_ids
-    counts = tree.class_counts
-
-    def likelihood(strength: float) -> float:
-        others = shrink_to_parent(tree, counts, strength, leave_out=1.0)[leaves]
-        return float((counts[leaves] * np.log(np.maximum(others, 1e-12))).sum())
-
-    strength = float(_STRENGTHS[int(np.argmax([likelihood(s) for s in _STRENGTHS]))])
-    shares = shrink_to_parent(tree, counts, strength)[np.arange(tree.n_nodes), predicted]
-    return NodeHits(shares, None)

@@ -12,7 +12,7 @@ from sureleaf.table import Schema
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import leaf_rules
 
-__all__ = ["LeafTable", "RowLevels", "SubgroupLevels", "TreeLevels", "leaf_table"]
+__all__ = ["LeafTable", "RowLevels", "TreeLevels", "leaf_table"]
 
 
 FloatArray = NDArray[np.float64]
@@ -157,40 +157,6 @@ class RowLevels(ColumnTable):
     low: FloatArray
     high: FloatArray
     imputed_share: FloatArray
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SubgroupLevels(ColumnTable):
-    """Levels of the rows with each value of a column.
-
-    Parameters
-    ----------
-    value : ndarray of object
-        The value, or the range of a column of numbers.
-    n : ndarray of float64
-        Rows.
-    confidence : ndarray of float64
-        Mean confidence of their leaves.
-    stated : ndarray of float64
-        Mean utility of their leaves.
-    utility, low, high : ndarray of float64
-        Share of these rows that was predicted right unseen, with Wilson's interval.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
-    >>> model.levels_by("x0").n.tolist()
-    [10.0, 10.0, 10.0, 10.0]
-    """
-
-    value: NDArray[np.object_]
-    n: FloatArray
-    confidence: FloatArray
-    stated: FloatArray
-    utility: FloatArray
-    low: FloatArray
-    high: FloatArray
 
 
 def leaf_table(

@@ -10,9 +10,9 @@ from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sam
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import winner_of_utility
-from sureleaf.model.cross_fitting import NodeHits, predicted_class
+from sureleaf.probability import predicted_class
 
-__all__ = ["NodeLevels", "levels_of_counts", "levels_of_hits"]
+__all__ = ["NodeLevels", "levels_of_accuracy", "levels_of_counts"]
 
 
 FloatArray = NDArray[np.float64]
@@ -170,17 +170,23 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
     return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0))
 
 
-def levels_of_hits(
-    counts: FloatArray, n: FloatArray, probabilities: FloatArray, hits: NodeHits
+def levels_of_accuracy(
+    counts: FloatArray,
+    n: FloatArray,
+    probabilities: FloatArray,
+    accuracy: FloatArray,
+    strength: FloatArray | None = None,
 ) -> NodeLevels:
-    """State the hit rates as utilities, with the probability and confidence that go with them.
+    """Take the accuracy on unseen rows as utility; probability and confidence follow from it.
 
     Parameters
     ----------
     counts, n, probabilities
-        As for `levels_of_counts`; the counts say how other classes share what is left.
-    hits : NodeHits
-        Hit rates of the nodes.
+        As for `levels_of_counts`; the counts tell how the other classes share the rest.
+    accuracy : ndarray of shape (n_nodes,)
+        Accuracy of each node on unseen rows.
+    strength : ndarray of shape (n_nodes,), optional
+        How many rows the accuracy is known by; without it, the counts give the intervals.
 
     Returns
     -------
@@ -188,24 +194,24 @@ def levels_of_hits(
 
     Examples
     --------
-    >>> hits = NodeHits(np.array([0.6, 0.4]), np.array([9.0, 9.0]))
-    >>> counts = np.array([[2.0, 5], [3.0, 4]])
-    >>> stated = levels_of_hits(counts, np.array([7.0, 7.0]), counts / 7, hits)
-    >>> stated.probability.round(3), stated.confidence.round(3), stated.below
+    >>> counts, n = np.array([[2.0, 5], [3.0, 4]]), np.array([7.0, 7.0])
+    >>> accuracy, strength = np.array([0.6, 0.4]), np.array([9.0, 9.0])
+    >>> levels = levels_of_accuracy(counts, n, counts / 7, accuracy, strength)
+    >>> levels.probability.round(3), levels.confidence.round(3), levels.below
     (array([0.659, 0.5  ]), array([0.815, 0.5  ]), array([False,  True]))
     """
     predicted, others = _prediction(counts, probabilities)
     if counts.shape[1] == 1:
         return _certain(predicted, n, others)
-    p, sure = winner_of_utility(n, hits.rates, _without(others, predicted))
+    p, sure = winner_of_utility(n, accuracy, _without(others, predicted))
     reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
-    below = (hits.rates < reached - 1e-6) & (n > 0)
-    if hits.strengths is None:
+    below = (accuracy < reached - 1e-6) & (n > 0)
+    if strength is None:
         y = _counted(counts, n, predicted)
-        return NodeLevels(predicted, n, p, sure, hits.rates, others, y, n, True, below)
-    successes = np.clip(hits.rates * hits.strengths, 1e-9, None)
-    trials = successes + np.clip((1.0 - hits.rates) * hits.strengths, 1e-9, None)
-    return NodeLevels(predicted, n, p, sure, hits.rates, others, successes, trials, False, below)
+        return NodeLevels(predicted, n, p, sure, accuracy, others, y, n, True, below)
+    successes = np.clip(accuracy * strength, 1e-9, None)
+    trials = successes + np.clip((1.0 - accuracy) * strength, 1e-9, None)
+    return NodeLevels(predicted, n, p, sure, accuracy, others, successes, trials, False, below)
 
 
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:

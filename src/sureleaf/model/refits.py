@@ -10,20 +10,19 @@ rows in which it is not.
 import threading
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.arguments import check_weights, thread_count
-from sureleaf.model.tree_settings import TreeSettings, trees_at_once
-from sureleaf.probability import find_estimate
+from sureleaf.model.fitting import TreeSettings, fit_tree, settings_model, trees_at_once
+from sureleaf.model.leaf_counts import LeafCounts
+from sureleaf.model.tree_model import TreeModel, scale_importances
+from sureleaf.probability import predicted_class
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
-from sureleaf.tree import TrainingRows, Tree, mixture
-
-if TYPE_CHECKING:
-    from sureleaf.estimators.tree_classifier import TreeClassifier
+from sureleaf.tree import TrainingRows
 
 __all__ = ["TreeRefit", "TreeRefits"]
 
@@ -33,24 +32,25 @@ Rows = NDArray[np.integer[Any]]
 _MANY_VALUES = 255
 
 
+class HasSettings(Protocol):
+    """An estimator whose parameters are settings of a tree."""
+
+    def settings(self) -> TreeSettings:
+        """Check the parameters and return them as settings."""
+
+
 @dataclass(frozen=True, eq=False)
 class TreeRefit:
-    """A tree of some rows of a table, which predicts other rows of it by number.
+    """A model of some rows of a table, which predicts other rows of it by their numbers.
 
     Parameters
     ----------
-    tree : Tree
-        The tree.
-    probabilities : ndarray of shape (n_nodes, n_classes)
-        What its nodes state.
-    classes_ : ndarray
-        The classes of the rows that grew it.
+    model : TreeModel
+        The model.
     table : EncodedTable
         The whole table.
     recoding : Recoding
-        To the categories of the rows that grew it.
-    stop_at_unseen : bool
-        As for `sureleaf.tree.route`.
+        From the codes of the whole table to those of the model's schema.
     n_threads : int
         Threads to predict with.
 
@@ -59,29 +59,29 @@ class TreeRefit:
     >>> from sureleaf import TreeClassifier
     >>> model = TreeClassifier()
     >>> refits = model.prepare_refits([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> refits.fit(model, np.array([0, 0, 3, 3]), n_threads=1).tree
+    >>> refits.fit(model, np.array([0, 0, 3, 3]), n_threads=1).model.tree
     Tree of 3 nodes, 2 leaves, depth 1
     """
 
-    tree: Tree
-    probabilities: NDArray[np.float64]
-    classes_: NDArray[Any]
+    model: TreeModel
     table: EncodedTable
     recoding: Recoding
-    stop_at_unseen: bool
     n_threads: int
 
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes of the rows that the model was fitted on."""
+        return self.model.classes
+
     def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
-        """Class probabilities of these rows of the table, a column a class of ``classes_``."""
+        """Return class probabilities of these rows, one column per class of ``classes_``."""
         is_whole = len(rows) == self.table.n_rows and bool((np.diff(rows) == 1).all())
         part = self.table if is_whole else take_rows(self.table, rows)
-        return mixture(
-            self.tree,
-            self.recoding(part),
-            self.probabilities,
-            stop_at_unseen=self.stop_at_unseen,
-            n_threads=self.n_threads,
-        )
+        return self.model.predict_proba(self.recoding(part), n_threads=self.n_threads)
+
+    def predicted_class(self, probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the index in ``classes_`` of the class that follows from probabilities."""
+        return predicted_class(probabilities)
 
 
 class TreeRefits:
@@ -118,7 +118,7 @@ class TreeRefits:
         self._recodings = Recodings(rows.table)
         self._sorting = threading.Lock()
 
-    def fit(self, estimator: "TreeClassifier", train: Rows, *, n_threads: int) -> TreeRefit:
+    def fit(self, estimator: HasSettings, train: Rows, *, n_threads: int) -> TreeRefit:
         """Grow a tree on these rows by the estimator's parameters.
 
         Parameters
@@ -134,22 +134,18 @@ class TreeRefits:
         -------
         TreeRefit
         """
-        recipe = replace(estimator._recipe(), n_threads=n_threads)
-        rows, recoding, classes = self._part(estimator, recipe, np.asarray(train))
-        recipe = replace(recipe, keep_order=rows.table is self.rows.table)
-        tree, _, _ = estimator._grow(rows, recipe)
-        return TreeRefit(
-            tree=tree,
-            probabilities=find_estimate(estimator.leaf_estimate)(tree, tree.class_counts),
-            classes_=classes,
-            table=self.rows.table,
-            recoding=recoding,
-            stop_at_unseen=estimator.unseen == "stop",
-            n_threads=n_threads,
-        )
+        settings = replace(estimator.settings(), n_threads=n_threads)
+        rows, recoding, classes = self._part(settings, np.asarray(train))
+        settings = replace(settings, keep_order=rows.table is self.rows.table)
+        tree, _, _ = fit_tree(rows, settings)
+        # Weights as counts: nobody asks a refit for levels, and counting squares takes time.
+        settings = replace(settings, weights="counts")
+        model = settings_model(tree, rows, classes, settings, LeafCounts.of_tree(tree))
+        model = replace(model, schema=recoding.schema)
+        return TreeRefit(model, self.rows.table, recoding, n_threads)
 
     def _part(
-        self, estimator: "TreeClassifier", recipe: TreeSettings, train: Rows
+        self, settings: TreeSettings, train: Rows
     ) -> tuple[TrainingRows, Recoding, NDArray[Any]]:
         """Rows to grow on: the whole table with other weights, or a table of their own."""
         times = np.bincount(train, minlength=len(self.rows.labels))
@@ -157,10 +153,12 @@ class TreeRefits:
         recoding = self._recodings.of(times * is_used)
         labels, classes = self._known_classes(np.flatnonzero(times))
         weights = None if self.sample_weight is None else self.sample_weight[train]
-        weights = estimator._scaled(check_weights(weights, len(train), ones_as_none=True))
+        weights = check_weights(weights, len(train))
+        if settings.weights == "importance":
+            weights = scale_importances(weights)
         used, own = train, weights
         # Drawing deals out rows by their number; C4.5 breaks some ties by the order of rows.
-        if not estimator._draws(recipe) and bool((np.diff(train) >= 0).all()):
+        if not settings.assigns_rows and bool((np.diff(train) >= 0).all()):
             is_large = 2 * np.count_nonzero(times) > len(labels)
             shares_table = is_large and not recoding.codes and self._orders_parts(times)
             if shares_table and weights is None:

@@ -1,17 +1,56 @@
 """Levels of the rows that share a value of one column."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.levels.intervals import wilson
-from sureleaf.model.leaf_table import RowLevels, SubgroupLevels
+from sureleaf.model.column_table import ColumnTable
+from sureleaf.model.leaf_table import RowLevels
 from sureleaf.tree import TrainingRows
 
-__all__ = ["subgroups"]
+__all__ = ["SubgroupLevels", "subgroups"]
 
 
 _RANGES = 4
 _FEW_VALUES = 8
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SubgroupLevels(ColumnTable):
+    """Levels of the rows with each value of a column.
+
+    Parameters
+    ----------
+    value : ndarray of object
+        The value, or the range of a column of numbers.
+    n : ndarray of float64
+        Rows.
+    confidence : ndarray of float64
+        Mean confidence of their leaves.
+    stated : ndarray of float64
+        Mean utility of their leaves.
+    utility, low, high : ndarray of float64
+        Share of these rows that was predicted right unseen, with Wilson's interval.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model.levels_by("x0").n.tolist()
+    [10.0, 10.0, 10.0, 10.0]
+    """
+
+    value: NDArray[np.object_]
+    n: FloatArray
+    confidence: FloatArray
+    stated: FloatArray
+    utility: FloatArray
+    low: FloatArray
+    high: FloatArray
 
 
 def subgroups(

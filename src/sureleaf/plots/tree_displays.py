@@ -100,7 +100,7 @@ class TreeDisplay(Display):
         -------
         TreeDisplay
         """
-        tree, levels = model.tree_, model._levels()
+        tree, levels = model.tree_, model.complete_model().node_levels()
         depth_drawn = _depth_to_draw(tree) if max_depth is None else max_depth
         node = np.flatnonzero(tree.node_depth <= depth_drawn)
         is_end = tree.is_leaf[node] | (tree.node_depth[node] == depth_drawn)

@@ -1,4 +1,4 @@
-"""From the counts of a leaf to class probabilities, one small object an estimate."""
+"""From the counts of a leaf to class probabilities, one small object per estimate."""
 
 from sureleaf.probability.estimates import (
     ESTIMATES,
@@ -10,6 +10,8 @@ from sureleaf.probability.estimates import (
     LeafEstimate,
     MEstimate,
     find_estimate,
+    is_built_in,
+    predicted_class,
 )
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
@@ -25,4 +27,6 @@ __all__ = [
     "MEstimate",
     "Shrinkage",
     "find_estimate",
+    "is_built_in",
+    "predicted_class",
 ]

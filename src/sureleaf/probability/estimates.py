@@ -25,7 +25,40 @@ __all__ = [
     "LeafEstimate",
     "MEstimate",
     "find_estimate",
+    "is_built_in",
+    "predicted_class",
 ]
+
+_ROUNDING = 1e-12
+"""Probabilities that differ by less are equal: the mean of several leaves is rounded."""
+
+
+def predicted_class(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the index of the most probable class per row; of equal classes, the first.
+
+    This is the only definition of "the predicted class": `predict`, the levels, cross-fitting,
+    evaluation and exports all use it.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Class probabilities of rows or of nodes.
+
+    Returns
+    -------
+    ndarray of int, shape (n_rows,)
+
+    Examples
+    --------
+    >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
+    [1, 0]
+    """
+    by_class = np.ascontiguousarray(probabilities.T)  # NumPy is slow along short rows
+    least = by_class.max(axis=0) - _ROUNDING
+    predicted = np.zeros(len(probabilities), dtype=np.intp)
+    for index in range(len(by_class) - 1, -1, -1):
+        np.copyto(predicted, index, where=by_class[index] >= least)
+    return predicted
 
 
 class LeafEstimate(Protocol):
@@ -218,8 +251,7 @@ class KeepMajority:
         probabilities = self.estimate(tree, counts)
         majority = tree.fill_empty(counts).argmax(axis=1)
         highest = row_maxima(probabilities)
-        first = (probabilities >= highest[:, np.newaxis] - 1e-12).argmax(axis=1)
-        overturned = np.flatnonzero(first != majority)
+        overturned = np.flatnonzero(predicted_class(probabilities) != majority)
         kept = probabilities.copy()
         if kept.shape[1] == 2:  # the same tie everywhere: rounding must not rank such leaves
             kept[overturned] = highest[overturned] = 1.0
@@ -281,3 +313,10 @@ def find_estimate(estimate: object) -> LeafEstimate:
         )
     found: LeafEstimate = estimate
     return found
+
+
+def is_built_in(estimate: LeafEstimate) -> bool:
+    """Whether an estimate is one of this package, which cannot fail."""
+    if type(estimate) is KeepMajority:
+        return is_built_in(estimate.estimate)
+    return type(estimate) in {type(known) for known in ESTIMATES.values()} - {KeepMajority}

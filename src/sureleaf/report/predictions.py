@@ -12,7 +12,7 @@ import numpy as np
 from rich.markup import escape
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.estimators.row_predictions import RowPredictions, row_predictions
+from sureleaf.model.row_predictions import RowPredictions
 from sureleaf.progress import ProgressBar
 from sureleaf.table import RowStream
 
@@ -131,7 +131,7 @@ def predict_rows(
     """
     import pyarrow as pa
 
-    said = row_predictions(model, rows.select(list(model.schema_.names)))
+    said = model.complete_model().row_predictions(rows.select(list(model.schema_.names)))
     unsure = None if abstain_below is None else said.sureness < abstain_below
     labels = pa.array(np.asarray(model.classes_).tolist())
     codes = pa.array(said.code.astype(np.int32), mask=unsure)

@@ -1,6 +1,7 @@
 """A tree as rules that people can read."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,11 @@ def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
 
 
 def rules_text(
-    tree: Tree, schema: Schema, classes: Sequence[object], probabilities: NDArray[np.float64]
+    tree: Tree,
+    schema: Schema,
+    classes: Sequence[object] | NDArray[Any],
+    probabilities: NDArray[np.float64],
+    predicted: NDArray[np.intp],
 ) -> str:
     """Write a tree as indented rules, each leaf with its rows, class counts and probability.
 
@@ -71,7 +76,9 @@ def rules_text(
     classes : sequence
         The names of the classes.
     probabilities : ndarray of shape (n_nodes, n_classes)
-        What a row in each node is predicted to be.
+        Class probabilities of each node.
+    predicted : ndarray of int, shape (n_nodes,)
+        Index of the class that each node predicts.
 
     Returns
     -------
@@ -91,7 +98,9 @@ def rules_text(
         node, depth, test = pending.pop()
         indent = "|   " * max(depth, 0)
         if tree.is_leaf[node]:
-            told = _leaf_text(tree.class_counts[node], classes, probabilities[node])
+            told = _leaf_text(
+                tree.class_counts[node], classes, probabilities[node], int(predicted[node])
+            )
             lines.append(f"{indent}{test}: {told}")
             continue
         if depth >= 0:
@@ -106,9 +115,11 @@ def rules_text(
 
 
 def _leaf_text(
-    counts: NDArray[np.float64], classes: Sequence[object], probabilities: NDArray[np.float64]
+    counts: NDArray[np.float64],
+    classes: Sequence[object] | NDArray[Any],
+    probabilities: NDArray[np.float64],
+    predicted: int,
 ) -> str:
-    predicted = int(probabilities.argmax())
     present = ", ".join(
         f"{_word(label)} {_weight(count)}"
         for label, count in zip(classes, counts, strict=True)

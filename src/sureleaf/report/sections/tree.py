@@ -7,7 +7,6 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.probability import find_estimate
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
@@ -306,12 +305,13 @@ def leaf_terms(n_classes: int) -> LeafTerms:
 def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
     tree, schema = results.tree.tree_, results.tree.schema_
     column_index = {column: index for index, column in enumerate(tested)}
-    probabilities = find_estimate(results.tree.leaf_estimate)(tree, tree.class_counts)
+    model = results.tree.model_
+    probabilities = model.probabilities
     line_of_leaf = {int(leaf): line for line, leaf in enumerate(results.leaves.leaf)}
     edges: dict[int, str] = {}
     nodes = []
     for node in range(tree.n_nodes):
-        predicted = int(probabilities[node].argmax())
+        predicted = int(model.predicted_classes[node])
         common: dict[str, Any] = {
             "id": node,
             "parent": int(tree.parent[node]) if node else None,

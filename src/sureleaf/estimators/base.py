@@ -1,0 +1,134 @@
+"""What both estimators share: each is a shell of parameters around a fitted model."""
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from sureleaf.arguments import check_weights
+from sureleaf.model.model_file import write_state
+from sureleaf.model.tree_model import check_same_length, scale_importances
+from sureleaf.table import Schema, encode_labels, read_table
+from sureleaf.table.encoded_table import Recoding
+from sureleaf.tree import TrainingRows
+
+__all__ = ["ModelEstimator", "read_training_rows"]
+
+
+class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn classifier that delegates to the fitted model in ``model_``."""
+
+    model_: Any
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = False
+        return tags
+
+    def _fitted(self) -> Any:
+        """Return the model, or raise NotFittedError, which is an AttributeError as well."""
+        check_is_fitted(self)
+        return self.model_
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes."""
+        classes: NDArray[Any] = self._fitted().classes
+        return classes
+
+    @property
+    def schema_(self) -> Schema:
+        """Names, kinds and categories of the columns."""
+        schema: Schema = self._fitted().schema
+        return schema
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return len(self.schema_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns, if the table had names."""
+        if not self.schema_.named:
+            raise AttributeError("feature_names_in_: the table that was fitted had no names.")
+        return np.array(self.schema_.names, dtype=object)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the fitted model, its levels included, to a file that `sureleaf.load` reads.
+
+        The file holds plain arrays and JSON, and no training rows; docs/model-file.md describes
+        it. It appears whole or not at all. Levels that are not known yet are computed first.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; an existing file is replaced.
+
+        Raises
+        ------
+        InvalidTypeError
+            If a parameter is an object that a file of plain values cannot hold.
+        InvalidArgumentError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import sureleaf
+        >>> model = sureleaf.TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(folder + "/halves.sureleaf")
+        ...     again = sureleaf.load(folder + "/halves.sureleaf")
+        >>> again.levels() == model.levels(), again.predict([[3]]).tolist()
+        (True, [0])
+        """
+        from sureleaf.estimators.saving import estimator_state
+
+        write_state(estimator_state(self), path)
+
+
+def read_training_rows(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    categorical_features: Any,
+    weights: str,
+    estimator: str,
+) -> tuple[TrainingRows, NDArray[Any]]:
+    """Read a table and its labels; categories of rows of weight 0 are left out.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        As in fit.
+    categorical_features, weights
+        As for `TreeClassifier`.
+    estimator : str
+        Name of the estimator, for messages.
+
+    Returns
+    -------
+    rows : TrainingRows
+    classes : ndarray
+    """
+    table = read_table(X, categorical_features=categorical_features, estimator=estimator)
+    labels, classes = encode_labels(y, estimator=estimator)
+    check_same_length(table, labels)
+    row_weights = check_weights(sample_weight, table.n_rows)
+    if weights == "importance":
+        row_weights = scale_importances(row_weights)
+    has_schema = isinstance(categorical_features, Schema)
+    if row_weights is not None and not row_weights.all() and not has_schema:
+        table = Recoding.of(table, np.flatnonzero(row_weights))(table)
+    return TrainingRows(table, labels, len(classes), row_weights), classes

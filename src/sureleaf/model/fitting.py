@@ -1,0 +1,323 @@
+"""From rows to a fitted model: grow, collapse, prune, choose how much to prune, count."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.model.folds import fold_numbers, hold_out
+from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
+from sureleaf.model.tree_model import Evidence, TreeModel
+from sureleaf.probability import ESTIMATES, LeafEstimate
+from sureleaf.tree import (
+    GrowthRules,
+    TrainingRows,
+    Tree,
+    collapse,
+    count_nodes,
+    cut,
+    grow,
+    prune_pessimistic,
+    prune_reduced_error,
+)
+from sureleaf.tree.pruning import cost_complexity_alphas, utility_alphas
+
+__all__ = ["TreeSettings", "build", "fit_model", "fit_tree", "settings_model", "trees_at_once"]
+
+
+# In a smaller table there is one tree in flight per thread; in a larger one, two trees with several
+# threads each, which keeps their memory within half of the encoded table.
+_SMALL_TABLE = 1_000_000
+
+NodeAlphas = Callable[[Tree], NDArray[np.float64]]
+"""From a tree to the penalty per leaf at which each inner node is cut."""
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """Everything besides the rows that decides the fitted model.
+
+    Parameters
+    ----------
+    rules : GrowthRules
+        How splits are chosen.
+    collapse, pruning, confidence_factor, ccp_alpha, cv
+        As for `TreeClassifier`.
+    seed : int
+        Key of the random assignments of rows (folds, rows held out).
+    n_threads : int
+        Threads that grow one tree.
+    keep_order : bool
+        Keep the order of the columns for further trees on the same rows.
+    utility_gain : float or None
+        For pruning by utility: what a leaf must add; None to choose it by cross-validation.
+    leaf_estimate : LeafEstimate
+        From counts to class probabilities.
+    levels_from, weights, unseen : str
+        As for `TreeClassifier`.
+
+    Examples
+    --------
+    >>> TreeSettings(GrowthRules("gini"), pruning=None).rules.criterion
+    'gini'
+    """
+
+    rules: GrowthRules
+    collapse: bool = True
+    pruning: str | None = "pessimistic"
+    confidence_factor: float = 0.25
+    ccp_alpha: float = 0.0
+    cv: Any = 10
+    seed: int = 0
+    n_threads: int = 1
+    keep_order: bool = False
+    utility_gain: float | None = None
+    leaf_estimate: LeafEstimate = ESTIMATES["auto"]
+    levels_from: str = "cross_fit"
+    weights: str = "counts"
+    unseen: str = "mixture"
+
+    @property
+    def chosen_penalty(self) -> float | None:
+        """The penalty per leaf that was given or chosen; None if it is still to be chosen."""
+        return self.utility_gain if self.pruning == "utility" else self.ccp_alpha or None
+
+    @property
+    def assigns_rows(self) -> bool:
+        """Whether rows are assigned by number, to folds or to be held out, on the way to a tree."""
+        by_folds = self.pruning in ("cost_complexity", "utility") and self.chosen_penalty is None
+        return self.pruning == "reduced_error" or by_folds or self.levels_from == "honest"
+
+
+def fit_model(
+    rows: TrainingRows,
+    classes: NDArray[Any],
+    settings: TreeSettings,
+    *,
+    groups: NDArray[Any] | None = None,
+) -> tuple[TreeModel, TreeSettings]:
+    """Fit a tree to rows.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        Encoded rows with class codes and weights.
+    classes : ndarray
+        What the class codes mean.
+    settings : TreeSettings
+        How to fit.
+    groups : ndarray of shape (n_rows,), optional
+        Rows of a group stay together.
+
+    Returns
+    -------
+    model : TreeModel
+        Cross-fitted levels are still missing: `sureleaf.model.cross_fitting` adds them.
+    settings : TreeSettings
+        With what cross-validation has chosen, so that each tree of a fold costs one tree.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    >>> fit_model(rows, np.array(["no", "yes"]), TreeSettings(GrowthRules(), pruning=None))[0]
+    TreeModel of 2 leaves for classes 'no', 'yes'; levels from cross_fit, not computed yet
+    """
+    tree, resolved, counted = fit_tree(rows, settings, groups=groups)
+    return settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted)), resolved
+
+
+def settings_model(
+    tree: Tree,
+    rows: TrainingRows,
+    classes: NDArray[Any],
+    settings: TreeSettings,
+    leaf_counts: LeafCounts,
+) -> TreeModel:
+    """Put a tree and what the settings say about it together as a model."""
+    return TreeModel(
+        schema=rows.table.schema,
+        classes=classes,
+        tree=tree,
+        leaf_counts=leaf_counts,
+        leaf_estimate=settings.leaf_estimate,
+        criterion=settings.rules.criterion,
+        unseen=settings.unseen,
+        weights=settings.weights,
+        evidence=Evidence(settings.levels_from),
+    )
+
+
+def fit_tree(
+    rows: TrainingRows, settings: TreeSettings, *, groups: NDArray[Any] | None = None
+) -> tuple[Tree, TreeSettings, TrainingRows]:
+    """Grow and prune a tree; an honest one counts other rows than those that grow it.
+
+    Returns
+    -------
+    tree : Tree
+    settings : TreeSettings
+        With what cross-validation has chosen.
+    counted : TrainingRows
+        The rows that the counts of the tree are of.
+    """
+    if settings.levels_from != "honest":
+        return *_build_resolved(rows, settings, groups), rows
+    growing, counted = _honest_parts(rows, settings, groups)
+    tree, resolved = _build_resolved(growing, settings, groups)
+    return recount(tree, counted), resolved, counted
+
+
+def _honest_parts(
+    rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
+) -> tuple[TrainingRows, TrainingRows]:
+    """Rows that grow the tree, and rows that are counted."""
+    is_counted = hold_out(rows, seed=settings.seed, groups=groups, n_parts=2)
+    growing, counted = split_rows(rows, is_counted)
+    if not growing.total_weight or not counted.total_weight:
+        raise InvalidArgumentError(
+            "levels_from='honest' needs two rows (or groups) of positive weight, one to grow "
+            "the tree and one to count; got 1 sample. Give more, or use levels_from='training'."
+        )
+    return growing, counted
+
+
+def trees_at_once(rows: TrainingRows, n_threads: int) -> int:
+    """Return how many trees to grow at the same time on so many threads."""
+    is_small = len(rows.labels) * max(1, len(rows.table.columns)) < _SMALL_TABLE
+    return n_threads if is_small else min(2, n_threads)
+
+
+def build(
+    rows: TrainingRows, settings: TreeSettings, *, groups: NDArray[Any] | None = None
+) -> Tree:
+    """Grow and prune a tree.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    >>> build(rows, TreeSettings(GrowthRules(), pruning=None))
+    Tree of 3 nodes, 2 leaves, depth 1
+    """
+    return _build_resolved(rows, settings, groups)[0]
+
+
+def _build_resolved(
+    rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
+) -> tuple[Tree, TreeSettings]:
+    """Grow and prune a tree; the settings returned hold what cross-validation has chosen."""
+    if settings.pruning == "reduced_error":
+        return _build_by_reduced_error(rows, settings, groups), settings
+    alphas, penalty = _node_alphas(settings), settings.chosen_penalty
+    is_to_choose = alphas is not None and penalty is None
+    tree = _grow(rows, replace(settings, keep_order=settings.keep_order or is_to_choose))
+    if settings.pruning == "pessimistic":
+        factor = settings.confidence_factor
+        return prune_pessimistic(tree, rows, confidence_factor=factor), settings
+    if alphas is None:
+        return tree, settings
+    if penalty is None:
+        # A choice of 0 must not read as "choose" again; no penalty lies between 0 and tiny.
+        penalty = max(_one_standard_error(tree, rows, settings, groups, alphas), _TINY)
+        if settings.pruning == "utility":
+            settings = replace(settings, utility_gain=penalty)
+        else:
+            settings = replace(settings, ccp_alpha=penalty)
+    return cut(tree, alphas(tree) <= penalty), settings
+
+
+_TINY = float(np.finfo(float).tiny)
+_SPREADS = {"cost_complexity": 1.0, "utility": 0.5}
+"""How many standard errors above the least error a smaller tree may lie. CART uses one; errors of
+nested trees on the same rows rise and fall together, so half of one distinguishes them, too."""
+
+
+def _node_alphas(settings: TreeSettings) -> NodeAlphas | None:
+    """Return the weakest-link penalties of the pruning rule, if it has any."""
+    if settings.pruning == "cost_complexity":
+        return lambda tree: cost_complexity_alphas(tree, settings.rules.criterion)
+    if settings.pruning == "utility":
+        return utility_alphas
+    return None
+
+
+def _grow(rows: TrainingRows, settings: TreeSettings) -> Tree:
+    tree = grow(rows, settings.rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    return collapse(tree) if settings.collapse else tree
+
+
+def _build_by_reduced_error(
+    rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
+) -> Tree:
+    """Grow on two thirds, prune on the others, then count all rows in what is left."""
+    if len(rows.labels) < 2:
+        return _grow(rows, settings)
+    is_held_out = hold_out(rows, seed=settings.seed, groups=groups)
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    tree = _grow(rows.with_weights(np.where(is_held_out, 0.0, weights)), settings)
+    pruned = prune_reduced_error(tree, rows.with_weights(np.where(is_held_out, weights, 0.0)))
+    return replace(pruned, class_counts=count_nodes(pruned, rows))
+
+
+def _one_standard_error(
+    tree: Tree,
+    rows: TrainingRows,
+    settings: TreeSettings,
+    groups: NDArray[Any] | None,
+    node_alphas: NodeAlphas,
+) -> float:
+    """Find the largest penalty whose cross-validated error is near the least.
+
+    As in CART: the candidates are the geometric means of neighbouring penalties of the whole
+    tree's path, each fold's tree is cut by them, and the errors of all rows together give the
+    rate and its binomial standard error, one of which (half of one for utility) is near.
+    """
+    found = np.maximum(node_alphas(tree)[~tree.is_leaf], 0.0)
+    alphas = np.unique(np.concatenate(([0.0], found)))
+    candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
+    fold_of = fold_numbers(rows, settings.cv, seed=settings.seed, groups=groups)
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    errors = np.zeros(len(candidates))
+    tested = 0.0
+    for fold in np.unique(fold_of[fold_of >= 0]):
+        is_test = fold_of == fold
+        train = rows.with_weights(np.where(is_test, 0.0, weights))
+        test = rows.with_weights(np.where(is_test, weights, 0.0))
+        if not train.total_weight:
+            continue
+        grown = _grow(train, settings)
+        errors += _errors_along(grown, test, node_alphas(grown), candidates)
+        tested += float(weights[is_test].sum())
+    if tested == 0:
+        return 0.0
+    rates = errors / tested
+    spread = np.sqrt(rates * (1.0 - rates) / tested)
+    best = int(rates.argmin())
+    within = np.flatnonzero(rates <= rates[best] + _SPREADS[settings.pruning or ""] * spread[best])
+    return float(candidates[within[-1]])
+
+
+def _errors_along(
+    tree: Tree,
+    test: TrainingRows,
+    node_alphas: NDArray[np.float64],
+    candidates: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Errors on test rows of the tree cut at each penalty, by one count of all its nodes."""
+    counts = count_nodes(tree, test)
+    predicted = tree.counts_or_parent.argmax(axis=1)
+    errors = counts.sum(axis=1) - counts[np.arange(tree.n_nodes), predicted]
+    alphas = np.maximum(node_alphas, 0.0)
+    begins = np.searchsorted(candidates, np.where(tree.is_leaf, 0.0, alphas))
+    ends = np.full(tree.n_nodes, len(candidates))
+    ends[1:] = np.searchsorted(candidates, alphas[tree.parent[1:]])
+    begun = np.bincount(begins, errors, len(candidates) + 1)
+    ended = np.bincount(ends, errors, len(candidates) + 1)
+    total: NDArray[np.float64] = np.cumsum(begun - ended, dtype=np.float64)[:-1]
+    return total

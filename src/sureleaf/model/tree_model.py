@@ -1,0 +1,646 @@
+"""A fitted tree as one frozen value.
+
+A `TreeModel` stores: the columns (schema), the classes, the tree with the class counts of all its
+nodes, the leaf counts with their squares of weights, the leaf estimate that turns counts into class
+probabilities, how unseen categories are handled, what weights mean, and the evidence of its levels.
+It stores no rows. What is computed from these parts (class probabilities, confidence, utility,
+intervals) is computed when first used, and kept.
+
+The evidence says which rows the levels come from. Levels from training rows and from honest rows
+follow from the counts in the tree. Cross-fitted levels follow from the accuracy of each node and
+the strength of that knowledge, which `sureleaf.model.cross_fitting` computes from the rows once;
+from then on the model needs no rows for its levels, at any level of confidence.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.arguments import check_number, check_weights
+from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.model.leaf_calibration import honest_accuracy
+from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
+from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
+from sureleaf.model.model_file import Damaged, ModelState
+from sureleaf.model.node_levels import NodeLevels, levels_of_accuracy, levels_of_counts
+from sureleaf.model.plain_values import (
+    classes_from_plain,
+    classes_to_plain,
+    estimate_from_plain,
+    estimate_to_plain,
+    schema_from_plain,
+    schema_to_plain,
+)
+from sureleaf.model.repruning import prune_again
+from sureleaf.model.row_predictions import RowPredictions, encode_rows
+from sureleaf.model.state import (
+    counts_arrays,
+    counts_from,
+    levels_arrays,
+    levels_from,
+    probabilities_from,
+    tree_arrays,
+    tree_from,
+)
+from sureleaf.model.subgroups import SubgroupLevels, subgroups
+from sureleaf.probability import LeafEstimate, find_estimate, predicted_class
+from sureleaf.table import EncodedTable, Schema, encode_labels
+from sureleaf.tree import (
+    Routes,
+    TrainingRows,
+    Tree,
+    cost_complexity_path,
+    count_nodes,
+    impurity_importances,
+    mixture,
+    route,
+    rules_text,
+)
+from sureleaf.tree.structure import leaves_in_words
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from sureleaf.tree.pruning import CostComplexityPath
+
+__all__ = ["Evidence", "TreeModel", "scale_importances"]
+
+FloatArray = NDArray[np.float64]
+
+CHOICES: Final = {
+    "criterion": ("gain_ratio", "entropy", "gini"),
+    "unseen": ("mixture", "stop", "error"),
+    "weights": ("counts", "importance"),
+    "levels_from": ("training", "honest", "cross_fit"),
+}
+"""What these parts of a model, and parameters of `TreeClassifier`, may be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Where the levels of a tree come from, and the numbers that the counts do not hold.
+
+    Parameters
+    ----------
+    source : {"training", "honest", "cross_fit"}
+        Training rows, rows that did not grow the tree, or out-of-fold predictions of all rows.
+    accuracy : ndarray of float64, shape (n_nodes,), or None
+        Calibrated accuracy of each node on unseen rows. Only for cross_fit, and None as long as
+        cross-fitting has not been done.
+    strength : ndarray of float64, shape (n_nodes,), or None
+        How many rows would tell the accuracy as precisely.
+
+    Examples
+    --------
+    >>> Evidence("cross_fit").is_complete, Evidence("honest").is_complete
+    (False, True)
+    """
+
+    source: str
+    accuracy: FloatArray | None = None
+    strength: FloatArray | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether levels can be computed from it."""
+        return self.source != "cross_fit" or self.accuracy is not None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeModel:
+    """Everything that a fitted tree knows; no method changes it.
+
+    Parameters
+    ----------
+    schema : Schema
+        Names, kinds and categories of the columns.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    tree : Tree
+        The tree, with the class counts of all nodes.
+    leaf_counts : LeafCounts
+        Class counts of the leaves, and the sums of squared weights.
+    leaf_estimate : LeafEstimate
+        From the class counts of all nodes to their class probabilities.
+    criterion : {"gain_ratio", "entropy", "gini"}
+        The impurity that importances and cost-complexity pruning use.
+    unseen : {"mixture", "stop", "error"}
+        What a row does at a test of a category that the node has not seen.
+    weights : {"counts", "importance"}
+        Whether weight k means k rows; if not, levels use the effective number of rows.
+    evidence : Evidence
+        Where the levels come from.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> X, y = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
+    >>> model = TreeClassifier(levels_from="training").fit(X, y).model_
+    >>> model
+    TreeModel of 2 leaves for classes 'no', 'yes'; levels from training
+    >>> model.predict([[3], [30]]).tolist()
+    ['no', 'yes']
+    >>> model.prune(n_leaves=1)
+    TreeModel of 1 leaf for classes 'no', 'yes'; levels from training
+    """
+
+    schema: Schema
+    classes: NDArray[Any]
+    tree: Tree
+    leaf_counts: LeafCounts
+    leaf_estimate: LeafEstimate
+    criterion: str = "gain_ratio"
+    unseen: str = "mixture"
+    weights: str = "counts"
+    evidence: Evidence = Evidence("training")
+
+    # ---- what follows from the parts -------------------------------------------------------------
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """Class probabilities of all nodes, shape (n_nodes, n_classes)."""
+        return self.leaf_estimate(self.tree, self.tree.class_counts)
+
+    @cached_property
+    def predicted_classes(self) -> NDArray[np.intp]:
+        """Index of the class that each node predicts."""
+        return predicted_class(self.probabilities)
+
+    @cached_property
+    def node_rows(self) -> FloatArray:
+        """Rows of every node; with importance weights, the effective number."""
+        n: FloatArray = self.tree.class_counts.sum(axis=1)
+        if self.weights != "importance":
+            return n
+        squares = np.zeros(self.tree.n_nodes)
+        squares[self.leaf_counts.leaf_ids] = self.leaf_counts.squares
+        for node in range(self.tree.n_nodes - 1, 0, -1):  # children come after their parent
+            squares[self.tree.parent[node]] += squares[node]
+        return np.divide(n**2, squares, out=np.zeros(len(n)), where=squares > 0)
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether the levels are known, or can be computed without rows."""
+        return self.evidence.is_complete
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(label) for label in self.classes.tolist()[:5])
+        more = "" if len(self.classes) <= 5 else f", ... ({len(self.classes)})"
+        state = "" if self.has_levels else ", not computed yet"
+        return (
+            f"TreeModel of {leaves_in_words(self.tree.n_leaves)} for classes {names}{more}; "
+            f"levels from {self.evidence.source}{state}"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.probabilities  # a pickle holds the numbers, whatever becomes of the estimate
+        return dict(self.__dict__)
+
+    # ---- rows to leaves --------------------------------------------------------------------------
+
+    def encode(
+        self, X: Any, *, for_routing: bool = False, estimator: str = "TreeModel"
+    ) -> EncodedTable:
+        """Encode rows by the schema of the model; unseen categories are an error or a warning."""
+        return encode_rows(
+            X, self.schema, self.unseen, estimator=estimator, for_routing=for_routing
+        )
+
+    def route(self, X: Any) -> Routes:
+        """Send rows (a table as in fit, or an encoded one) to the leaves, with their shares."""
+        table = self.encode(X, for_routing=True)
+        return route(self.tree, table, stop_at_unseen=self.unseen == "stop")
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of each row by node number; of several leaves the heaviest."""
+        return self.route(X).heaviest()
+
+    def leaf_shares(self, X: Any) -> "sp.csr_array":
+        """Return the share of each row in each node that it ends in, shape (n_rows, n_nodes)."""
+        import scipy.sparse as sp
+
+        routes = self.route(X)
+        shape = (routes.n_rows, self.tree.n_nodes)
+        return sp.csr_array((routes.shares, routes.nodes, routes.offsets), shape=shape)
+
+    def decision_path(self, X: Any) -> "sp.csr_array":
+        """Return the share of each row in each node that it passes, shape (n_rows, n_nodes)."""
+        import scipy.sparse as sp
+
+        routes = self.route(X)
+        rows, nodes, shares = routes.rows(), routes.nodes, routes.shares
+        steps = []
+        while len(nodes):  # all rows climb together, until the last has reached the root
+            steps.append((rows, nodes, shares))
+            above = self.tree.parent[nodes]
+            climbs = above >= 0
+            rows, nodes, shares = rows[climbs], above[climbs], shares[climbs]
+        if not steps:
+            return sp.csr_array((0, self.tree.n_nodes))
+        rows, nodes, shares = (np.concatenate(part) for part in zip(*steps, strict=True))
+        return sp.csr_array((shares, (rows, nodes)), shape=(routes.n_rows, self.tree.n_nodes))
+
+    def read_rows(
+        self, X: Any, y: Any, sample_weight: Any = None, *, estimator: str = "TreeModel"
+    ) -> TrainingRows:
+        """Encode further rows with labels of known classes."""
+        table = self.encode(X, estimator=estimator)
+        codes, labels = encode_labels(y, estimator=estimator)
+        check_same_length(table, codes)
+        code_of = {label: code for code, label in enumerate(self.classes.tolist())}
+        unknown = [label for label in labels.tolist() if label not in code_of]
+        if unknown:
+            raise InvalidArgumentError(
+                f"y must have the classes {self.classes.tolist()}; got {unknown[0]!r} too."
+            )
+        known_codes = np.array([code_of[label] for label in labels.tolist()], dtype=np.int32)
+        weights = check_weights(sample_weight, table.n_rows)
+        if self.weights == "importance":
+            weights = scale_importances(weights)
+        return TrainingRows(table, known_codes[codes], len(self.classes), weights)
+
+    def node_counts(self, rows: TrainingRows) -> FloatArray:
+        """Count the classes of rows in every node, shape (n_nodes, n_classes)."""
+        return count_nodes(self.tree, rows)
+
+    # ---- predictions -----------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any, *, n_threads: int = 1) -> FloatArray:
+        """Return class probabilities, one column per class.
+
+        Parameters
+        ----------
+        X : table
+            As in fit, or encoded. A row with missing values gets the mixture of its leaves.
+        n_threads : int
+            Threads; the result does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        return self._mixture(self.encode(X, for_routing=True), self.probabilities, n_threads)
+
+    def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
+        """Return the most probable class of each row, the first one on ties."""
+        predicted: NDArray[Any] = self.classes[
+            predicted_class(self.predict_proba(X, n_threads=n_threads))
+        ]
+        return predicted
+
+    def _mixture(self, table: EncodedTable, values: FloatArray, n_threads: int) -> FloatArray:
+        stops = self.unseen == "stop"
+        return mixture(self.tree, table, values, stop_at_unseen=stops, n_threads=n_threads)
+
+    # ---- levels ----------------------------------------------------------------------------------
+
+    def node_levels(self) -> NodeLevels:
+        """Return probability, confidence, utility and intervals of every node."""
+        if not self.has_levels:
+            raise InvalidArgumentError(
+                "levels must be computed while the model holds its rows, and they were not before "
+                "its rows were dropped. Call levels() first, or fit again."
+            )
+        return self._node_levels
+
+    @cached_property
+    def _node_levels(self) -> NodeLevels:
+        counts, n, probabilities = self.tree.class_counts, self.node_rows, self.probabilities
+        evidence = self.evidence
+        if evidence.source == "training":
+            return levels_of_counts(counts, n, probabilities)
+        if evidence.source == "honest":
+            accuracy = honest_accuracy(self.tree, self.predicted_classes)
+            return levels_of_accuracy(counts, n, probabilities, accuracy)
+        accuracy = cast(FloatArray, evidence.accuracy)
+        return levels_of_accuracy(counts, n, probabilities, accuracy, evidence.strength)
+
+    def levels(self) -> TreeLevels:
+        """Return confidence and utility of the tree: the share-weighted sums over its leaves."""
+        levels = self.node_levels()
+        leaves, n = self.tree.leaf_ids, self.leaf_counts.n
+        shares = n / n.sum()
+        return TreeLevels(
+            float(shares @ levels.confidence[leaves]), float(shares @ levels.utility[leaves])
+        )
+
+    def leaves(
+        self,
+        *,
+        level: float = 0.95,
+        confidence: float | None = 0.95,
+        utility: float | None = None,
+    ) -> LeafTable:
+        """Return one row per leaf; the parameters are those of `TreeClassifier.leaves`."""
+        levels = self.node_levels()
+        check_number("level", level, low=0, high=1, open_low=True)
+        for name, wanted in (("confidence", confidence), ("utility", utility)):
+            if wanted is not None:
+                check_number(name, wanted, low=0, high=1)
+        return leaf_table(
+            self.tree,
+            self.schema,
+            self.classes,
+            self.leaf_counts.counts,
+            levels,
+            level=level,
+            confidence=confidence,
+            utility=utility,
+            levels_from=self.evidence.source,
+        )
+
+    def predict_levels(self, X: Any, *, level: float = 0.95, n_threads: int = 1) -> RowLevels:
+        """Return the levels of the leaf of each row; see `TreeClassifier.predict_levels`."""
+        self.node_levels()
+        check_number("level", level, low=0, high=1, open_low=True)
+        mixed, routes = self._mixed_levels(self.encode(X), level, n_threads)
+        code = predicted_class(mixed[:, 0])
+        confidence, utility, low, high = mixed[np.arange(len(code)), :, code][:, 1:].T
+        return RowLevels(
+            routes.heaviest(),
+            self.classes[code],
+            confidence,
+            utility,
+            low,
+            high,
+            routes.imputed_share,
+        )
+
+    def row_predictions(self, X: Any, *, n_threads: int = 1) -> RowPredictions:
+        """Return all that the model predicts for rows; unseen categories are only counted."""
+        table = encode_rows(X, self.schema, self.unseen, estimator="TreeModel", warn=False)
+        mixed, routes = self._mixed_levels(table, 0.95, n_threads)
+        probabilities = mixed[:, 0]
+        code = predicted_class(probabilities)
+        row = np.arange(len(code))
+        return RowPredictions(
+            code=code,
+            probabilities=probabilities,
+            sureness=mixed[row, 1, code],
+            utility=mixed[row, 2, code],
+            leaf=routes.heaviest(),
+            unseen_counts=table.unseen_counts,
+        )
+
+    def _mixed_levels(
+        self, table: EncodedTable, level: float, n_threads: int
+    ) -> tuple[FloatArray, Routes]:
+        """Per row and class: probability, confidence, utility, low and high, as the second axis.
+
+        A row with missing values is a mixture of leaves. A leaf that predicts another class
+        contributes what it leaves to the class predicted.
+        """
+        levels = self.node_levels()
+        low, high = levels.interval(level)
+        values = np.hstack(
+            [
+                self.probabilities,
+                levels.spread(levels.confidence, 1.0 - levels.confidence),
+                levels.spread(levels.utility, 1.0 - levels.utility),
+                levels.spread(low, 1.0 - high),
+                levels.spread(high, 1.0 - low),
+            ]
+        )
+        mixed = self._mixture(table, values, n_threads)
+        return mixed.reshape(table.n_rows, 5, len(self.classes)), self.route(table)
+
+    def levels_by(
+        self,
+        column: str | int,
+        rows: TrainingRows,
+        correct: FloatArray | None = None,
+        *,
+        level: float = 0.95,
+        n_threads: int = 1,
+    ) -> SubgroupLevels:
+        """Return the levels of rows by the values of one column.
+
+        Parameters
+        ----------
+        column : str or int
+            Name or index of the column.
+        rows : TrainingRows
+            Encoded rows with class codes.
+        correct : ndarray of float64, optional
+            For rows that the tree was grown on: whether their out-of-fold predictions are correct.
+            Without it the model predicts the rows, which it must not have seen.
+        level : float
+            Of the intervals.
+        n_threads : int
+            Threads.
+        """
+        index = _column_index(column, self.schema)
+        row_levels = self.predict_levels(rows.table, level=level, n_threads=n_threads)
+        effective = correct is not None and self.weights == "importance"
+        if correct is None:
+            correct = (row_levels.prediction == self.classes[rows.labels]).astype(float)
+        return subgroups(rows, index, correct, row_levels, level, effective=effective)
+
+    # ---- the tree as text and numbers ------------------------------------------------------------
+
+    def rules(self) -> str:
+        """Return the tree as indented rules, each leaf with its rows, counts and probability."""
+        return rules_text(
+            self.tree, self.schema, self.classes, self.probabilities, self.predicted_classes
+        )
+
+    @property
+    def feature_importances(self) -> FloatArray:
+        """Each column's share of the decrease of impurity on the training rows."""
+        return impurity_importances(self.tree, self.criterion)
+
+    def cost_complexity_path(self) -> "CostComplexityPath":
+        """Return the penalties per leaf at which cost-complexity pruning would cut the tree."""
+        return cost_complexity_path(self.tree, self.criterion)
+
+    # ---- other models made from this one ---------------------------------------------------------
+
+    def with_evidence(self, evidence: Evidence) -> Self:
+        """Return the same model with other evidence of its levels."""
+        other = replace(self, evidence=evidence)
+        other.__dict__["probabilities"] = self.probabilities
+        return other
+
+    def with_leaf_estimate(self, leaf_estimate: str | LeafEstimate) -> Self:
+        """Return the same tree with another leaf estimate.
+
+        Cross-fitted levels are kept if all nodes predict the same class as before. Otherwise they
+        have to be computed again.
+        """
+        other = replace(self, leaf_estimate=find_estimate(leaf_estimate))
+        if self.evidence.source != "cross_fit" or not self.has_levels:
+            return other
+        if not np.array_equal(self.predicted_classes, other.predicted_classes):
+            return other.with_evidence(Evidence("cross_fit"))
+        other.__dict__["_node_levels"] = self._node_levels
+        return other
+
+    def prune(
+        self,
+        rule: str | None = None,
+        *,
+        nodes: Any = None,
+        n_leaves: int | None = None,
+        ccp_alpha: float | None = None,
+        confidence_factor: float = 0.25,
+        training: TrainingRows | None = None,
+        given: TrainingRows | None = None,
+    ) -> Self:
+        """Return a smaller tree, cut by one of: a rule, chosen nodes, a number of leaves.
+
+        Parameters
+        ----------
+        rule, nodes, n_leaves, ccp_alpha
+            As for `TreeClassifier.prune`.
+        confidence_factor : float
+            For pessimistic pruning.
+        training : TrainingRows, optional
+            The rows that the tree was grown on, which pessimistic pruning needs.
+        given : TrainingRows, optional
+            Other rows: reduced_error pruning uses them; otherwise the smaller tree counts them
+            in place of its own.
+
+        Returns
+        -------
+        TreeModel
+            Its levels come from its own counts: the evidence is "training".
+        """
+        tree = self.tree
+        if rule == "pessimistic" and given is not None:
+            tree = recount(tree, given)  # so that raising a branch compares counts of these rows
+        smaller = prune_again(
+            tree,
+            rule=rule,
+            nodes=nodes,
+            n_leaves=n_leaves,
+            ccp_alpha=ccp_alpha,
+            rows=training if given is None else given,
+            held_out=given,
+            criterion=self.criterion,
+            confidence_factor=confidence_factor,
+        )
+        if given is not None and rule != "reduced_error":
+            smaller = recount(smaller, given)
+            leaf_counts = leaf_counts_of(smaller, given)
+        elif rule == "pessimistic" and training is not None:
+            leaf_counts = leaf_counts_of(smaller, training)
+        else:
+            leaf_counts = cut_leaf_counts(self.leaf_counts, self.tree, smaller)
+        return replace(self, tree=smaller, leaf_counts=leaf_counts, evidence=Evidence("training"))
+
+    # ---- saved state -----------------------------------------------------------------------------
+
+    def to_state(self) -> ModelState:
+        """Return the model as plain values and arrays; levels are included if they are known."""
+        arrays = {
+            **tree_arrays(self.tree),
+            "probabilities": self.probabilities,
+            **counts_arrays(self.leaf_counts),
+        }
+        header: dict[str, Any] = {
+            "classes": classes_to_plain(self.classes),
+            "schema": schema_to_plain(self.schema),
+            "fitted": {
+                "criterion": self.criterion,
+                "unseen": self.unseen,
+                "weights": self.weights,
+                "levels_from": self.evidence.source,
+                "leaf_estimate": estimate_to_plain(self.leaf_estimate),
+            },
+            "levels": None,
+        }
+        if self.has_levels:
+            levels = self.node_levels()
+            arrays |= levels_arrays(levels)
+            header["levels"] = {"from_counts": bool(levels.from_counts)}
+        return ModelState(header, arrays)
+
+    @classmethod
+    def from_state(cls, state: ModelState) -> Self:
+        """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
+        facts = fitted_facts(state.header, state.header.get("parameters"))
+        schema = schema_from_plain(state.header.get("schema"))
+        classes = classes_from_plain(state.header.get("classes"))
+        tree = tree_from(state, schema, len(classes))
+        source = facts["levels_from"]
+        model = cls(
+            schema=schema,
+            classes=classes,
+            tree=tree,
+            leaf_counts=counts_from(state, tree),
+            leaf_estimate=facts["leaf_estimate"],
+            criterion=facts["criterion"],
+            unseen=facts["unseen"],
+            weights=facts["weights"],
+            evidence=Evidence(source),
+        )
+        probabilities = probabilities_from(state, tree)
+        known = state.header.get("levels")
+        if isinstance(known, dict):
+            levels = levels_from(state, tree, from_counts=known.get("from_counts") is True)
+            if source == "cross_fit":
+                model = replace(model, evidence=Evidence(source, levels.utility, levels.trials))
+            model.__dict__["_node_levels"] = levels
+        # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
+        model.__dict__["probabilities"] = probabilities
+        return model
+
+
+def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
+    """Return what a state says about a fit; early files have it among the parameters only."""
+    written = header.get("fitted", parameters)
+    if not isinstance(written, dict):
+        raise Damaged("it does not say how it was fitted")
+    facts = {}
+    for name, choices in CHOICES.items():
+        facts[name] = written.get(name, _DEFAULTS[name])
+        if facts[name] not in choices:
+            raise Damaged(f"its {name} is none of {', '.join(choices)}")
+    estimate = estimate_from_plain(written.get("leaf_estimate", "auto"))
+    try:
+        facts["leaf_estimate"] = find_estimate(estimate)
+    except InvalidArgumentError as error:
+        raise Damaged(f"its leaf estimate cannot be used ({error})") from None
+    return facts
+
+
+_DEFAULTS: Final = {
+    "criterion": "gain_ratio",
+    "unseen": "mixture",
+    "weights": "counts",
+    "levels_from": "cross_fit",
+}
+"""What a file of version 1 means that does not have these parameters."""
+
+
+def scale_importances(weights: FloatArray | None) -> FloatArray | None:
+    """Scale importance weights to a mean of 1 over the rows of positive weight."""
+    if weights is None:
+        return None
+    weights = weights / weights.max()  # so that no sum overflows
+    scaled: FloatArray = weights / (weights.sum() / np.count_nonzero(weights))
+    return scaled
+
+
+def check_same_length(table: EncodedTable, labels: NDArray[np.int32]) -> None:
+    """Raise unless there is one label per row."""
+    if len(labels) != table.n_rows:
+        raise InvalidArgumentError(
+            "X and y must have the same number of rows (inconsistent numbers of samples); "
+            f"got {table.n_rows} and {len(labels)}."
+        )
+
+
+def _column_index(column: Any, schema: Schema) -> int:
+    names = list(schema.names)
+    if isinstance(column, str) and column in names:
+        return names.index(column)
+    if isinstance(column, int | np.integer) and 0 <= column < len(names):
+        return int(column)
+    raise InvalidArgumentError(
+        f"column must be the name of a column or an index from 0 to {len(names) - 1}; got "
+        f"{column!r}.{suggestion(str(column), names)}"
+    )

@@ -1,0 +1,260 @@
+"""A fitted tree is a value: it knows everything, changes nothing, and predicts one class."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sureleaf import BaggedTreesClassifier, TreeClassifier, evaluate, load, measures
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.model import Evidence, TreeModel
+from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage, predicted_class
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+OLD_FILES = Path(__file__).parent / "version_1"
+
+X = [[float(i), i % 3] for i in range(40)]
+Y = [0] * 20 + [1, 1, 0, 1] * 5
+
+
+def fitted(**parameters):
+    return TreeClassifier(**parameters).fit(X, Y)
+
+
+def is_computed(model):
+    return "probabilities" in vars(model.model_)
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_our_own_are_found_when_first_asked_for_and_kept(name):
+    model = fitted(leaf_estimate=name)
+    assert not is_computed(model)
+    first = model.predict_proba(X)
+    expected = ESTIMATES[name](model.tree_, model.tree_.class_counts)
+    assert np.array_equal(model.model_.probabilities, expected)
+    assert model.model_.probabilities is model.model_.probabilities
+    assert np.array_equal(model.predict_proba(X), first)
+
+
+def test_a_prediction_leaves_the_attributes_of_the_model_as_they_are():
+    model = fitted()
+    before = dict(vars(model))
+    model.predict_proba(X)
+    assert vars(model) == before
+
+
+class Fails:
+    def __call__(self, tree, counts):
+        raise ArithmeticError
+
+
+class Derived(Laplace):
+    def __call__(self, tree, counts):
+        raise ArithmeticError
+
+
+@pytest.mark.parametrize("estimate", [Fails(), Derived(), KeepMajority(Fails())])
+def test_that_of_somebody_else_is_asked_at_once(estimate):
+    with pytest.raises(ArithmeticError):
+        fitted(leaf_estimate=estimate)
+
+
+def test_a_changed_parameter_does_not_change_what_was_fitted():
+    model, other = fitted(leaf_estimate=Laplace()), fitted(leaf_estimate=Laplace())
+    model.leaf_estimate = "frequency"
+    assert np.array_equal(model.predict_proba(X), other.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_a_copy_states_the_same(again):
+    model = fitted(leaf_estimate=KeepMajority(Shrinkage(5)))
+    other = again(model)
+    assert np.array_equal(other.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_pickle_holds_the_numbers_of_the_estimate():
+    model = fitted().model_
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(vars(again)["probabilities"], model.probabilities)
+
+
+def test_threads_that_ask_at_the_same_time_get_the_same_numbers():
+    model = fitted().model_
+    with ThreadPoolExecutor(8) as pool:
+        arrays = list(pool.map(lambda _: model.probabilities, range(64)))
+    assert all(np.array_equal(values, arrays[0]) for values in arrays)
+
+
+def test_leaves_that_were_overturned_tie_exactly_and_are_not_ranked_by_rounding() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = (rng.random(600) < 0.3 + 0.3 * (X[:, 0] > 0)).astype(int)
+    model = TreeClassifier(criterion="gini", pruning=None).fit(X, y)
+    stated = model.predict_proba(X)
+    tied = np.abs(stated[:, 0] - 0.5) < 1e-8
+    assert len(np.unique(model.apply(X)[tied])) > 10
+    assert len(np.unique(stated[tied, 0])) == len(np.unique(stated[tied, 1])) == 2
+    ones = measures.auc(y == 1, stated[:, 1])
+    assert measures.auc(y == 0, stated[:, 0]) == pytest.approx(ones, abs=1e-12)
+
+
+# ---- the predicted class -------------------------------------------------------------------------
+
+
+class OneUlpMore:
+    """Two classes that tie but for rounding, in favour of the second."""
+
+    def __call__(self, tree, counts):
+        return np.tile([0.5, np.nextafter(0.5, 1.0)], (tree.n_nodes, 1))
+
+
+def test_a_tie_but_for_rounding_is_the_first_class_wherever_a_class_is_predicted():
+    model = TreeClassifier(leaf_estimate=OneUlpMore(), random_state=0).fit(X, Y)
+    value = model.model_
+    assert model.predict_proba(X).argmax(axis=1).all()  # rounding favours the second class
+    assert not model.predict(X).any()
+    assert not model.predict_levels(X).prediction.any()
+    assert not model.complete_model().row_predictions(X).code.any()
+    assert not model.leaves().prediction.any()
+    assert not value.predicted_classes.any()
+    assert ": 1 " not in model.rules()
+    judged = evaluate(model, X, Y, random_state=0)
+    assert not judged.predictions.prediction.any()
+    out_of_fold = model._out_of_fold
+    assert np.array_equal(out_of_fold.correct, (np.array(Y) == 0).astype(float))
+    tree = TreeClassifier(leaf_estimate=OneUlpMore())
+    bag = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, Y)
+    assert not bag.predict(X).any()
+    assert not bag.predict_levels(X).prediction.any()
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 5])
+def test_the_predicted_class_is_the_first_of_the_largest(n_classes):
+    table = np.random.default_rng(n_classes).integers(0, 4, (200, n_classes)) / 10
+    assert predicted_class(table).tolist() == [list(line).index(max(line)) for line in table]
+    assert predicted_class(table[:0]).tolist() == []
+
+
+# ---- a value -------------------------------------------------------------------------------------
+
+
+def test_no_method_changes_the_model():
+    model = TreeClassifier(levels_from="training").fit(X, Y).model_
+    before = {name: getattr(model, name) for name in model.__dataclass_fields__}
+    probabilities, rules = model.predict_proba(X), model.rules()
+    model.prune(n_leaves=1)
+    model.with_leaf_estimate("laplace")
+    model.with_evidence(Evidence("honest"))
+    model.leaves(), model.levels(), model.predict_levels(X), model.row_predictions(X)
+    assert {name: getattr(model, name) for name in model.__dataclass_fields__} == before
+    assert np.array_equal(model.predict_proba(X), probabilities)
+    assert model.rules() == rules
+    with pytest.raises(AttributeError):
+        model.unseen = "stop"
+
+
+@pytest.mark.parametrize("source", ["training", "honest", "cross_fit"])
+def test_the_model_alone_says_all_that_the_estimator_says(source):
+    estimator = TreeClassifier(levels_from=source, random_state=0).fit(X, Y)
+    model = estimator.complete_model()
+    assert np.array_equal(model.predict(X), estimator.predict(X))
+    assert np.array_equal(model.apply(X), estimator.apply(X))
+    assert (model.leaf_shares(X) != estimator.leaf_shares(X)).nnz == 0
+    assert (model.decision_path(X) != estimator.decision_path(X)).nnz == 0
+    assert model.levels() == estimator.levels()
+    assert repr(model.leaves()) == repr(estimator.leaves())
+    assert repr(model.predict_levels(X)) == repr(estimator.predict_levels(X))
+    assert source in repr(model)
+
+
+@pytest.mark.parametrize("source", ["training", "honest", "cross_fit"])
+def test_a_state_restores_the_model_without_its_estimator(source):
+    model = TreeClassifier(levels_from=source, unseen="stop", random_state=0).fit(X, Y)
+    model = model.complete_model()
+    again = TreeModel.from_state(model.to_state())
+    assert again.levels() == model.levels()
+    assert (again.unseen, again.criterion, again.weights) == ("stop", "gain_ratio", "counts")
+    assert again.evidence.source == source
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    # What is computed again from the evidence is what was stored, but for rounding of intervals.
+    computed = replace(again)
+    assert computed.levels() == model.levels()
+    for name, column in computed.leaves(level=0.8).columns().items():
+        if column.dtype.kind == "f":
+            np.testing.assert_allclose(column, model.leaves(level=0.8).columns()[name], atol=1e-12)
+
+
+def test_cross_fitting_fills_in_the_evidence_and_nothing_else():
+    estimator = TreeClassifier(random_state=0).fit(X, Y)
+    pending = estimator.model_
+    assert not pending.has_levels
+    with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first, or fit again"):
+        pending.leaves()
+    levels = estimator.levels()
+    assert estimator.model_.levels() == levels
+    assert estimator.model_.tree is pending.tree
+    assert not pending.has_levels
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_levels_are_computed_before_a_model_is_pickled_or_copied(again):
+    model = TreeClassifier(random_state=0).fit(X, Y)
+    other = again(model)
+    assert other._rows is None
+    assert other.levels() == TreeClassifier(random_state=0).fit(X, Y).levels()
+    assert repr(other.leaves(level=0.5)) == repr(model.leaves(level=0.5))
+
+
+def test_rows_of_weight_0_do_not_change_what_the_codes_of_other_rows_mean():
+    towns = np.array(["a", "b", "c"])[np.arange(90) % 3]
+    y = (towns == "b").astype(int)
+    model = TreeClassifier(criterion="gini", categorical_split="multiway", levels_from="training")
+    model.fit(towns[:, None].astype(object), y)
+    weights = np.where(towns == "a", 0.0, 1.0)
+    counts = model.node_counts(towns[:, None].astype(object), y, sample_weight=weights)
+    assert counts[0].tolist() == [30.0, 30.0]
+    leaf_of = dict(zip(towns[:3], model.apply(towns[:3, None].astype(object)), strict=True))
+    assert counts[leaf_of["b"]].tolist() == [0.0, 30.0]
+    assert counts[leaf_of["a"]].sum() == 0
+
+
+# ---- files of earlier versions -------------------------------------------------------------------
+
+
+def labor():
+    frame = pd.read_csv(EXAMPLES / "labor.csv")
+    return frame, frame.pop("class").to_numpy()
+
+
+@pytest.mark.parametrize("source", ["cross_fit", "honest", "training"])
+def test_a_file_of_the_first_version_loads_and_says_what_a_fit_says(source):
+    X, y = labor()
+    old = load(OLD_FILES / f"labor.{source}.sureleaf")
+    new = TreeClassifier(**old.get_params()).fit(X, y)
+    assert old.levels_from == source
+    assert old.rules() == new.rules()
+    assert old.levels() == new.levels()
+    assert np.array_equal(old.predict_proba(X), new.predict_proba(X))
+    for wanted in ({}, {"level": 0.5, "confidence": 0.9, "utility": 0.6}):
+        pd.testing.assert_frame_equal(
+            old.leaves(**wanted).to_pandas(), new.leaves(**wanted).to_pandas(), check_exact=True
+        )
+
+
+def test_a_bag_of_the_first_version_loads_and_says_what_a_fit_says():
+    X, y = labor()
+    old = load(OLD_FILES / "labor.bag.sureleaf")
+    new = BaggedTreesClassifier(**old.get_params(deep=False)).fit(X, y)
+    assert old.oob_levels_ == new.oob_levels_
+    pd.testing.assert_frame_equal(
+        old.predict_levels(X).to_pandas(), new.predict_levels(X).to_pandas(), check_exact=True
+    )
