@@ -141,9 +141,16 @@ std::size_t index_of(const std::array<std::string_view, n>& words, std::string_v
 }
 
 constexpr std::array<std::string_view, 2> categorical_splits{"multiway", "subset"};
+constexpr std::array<std::string_view, 2> missing_rules{"fraction", "branch"};
+constexpr std::array<std::string_view, 3> threshold_rules{"c45", "midpoint", "observed"};
 
 GrowthConfig make_config(std::string_view criterion, std::string_view categorical_split,
-                         double min_samples_leaf, std::optional<std::int64_t> max_depth) {
+                         double min_samples_leaf, std::optional<std::int64_t> max_depth,
+                         std::string_view missing, std::optional<std::string_view> thresholds,
+                         double min_samples_split, double min_impurity_decrease,
+                         std::optional<std::size_t> max_leaves,
+                         std::optional<std::size_t> max_features, std::uint64_t seed,
+                         std::uint64_t tree) {
   GrowthConfig config;
   config.criterion =
       static_cast<std::uint8_t>(index_of(sureleaf::Criteria::names, criterion, "criterion"));
@@ -151,6 +158,20 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
       index_of(categorical_splits, categorical_split, "categorical_split"));
   config.min_samples_leaf = min_samples_leaf;
   if (max_depth) config.max_depth = *max_depth;
+  config.missing = static_cast<sureleaf::Missing>(index_of(missing_rules, missing, "missing"));
+  if (thresholds)
+    config.thresholds =
+        static_cast<sureleaf::ThresholdRule>(index_of(threshold_rules, *thresholds, "thresholds"));
+  if (config.thresholds == sureleaf::ThresholdRule::c45 && !config.has_c45_rules())
+    throw std::invalid_argument("thresholds='c45' needs criterion='gain_ratio'");
+  config.min_samples_split = min_samples_split;
+  config.min_impurity_decrease = min_impurity_decrease;
+  if (max_leaves == 0 || max_features == 0)
+    throw std::invalid_argument("max_leaves and max_features must be at least 1, or None");
+  config.max_leaves = max_leaves.value_or(0);
+  config.max_features = max_features.value_or(0);
+  config.seed = seed;
+  config.tree = tree;
   return config;
 }
 
@@ -158,7 +179,10 @@ void bind_config(nb::module_& module) {
   nb::class_<GrowthConfig>(module, "GrowthConfig", "The rules by which a tree is grown.")
       .def(nb::new_(&make_config), nb::kw_only(), "criterion"_a = "gain_ratio",
            "categorical_split"_a = "multiway", "min_samples_leaf"_a = 2.0,
-           "max_depth"_a.none() = nb::none());
+           "max_depth"_a.none() = nb::none(), "missing"_a = "fraction",
+           "thresholds"_a.none() = nb::none(), "min_samples_split"_a = 0.0,
+           "min_impurity_decrease"_a = 0.0, "max_leaves"_a.none() = nb::none(),
+           "max_features"_a.none() = nb::none(), "seed"_a = 0, "tree"_a = 0);
   module.def(
       "criterion_names",
       [] {
@@ -210,7 +234,8 @@ std::vector<T> copy_of(const Input<T>& array) {
 Tree make_tree(const Input<std::int32_t>& feature, const Input<double>& threshold,
                const Input<std::int64_t>& child_offset, const Input<std::int32_t>& children,
                const Input<double>& branch_share, const Input<std::int64_t>& category_offset,
-               const Input<std::int32_t>& category_branch, const Input2<double>& class_weights,
+               const Input<std::int32_t>& category_branch,
+               const Input<std::int32_t>& missing_branch, const Input2<double>& class_weights,
                std::size_t n_columns) {
   Tree tree;
   tree.n_classes = class_weights.shape(1);
@@ -221,6 +246,7 @@ Tree make_tree(const Input<std::int32_t>& feature, const Input<double>& threshol
   tree.branch_share = copy_of(branch_share);
   tree.category_offset = copy_of(category_offset);
   tree.category_branch = copy_of(category_branch);
+  tree.missing_branch = copy_of(missing_branch);
   tree.class_weights.assign(class_weights.data(), class_weights.data() + class_weights.size());
   if (const char* fault = sureleaf::fault_in(tree, class_weights.shape(0), n_columns))
     throw std::invalid_argument(fault);
@@ -305,12 +331,14 @@ void bind_tree(nb::module_& module) {
       .def_prop_ro(
           "category_branch", [](const Tree& tree) { return give(tree.category_branch); }, owned)
       .def_prop_ro(
+          "missing_branch", [](const Tree& tree) { return give(tree.missing_branch); }, owned)
+      .def_prop_ro(
           "class_weights",
           [](const Tree& tree) { return give(tree.class_weights, {tree.size(), tree.n_classes}); },
           owned);
   module.def("make_tree", &make_tree, nb::kw_only(), "feature"_a, "threshold"_a, "child_offset"_a,
              "children"_a, "branch_share"_a, "category_offset"_a, "category_branch"_a,
-             "class_weights"_a, "n_columns"_a,
+             "missing_branch"_a, "class_weights"_a, "n_columns"_a,
              "A tree from its arrays; ValueError if they are inconsistent.");
 
   bind_config(module);

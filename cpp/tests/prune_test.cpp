@@ -35,6 +35,7 @@ Tree hand_made() {
   tree.children = {1, 2, 3, 4};
   tree.branch_share = {0.4, 0.6, 1.0 / 3, 2.0 / 3};
   tree.category_offset.assign(6, 0);
+  tree.missing_branch.assign(5, -1);
   tree.class_weights = {5, 5, 4, 0, 1, 5, 1, 1, 0, 4};
   return tree;
 }
@@ -220,6 +221,7 @@ void raising_forgets_the_rows_that_were_lost() {
   tree.children = {1, 6, 2, 3, 4, 5};
   tree.branch_share = {31.0 / 39, 8.0 / 39, 0.25, 0.25, 0.25, 0.25};
   tree.category_offset = {0, 0, 4, 4, 4, 4, 4, 4};
+  tree.missing_branch.assign(7, -1);
   tree.category_branch = {0, 1, 2, 3};
   tree.class_weights = sureleaf::count_nodes(tree, table.columns, table.labels, {}, interrupt);
   const Tree pruned =

@@ -123,6 +123,7 @@ void a_branch_without_categories_is_reached() {
   tree.children = {1, 2, 3};
   tree.branch_share = {0.5, 0.25, 0.25};
   tree.category_offset = {0, 3, 3, 3, 3};
+  tree.missing_branch.assign(4, -1);
   tree.category_branch = {0, 1, 2};
   tree.class_weights = {4, 2, 1, 1};
   const std::vector<double> values{10, 1, 2, 4};
@@ -141,6 +142,7 @@ Tree category_tree() {
   tree.children = {1, 2, 3};
   tree.branch_share = {0.75, 0.25, 0};
   tree.category_offset = {0, 4, 4, 4, 4};
+  tree.missing_branch.assign(4, -1);
   tree.category_branch = {0, 1, 2, -1};
   tree.class_weights = {3, 1, 3, 0, 0, 1, 0, 0};
   return tree;

@@ -12,6 +12,7 @@ using checks::SmallTable;
 using sureleaf::criterion_id;
 using sureleaf::GrowthConfig;
 using sureleaf::InterruptFlag;
+using sureleaf::Missing;
 using sureleaf::RowWeights;
 using sureleaf::Tree;
 
@@ -28,7 +29,8 @@ bool same_tree(const Tree& a, const Tree& b) {
   return a.feature == b.feature && same_bits(a.threshold, b.threshold) &&
          a.child_offset == b.child_offset && a.children == b.children &&
          same_bits(a.branch_share, b.branch_share) && a.category_offset == b.category_offset &&
-         a.category_branch == b.category_branch && same_bits(a.class_weights, b.class_weights);
+         a.category_branch == b.category_branch && a.missing_branch == b.missing_branch &&
+         same_bits(a.class_weights, b.class_weights);
 }
 
 constexpr std::uint8_t gain_ratio = criterion_id<sureleaf::GainRatio>;
@@ -37,11 +39,13 @@ constexpr std::uint8_t gini = criterion_id<sureleaf::Gini>;
 constexpr std::uint8_t criteria[] = {gain_ratio, entropy, gini};
 
 void threads_do_not_change_a_bit() {
-  for (const double missing_share : {0.0, 0.1})
+  for (const auto& [missing_share, missing] :
+       {std::pair{0.0, Missing::fraction}, {0.1, Missing::fraction}, {0.1, Missing::branch}})
     for (const std::uint8_t criterion : criteria)
       for (const bool subsets : {false, true}) {
         const SmallTable table = mixed_table(1500, missing_share, 1);
-        const GrowthConfig config = config_of(criterion, subsets);
+        GrowthConfig config = config_of(criterion, subsets);
+        config.missing = missing;
         const Tree expected = grow(table, config);
         CHECK(expected.size() > 20);
         CHECK(sureleaf::fault_in(expected, expected.size(), table.columns.size()) == nullptr);
@@ -101,9 +105,12 @@ void weights_are_repeated_rows() {
 
 void counts_are_those_of_rows_sent_through() {
   InterruptFlag interrupt;
-  for (const double missing_share : {0.0, 0.2}) {
+  for (const auto& [missing_share, missing] :
+       {std::pair{0.0, Missing::fraction}, {0.2, Missing::fraction}, {0.2, Missing::branch}}) {
     const SmallTable table = mixed_table(800, missing_share, 3);
-    const Tree tree = grow(table, config_of(gini), 2);
+    GrowthConfig config = config_of(gini);
+    config.missing = missing;
+    const Tree tree = grow(table, config, 2);
     const std::vector<double> counts =
         sureleaf::count_nodes(tree, table.columns, table.labels, {}, interrupt);
     bool agree = true;

@@ -6,12 +6,13 @@ prediction), `splits` (the choice of a split), `pessimistic` (pruning).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tests.naive.pessimistic import prune
-from tests.naive.splits import Rules, c45_split, purest_split
+from tests.naive.random_columns import child_key, column_order, root_key
+from tests.naive.splits import IMPURITIES, Rules, c45_split, purest_split
 from tests.naive.tree import Node, Split, Table, at_least, divide, greater, predict_proba, table
 
 __all__ = ["Node", "Rules", "Split", "Table", "collapse", "fit", "grow", "predict_proba", "table"]
@@ -29,20 +30,110 @@ def fit(data: Table, rules: Rules | None = None) -> Node:
     return tree
 
 
-def grow(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, depth: int = 0) -> Node:
+def grow(
+    data: Table,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    rules: Rules,
+    depth: int = 0,
+    key: int | None = None,
+) -> Node:
     """Rules 1 and 7."""
+    if rules.max_leaves is not None and depth == 0:
+        return grow_best_first(data, rows, weights, rules)
+    key = root_key(rules.seed, rules.tree) if key is None else key
     leaf = Node(data.counts(rows, weights))
-    if depth == rules.max_depth or greater(2 * rules.min_samples_leaf, leaf.n):
+    best = find_split(data, rows, weights, rules, depth, key)
+    if best is None:
         return leaf
-    if at_least(0.0, leaf.errors):  # all rows are of one class
-        return leaf
-    choose = c45_split if rules.criterion == "gain_ratio" else purest_split
-    split = choose(data, rows, weights, rules)
-    if split is None:
-        return leaf
+    split, _ = best
     shares, parts = divide(split, data, rows, weights)
-    children = [grow(data, *part, rules, depth + 1) for part in parts]
+    children = [
+        grow(data, *part, rules, depth + 1, child_key(key, branch))
+        for branch, part in enumerate(parts)
+    ]
     return replace(leaf, split=split, children=children, branch_shares=shares)
+
+
+def find_split(
+    data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, depth: int, key: int
+) -> tuple[Split, float] | None:
+    """The best split of a node and its decrease per unit of weight; None for a leaf."""
+    node = Node(data.counts(rows, weights))
+    if depth == rules.max_depth or greater(2 * rules.min_samples_leaf, node.n):
+        return None
+    if greater(rules.min_samples_split, node.n):
+        return None
+    if at_least(0.0, node.errors):  # one class is left
+        return None
+    choose = c45_split if rules.criterion == "gain_ratio" else purest_split
+    features = list(range(len(data.categories)))
+    n_first = len(features)
+    if rules.max_features is not None and rules.max_features < len(features):
+        features, n_first = column_order(key, len(features)), rules.max_features
+    groups = [sorted(features[:n_first]), *([feature] for feature in features[n_first:])]
+    for group in groups:
+        best = choose(data, rows, weights, rules, group)
+        if best is not None:
+            decrease = best[1] * node.n / data.weights.sum()
+            if decrease + np.finfo(float).eps >= rules.min_impurity_decrease:
+                return best
+    return None
+
+
+def grow_best_first(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) -> Node:
+    """The split of largest decrease next, as long as there are not too many leaves."""
+    unit = 1e-9 * float(IMPURITIES[rules.criterion](data.counts(rows, weights)))
+    nodes = [GrowingNode(rows, weights, 0, root_key(rules.seed, rules.tree))]
+    n_leaves = 1
+    waiting = [0]
+    while waiting:
+        for number in waiting:
+            node = nodes[number]
+            if node.rank is None:
+                node.best = find_split(data, node.rows, node.weights, rules, node.depth, node.key)
+                decrease = node.best[1] * node.weights.sum() / unit if node.best else 0
+                node.rank = (-round(decrease), number)
+        waiting = [number for number in waiting if nodes[number].best is not None]
+        if not waiting:
+            break
+        number = min(waiting, key=lambda number: nodes[number].rank)
+        waiting.remove(number)
+        node = nodes[number]
+        split, _ = node.best
+        if n_leaves + split.n_branches - 1 > rules.max_leaves:
+            continue
+        n_leaves += split.n_branches - 1
+        node.split = split
+        node.shares, parts = divide(split, data, node.rows, node.weights)
+        for branch, part in enumerate(parts):
+            node.children.append(len(nodes))
+            waiting.append(len(nodes))
+            nodes.append(GrowingNode(*part, node.depth + 1, child_key(node.key, branch)))
+
+    def finish(number: int) -> Node:
+        node = nodes[number]
+        counts = data.counts(node.rows, node.weights)
+        if node.split is None:
+            return Node(counts)
+        return Node(counts, node.split, [finish(child) for child in node.children], node.shares)
+
+    return finish(0)
+
+
+@dataclass
+class GrowingNode:
+    """A node of a tree that grows best first."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    depth: int
+    key: int
+    rank: tuple[int, int] | None = None
+    best: tuple[Split, float] | None = None
+    split: Split | None = None
+    shares: list[float] = field(default_factory=list)
+    children: list[int] = field(default_factory=list)
 
 
 def collapse(node: Node) -> Node:

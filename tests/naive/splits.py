@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isfinite, log, log1p, log2
@@ -24,9 +25,26 @@ class Rules:
     categorical_split: Literal["multiway", "subset"] = "multiway"
     max_depth: int | None = None
     min_samples_leaf: float = 2
+    missing: Literal["fraction", "branch"] = "fraction"
+    thresholds: Literal["c45", "midpoint", "observed"] | None = None
+    min_samples_split: float = 0
+    min_impurity_decrease: float = 0
+    max_leaves: int | None = None
+    max_features: int | None = None
+    seed: int = 0
+    tree: int = 0
     collapse: bool = True
     pruning: Literal["pessimistic"] | None = "pessimistic"
     confidence_factor: float = 0.25
+
+    @property
+    def threshold_rule(self) -> str:
+        """Which number between two neighbouring values is the threshold."""
+        if self.thresholds is not None:
+            return self.thresholds
+        if self.criterion == "gain_ratio":
+            return "c45"
+        return "observed" if self.missing == "branch" else "midpoint"
 
 
 # Rules 2 to 6: the split that C4.5 chooses
@@ -42,11 +60,16 @@ class Candidate:
     cut: tuple[float, float] | None = None
 
 
-def c45_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) -> Split | None:
+def c45_split(
+    data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, features: list[int]
+) -> tuple[Split, float] | None:
     found = []
-    for feature, n_categories in enumerate(data.categories):
-        if not n_categories:
-            candidate = c45_threshold(data, feature, rows, weights, rules.min_samples_leaf)
+    for feature in features:
+        n_categories = data.categories[feature]
+        if rules.missing == "branch":
+            candidate = c45_branch(data, feature, rows, weights, rules)
+        elif not n_categories:
+            candidate = c45_threshold(data, feature, rows, weights, rules)
         elif rules.categorical_split == "multiway":
             candidate = c45_multiway(data, feature, rows, weights, rules.min_samples_leaf)
         else:
@@ -54,9 +77,10 @@ def c45_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) 
         if candidate is not None:
             found.append(candidate)
     best = best_gain_ratio(data, found)
-    if best is None or best.cut is None:
-        return best and best.split
-    return replace(best.split, threshold=c45_cut(best.cut, data.columns[best.split.feature]))
+    if best is None:
+        return None
+    split = best.split if best.cut is None else with_threshold(best.split, best.cut, data, rules)
+    return split, best.gain
 
 
 def best_gain_ratio(data: Table, found: list[Candidate]) -> Candidate | None:
@@ -89,11 +113,44 @@ def c45_multiway(
     return Candidate(split, gain(counts, weights.sum()), split_information(counts, weights.sum()))
 
 
+def c45_branch(
+    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
+) -> Candidate | None:
+    """Rules 2 to 4 if missing values have a branch: as if every value were known."""
+    total, least = weights.sum(), rules.min_samples_leaf
+    chosen_from_many = not data.categories[feature] or rules.categorical_split == "subset"
+    smallest_side = least
+    if not data.categories[feature] and 0.1 * total / data.n_classes > least:
+        smallest_side = min(0.1 * total / data.n_classes, 25)
+    best_gain, best, n_legal = 0.0, None, 0
+    for split, sides, cut in branch_splits(data, feature, rows, weights, rules):
+        if at_least(sides.sum(1), smallest_side).sum() < 2:
+            continue
+        n_legal += 1
+        this_gain = gain(sides, total)
+        if greater(this_gain, best_gain) or not chosen_from_many:
+            best_gain, best = this_gain, (split, sides, cut)
+    if best is None:
+        return None
+    split, sides, cut = best
+    if chosen_from_many:
+        if data.categories[feature]:
+            present = int(
+                (category_counts_with_missing(data, feature, rows, weights) > 0).any(1).sum()
+            )
+            best_gain -= ((present - 1) + log1p(-(2.0 ** (1 - present))) / log(2)) / total
+        else:
+            best_gain -= log2(n_legal) / total
+        if not greater(best_gain, 0.0):
+            return None
+    return Candidate(split, best_gain, split_information(sides, total), cut)
+
+
 def c45_threshold(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, least: float
+    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
 ) -> Candidate | None:
     """Rule 3."""
-    total = weights.sum()
+    total, least = weights.sum(), rules.min_samples_leaf
     values, left = counts_up_to_each_row(data, feature, rows, weights)
     if len(values) == 0:
         return None
@@ -102,7 +159,7 @@ def c45_threshold(
     smallest_side = least if smallest_side <= least else min(smallest_side, 25)
 
     sides = np.stack([left, all_known - left], axis=1)  # of a cut after each row
-    is_candidate = np.append(values[:-1] + SMALLEST_GAP < values[1:], False)
+    is_candidate = np.append(are_apart(values[:-1], values[1:], rules), False)
     is_candidate &= at_least(sides.sum(2).min(1), smallest_side)
     gains = gain(sides, total)
     best_gain, best_row = 0.0, -1
@@ -158,34 +215,127 @@ def c45_subset(
 # Entropy and gini: the purest split, without C4.5's guards
 
 
-def purest_split(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) -> Split | None:
+def purest_split(
+    data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, features: list[int]
+) -> tuple[Split, float] | None:
     """The legal split of largest decrease; the first column, then the lowest cut, on ties."""
     impurity = IMPURITIES[rules.criterion]
     close = TIE * impurity(data.counts(rows, weights)) / weights.sum()
-    best_decrease, best = -np.inf, None
-    for feature, n_categories in enumerate(data.categories):
-        if not n_categories:
-            splits = every_threshold(data, feature, rows, weights)
+    best_decrease, best, best_cut = -np.inf, None, None
+    for feature in features:
+        n_categories = data.categories[feature]
+        if rules.missing == "branch":
+            splits = branch_splits(data, feature, rows, weights, rules)
+        elif not n_categories:
+            splits = every_threshold(data, feature, rows, weights, rules)
         else:
             counts = counts_by_category(data, feature, rows, weights)
             one_each = Split(feature, n_categories, branch_of=tuple(range(n_categories)))
             multiway = rules.categorical_split == "multiway"
             splits = [(one_each, counts)] if multiway else groupings(feature, counts)
-        for split, sides in splits:
+            splits = [(split, sides, None) for split, sides in splits]
+        for split, sides, cut in splits:
             if at_least(sides.sum(1), rules.min_samples_leaf).sum() < 2:
                 continue
             decrease = gain(sides, weights.sum(), impurity)
             if decrease > best_decrease + close:
-                best_decrease, best = decrease, split
-    return best
+                best_decrease, best, best_cut = decrease, split, cut
+    if best is None:
+        return None
+    split = best if best_cut is None else with_threshold(best, best_cut, data, rules)
+    return split, best_decrease
 
 
-def every_threshold(data: Table, feature: int, rows: np.ndarray, weights: np.ndarray):
-    """Cuts at the midpoints of distinct values."""
+def every_threshold(data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules):
+    """The cuts between neighbouring values: split, class counts of both sides, the two values."""
     values, left = counts_up_to_each_row(data, feature, rows, weights)
-    for row in np.flatnonzero(values[:-1] < values[1:]):
-        threshold = midpoint(float(values[row]), float(values[row + 1]))
-        yield Split(feature, 2, threshold), np.array([left[row], left[-1] - left[row]])
+    if len(values) == 0:
+        return
+    for row in np.flatnonzero(are_apart(values[:-1], values[1:], rules)):
+        cut = float(values[row]), float(values[row + 1])
+        yield Split(feature, 2), np.array([left[row], left[-1] - left[row]]), cut
+
+
+def are_apart(below: np.ndarray, above: np.ndarray, rules: Rules) -> np.ndarray:
+    """Whether a threshold may lie between two neighbouring values."""
+    return below + SMALLEST_GAP < above if rules.threshold_rule == "c45" else below < above
+
+
+def with_threshold(split: Split, cut: tuple[float, float], data: Table, rules: Rules) -> Split:
+    """The split with the number that rows are compared with."""
+    below, above = cut
+    if rules.threshold_rule == "c45":
+        return replace(split, threshold=c45_cut(cut, data.columns[split.feature]))
+    return replace(
+        split, threshold=midpoint(below, above) if rules.threshold_rule == "midpoint" else below
+    )
+
+
+# Missing values with a branch of their own or beside others
+
+
+def branch_splits(
+    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
+) -> Iterator[tuple[Split, np.ndarray, tuple[float, float] | None]]:
+    """Every split of a column with the branch that missing values take.
+
+    Thresholds first with missing values on the right, then "is it missing?", then thresholds with
+    missing values on the left. If no value is missing in the node, a missing value will take the
+    branch with most training weight, the first one on ties.
+    """
+    known = data.known(feature, rows)
+    missing = data.counts(rows[~known], weights[~known])
+    any_missing = not known.all()
+    if data.categories[feature]:
+        for split, sides in branch_category_splits(data, feature, rows, weights, rules):
+            yield (split if any_missing else heaviest(split, sides)), sides, None
+        return
+    cuts = list(every_threshold(data, feature, rows, weights, rules))
+    if not any_missing:
+        for split, sides, cut in cuts:
+            yield heaviest(split, sides), sides, cut
+        return
+    for split, sides, cut in cuts:
+        yield replace(split, missing_branch=1), sides + np.array([0 * missing, missing]), cut
+    if known.any():
+        sides = np.array([data.counts(rows[known], weights[known]), missing])
+        yield Split(feature, 2, float("inf"), missing_branch=1), sides, None
+    for split, sides, cut in cuts:
+        yield replace(split, missing_branch=0), sides + np.array([missing, 0 * missing]), cut
+
+
+def branch_category_splits(
+    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
+) -> Iterator[tuple[Split, np.ndarray]]:
+    """Missing is one more category, the last one."""
+    counts = category_counts_with_missing(data, feature, rows, weights)
+    n_categories = data.categories[feature]
+    if rules.categorical_split == "multiway":
+        any_missing = not data.known(feature, rows).all()
+        n_branches = n_categories + any_missing
+        one_each = tuple(range(n_categories))
+        missing_branch = n_categories if any_missing else -1
+        split = Split(feature, n_branches, branch_of=one_each, missing_branch=missing_branch)
+        yield split, counts[:n_branches]
+        return
+    for split, sides in groupings(feature, counts):
+        *branch_of, missing_branch = split.branch_of
+        yield replace(split, branch_of=tuple(branch_of), missing_branch=missing_branch), sides
+
+
+def category_counts_with_missing(
+    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Class counts of each category and, in the last line, of missing values."""
+    unknown = ~data.known(feature, rows)
+    missing = data.counts(rows[unknown], weights[unknown])
+    return np.vstack([counts_by_category(data, feature, rows, weights), missing])
+
+
+def heaviest(split: Split, sides: np.ndarray) -> Split:
+    """Missing values take the branch with most weight."""
+    weight = sides.sum(1)
+    return replace(split, missing_branch=int(np.argmax(weight > weight.max() - TIE * weight.sum())))
 
 
 def midpoint(below: float, above: float) -> float:

@@ -64,19 +64,25 @@ def table(
 
 @dataclass(frozen=True)
 class Split:
-    """A test: `threshold` for numbers (`<=` is branch 0), `branch_of` for category codes."""
+    """A test: `threshold` for numbers (`<=` is branch 0), `branch_of` for category codes.
+
+    Missing values take branch `missing_branch`; if that is -1, they go down all branches.
+    """
 
     feature: int
     n_branches: int
     threshold: float = float("nan")
     branch_of: tuple[int, ...] = ()
+    missing_branch: int = -1
 
     def branches(self, data: Table, rows: np.ndarray) -> np.ndarray:
-        """The branch of every row, -1 where the value is missing or has no branch."""
+        """The branch of every row, -1 if it goes down all branches."""
         values = data.columns[self.feature][rows]
         if self.branch_of:
-            return np.where(values >= 0, np.asarray(self.branch_of)[values], -1)
-        return np.where(np.isnan(values), -1, np.where(values <= self.threshold, 0, 1))
+            branch = np.asarray(self.branch_of)[values]
+        else:
+            branch = np.where(values <= self.threshold, 0, 1)
+        return np.where(data.known(self.feature, rows), branch, self.missing_branch)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ class Step:
     feature: int  # -1 for a leaf
     threshold: float
     branch_of: tuple[int, ...]
+    missing_branch: int
     shares: tuple[float, ...]
     counts: np.ndarray
 
@@ -30,11 +31,18 @@ def steps(tree) -> list[Step]:
 
 def steps_of_node(node: Node, depth: int):
     if node.split is None:
-        yield Step(depth, -1, float("nan"), (), (), node.class_counts)
+        yield Step(depth, -1, float("nan"), (), -1, (), node.class_counts)
         return
     split = node.split
-    shares = tuple(node.branch_shares)
-    yield Step(depth, split.feature, split.threshold, split.branch_of, shares, node.class_counts)
+    yield Step(
+        depth,
+        split.feature,
+        split.threshold,
+        split.branch_of,
+        split.missing_branch,
+        tuple(node.branch_shares),
+        node.class_counts,
+    )
     for child in node.children:
         yield from steps_of_node(child, depth + 1)
 
@@ -50,6 +58,7 @@ def steps_of_arrays(tree):
             int(tree.feature[node]),
             float(tree.threshold[node]),
             tuple(np.asarray(tree.category_branch[codes]).tolist()),
+            int(tree.missing_branch[node]),
             tuple(np.asarray(tree.branch_share[branches]).tolist()),
             np.asarray(tree.class_counts[node]),
         )
@@ -62,7 +71,7 @@ def first_difference(ours, expected, *, weight_tolerance: float = 1e-6) -> str |
     for number, (got, wanted) in enumerate(pairs):
         if got is None or wanted is None:
             return f"node {number}: {'missing' if got is None else 'one too many'}"
-        for name in ("depth", "feature", "branch_of"):
+        for name in ("depth", "feature", "branch_of", "missing_branch"):
             if getattr(got, name) != getattr(wanted, name):
                 return (
                     f"node {number}: {name} {getattr(got, name)}, expected {getattr(wanted, name)}"

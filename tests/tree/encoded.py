@@ -1,5 +1,7 @@
 """The oracle's tables as the tree room sees them, and trees grown by the same rules."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from sureleaf.table import Column, EncodedTable, Schema
@@ -35,9 +37,8 @@ def names(n_categories: int) -> tuple[str, ...]:
 
 def fit(rows: TrainingRows, rules: Rules, n_threads: int = 1) -> Tree:
     """Grow, collapse and prune as the oracle's `fit` does."""
-    growth = GrowthRules(
-        rules.criterion, rules.categorical_split, rules.max_depth, rules.min_samples_leaf
-    )
+    names = {field.name for field in fields(Rules)} & {field.name for field in fields(GrowthRules)}
+    growth = GrowthRules(**{name: getattr(rules, name) for name in names})
     tree = grow(rows, growth, n_threads=n_threads)
     if rules.collapse:
         tree = collapse(tree)

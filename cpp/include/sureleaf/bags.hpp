@@ -87,11 +87,12 @@ inline BagSums predict_bags(std::span<const BaggedTree> bags, const Columns& tab
       FractionalRouter parts(bag.tree, nodes[t], table, unseen);
       auto add_parts = [&](std::size_t r) {
         std::fill(mixed.begin(), mixed.end(), 0.0);
-        parts(block.row(r), begin + r, [&](std::size_t node, double share, bool is_imputed) {
-          for (std::size_t k = 0; k < n_values; ++k)
-            mixed[k] += share * bag.values[node * n_values + k];
-          if (is_imputed) sums.imputed[begin + r] += share;
-        });
+        parts(block.row(r), block.has_unseen_order(r), begin + r,
+              [&](std::size_t node, double share, bool is_imputed) {
+                for (std::size_t k = 0; k < n_values; ++k)
+                  mixed[k] += share * bag.values[node * n_values + k];
+                if (is_imputed) sums.imputed[begin + r] += share;
+              });
         add(begin + r, mixed.data());
       };
       nodes[t].route(block, [&](std::size_t r, std::int32_t leaf) {

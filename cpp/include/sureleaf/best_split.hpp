@@ -61,7 +61,7 @@ class BestSplitFinder {
  private:
   Candidate best_split(std::size_t j, const NodeTask& task, const Totals& totals,
                        Workspace<Entry>& space) const {
-    if (task.is_exhausted(j)) return {};
+    if (task.is_exhausted(j) || totals.skips(j)) return {};
     return Criteria::visit(growth_.config.criterion, [&](auto policy) {
       using Impurity = decltype(policy);
       if (growth_.n_classes == 2)
@@ -85,10 +85,59 @@ class BestSplitFinder {
     using Weight = typename Scorer::Weight;
     if (!growth_.data.columns[j].is_ordered_list())
       return best_histogram_split<Impurity, Scorer>(j, task, totals, space);
+    if (growth_.config.missing_takes_branch() && growth_.n_known(j, task) < task.n)
+      return best_split_with_missing<Scorer>(j, task, totals, space);
     if constexpr (std::is_same_v<Weight, double>)
       return best_merged_split<Impurity, Scorer>(j, task, totals, space);
     else
       return best_list_split<Impurity, Scorer>(j, task, totals, space);
+  }
+
+  // A list with missing values, which take a branch: thresholds with missing values on the right,
+  // the test whether a value is missing, then thresholds with missing values on the left.
+  template <class Scorer>
+  Candidate best_split_with_missing(std::size_t j, const NodeTask& task, const Totals& totals,
+                                    Workspace<Entry>& space) const {
+    using Weight = typename Scorer::Weight;
+    const std::span<const Entry> list = growth_.known_list(j, task);
+    const std::span<const Entry> missing = growth_.source_list(j, task).subspan(list.size());
+    Candidate candidate;
+    BestThreshold best(growth_.config, totals.node, totals.node.weight, growth_.n_classes);
+    const Column& column = growth_.data.table[j];
+    const bool needs_gap = growth_.needs_gap(j);
+    auto scan = [&](auto&& weigh, std::int32_t missing_branch) {
+      Scorer scorer(totals.template of<Weight>(), space.template sides<Weight>(), growth_.logs);
+      auto move = [&](Entry entry) { scorer.move(growth_.packing.cls(entry), weigh(entry)); };
+      auto take_if_best = [&](std::size_t cut) {
+        if (!best.offer(scorer)) return;
+        candidate.cut = cut;
+        candidate.missing_branch = missing_branch;
+        candidate.tests_missing = cut == list.size();
+      };
+      if (missing_branch == 0) std::ranges::for_each(missing, move);
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if ((list[i] & Packing<Entry>::increase) && i > 0 &&
+            (!needs_gap || column.value(growth_.packing.row(list[i - 1])) + c45_gap <
+                               column.value(growth_.packing.row(list[i]))))
+          take_if_best(i);
+        move(list[i]);
+      }
+      if (missing_branch == 1 && !list.empty()) take_if_best(list.size());
+    };
+    auto scan_both = [&](auto&& weigh) {
+      scan(weigh, 1);
+      scan(weigh, 0);
+    };
+    if constexpr (std::is_same_v<Weight, double>)
+      growth_.with_weights(scan_both);
+    else
+      growth_.with_counts(scan_both);
+    best.finish(candidate);
+    if (best.has_threshold() && !candidate.tests_missing) {
+      candidate.below = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut - 1]));
+      candidate.above = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut]));
+    }
+    return candidate;
   }
 
   // Whole weights: along the list.
@@ -238,7 +287,7 @@ class BestSplitFinder {
                                  Workspace<Entry>& space) const {
     using Weight = typename Scorer::Weight;
     Candidate candidate;
-    candidate.exhausted = growth_.data.n_codes(j) < 2;
+    candidate.exhausted = growth_.n_bins_of(j) < 2;
     if (candidate.exhausted) return candidate;
     const Histogram<Weight> table =
         histograms_.template histogram_of<Weight>(j, task, totals, space);
@@ -246,7 +295,7 @@ class BestSplitFinder {
     if (candidate.exhausted) return candidate;
     std::span<const Weight> known = totals.template of<Weight>();
     Group known_group = totals.node;
-    if (growth_.data.columns[j].has_missing) {
+    if (growth_.data.columns[j].has_missing && !growth_.has_missing_bin(j)) {
       auto& sums = space.template known<Weight>();
       std::fill(sums.begin(), sums.end(), Weight{0});
       for (std::size_t line = 0; line < table.n_bins; ++line)
@@ -255,17 +304,27 @@ class BestSplitFinder {
       known_group = Group(known, growth_.config.criterion);
     }
     if (!growth_.data.table[j].has_thresholds()) {
+      const std::size_t n_bins = growth_.n_bins_of(j), n_codes = growth_.data.n_codes(j);
       if (growth_.config.uses_subsets())
-        split_subsets<Impurity>(table, growth_.data.n_codes(j), totals.node.weight, growth_.config,
-                                candidate);
+        split_subsets<Impurity>(table, n_bins, totals.node.weight, growth_.config, candidate);
       else
         split_multiway<Impurity>(table, totals.node, known_group, growth_.config, candidate);
+      if (growth_.has_missing_bin(j) && table.has_last_code(n_codes))
+        candidate.missing_branch = candidate.groups.empty() ? static_cast<std::int32_t>(n_codes)
+                                                            : candidate.groups[n_codes];
       return candidate;
     }
     BestThreshold best(growth_.config, totals.node, known_group.weight, growth_.n_classes);
     Scorer scorer(known, space.template sides<Weight>(), growth_.logs);
-    scan_codes<Weight>(table, scorer, growth_.data.columns[j], growth_.needs_gap(j), best,
-                       candidate);
+    const PresortedColumn& column = growth_.data.columns[j];
+    const bool any_missing =
+        growth_.has_missing_bin(j) && table.has_last_code(column.values.size());
+    if (any_missing) candidate.missing_branch = 1;
+    scan_codes<Weight>(table, scorer, column, growth_.needs_gap(j), best, candidate);
+    if (any_missing)
+      scan_codes_missing_left<Weight>(table,
+                                      Scorer(known, space.template sides<Weight>(), growth_.logs),
+                                      column, growth_.needs_gap(j), best, candidate);
     best.finish(candidate);
     return candidate;
   }

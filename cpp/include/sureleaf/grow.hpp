@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -40,8 +42,21 @@ class Grower {
     Arena top(growth_.n_classes);
     top.add_nodes(1);
     NodeQueue queue(interrupt_);
+    NodeTask root = growth_.make_root(top.weights(0));
+    if (growth_.config.max_leaves > 0)
+      grow_best_first(std::move(root), top);
+    else
+      grow_all(std::move(root), top, queue);
+    growth_.lists.clear();
+    return flatten_arenas(top, queue.arenas());
+  }
+
+ private:
+  // ---- the order of nodes -----------------------------------------------------------------
+
+  void grow_all(NodeTask root, Arena& top, NodeQueue& queue) {
     std::vector<NodeTask> nodes;
-    nodes.push_back(growth_.make_root(top.weights(0)));
+    nodes.push_back(std::move(root));
     queue.add(std::move(nodes), top);
     split_together(queue, top);
     pool_.run(pool_.size(), interrupt_, [&](std::size_t, std::size_t thread) {
@@ -49,12 +64,48 @@ class Grower {
         grow_below(task, arena, workspaces_[thread], queue);
       });
     });
-    growth_.lists.clear();
-    return flatten_arenas(top, queue.arenas());
   }
 
- private:
-  // ---- the order of nodes -----------------------------------------------------------------
+  // The split of largest decrease is made next, the first node's on ties, as long as the leaves are
+  // not too many. Threads share the columns of a node.
+  void grow_best_first(NodeTask root, Arena& arena) {
+    struct Planned {
+      std::int64_t decrease;  // rounded, so that ties are ties
+      NodeTask task;
+      std::size_t column;
+      Candidate candidate;
+    };
+    auto is_worse = [](const Planned& a, const Planned& b) {
+      return a.decrease < b.decrease || (a.decrease == b.decrease && a.task.node > b.task.node);
+    };
+    std::vector<Planned> heap;
+    Workspace<Entry>& space = workspaces_[0];
+    const double unit =
+        1e-9 * Group(std::span<const double>(arena.weights(0)), growth_.config.criterion).impurity;
+    auto plan = [&](NodeTask task) {
+      interrupt_.check();
+      const std::size_t column = find_split(task, arena, space, pool_);
+      if (column == none) return;
+      const double decrease = space.candidates[column].gain * space.totals.node.weight;
+      heap.push_back({std::llround(decrease / unit), std::move(task), column,
+                      std::move(space.candidates[column])});
+      std::push_heap(heap.begin(), heap.end(), is_worse);
+    };
+    plan(std::move(root));
+    std::size_t n_leaves = 1;
+    while (!heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), is_worse);
+      Planned best = std::move(heap.back());
+      heap.pop_back();
+      const std::size_t n_more = partitioner_.n_branches(best.column, best.candidate) - 1;
+      if (n_leaves + n_more > growth_.config.max_leaves) continue;
+      n_leaves += n_more;
+      std::vector<NodeTask> children;
+      partitioner_.make_split(best.task, best.column, best.candidate, arena, space, pool_,
+                              children);
+      for (NodeTask& child : children) plan(std::move(child));
+    }
+  }
 
   // Nodes near the root are split one after the other, and threads share their columns, until there
   // is enough work for each thread to take nodes of its own.
@@ -86,9 +137,40 @@ class Grower {
 
   void split(NodeTask& task, Arena& arena, Workspace<Entry>& space, ThreadPool& pool,
              std::vector<NodeTask>& pending) {
-    if (growth_.is_leaf(arena.weights(task.node), task.depth)) return;
+    const std::size_t column = find_split(task, arena, space, pool);
+    if (column == none) return;
+    const std::size_t n_before = pending.size();
+    partitioner_.make_split(task, column, space.candidates[column], arena, space, pool, pending);
+    if (space.branches.missing_rows.empty())
+      finder_.pass_down(task, space.totals, std::span(pending).subspan(n_before), space);
+  }
+
+  // The column of the best split, whose candidate is in `space`; none if the node is a leaf.
+  std::size_t find_split(NodeTask& task, Arena& arena, Workspace<Entry>& space, ThreadPool& pool) {
+    if (growth_.is_leaf(arena.weights(task.node), task.depth)) return none;
     Totals& totals = space.totals;
     set_totals(task, arena, totals);
+    const std::size_t n_columns = growth_.data.table.size();
+    const std::size_t n_wanted = growth_.config.max_features;
+    if (n_wanted == 0 || n_wanted >= n_columns) return find_split_of_drawn(task, space, pool);
+    // Some columns first; then one by one, until there is a split.
+    space.draw.start(task.key, n_columns);
+    for (std::size_t n = n_wanted; !space.draw.is_over(); n = 1) {
+      totals.is_drawn.assign(n_columns, 0);
+      totals.n_drawn_small = 0;
+      for (; n > 0 && !space.draw.is_over(); --n) {
+        const std::size_t j = space.draw.next();
+        totals.is_drawn[j] = 1;
+        totals.n_drawn_small += growth_.data.columns[j].small >= 0 ? 1 : 0;
+      }
+      const std::size_t column = find_split_of_drawn(task, space, pool);
+      if (column != none) return column;
+    }
+    return none;
+  }
+
+  std::size_t find_split_of_drawn(NodeTask& task, Workspace<Entry>& space, ThreadPool& pool) {
+    Totals& totals = space.totals;
     std::vector<Candidate>& candidates = space.candidates;
     candidates.resize(growth_.data.table.size());
     if (pool.size() == 1)
@@ -98,11 +180,10 @@ class Grower {
     for (std::size_t j = 0; j < candidates.size(); ++j)
       if (candidates[j].exhausted) task.mark_exhausted(j);
     const std::size_t chosen = choose(candidates, totals);
-    if (chosen == candidates.size()) return;
-    const std::size_t n_before = pending.size();
-    partitioner_.make_split(task, chosen, candidates[chosen], arena, space, pool, pending);
-    if (space.branches.missing_rows.empty())
-      finder_.pass_down(task, totals, std::span(pending).subspan(n_before), space);
+    if (chosen == candidates.size()) return none;
+    const double decrease = candidates[chosen].gain * totals.node.weight / growth_.total_weight;
+    constexpr double rounding = std::numeric_limits<double>::epsilon();
+    return decrease + rounding < growth_.config.min_impurity_decrease ? none : chosen;
   }
 
   void set_totals(const NodeTask& task, Arena& arena, Totals& totals) const {
@@ -184,7 +265,7 @@ inline Tree grow(Presorted& data, std::span<const std::int32_t> labels, std::siz
     return grower.run([&](std::size_t j) -> std::vector<std::uint32_t> {
       PresortedColumn& column = data.columns[j];
       // C4.5 looks up its thresholds in the orders.
-      if (use_up && !config.has_c45_rules()) return std::move(column.order);
+      if (use_up && config.threshold_rule() != ThresholdRule::c45) return std::move(column.order);
       return column.order;
     });
   };

@@ -14,6 +14,7 @@
 
 #include "sureleaf/criterion.hpp"
 #include "sureleaf/presort.hpp"
+#include "sureleaf/random.hpp"
 #include "sureleaf/split.hpp"
 #include "sureleaf/thread_pool.hpp"
 
@@ -55,6 +56,7 @@ struct NodeTask {
   std::size_t node = 0;
   std::size_t begin = 0, n = 0;  // its range in every list
   std::int64_t depth = 0;
+  std::uint64_t key = 0;  // of random draws
   std::vector<FractionalRow> fractional_rows;
   std::vector<std::size_t> n_known;      // one per column with missing values
   std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
@@ -141,7 +143,7 @@ class Growth {
     n_root = rows.size();
     pool.run(p, interrupt, [&](std::size_t j, std::size_t) {
       const bool are_few = !data.columns[j].is_ordered_list() && data.table[j].has_thresholds();
-      if (config.has_c45_rules() && are_few && (needs_gap(j) || !weights.are_unit()))
+      if (needs_rows_of_codes() && are_few && (needs_gap(j) || !weights.are_unit()))
         first_rows[j] = first_rows_of_codes(j);
     });
   }
@@ -181,12 +183,26 @@ class Growth {
 
   std::size_t n_known(std::size_t j, const NodeTask& task) const {
     if (!has_missing[j]) return task.n;
-    const auto index = std::lower_bound(missing_columns.begin(), missing_columns.end(), j);
-    return task.n_known[static_cast<std::size_t>(index - missing_columns.begin())];
+    return task.n_known[missing_index(j)];
+  }
+
+  // The position of a column among those with missing values.
+  std::size_t missing_index(std::size_t j) const {
+    const auto at = std::lower_bound(missing_columns.begin(), missing_columns.end(), j);
+    return static_cast<std::size_t>(at - missing_columns.begin());
   }
 
   bool needs_gap(std::size_t j) const {
-    return config.has_c45_rules() && !data.columns[j].gaps_are_wide;
+    return config.threshold_rule() == ThresholdRule::c45 && !data.columns[j].gaps_are_wide;
+  }
+  bool needs_rows_of_codes() const { return config.threshold_rule() == ThresholdRule::c45; }
+
+  // The bins of a column's histogram: its codes and, if missing values take a branch, one more.
+  std::size_t n_bins_of(std::size_t j) const {
+    return data.n_codes(j) + (has_missing_bin(j) ? 1 : 0);
+  }
+  bool has_missing_bin(std::size_t j) const {
+    return config.missing_takes_branch() && data.columns[j].has_missing;
   }
 
   // Hands over a function from row to code (`no_code` if the value is missing).
@@ -226,7 +242,7 @@ class Growth {
       largest = std::max(largest, w);
     }
     return depth >= config.max_depth || 2 * config.min_samples_leaf - total > c45_slack ||
-           total - largest < c45_slack;
+           config.min_samples_split - total > c45_slack || total - largest < c45_slack;
   }
 
   // The root; its class totals are added to `totals`.
@@ -236,6 +252,7 @@ class Growth {
     total_weight = std::accumulate(totals.begin(), totals.end(), 0.0);
     NodeTask root;
     root.n = n_root;
+    root.key = root_key(config.seed, config.tree);
     root.exhausted.assign(data.table.size() / 64 + 1, 0);
     for (const std::size_t j : missing_columns) root.n_known.push_back(root_known[j]);
     return root;
@@ -244,6 +261,7 @@ class Growth {
  private:
   // If values are missing, rows go down several branches.
   bool rows_may_be_fractional() const {
+    if (config.missing_takes_branch()) return false;
     return std::any_of(data.columns.begin(), data.columns.end(), [&](const auto& column) {
       return column.is_ordered_list() ? column.n_known < data.table.n_rows : column.has_missing;
     });

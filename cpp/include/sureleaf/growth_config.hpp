@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "sureleaf/criterion.hpp"
 
@@ -26,15 +27,41 @@ enum class CategoricalSplit : std::uint8_t {
   subset,    // two groups of categories
 };
 
+// What happens to rows whose value is missing at a test.
+enum class Missing : std::uint8_t {
+  fraction,  // they go down all branches, with the share that each has of the known weight
+  branch,    // they take one branch, which the test has learned
+};
+
+// The number that rows are compared with, between two neighbouring values of a node.
+enum class ThresholdRule : std::uint8_t {
+  c45,       // an observed value near the midpoint; values closer than 1e-5 are not separated
+  midpoint,  // the mean of the two values
+  observed,  // the lower value: the same test under any increasing transformation of the column
+};
+
 struct GrowthConfig {
   std::uint8_t criterion = criterion_id<GainRatio>;
   CategoricalSplit categorical_split = CategoricalSplit::multiway;
   double min_samples_leaf = 2.0;
   std::int64_t max_depth = std::numeric_limits<std::int64_t>::max();
+  Missing missing = Missing::fraction;
+  std::optional<ThresholdRule> thresholds;  // none: see threshold_rule()
+  double min_samples_split = 0.0;           // the least weight of a node that is split
+  double min_impurity_decrease = 0.0;       // times the node's share of all weight
+  std::size_t max_leaves = 0;               // 0: no limit; else nodes are split best first
+  std::size_t max_features = 0;             // columns drawn per node; 0: all
+  std::uint64_t seed = 0, tree = 0;         // of the draws, with the path to the node
 
   bool has_c45_rules() const { return Criteria::have_c45_rules[criterion]; }
   bool needs_logs() const { return Criteria::need_logs[criterion]; }
   bool uses_subsets() const { return categorical_split == CategoricalSplit::subset; }
+  bool missing_takes_branch() const { return missing == Missing::branch; }
+  ThresholdRule threshold_rule() const {
+    if (thresholds) return *thresholds;
+    if (has_c45_rules()) return ThresholdRule::c45;
+    return missing_takes_branch() ? ThresholdRule::observed : ThresholdRule::midpoint;
+  }
   // The least weight on either side of a threshold.
   double min_side_weight(double known_weight, std::size_t n_classes) const {
     if (!has_c45_rules()) return min_samples_leaf;

@@ -37,6 +37,10 @@ struct Histogram {
     for (std::size_t k = 0; k < n_classes; ++k) sum += at[k];
     return sum;
   }
+  // The bin of a code, which is the last one if the code occurs at all.
+  bool has_last_code(std::size_t code_) const {
+    return n_bins > 0 && code(n_bins - 1) == code_ && !is_empty(n_bins - 1);
+  }
   bool is_empty(std::size_t bin) const {
     const Weight* at = cells.data() + bin * n_classes;
     std::uint64_t bits = std::bit_cast<std::uint64_t>(at[0]) | std::bit_cast<std::uint64_t>(at[1]);
@@ -60,16 +64,21 @@ struct Histogram {
   }
 };
 
-// Thresholds between codes.
+// Thresholds between codes. Missing values, if they have a bin, are the last code and stay on the
+// right: the last threshold tests whether a value is missing.
 template <class Weight, class Scorer>
 void scan_codes(const Histogram<Weight>& table, Scorer scorer, const PresortedColumn& column,
                 bool needs_gap, BestThreshold& best, Candidate& candidate) {
   bool started = false;
   std::size_t before = 0;
+  const std::size_t code_of_missing = column.values.size();
   const std::size_t n_values = table.visit_bins([&](std::size_t bin) {
     const std::size_t code = table.code(bin);
-    if (started && (!needs_gap || column.values[before] + c45_gap < column.values[code]) &&
+    if (started &&
+        (!needs_gap || code == code_of_missing ||
+         column.values[before] + c45_gap < column.values[code]) &&
         best.offer(scorer)) {
+      candidate.tests_missing = code == code_of_missing;
       candidate.cut = before;
       candidate.below = static_cast<std::uint32_t>(before);
       candidate.above = static_cast<std::uint32_t>(code);
@@ -82,6 +91,37 @@ void scan_codes(const Histogram<Weight>& table, Scorer scorer, const PresortedCo
     started = true;
   });
   candidate.exhausted = n_values < 2;
+}
+
+// The same with missing values on the left.
+template <class Weight, class Scorer>
+void scan_codes_missing_left(const Histogram<Weight>& table, Scorer scorer,
+                             const PresortedColumn& column, bool needs_gap, BestThreshold& best,
+                             Candidate& candidate) {
+  const std::size_t missing_bin = table.n_bins - 1;
+  auto move = [&](std::size_t bin) {
+    const std::span<const Weight> weights = table.weights(bin);
+    for (std::size_t k = 0; k < table.n_classes; ++k)
+      if (weights[k] > 0) scorer.move(k, weights[k]);
+  };
+  move(missing_bin);
+  bool started = false;
+  std::size_t before = 0;
+  table.visit_bins([&](std::size_t bin) {
+    if (bin == missing_bin) return;
+    const std::size_t code = table.code(bin);
+    if (started && (!needs_gap || column.values[before] + c45_gap < column.values[code]) &&
+        best.offer(scorer)) {
+      candidate.missing_branch = 0;
+      candidate.tests_missing = false;
+      candidate.cut = before;
+      candidate.below = static_cast<std::uint32_t>(before);
+      candidate.above = static_cast<std::uint32_t>(code);
+    }
+    move(bin);
+    before = code;
+    started = true;
+  });
 }
 
 // One branch per category. `known` is the part of the node whose value is known.
@@ -137,8 +177,9 @@ class HistogramBuilder {
     }
     // Clearing and scanning the bins must not cost more than counting the rows.
     const std::size_t n_rows = task.n + task.fractional_rows.size();
-    totals.codes_are_counted =
-        4 * n_rows * data.small_columns.size() >= growth_.n_bins && !data.small_columns.empty();
+    const std::size_t n_small =
+        totals.is_drawn.empty() ? data.small_columns.size() : totals.n_drawn_small;
+    totals.codes_are_counted = 4 * n_rows * n_small >= growth_.n_bins && n_small > 0;
     if (!totals.codes_are_counted) return;
     const std::size_t n_cells = growth_.n_bins * growth_.n_classes;
     if (totals.whole)
@@ -151,11 +192,12 @@ class HistogramBuilder {
                            Totals& totals, Workspace<Entry>& space) const {
     if (!totals.codes_are_counted || totals.codes_are_inherited) return;
     if (totals.whole) {
-      RowCounter<std::int64_t>(growth_, task, first, last, totals.code_counts, space)
+      RowCounter<std::int64_t>(growth_, task, totals, first, last, totals.code_counts, space)
           .add(task.begin, task.begin + task.n);
       return;
     }
-    const RowCounter<double> counter(growth_, task, first, last, totals.code_weights, space);
+    const RowCounter<double> counter(growth_, task, totals, first, last, totals.code_weights,
+                                     space);
     counter.add(task.begin, task.begin + task.n);
     counter.add(task.fractional_rows);
   }
@@ -165,7 +207,8 @@ class HistogramBuilder {
   // fewer.
   void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
                  Workspace<Entry>& space) const {
-    if (branches.empty() || !totals.whole || !totals.codes_are_counted) return;
+    if (branches.empty() || !totals.whole || !totals.codes_are_counted || !totals.is_drawn.empty())
+      return;
     NodeTask& largest = *std::ranges::max_element(branches, {}, &NodeTask::n);
     const std::size_t n_rest = task.n - largest.n, n_cells = totals.code_counts.size();
     const std::size_t n_columns = growth_.data.small_columns.size();
@@ -173,7 +216,7 @@ class HistogramBuilder {
     auto is_large = [&](std::size_t n) { return n * n_columns >= 8 * n_cells; };
     if (n_rest > largest.n || !is_large(largest.n)) return;
     std::vector<std::int64_t> rest(n_cells, 0);
-    const RowCounter<std::int64_t> counter(growth_, task, 0, n_columns, rest, space);
+    const RowCounter<std::int64_t> counter(growth_, task, totals, 0, n_columns, rest, space);
     counter.add(task.begin, largest.begin);
     counter.add(largest.begin + largest.n, task.begin + task.n);
     largest.code_counts = totals.code_counts;
@@ -191,24 +234,26 @@ class HistogramBuilder {
     if (column.flag >= 0 && totals.flags_are_counted)
       return flag_histogram<Weight>(j, totals, space);
     if (column.small < 0 || !totals.codes_are_counted) return count_column<Weight>(j, task, space);
-    const std::size_t n_classes = growth_.n_classes, n_codes = growth_.data.n_codes(j);
+    const std::size_t n_classes = growth_.n_classes, n_bins = growth_.n_bins_of(j);
     const std::size_t first = growth_.first_bin[static_cast<std::size_t>(column.small)];
     const std::span<const Weight> all = totals.template codes<Weight>();
-    return {all.subspan(first * n_classes, n_codes * n_classes), {}, n_codes, n_classes};
+    return {all.subspan(first * n_classes, n_bins * n_classes), {}, n_bins, n_classes};
   }
 
  private:
   // Adds rows to the histograms of small columns `first` to `last`, all codes of a row at a time;
-  // exhausted columns are left out.
+  // exhausted columns, and those that are not drawn, are left out.
   template <class Weight>
   class RowCounter {
    public:
-    RowCounter(const Growth<Entry>& growth, const NodeTask& task, std::size_t first,
-               std::size_t last, std::vector<Weight>& cells, Workspace<Entry>& space)
+    RowCounter(const Growth<Entry>& growth, const NodeTask& task, const Totals& totals,
+               std::size_t first, std::size_t last, std::vector<Weight>& cells,
+               Workspace<Entry>& space)
         : growth_(growth), cells_(cells), counted_(space.counted) {
       counted_.clear();
       for (std::size_t c = first; c < last; ++c)
-        if (!task.is_exhausted(growth.data.small_columns[c]))
+        if (!task.is_exhausted(growth.data.small_columns[c]) &&
+            !totals.skips(growth.data.small_columns[c]))
           counted_.push_back({c, growth.first_bin[c] * growth.n_classes});
     }
     // Adds the rows from one position of the lists to another.
@@ -308,14 +353,17 @@ class HistogramBuilder {
     }
   }
 
-  // Calls visit(code, class, weight) for the node's rows whose value is known.
+  // Calls visit(code, class, weight) for the node's rows whose value is known, or has a bin.
   template <class Weight, class Visit>
   void visit_codes(std::size_t j, const NodeTask& task, Visit&& visit) const {
     const std::span<const Entry> rows(growth_.lists.back().data() + task.begin, task.n);
+    const std::uint32_t missing =
+        growth_.has_missing_bin(j) ? static_cast<std::uint32_t>(growth_.data.n_codes(j)) : no_code;
     auto each = [&](auto&& code_of) {
       for (const Entry entry : rows) {
         const std::size_t row = growth_.packing.row(entry);
-        const std::uint32_t code = code_of(row);
+        std::uint32_t code = code_of(row);
+        if (code == no_code) code = missing;
         if (code == no_code) continue;
         if constexpr (std::is_same_v<Weight, double>)
           visit(code, growth_.packing.cls(entry), growth_.weights.weight(row));
@@ -334,14 +382,14 @@ class HistogramBuilder {
   template <class Weight>
   Histogram<Weight> count_column(std::size_t j, const NodeTask& task,
                                  Workspace<Entry>& space) const {
-    const std::size_t n_cells = growth_.data.n_codes(j) * growth_.n_classes;
+    const std::size_t n_bins = growth_.n_bins_of(j), n_cells = n_bins * growth_.n_classes;
     std::vector<Weight>& cells = space.template cells<Weight>();
     if (4 * (task.n + task.fractional_rows.size()) >= n_cells) {
       cells.assign(n_cells, Weight{0});
       visit_codes<Weight>(j, task, [&](std::uint32_t code, std::size_t k, Weight w) {
         cells[code * growth_.n_classes + k] += w;
       });
-      return {cells, {}, growth_.data.n_codes(j), growth_.n_classes};
+      return {cells, {}, n_bins, growth_.n_classes};
     }
     auto& coded = space.template coded<Weight>();
     coded.clear();

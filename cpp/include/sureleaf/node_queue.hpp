@@ -31,6 +31,7 @@ struct TooManyNodes : std::runtime_error {
 
 struct GrownNode {
   std::int32_t feature = -1;
+  std::int32_t missing_branch = -1;
   std::int32_t sub_arena = -1;  // the arena in which it is grown further
   double threshold = 0;
   std::uint32_t first_child = 0, n_children = 0;
@@ -76,6 +77,7 @@ inline Tree flatten_arenas(Arena& top, std::deque<Arena>& sub_arenas) {
   for (const Arena& sub_arena : sub_arenas) n_nodes += sub_arena.nodes.size() - 1;
   tree.feature.reserve(n_nodes);
   tree.threshold.reserve(n_nodes);
+  tree.missing_branch.reserve(n_nodes);
   tree.child_offset.reserve(n_nodes + 1);
   tree.category_offset.reserve(n_nodes + 1);
   tree.children.reserve(n_nodes - 1);
@@ -99,6 +101,7 @@ inline Tree flatten_arenas(Arena& top, std::deque<Arena>& sub_arenas) {
     tree.feature.push_back(node.feature);
     tree.threshold.push_back(has_threshold ? node.threshold
                                            : std::numeric_limits<double>::quiet_NaN());
+    tree.missing_branch.push_back(node.missing_branch);
     tree.child_offset.push_back(static_cast<std::int64_t>(tree.children.size()));
     tree.category_offset.push_back(static_cast<std::int64_t>(tree.category_branch.size()));
     const std::span<double> weights = position.arena->weights(position.node);

@@ -70,10 +70,12 @@ class RowBlock {
   explicit RowBlock(const RowLayout& layout)
       : layout_(layout),
         cells_(max_rows(layout) * layout.size() / 2, 0.0),
-        has_missing_(max_rows(layout)) {}
+        has_missing_(max_rows(layout)),
+        has_unseen_order_(max_rows(layout)) {}
 
   void read(const Columns& table, std::size_t first, std::size_t n) {
     std::fill(has_missing_.begin(), has_missing_.end(), char{0});
+    std::fill(has_unseen_order_.begin(), has_unseen_order_.end(), char{0});
     for (const std::size_t j : layout_.columns()) {
       const Column column = table[j];
       char* to = reinterpret_cast<char*>(cells_.data()) + RowLayout::unit * layout_.offset_of(j);
@@ -81,7 +83,11 @@ class RowBlock {
         return code < column.n_categories ? code : unseen_code;
       };
       if (column.kind == Kind::ordered)
-        put(to, n, [&](std::size_t r) { return column.any_value(first + r); });
+        put(to, n, [&](std::size_t r) {
+          const std::int32_t code = column.any_code(first + r);
+          has_unseen_order_[r] = static_cast<char>(has_unseen_order_[r] | (code == unseen_code));
+          return Column::position_of(code);
+        });
       else if (column.kind == Kind::numeric && column.is_narrow)
         put(to, n, [&](std::size_t r) {
           return static_cast<double>(column.cell<std::int64_t>(first + r));
@@ -101,6 +107,8 @@ class RowBlock {
   const char* row(std::size_t r) const {
     return reinterpret_cast<const char*>(cells_.data()) + r * RowLayout::unit * layout_.size();
   }
+  // Whether an ordered column of the row has a category that is not in the table's list.
+  bool has_unseen_order(std::size_t r) const { return has_unseen_order_[r] != 0; }
   std::span<const std::uint32_t> complete_rows() const { return complete_; }
   std::span<const std::uint32_t> incomplete_rows() const { return incomplete_; }
 
@@ -120,7 +128,7 @@ class RowBlock {
 
   const RowLayout& layout_;
   std::vector<double> cells_;
-  std::vector<char> has_missing_;
+  std::vector<char> has_missing_, has_unseen_order_;
   std::vector<std::uint32_t> complete_, incomplete_;
 };
 
@@ -252,10 +260,19 @@ class PackedNodes {
             visit(static_cast<std::size_t>(node_here.threshold), part.share, imputed);
           break;
         }
-        imputed = true;
         const auto node = static_cast<std::size_t>(node_of_[at]);
-        const auto shares = tree_.shares(node);
         const std::int32_t* starts = branch_start_.data() + tree_.child_offset[node];
+        const std::int32_t missing_branch = tree_.missing_branch[node];
+        if (!leads_on && code != unseen_code && missing_branch >= 0) {
+          if (starts[missing_branch] >= 0) {
+            at = static_cast<std::size_t>(starts[missing_branch]);
+            continue;
+          }
+          visit(static_cast<std::size_t>(~starts[missing_branch]), part.share, imputed);
+          break;
+        }
+        imputed = true;
+        const auto shares = tree_.shares(node);
         if (pending.size() < n_pending + shares.size())
           pending.resize(2 * (n_pending + shares.size()));
         for (std::size_t b = shares.size(); b-- > 0;) {

@@ -31,7 +31,12 @@ class BranchAssigner {
     const std::span<const Entry> listed = growth_.source_list(j, task);
     const Column& column = growth_.data.table[j];
     if (growth_.data.columns[j].is_ordered_list()) {
-      assign_list(listed, candidate.cut, growth_.n_known(j, task), sums, space);
+      const std::size_t n_known = growth_.n_known(j, task), n_missing = task.n - n_known;
+      if (candidate.missing_branch < 0)
+        assign_list(listed, candidate.cut, n_known, sums, space);
+      else
+        assign_list(listed, candidate.cut + (candidate.missing_branch == 0 ? n_missing : 0), task.n,
+                    sums, space);
       sum_branches(branches, sums);
       assign_fractional_rows(task, sums, branches, [&](std::size_t row) -> std::uint32_t {
         const double value = column.value(row);
@@ -39,10 +44,13 @@ class BranchAssigner {
       });
       return;
     }
+    const std::uint32_t missing_branch = candidate.missing_branch < 0
+                                             ? no_code
+                                             : static_cast<std::uint32_t>(candidate.missing_branch);
     growth_.with_codes(j, [&](auto&& code_of) {
       auto branch_of = [&](std::size_t row) -> std::uint32_t {
         const std::uint32_t code = code_of(row);
-        if (code == no_code) return no_code;
+        if (code == no_code) return missing_branch;
         if (column.has_thresholds()) return code > candidate.cut;
         return candidate.groups.empty() ? code : static_cast<std::uint32_t>(candidate.groups[code]);
       };
@@ -53,6 +61,7 @@ class BranchAssigner {
   }
 
  private:
+  // The first `cut` entries go left, the others up to `known` right; the rest is missing.
   void assign_list(std::span<const Entry> listed, std::size_t cut, std::size_t known, double* sums,
                    Workspace<Entry>& space) const {
     Branches<Entry>& branches = space.branches;
@@ -204,10 +213,15 @@ class Partitioner {
                   Workspace<Entry>& space, ThreadPool& pool, std::vector<NodeTask>& pending) {
     if (growth_.data.table[j].has_thresholds()) candidate.threshold = thresholds_.of(candidate, j);
     Branches<Entry>& branches = space.branches;
-    const std::size_t n = candidate.groups.empty() && !growth_.data.table[j].has_thresholds()
-                              ? growth_.data.n_codes(j)
-                              : 2;
+    const std::size_t n = n_branches(j, candidate);
     branches.start(n, arena.add_nodes(n));
+    if (growth_.data.columns[j].is_ordered_list() && candidate.missing_branch == 0) {
+      // Missing values are last in the left branch, too.
+      const auto begin = growth_.lists[j].begin() + static_cast<std::ptrdiff_t>(task.begin);
+      std::rotate(begin + static_cast<std::ptrdiff_t>(candidate.cut),
+                  begin + static_cast<std::ptrdiff_t>(growth_.n_known(j, task)),
+                  begin + static_cast<std::ptrdiff_t>(task.n));
+    }
     assigner_.assign(task, j, candidate, arena, space);
     record(task, j, candidate, arena, branches);
     const std::size_t n_before = pending.size();
@@ -215,6 +229,8 @@ class Partitioner {
     if (pending.size() == n_before) return;
     // The list of the split column is already in the order of the branches.
     std::vector<std::vector<std::size_t>> known(growth_.missing_columns.size());
+    if (growth_.data.columns[j].is_ordered_list() && growth_.has_missing[j])
+      known[growth_.missing_index(j)] = {candidate.cut, growth_.n_known(j, task) - candidate.cut};
     if (pool.size() == 1) {
       for (std::size_t c = 0; c < growth_.lists.size(); ++c)
         partition_list(c, j, task, branches, space, space, known);
@@ -228,13 +244,29 @@ class Partitioner {
         pending[i].n_known.push_back(by_branch[pending[i].node - branches.first_child]);
   }
 
+  std::size_t n_branches(std::size_t j, const Candidate& candidate) const {
+    if (!candidate.groups.empty() || growth_.data.table[j].has_thresholds()) return 2;
+    return growth_.data.n_codes(j) + (candidate.missing_branch < 0 ? 0 : 1);
+  }
+
  private:
+  // The branch with most weight, the first one on ties.
+  static std::int32_t heaviest(const Branches<Entry>& branches) {
+    const double least = *std::ranges::max_element(branches.share) - tie_share;
+    std::int32_t b = 0;
+    while (!(branches.share[static_cast<std::size_t>(b)] > least)) ++b;
+    return b;
+  }
+
   void record(const NodeTask& task, std::size_t j, const Candidate& candidate, Arena& arena,
               const Branches<Entry>& branches) const {
     GrownNode& node = arena.nodes[task.node];
     node.feature = static_cast<std::int32_t>(j);
     node.first_child = static_cast<std::uint32_t>(branches.first_child);
     node.n_children = static_cast<std::uint32_t>(branches.n);
+    if (growth_.config.missing_takes_branch())
+      node.missing_branch =
+          candidate.missing_branch < 0 ? heaviest(branches) : candidate.missing_branch;
     std::copy(branches.share.begin(), branches.share.end(),
               arena.shares.begin() + node.first_child);
     if (growth_.data.table[j].has_thresholds()) {
@@ -265,6 +297,7 @@ class Partitioner {
       child.begin = begin;
       child.n = branches.n_rows[b];
       child.depth = task.depth + 1;
+      child.key = child_key(task.key, b);
       child.exhausted = task.exhausted;
       child.fractional_rows.reserve(branches.n_fractional[b] + branches.n_missing);
     }
@@ -288,17 +321,10 @@ class Partitioner {
                       const Branches<Entry>& branches, const Workspace<Entry>& marks,
                       Workspace<Entry>& space, std::vector<std::vector<std::size_t>>& known) {
     std::vector<Entry>& list = growth_.lists[c];
-    if (list.empty()) return;
+    if (list.empty() || c == split_column) return;
     std::vector<std::size_t>* n_known_here = nullptr;
-    if (c < growth_.has_missing.size() && growth_.has_missing[c]) {
-      const auto at =
-          std::lower_bound(growth_.missing_columns.begin(), growth_.missing_columns.end(), c);
-      n_known_here = &known[static_cast<std::size_t>(at - growth_.missing_columns.begin())];
-    }
-    if (c == split_column) {
-      if (n_known_here) *n_known_here = branches.n_rows;
-      return;
-    }
+    if (c < growth_.has_missing.size() && growth_.has_missing[c])
+      n_known_here = &known[growth_.missing_index(c)];
     const std::size_t n_with_value =
         c < growth_.has_missing.size() ? growth_.n_known(c, task) : task.n;
     Entry* range = list.data() + task.begin;

@@ -81,9 +81,12 @@ class BranchAssignment {
     const Column column = table_[static_cast<std::size_t>(tree_.feature[node_])];
     if (column.kind == Kind::numeric) {
       const double threshold = tree_.threshold[node_];
+      const auto missing = static_cast<std::uint32_t>(
+          tree_.missing_branch[node_] < 0 ? 2 : tree_.missing_branch[node_]);
       record(rows, [=](std::size_t row) {  // a sum instead of a branch, which would be mispredicted
         const double x = column.number(row);
-        return static_cast<std::uint32_t>(x > threshold) + 2 * static_cast<std::uint32_t>(x != x);
+        return static_cast<std::uint32_t>(x > threshold) +
+               missing * static_cast<std::uint32_t>(x != x);
       });
     } else {
       const auto missing = static_cast<std::uint32_t>(counts_.size() - 1);
@@ -455,6 +458,7 @@ class PessimisticPruner {
       const bool leaf = draft.is_leaf();
       tree.feature.push_back(leaf ? -1 : tree_.feature[draft.source]);
       tree.threshold.push_back(leaf ? std::nan("") : tree_.threshold[draft.source]);
+      tree.missing_branch.push_back(leaf ? -1 : tree_.missing_branch[draft.source]);
       tree.child_offset.push_back(static_cast<std::int64_t>(tree.children.size()));
       tree.category_offset.push_back(static_cast<std::int64_t>(tree.category_branch.size()));
       tree.class_weights.insert(tree.class_weights.end(), draft.weights.begin(),

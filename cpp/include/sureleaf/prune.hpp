@@ -43,6 +43,7 @@ inline Tree cut_at(const Tree& tree, std::span<const std::uint8_t> becomes_leaf)
     const bool leaf = tree.is_leaf(node) || becomes_leaf[node];
     result.feature.push_back(leaf ? -1 : tree.feature[node]);
     result.threshold.push_back(leaf ? std::nan("") : tree.threshold[node]);
+    result.missing_branch.push_back(leaf ? -1 : tree.missing_branch[node]);
     result.child_offset.push_back(static_cast<std::int64_t>(result.children.size()));
     result.category_offset.push_back(static_cast<std::int64_t>(result.category_branch.size()));
     const auto weights = tree.weights(node);

@@ -18,6 +18,8 @@ namespace sureleaf {
 // What a row does at a test of a category that the node has not seen in training.
 enum class Unseen : std::uint8_t { mixture, stop };
 
+// What branch_of returns if no single branch is taken; -1 is also Tree::missing_branch's value
+// then.
 inline constexpr std::int32_t branch_missing = -1;
 inline constexpr std::int32_t branch_unseen = -2;
 
@@ -27,12 +29,13 @@ inline std::int32_t branch_of(const Tree& tree, std::size_t node, const Columns&
   if (column.has_thresholds()) {
     const double value = column.any_value(row);
     if (std::isnan(value))
-      return column.kind == Kind::ordered && column.any_code(row) == unseen_code ? branch_unseen
-                                                                                 : branch_missing;
+      return column.kind == Kind::ordered && column.any_code(row) == unseen_code
+                 ? branch_unseen
+                 : tree.missing_branch[node];
     return value <= tree.threshold[node] ? 0 : 1;
   }
   const std::int32_t code = column.any_code(row);
-  if (code == missing_code) return branch_missing;
+  if (code == missing_code) return tree.missing_branch[node];
   const auto branches = tree.category_branches(node);
   if (code < 0 || static_cast<std::size_t>(code) >= branches.size()) return branch_unseen;
   const std::int32_t branch = branches[static_cast<std::size_t>(code)];
@@ -45,9 +48,10 @@ void with_branches(const Tree& tree, std::size_t node, const Columns& table, Use
   const Column column = table[static_cast<std::size_t>(tree.feature[node])];
   if (column.kind == Kind::categorical) {
     const auto branches = tree.category_branches(node);
+    const std::int32_t missing_branch = tree.missing_branch[node];
     use([=](std::size_t row) -> std::int32_t {
       const std::int32_t code = column.code(row);
-      if (code == missing_code) return branch_missing;
+      if (code == missing_code) return missing_branch;
       if (code < 0 || static_cast<std::size_t>(code) >= branches.size()) return branch_unseen;
       const std::int32_t branch = branches[static_cast<std::size_t>(code)];
       return branch < 0 ? branch_unseen : branch;
@@ -211,9 +215,9 @@ class FractionalRouter {
       : nodes_(nodes), alone_(tree, table, unseen), unseen_(unseen) {}
 
   template <class Visit>
-  void operator()(const char* packed_row, std::size_t row, Visit&& visit) {
-    // A packed row does not distinguish a missing value from an unseen one.
-    if (unseen_ == Unseen::stop || !nodes_.is_packed())
+  void operator()(const char* packed_row, bool has_unseen_order, std::size_t row, Visit&& visit) {
+    // A packed row does not distinguish a missing value of an ordered column from an unseen one.
+    if (unseen_ == Unseen::stop || has_unseen_order || !nodes_.is_packed())
       alone_(row, visit);
     else
       nodes_.route_fractional(packed_row, pending_, visit);
@@ -280,9 +284,10 @@ void route_rows(const RoutingTree& routing_tree, const Columns& table, Unseen un
     block.read(table, begin, std::min(block_rows, table.n_rows - begin));
     FractionalRouter parts(tree, nodes, table, unseen);
     auto route_parts = [&](std::size_t r) {
-      parts(block.row(r), begin + r, [&](std::size_t node, double share, bool imputed) {
-        arrive(begin + r, node, share, imputed);
-      });
+      parts(block.row(r), block.has_unseen_order(r), begin + r,
+            [&](std::size_t node, double share, bool imputed) {
+              arrive(begin + r, node, share, imputed);
+            });
     };
     nodes.route(block, [&](std::size_t r, std::int32_t leaf) {
       if (leaf < 0) return route_parts(r);

@@ -68,6 +68,9 @@ struct Candidate {
   std::uint32_t below = 0, above = 0;
   std::size_t cut = 0;
   double threshold = 0;  // set when the split is made
+  // The branch of missing values, if there are any in the node and they take one; else -1.
+  std::int32_t missing_branch = -1;
+  bool tests_missing = false;  // known values to the left, missing values to the right
   // Subsets: the group of each category, 0 or 1; -1 if the node has no row of it.
   std::vector<std::int8_t> groups;
 

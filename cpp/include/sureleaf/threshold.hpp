@@ -58,13 +58,16 @@ class Thresholds {
 
   // The threshold of a node's split between two of its neighbouring values.
   double of(const Candidate& cut, std::size_t j) const {
+    if (cut.tests_missing) return std::numeric_limits<double>::infinity();
     const PresortedColumn& column = growth_.data.columns[j];
     auto value_at = [&](std::uint32_t at) {
       return column.is_ordered_list() ? growth_.data.table[j].value(at) : column.values[at];
     };
     const double low = value_at(cut.below), high = value_at(cut.above);
+    const ThresholdRule rule = growth_.config.threshold_rule();
+    if (rule == ThresholdRule::observed) return low;
     const double middle = midpoint(low, high);
-    if (!growth_.config.has_c45_rules()) return middle;
+    if (rule == ThresholdRule::midpoint) return middle;
     if (growth_.needs_gap(j)) return among_close_values(low, middle, j);
     const double threshold = largest_up_to(middle, low, j);
     return threshold < high ? std::max(threshold, low) : low;

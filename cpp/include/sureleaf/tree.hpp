@@ -17,6 +17,7 @@ struct Tree {
   std::vector<double> branch_share;           // of the known weight; used where a value is missing
   std::vector<std::int64_t> category_offset;  // the node's categories, in the same way
   std::vector<std::int32_t> category_branch;  // -1: no such category in the node
+  std::vector<std::int32_t> missing_branch;   // per node; -1: a missing value takes all branches
   std::vector<double> class_weights;          // n_nodes x n_classes
 
   std::size_t size() const { return feature.size(); }
@@ -44,7 +45,8 @@ inline const char* fault_in(const Tree& tree, std::size_t n_weight_lines, std::s
   const std::size_t n = tree.size();
   if (n == 0) return "a tree has at least one node";
   if (tree.n_classes == 0) return "a tree has at least one class";
-  if (tree.threshold.size() != n || n_weight_lines != n) return "arrays differ in length";
+  if (tree.threshold.size() != n || n_weight_lines != n || tree.missing_branch.size() != n)
+    return "arrays differ in length";
   auto offsets_are_sound = [n](const std::vector<std::int64_t>& offset, std::size_t end) {
     if (offset.size() != n + 1 || offset.front() != 0) return false;
     for (std::size_t i = 0; i < n; ++i)
@@ -70,6 +72,9 @@ inline const char* fault_in(const Tree& tree, std::size_t n_weight_lines, std::s
         return "nodes are not in preorder";
       has_parent[static_cast<std::size_t>(child)] = 1;
     }
+    if (tree.missing_branch[node] < -1 ||
+        tree.missing_branch[node] >= static_cast<std::int32_t>(branches.size()))
+      return "missing values have no branch";
     const auto categories = tree.category_branches(node);
     if (!branches.empty() && categories.empty() && branches.size() != 2)
       return "a threshold has two branches";

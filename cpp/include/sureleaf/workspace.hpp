@@ -40,11 +40,15 @@ struct Totals {
   Group node;
   bool whole = false;
   bool flags_are_counted = false, codes_are_counted = false;
+  std::vector<char> is_drawn;  // per column; empty: all columns are looked at
+  std::size_t n_drawn_small = 0;
   bool codes_are_inherited = false;       // from the parent
   std::vector<std::int64_t> flag_counts;  // rows with each flag set, one line per class
   std::vector<std::uint8_t> flag_bytes;
   std::vector<std::int64_t> code_counts;  // histograms of all small columns
   std::vector<double> code_weights;       // the same if weights are fractional
+
+  bool skips(std::size_t j) const { return !is_drawn.empty() && !is_drawn[j]; }
 
   template <class Weight>
   const auto& codes() const {
@@ -118,6 +122,7 @@ struct Workspace {
   Branches<Entry> branches;
   std::vector<BranchEnd> branch_ends;
   Totals totals;
+  ColumnDraw draw;
   std::vector<Candidate> candidates;
 
   template <class Weight>

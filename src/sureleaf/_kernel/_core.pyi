@@ -103,15 +103,18 @@ class Tree:
     def category_branch(self) -> NDArray[numpy.int32]: ...
 
     @property
+    def missing_branch(self) -> NDArray[numpy.int32]: ...
+
+    @property
     def class_weights(self) -> NDArray[numpy.float64]: ...
 
-def make_tree(*, feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_branch: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], class_weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_columns: int) -> Tree:
+def make_tree(*, feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], category_branch: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_branch: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], class_weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_columns: int) -> Tree:
     """A tree from its arrays; ValueError if they are inconsistent."""
 
 class GrowthConfig:
     """The rules by which a tree is grown."""
 
-    def __init__(self, *, criterion: str = 'gain_ratio', categorical_split: str = 'multiway', min_samples_leaf: float = 2.0, max_depth: int | None = None) -> None: ...
+    def __init__(self, *, criterion: str = 'gain_ratio', categorical_split: str = 'multiway', min_samples_leaf: float = 2.0, max_depth: int | None = None, missing: str = 'fraction', thresholds: str | None = None, min_samples_split: float = 0.0, min_impurity_decrease: float = 0.0, max_leaves: int | None = None, max_features: int | None = None, seed: int = 0, tree: int = 0) -> None: ...
 
 def criterion_names() -> list[str]:
     """The criteria that GrowthConfig takes."""

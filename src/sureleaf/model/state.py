@@ -26,14 +26,19 @@ __all__ = [
 
 Arrays = dict[str, NDArray[Any]]
 
-_TREE: Final = tuple(field.name for field in fields(Tree) if field.name != "n_columns")
+_TREE: Final = tuple(
+    field.name for field in fields(Tree) if field.name not in ("n_columns", "missing_branch")
+)
 _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
 _SUM_TOLERANCE: Final = 1e-6
 
 
 def tree_arrays(tree: Tree, prefix: str = "tree") -> Arrays:
     """Name the arrays of a tree."""
-    return {f"{prefix}/{name}": getattr(tree, name) for name in _TREE}
+    arrays: Arrays = {f"{prefix}/{name}": getattr(tree, name) for name in _TREE}
+    if np.any(tree.missing_branch >= 0):  # without the array, missing values go down all branches
+        arrays[f"{prefix}/missing_branch"] = tree.missing_branch
+    return arrays
 
 
 def tree_from(state: ModelState, schema: Schema, n_classes: int, prefix: str = "tree") -> Tree:
@@ -41,6 +46,7 @@ def tree_from(state: ModelState, schema: Schema, n_classes: int, prefix: str = "
     feature = state.take(f"{prefix}/feature", "<i4", (None,))
     n_nodes = len(feature)
     children = state.take(f"{prefix}/children", "<i4", (None,))
+    missing_branch = f"{prefix}/missing_branch"
     tree = Tree(
         feature=feature,
         threshold=state.take(f"{prefix}/threshold", "<f8", (n_nodes,)),
@@ -51,6 +57,11 @@ def tree_from(state: ModelState, schema: Schema, n_classes: int, prefix: str = "
         category_branch=state.take(f"{prefix}/category_branch", "<i4", (None,)),
         class_counts=state.take(f"{prefix}/class_counts", "<f8", (n_nodes, n_classes)),
         n_columns=len(schema),
+        missing_branch=(
+            state.take(missing_branch, "<i4", (n_nodes,))
+            if missing_branch in state.arrays
+            else np.full(n_nodes, -1, dtype=np.int32)
+        ),
     )
     try:
         _ = tree.kernel  # which looks at every node, and keeps the tree

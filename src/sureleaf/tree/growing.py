@@ -30,12 +30,49 @@ class GrowthRules:
         The largest number of tests from the root to a leaf.
     min_samples_leaf : float
         At least two branches of a split must have this weight of rows (C4.5: M).
+    missing : {"fraction", "branch"}
+        What happens to a row whose value is missing at a test. "fraction": it goes down all
+        branches, with the share that each has of the known rows (C4.5). "branch": it takes one
+        branch, which the test has learned; "is it missing?" can be the test itself (threshold
+        infinity). If no training row of the node was missing, it takes the heaviest branch.
+    thresholds : {"c45", "midpoint", "observed"} or None
+        Which number between two neighbouring values is the threshold. "c45": an observed value
+        near the midpoint, and values closer than 1e-5 are not separated (gain_ratio only).
+        "observed": the lower value, so that an increasing transformation of the column gives the
+        same tree. None: "c45" for gain_ratio, else "observed" with missing="branch" and
+        "midpoint" without.
+    min_samples_split : float
+        The least weight of a node that is split.
+    min_impurity_decrease : float
+        A node is split if that lowers the impurity by at least this much, times the node's share
+        of the total weight (as scikit-learn has it).
+    max_leaves : int or None
+        The largest number of leaves. The split of largest decrease is then made first; a split
+        into more branches than are left is not made.
+    max_features : int or None
+        How many columns are drawn per node, without replacement. If none of them has a split,
+        further columns are drawn one by one.
+    seed, tree : int
+        The draws depend on these two and on the path to the node, not on threads.
+
+    Examples
+    --------
+    >>> GrowthRules(criterion="gini").min_samples_leaf
+    2.0
     """
 
     criterion: str = "gain_ratio"
     categorical_split: str = "multiway"
     max_depth: int | None = None
     min_samples_leaf: float = 2.0
+    missing: str = "fraction"
+    thresholds: str | None = None
+    min_samples_split: float = 0.0
+    min_impurity_decrease: float = 0.0
+    max_leaves: int | None = None
+    max_features: int | None = None
+    seed: int = 0
+    tree: int = 0
 
     @property
     def kernel(self) -> _kernel.GrowthConfig:
@@ -46,6 +83,14 @@ class GrowthRules:
             categorical_split=self.categorical_split,
             min_samples_leaf=float(self.min_samples_leaf),
             max_depth=max_depth,
+            missing=self.missing,
+            thresholds=self.thresholds,
+            min_samples_split=float(self.min_samples_split),
+            min_impurity_decrease=float(self.min_impurity_decrease),
+            max_leaves=self.max_leaves,
+            max_features=self.max_features,
+            seed=self.seed,
+            tree=self.tree,
         )
 
 

@@ -1,6 +1,6 @@
 """A finished tree: frozen flat arrays, nodes in preorder."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -37,8 +37,11 @@ _DTYPES = {
     "branch_share": np.float64,
     "category_offset": np.int64,
     "category_branch": np.int32,
+    "missing_branch": np.int32,
     "class_counts": np.float64,
 }
+
+_NO_BRANCHES = np.empty(0, dtype=np.int32)  # stands for -1 at each node
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +70,9 @@ class Tree:
         values were divided over several branches.
     n_columns : int
         The number of columns of the table.
+    missing_branch : ndarray of int32, shape (n_nodes,), optional
+        The branch that a missing value takes; -1 (everywhere by default) if it goes down all
+        branches. A threshold of infinity tests whether a value is missing.
 
     Examples
     --------
@@ -87,8 +93,12 @@ class Tree:
     category_branch: NDArray[np.int32]
     class_counts: NDArray[np.float64]
     n_columns: int
+    missing_branch: NDArray[np.int32] = field(default_factory=lambda: _NO_BRANCHES)
 
     def __post_init__(self) -> None:
+        if self.missing_branch is _NO_BRANCHES:
+            no_branch = np.full(len(self.feature), -1, dtype=np.int32)
+            object.__setattr__(self, "missing_branch", no_branch)
         for name, dtype in _DTYPES.items():
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
             array.flags.writeable = False
@@ -116,10 +126,13 @@ class Tree:
         return _kernel.RoutingTree(self.kernel)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
+        for name, value in {
+            "missing_branch": _NO_BRANCHES,
+            **state,
+        }.items():  # older states have none
             object.__setattr__(self, name, value)
         self.__post_init__()
 

@@ -1,0 +1,237 @@
+"""missing="branch": every test learns where missing values go."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sureleaf.model.model_file import Damaged, ModelState
+from sureleaf.model.state import tree_arrays, tree_from
+from sureleaf.probability import Frequency
+from sureleaf.table import Column, EncodedTable, Schema
+from sureleaf.tree import GrowthRules, TrainingRows, count_nodes, grow, mixture, route
+from tests.naive import c45
+from tests.naive.tree import predict_proba
+from tests.reference.compare import first_difference
+from tests.tree.encoded import fit, training_rows
+from tests.tree.test_kernel_against_oracle import (
+    CRITERIA,
+    rules,
+    tables,
+)
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@given(data=st.data())
+@settings(max_examples=250, deadline=None)
+def test_the_tree_is_that_of_the_naive_twin(criterion, data):
+    drawn, ordered = data.draw(tables())
+    by = data.draw(rules(criterion=criterion, missing="branch"))
+    expected = c45.fit(drawn, by)
+    for n_threads in (1, 3):
+        tree = fit(training_rows(drawn, ordered), by, n_threads)
+        assert first_difference(tree, expected) is None
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_larger_tables_give_the_tree_of_the_naive_twin(data):
+    drawn, ordered = data.draw(tables(max_rows=400))
+    by = data.draw(rules(max_depth=None, missing="branch"))
+    by = replace(by, criterion=data.draw(st.sampled_from(CRITERIA)))
+    assert first_difference(fit(training_rows(drawn, ordered), by), c45.fit(drawn, by)) is None
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_subsets_with_missing_values_as_a_category_reach_the_best_decrease(criterion, data):
+    drawn, ordered = data.draw(tables())
+    fixed = {"criterion": criterion, "categorical_split": "subset", "missing": "branch"}
+    by = data.draw(rules(**fixed, pruning=None))
+    tree = fit(training_rows(drawn, ordered), by)
+    expected = c45.fit(drawn, by)
+    assert (expected.split is None) == bool(tree.is_leaf[0])
+    if expected.split is not None:
+        assert tree.feature[0] == expected.split.feature
+
+
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_rows_end_in_one_leaf_and_predictions_are_those_of_the_naive_twin(data):
+    drawn, ordered = data.draw(tables())
+    by = data.draw(rules(missing="branch", pruning=None))
+    rows = training_rows(drawn, ordered)
+    tree, expected = fit(rows, by), c45.fit(drawn, by)
+    routes = route(tree, rows.table)
+    assert len(routes.nodes) == rows.table.n_rows
+    assert not routes.imputed_share.any()
+    np.testing.assert_allclose(count_nodes(tree, rows), tree.class_counts, atol=1e-9)
+    ours = mixture(tree, rows.table, Frequency()(tree, tree.class_counts), n_threads=2)
+    np.testing.assert_allclose(ours, predict_proba(expected, drawn), rtol=0, atol=1e-9)
+
+
+def numeric(columns: list[list[float]], labels: list[int]) -> TrainingRows:
+    schema = Schema(tuple(Column(f"x{j}", "numeric") for j in range(len(columns))), named=False)
+    arrays = tuple(np.array(column, dtype=np.float64) for column in columns)
+    table = EncodedTable(schema, arrays, len(labels))
+    return TrainingRows(table, np.array(labels, dtype=np.int32), max(labels) + 1)
+
+
+BRANCH = GrowthRules(criterion="gini", min_samples_leaf=1, missing="branch")
+
+
+def test_a_column_with_one_known_value_is_tested_for_being_missing():
+    rows = numeric([[1.0, 1.0, NAN, NAN]], [0, 0, 1, 1])
+    tree = grow(rows, BRANCH)
+    assert tree.threshold[0] == np.inf
+    assert tree.missing_branch.tolist() == [1, -1, -1]
+    assert tree.class_counts.tolist() == [[2, 2], [2, 0], [0, 2]]
+    assert grow(rows, replace(BRANCH, missing="fraction")).n_leaves == 1
+
+
+def test_missing_values_go_left_where_they_belong():
+    tree = grow(numeric([[1.0, 2.0, 3.0, 4.0, NAN, NAN]], [0, 0, 1, 1, 0, 0]), BRANCH)
+    assert tree.threshold[0] == 2.0  # an observed value
+    assert tree.missing_branch[0] == 0
+    assert tree.n_leaves == 2
+
+
+def test_without_missing_training_rows_a_missing_value_takes_the_heaviest_branch():
+    rows = numeric([[1.0, 2.0, 3.0, 4.0, 5.0]], [0, 0, 1, 1, 1])
+    tree = grow(rows, BRANCH)
+    assert tree.missing_branch[0] == 1
+    new = EncodedTable(rows.table.schema, (np.array([NAN]),), 1)
+    assert route(tree, new).nodes.tolist() == [2]
+
+
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_an_increasing_transformation_of_a_column_gives_the_same_tree(data):
+    """The same partition of the rows, and the same leaves for new rows."""
+    n = data.draw(st.integers(2, 300))
+    random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    criterion = data.draw(st.sampled_from(["gini", "entropy"]))
+    values = random.normal(size=n).round(data.draw(st.sampled_from([0, 1, 6, 15])))
+    values[random.random(n) < data.draw(st.sampled_from([0.0, 0.2]))] = NAN
+    labels = ((values > 0.3) ^ (random.random(n) < 0.2)).astype(int)
+    new = random.normal(size=200)
+    by = replace(BRANCH, criterion=criterion)
+    transform = data.draw(
+        st.sampled_from([lambda x: x * 1e-9, np.exp, lambda x: x**3, lambda x: 1e7 + x * 1e-3])
+    )
+    known = np.append(values[~np.isnan(values)], new)
+    order = np.unique(known)
+    if len(np.unique(transform(order))) < len(order):
+        return  # not strictly increasing in floating point
+    ends = []
+    for f in (lambda x: x, transform):
+        tree = grow(numeric([f(values).tolist()], [*labels.tolist()]), by)
+        table = EncodedTable(Schema((Column("x0", "numeric"),), named=False), (f(new),), len(new))
+        ends.append((tree.class_counts.tolist(), route(tree, table).nodes.tolist()))
+    assert ends[0] == ends[1]
+
+
+def test_close_values_are_separated():
+    values = [1.0, 1.0 + 2**-52, 1.0 + 2**-51]
+    tree = grow(numeric([values], [0, 1, 0]), BRANCH)
+    assert tree.n_leaves == 3
+    assert grow(numeric([values], [0, 1, 0]), GrowthRules(min_samples_leaf=1)).n_leaves == 1
+    asked = GrowthRules(min_samples_leaf=1, thresholds="observed")
+    kilograms = numeric([[i * 1e-6 for i in range(40)]], [0] * 20 + [1] * 20)
+    assert grow(kilograms, asked).n_leaves == 2
+    assert grow(kilograms, replace(asked, thresholds=None)).n_leaves == 1
+
+
+def test_c45_thresholds_belong_to_gain_ratio():
+    with pytest.raises(ValueError, match="needs criterion='gain_ratio'"):
+        grow(numeric([[1.0, 2.0]], [0, 1]), replace(BRANCH, thresholds="c45"))
+
+
+def categorical(codes: list[int], n_categories: int, labels: list[int]) -> TrainingRows:
+    names = tuple(f"c{i}" for i in range(n_categories))
+    schema = Schema((Column("x0", "categorical", names),), named=False)
+    table = EncodedTable(schema, (np.array(codes, dtype=np.int32),), len(codes))
+    return TrainingRows(table, np.array(labels, dtype=np.int32), 2)
+
+
+@pytest.mark.parametrize("categorical_split", ["multiway", "subset"])
+def test_unseen_categories_stay_a_matter_of_their_own(categorical_split):
+    rows = categorical([0, 0, 1, 1, -1, -1], 3, [0, 0, 1, 1, 1, 1])
+    tree = grow(rows, replace(BRANCH, categorical_split=categorical_split))
+    new = EncodedTable(rows.table.schema, (np.array([-1, -2], dtype=np.int32),), 2)
+    routes = route(tree, new)
+    assert routes.offsets[1] == 1  # missing: one leaf
+    assert routes.offsets[2] - 1 == np.count_nonzero(tree.branch_share)  # unseen: all of them
+    assert routes.imputed_share.tolist() == [0.0, 1.0]
+    assert route(tree, new, stop_at_unseen=True).nodes[-1] == 0
+
+
+def test_multiway_splits_have_a_branch_for_missing_values_if_there_are_any():
+    rows = categorical([0, 0, 1, 1, -1, -1], 2, [0, 0, 1, 1, 1, 1])
+    tree = grow(rows, BRANCH)
+    assert len(tree.branches(0)) == 3
+    assert tree.missing_branch[0] == 2
+    known = grow(categorical([0, 0, 1, 1, 1], 2, [0, 0, 1, 1, 1]), BRANCH)
+    assert len(known.branches(0)) == 2
+    assert known.missing_branch[0] == 1  # the heavier one
+
+
+def test_a_pickled_tree_keeps_its_missing_branches_and_an_old_one_has_none():
+    tree = grow(numeric([[1.0, 1.0, NAN, NAN]], [0, 0, 1, 1]), BRANCH)
+    assert pickle.loads(pickle.dumps(tree)).missing_branch.tolist() == [1, -1, -1]
+    state = tree.__getstate__()
+    del state["missing_branch"]
+    old = object.__new__(type(tree))
+    old.__setstate__(state)
+    assert old.missing_branch.tolist() == [-1, -1, -1]
+    assert old.kernel.missing_branch.tolist() == [-1, -1, -1]
+
+
+def test_rows_with_a_missing_value_are_predicted_alike_alone_and_together():
+    """Packed and unpacked routing, with ordered, categorical and numeric columns."""
+    random = np.random.default_rng(0)
+    n = 3000
+    kinds = (
+        Column("a", "numeric"),
+        Column("b", "categorical", tuple("abcdef")),
+        Column("c", "ordered", tuple("uvwxyz")),
+    )
+    columns = (
+        np.where(random.random(n) < 0.2, NAN, random.normal(size=n)),
+        random.integers(-1, 6, n).astype(np.int32),
+        random.integers(-1, 6, n).astype(np.int32),
+    )
+    labels = (random.random(n) < 0.2 + 0.1 * columns[1]).astype(np.int32)
+    table = EncodedTable(Schema(kinds), columns, n)
+    for categorical_split in ("multiway", "subset"):
+        by = replace(BRANCH, categorical_split=categorical_split)
+        tree = grow(TrainingRows(table, labels, 2), by)
+        new = tuple(np.roll(column, shift) for shift, column in enumerate(columns))
+        new[1][::7] = new[2][::5] = -2
+        values = np.arange(float(tree.n_nodes))[:, np.newaxis]
+        together = mixture(tree, EncodedTable(Schema(kinds), new, n), values)
+        alone = [
+            mixture(tree, EncodedTable(Schema(kinds), tuple(c[i : i + 1] for c in new), 1), values)
+            for i in range(0, n, 3)
+        ]
+        np.testing.assert_allclose(together[::3], np.vstack(alone), rtol=1e-12)
+
+
+def test_a_saved_tree_keeps_its_missing_branches_and_an_old_file_has_none():
+    rows = numeric([[1.0, 1.0, NAN, NAN]], [0, 0, 1, 1])
+    tree = grow(rows, BRANCH)
+    arrays = tree_arrays(tree)
+    loaded = tree_from(ModelState({}, arrays), rows.table.schema, 2)
+    assert loaded.missing_branch.tolist() == [1, -1, -1]
+    del arrays["tree/missing_branch"]
+    old = tree_from(ModelState({}, arrays), rows.table.schema, 2)
+    assert old.missing_branch.tolist() == [-1, -1, -1]
+    arrays["tree/missing_branch"] = np.array([2, -1, -1], dtype=np.int32)
+    with pytest.raises(Damaged, match="missing values have no branch"):
+        tree_from(ModelState({}, arrays), rows.table.schema, 2)
