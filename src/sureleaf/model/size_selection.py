@@ -1,4 +1,4 @@
-"""How large should the tree be: the smallest one that is not worse than the best by more than a margin.
+"""The size of the tree: the smallest one that is not worse than the best by more than a margin.
 
 One large tree is grown and pruned by its weakest links, which gives a nested family of trees from
 the large one to its root. For every fold a tree is grown without the fold, pruned in the same way
@@ -12,6 +12,7 @@ where classes are rare.
 """
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,7 +104,9 @@ def family_alphas(tree: Tree, regret: FloatArray | None = None) -> FloatArray:
     return alphas
 
 
-def _training_errors(counts: FloatArray, totals: FloatArray, regret: FloatArray | None) -> FloatArray:
+def _training_errors(
+    counts: FloatArray, totals: FloatArray, regret: FloatArray | None
+) -> FloatArray:
     if regret is None:
         errors: FloatArray = totals - counts.max(axis=1)
     else:
@@ -120,6 +123,7 @@ def select_size(
     *,
     margin: float,
     regret: FloatArray | None = None,
+    n_at_once: int = 1,
 ) -> SizeSelection:
     """Choose the size of a tree by cross-validation.
 
@@ -139,6 +143,8 @@ def select_size(
         How much worse than the best the tree may be, in error rate.
     regret : ndarray of shape (n_classes, n_classes), optional
         What each decision costs beyond the right one.
+    n_at_once : int
+        Trees grown at a time.
 
     Returns
     -------
@@ -148,10 +154,14 @@ def select_size(
     alphas = np.unique(np.concatenate(([0.0], node_alphas[~tree.is_leaf])))
     candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
     n_leaves = _sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
-    parts = {
-        fold: _test_sums(grow_part(train), test, candidates, estimate, regret)
-        for fold, train, test in _fold_parts(rows, fold_of)
-    }
+    rows.sort(n_at_once)
+
+    def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
+        fold, train, test = part
+        return fold, _test_sums(grow_part(train), test, candidates, estimate, regret)
+
+    with ThreadPoolExecutor(n_at_once) as pool:
+        parts = dict(pool.map(test_fold, _fold_parts(rows, fold_of)))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
     chosen = _smallest_within(curve.loss, margin)
@@ -202,7 +212,7 @@ def _test_sums(
 
 
 def _decision_costs(probabilities: FloatArray, regret: FloatArray | None) -> FloatArray:
-    """What the decision of each node costs a row of each class."""
+    """Return what the decision of each node costs a row of each class."""
     if regret is None:
         regret = 1.0 - np.eye(probabilities.shape[1])
     decision = (probabilities @ regret).argmin(axis=1)

@@ -17,6 +17,7 @@ from sureleaf.tree.structure import row_maxima, row_sums
 
 __all__ = [
     "ESTIMATES",
+    "SIZED_ESTIMATE",
     "Blend",
     "Frequency",
     "Jeffreys",
@@ -274,6 +275,10 @@ ESTIMATES: dict[str, LeafEstimate] = {
     "averaging": Averaging(),
 }
 """Name -> estimate; docs/probabilities.md has measured what "auto" is, single and bagged."""
+
+
+SIZED_ESTIMATE: LeafEstimate = KeepMajority(Shrinkage(10.0))
+"""What "auto" is for trees whose size is chosen by cross-validation: their leaves are large."""
 
 
 def find_estimate(estimate: object) -> LeafEstimate:
