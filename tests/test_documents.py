@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sureleaf.report.document import PAGES as PAGES_OF_THE_REPORT
 from tests.cli.command import sureleaf
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,10 +66,23 @@ def test_the_packages_of_the_architecture_are_those_that_import_linter_checks() 
         assert (source / name).is_dir() or (source / f"{name}.py").is_file(), name
 
 
+def test_the_readme_lists_the_sections_of_the_report() -> None:
+    sections = re.findall(r"^\d\. \*\*(.+?)\*\*", README, flags=re.MULTILINE)
+    assert sections == [page.title for page in PAGES_OF_THE_REPORT]
+
+
 def test_every_term_of_the_glossary_is_defined_once() -> None:
     terms = [term for term, _, _ in glossary()]
     assert len(terms) > 60
     assert len(terms) == len(set(terms))
+
+
+def test_every_name_of_the_glossary_is_used_in_the_code() -> None:
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "cpp").rglob("*.hpp")]
+    code = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    for term, _, names in glossary():
+        for name in re.findall(r"`(?:--)?(\w+)", names):
+            assert re.search(rf"\b{name}\b", code), (term, name)
 
 
 def glossary() -> list[list[str]]:

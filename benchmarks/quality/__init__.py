@@ -1,1 +1,1 @@
-"""What the answers are worth: promises kept, and figures beside those of peers."""
+"""How correct the results are: statistical promises, and measures beside those of peers."""

@@ -1,6 +1,6 @@
-"""Run the quality benchmarks, or those named.
+"""Run all quality benchmarks, or the named ones.
 
-``python -m benchmarks.quality`` runs all, ``python -m benchmarks.quality levels`` one.
+``python -m benchmarks.quality`` runs all, ``python -m benchmarks.quality levels`` runs one.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The data sets that quality is measured on, read by their schemas."""
+"""The data sets of the quality benchmarks, each with a schema file."""
 
 import json
 import os
@@ -23,10 +23,10 @@ BINARY = (
     "covtype",
     "adult",
 )
-"""Two classes and at least 250 rows, by size."""
+"""Two classes and at least 250 rows, ordered by size."""
 
 ALL = (*BINARY, "hepatitis", "labor", "glass", "iris", "hypothyroid", "segment")
-"""The small ones and those of more classes, too."""
+"""Also small data sets and those with more classes."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class DataSet:
     categorical: tuple[str, ...] = ()
 
     def part(self, rows: np.ndarray) -> "DataSet":
-        """Some of the rows, by place."""
+        """Return the rows with these indices."""
         kept = self.X.iloc[rows].reset_index(drop=True)
         return DataSet(self.name, kept, self.y[rows], self.categorical)
 
-    def cut(self, most_rows: int, *, least_rows_a_class: int) -> "DataSet":
-        """A random part of a large table, without classes that have too few rows for folds."""
+    def sample(self, max_rows: int, *, min_rows_per_class: int) -> "DataSet":
+        """Return a random part of a large table, without classes that are too small for folds."""
         classes, counts = np.unique(self.y, return_counts=True)
-        kept = np.flatnonzero(np.isin(self.y, classes[counts >= least_rows_a_class]))
-        return self.part(np.sort(np.random.default_rng(0).permutation(kept)[:most_rows]))
+        kept = np.flatnonzero(np.isin(self.y, classes[counts >= min_rows_per_class]))
+        return self.part(np.sort(np.random.default_rng(0).permutation(kept)[:max_rows]))
 
 
 def load(name: str) -> DataSet:
@@ -56,15 +56,15 @@ def load(name: str) -> DataSet:
     return DataSet(name, frame, labels, tuple(schema["categorical"]))
 
 
-def chosen() -> tuple[str, ...]:
-    """The data sets named in SURELEAF_SETS, or all."""
-    named = os.environ.get("SURELEAF_SETS")
-    return tuple(named.split(",")) if named else BINARY
+def selected() -> tuple[str, ...]:
+    """Return the names in SURELEAF_SETS, or all of `BINARY`."""
+    names = os.environ.get("SURELEAF_SETS")
+    return tuple(names.split(",")) if names else BINARY
 
 
 def splits(n_rows: int, repeats: int):
-    """Random thirds for testing: (train, test) places, the same in every run."""
+    """Yield seeds with row indices to train and to test (a third), the same in every run."""
     for seed in range(repeats):
         order = np.random.default_rng(seed).permutation(n_rows)
-        cut = 2 * n_rows // 3
-        yield seed, np.sort(order[:cut]), np.sort(order[cut:])
+        n_train = 2 * n_rows // 3
+        yield seed, np.sort(order[:n_train]), np.sort(order[n_train:])

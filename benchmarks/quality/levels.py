@@ -1,9 +1,9 @@
-"""Is what a tree states about itself true of rows it has not seen?
+"""Do the levels of a tree predict its accuracy on unseen rows?
 
-For every data set and kind of tree: utility stated by `levels()` minus accuracy seen on the third
-of the rows that was held out, mean over splits; and the per-leaf calibration error, the mean
-over bins of leaves with like utilities of |stated - seen|, pooled over splits, less what it would
-be by chance alone. SURELEAF_SPLITS sets the number of splits, SURELEAF_SETS names data sets.
+For every data set and kind of tree: the utility of `levels()` minus the accuracy on the third of
+the rows that was held out, averaged over splits; and the calibration error per leaf. The latter is
+the mean of |utility - accuracy| over bins of rows with similar utilities, pooled over splits, minus
+its expectation by chance. SURELEAF_SPLITS sets the number of splits, SURELEAF_SETS the data sets.
 """
 
 import os
@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from benchmarks.quality.data_sets import chosen, load, splits
+from benchmarks.quality.data_sets import load, selected, splits
 from sureleaf import TreeClassifier
 
 TREES = {
@@ -32,21 +32,21 @@ BINS = 15
 def run() -> None:
     repeats = int(os.environ.get("SURELEAF_SPLITS", "50"))
     for kind, settings in TREES.items():
-        print(f"\n{kind}; {repeats} splits; points of 100")
+        print(f"\n{kind}; {repeats} splits; percentage points")
         print(f"{'':14s}" + "".join(f"{source:>34s}" for source in SOURCES))
-        columns = "stated-seen  s.e. leaf error"
+        columns = "utility-accuracy s.e. leaf error"
         print(f"{'data set':14s}" + f"{columns:>34s}" * len(SOURCES))
-        found = {}
-        for name in chosen():
+        results = {}
+        for name in selected():
             data = load(name)
             start = time.perf_counter()
-            found[name] = [_measure(data, settings, source, repeats) for source in SOURCES]
+            results[name] = [_measure(data, settings, source, repeats) for source in SOURCES]
             cells = "".join(
-                f"{100 * gap:21.2f} {100 * error:6.2f} {100 * leaf:5.2f}"
-                for gap, error, leaf in found[name]
+                f"{100 * difference:21.2f} {100 * error:6.2f} {100 * leaf:5.2f}"
+                for difference, error, leaf in results[name]
             )
             print(f"{name:14s}{cells}   {time.perf_counter() - start:.0f} s", flush=True)
-        table = np.array(list(found.values()))
+        table = np.array(list(results.values()))
         absolute = np.abs(table[:, :, 0]).mean(axis=0)
         error = np.sqrt((table[:, :, 1] ** 2).sum(axis=0)) / len(table)
         leaf = table[:, :, 2].mean(axis=0)
@@ -58,30 +58,30 @@ def run() -> None:
 
 
 def _measure(data, settings, source, repeats):
-    gaps, stated, hits = [], [], []
+    differences, utilities, corrects = [], [], []
     for seed, train, test in splits(len(data.y), repeats):
         model = TreeClassifier(**settings, levels_from=source, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # categories that the training part lacks
             model.fit(data.X.iloc[train], data.y[train])
             rows = model.predict_levels(data.X.iloc[test])
-        hit = (rows.prediction == data.y[test]).astype(float)
-        gaps.append(model.levels().utility - hit.mean())
-        stated.append(rows.utility)
-        hits.append(hit)
-    gap = np.array(gaps)
-    error = gap.std(ddof=1) / np.sqrt(len(gap))
-    return gap.mean(), error, calibration_error(np.concatenate(stated), np.concatenate(hits))
+        is_correct = (rows.prediction == data.y[test]).astype(float)
+        differences.append(model.levels().utility - is_correct.mean())
+        utilities.append(rows.utility)
+        corrects.append(is_correct)
+    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    per_leaf = calibration_error(np.concatenate(utilities), np.concatenate(corrects))
+    return np.mean(differences), error, per_leaf
 
 
-def calibration_error(stated: np.ndarray, hits: np.ndarray) -> float:
-    """Mean |stated - seen| over bins of equal size, less its expectation if all is true."""
-    edges = np.unique(np.quantile(stated, np.linspace(0, 1, BINS + 1)))[1:-1]
-    place = np.searchsorted(edges, stated, side="right")
-    n = np.bincount(place)
-    there = n > 0
-    mean, seen = np.bincount(place, stated)[there], np.bincount(place, hits)[there]
-    n = n[there]
-    mean, seen = mean / n, seen / n
-    chance = np.sqrt(2 / np.pi * mean * (1 - mean) / n)
-    return float(max(0.0, (n / n.sum()) @ (np.abs(mean - seen) - chance)))
+def calibration_error(utility: np.ndarray, is_correct: np.ndarray) -> float:
+    """Return the mean |utility - accuracy| over bins of equal size, minus that of chance."""
+    edges = np.unique(np.quantile(utility, np.linspace(0, 1, BINS + 1)))[1:-1]
+    bin_of_row = np.searchsorted(edges, utility, side="right")
+    n = np.bincount(bin_of_row)
+    has_rows = n > 0
+    mean = np.bincount(bin_of_row, utility)[has_rows] / n[has_rows]
+    accuracy = np.bincount(bin_of_row, is_correct)[has_rows] / n[has_rows]
+    n = n[has_rows]
+    by_chance = np.sqrt(2 / np.pi * mean * (1 - mean) / n)
+    return float(max(0.0, (n / n.sum()) @ (np.abs(mean - accuracy) - by_chance)))

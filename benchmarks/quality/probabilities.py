@@ -1,9 +1,9 @@
 """How good are the probabilities of trees? NCE (nats), AUC and accuracy by cross-validation.
 
-``python -m benchmarks.quality probabilities`` prints a table a measure: our single tree and our
-bagged trees with every leaf estimate, beside scikit-learn's tree, its calibrated trees, its forest
-and ydf's forest. Zero probabilities of the true class count as 1e-15, which is what makes
-frequencies as bad as they look; large data sets are cut to `MOST_ROWS`.
+``python -m benchmarks.quality probabilities`` prints one table per measure. It compares single and
+bagged trees of this library, with every leaf estimate, with scikit-learn's tree, calibrated trees
+and forest, and with ydf's forest. A probability of zero for the true class counts as 1e-15, which
+explains the bad values of plain frequencies. Large data sets are reduced to `MAX_ROWS`.
 """
 
 import logging
@@ -26,11 +26,11 @@ from benchmarks.quality.data_sets import ALL, DataSet, load
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.probability import ESTIMATES, MEstimate
 
-MOST_ROWS = 4000
+MAX_ROWS = 4000
 N_FOLDS = 5
 N_TREES = 30
-LEAST_PROBABILITY = 1e-15
-SHOWN = [name for name in ESTIMATES if name != "auto"]  # of bags, where "auto" is averaging
+MIN_PROBABILITY = 1e-15
+BAG_ESTIMATES = [name for name in ESTIMATES if name != "auto"]  # "auto" is averaging in bags
 Probabilities = Iterator[tuple[str, np.ndarray]]
 
 
@@ -55,7 +55,7 @@ def single_trees(train: DataSet, X: pd.DataFrame) -> Probabilities:
 
 def bagged_trees(train: DataSet, X: pd.DataFrame) -> Probabilities:
     bags = BaggedTreesClassifier(n_estimators=N_TREES, random_state=0).fit(train.X, train.y)
-    for name in SHOWN:
+    for name in BAG_ESTIMATES:
         yield f"bagged: {name}", bags.with_leaf_estimate(name).predict_proba(X)
     yield "bagged: m = 1", bags.with_leaf_estimate(MEstimate(m=1)).predict_proba(X)
     yield "bagged: votes", bags.predict_proba(X, voting=True)
@@ -93,30 +93,30 @@ def ydf_forests(train: DataSet, X: pd.DataFrame) -> Probabilities:
             label="target", num_trees=N_TREES, winner_take_all=wins, random_seed=1
         )
         model = learner.train(table)
-        found = model.predict(X)
-        both = np.column_stack([1 - found, found]) if found.ndim == 1 else found
-        # ydf orders the classes by frequency, or as it likes.
-        place = {label: k for k, label in enumerate(model.label_classes())}
-        order = [place[str(label)] for label in np.unique(train.y)]
-        yield title, both[:, order].astype(float)
+        output = model.predict(X)
+        probabilities = np.column_stack([1 - output, output]) if output.ndim == 1 else output
+        # ydf does not order the classes by label.
+        index_of = {label: index for index, label in enumerate(model.label_classes())}
+        order = [index_of[str(label)] for label in np.unique(train.y)]
+        yield title, probabilities[:, order].astype(float)
 
 
-def measure(truth: np.ndarray, classes: np.ndarray, found: np.ndarray) -> dict[str, float]:
+def measure(truth: np.ndarray, classes: np.ndarray, probabilities: np.ndarray) -> dict[str, float]:
     code = np.searchsorted(classes, truth)
-    stated = np.maximum(found[np.arange(len(code)), code], LEAST_PROBABILITY)
-    shares = found / found.sum(axis=1, keepdims=True)
-    ranked = shares[:, 1] if len(classes) == 2 else shares
+    of_truth = np.maximum(probabilities[np.arange(len(code)), code], MIN_PROBABILITY)
+    normalised = probabilities / probabilities.sum(axis=1, keepdims=True)
+    scores = normalised[:, 1] if len(classes) == 2 else normalised
     return {
-        "NCE": float(-np.log(stated).mean()),
-        "AUC": float(roc_auc_score(code, ranked, multi_class="ovr")),
-        "accuracy": float((found.argmax(axis=1) == code).mean()),
+        "NCE": float(-np.log(of_truth).mean()),
+        "AUC": float(roc_auc_score(code, scores, multi_class="ovr")),
+        "accuracy": float((probabilities.argmax(axis=1) == code).mean()),
     }
 
 
-def judge(data: DataSet) -> pd.DataFrame:
-    """Measures by method, means over the folds."""
+def cross_validate(data: DataSet) -> pd.DataFrame:
+    """Return the measures of each method, averaged over the folds."""
     classes = np.unique(data.y)
-    lines = []
+    rows = []
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     for train, test in folds.split(data.X, data.y):
         part = data.part(train)
@@ -127,19 +127,21 @@ def judge(data: DataSet) -> pd.DataFrame:
             ydf_forests,
         ]
         for learner in learners:
-            for title, found in learner(part, data.X.iloc[test]):
-                lines.append({"method": title, **measure(data.y[test], classes, found)})
-    return pd.DataFrame(lines).groupby("method", sort=False).mean()
+            for title, probabilities in learner(part, data.X.iloc[test]):
+                measures = measure(data.y[test], classes, probabilities)
+                rows.append({"method": title, **measures})
+    return pd.DataFrame(rows).groupby("method", sort=False).mean()
 
 
 def run() -> None:
     warnings.simplefilter("ignore")
-    found = {}
+    results = {}
     for name in ALL:
-        found[name] = judge(load(name).cut(MOST_ROWS, least_rows_a_class=N_FOLDS))
+        sample = load(name).sample(MAX_ROWS, min_rows_per_class=N_FOLDS)
+        results[name] = cross_validate(sample)
         print(f"{name}: done", flush=True)
     for kind in ("NCE", "AUC", "accuracy"):
-        table = pd.DataFrame({name: measures[kind] for name, measures in found.items()})
+        table = pd.DataFrame({name: measures[kind] for name, measures in results.items()})
         table.insert(0, "mean", table.mean(axis=1))
         print(f"\n{kind}" + (" (nats)" if kind == "NCE" else ""))
         print(table.round(3).to_string(index_names=False))

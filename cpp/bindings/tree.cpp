@@ -150,7 +150,7 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
                          double min_samples_split, double min_impurity_decrease,
                          std::optional<std::size_t> max_leaves,
                          std::optional<std::size_t> max_features, std::uint64_t seed,
-                         std::uint64_t tree) {
+                         std::uint64_t tree, const std::optional<Input2<std::int8_t>>& monotone) {
   GrowthConfig config;
   config.criterion =
       static_cast<std::uint8_t>(index_of(sureleaf::Criteria::names, criterion, "criterion"));
@@ -172,6 +172,7 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
   config.max_features = max_features.value_or(0);
   config.seed = seed;
   config.tree = tree;
+  if (monotone) config.monotone.assign(monotone->data(), monotone->data() + monotone->size());
   return config;
 }
 
@@ -182,7 +183,8 @@ void bind_config(nb::module_& module) {
            "max_depth"_a.none() = nb::none(), "missing"_a = "fraction",
            "thresholds"_a.none() = nb::none(), "min_samples_split"_a = 0.0,
            "min_impurity_decrease"_a = 0.0, "max_leaves"_a.none() = nb::none(),
-           "max_features"_a.none() = nb::none(), "seed"_a = 0, "tree"_a = 0);
+           "max_features"_a.none() = nb::none(), "seed"_a = 0, "tree"_a = 0,
+           "monotone"_a.none() = nb::none());
   module.def(
       "criterion_names",
       [] {
@@ -212,6 +214,8 @@ Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_c
           bool use_up) {
   const std::size_t n_rows = table.presorted.table.n_rows;
   check_labels(labels, n_rows, n_classes);
+  if (config.is_monotone() && config.monotone.size() != table.presorted.table.size() * n_classes)
+    throw std::invalid_argument("monotone must have one sign per column and class");
   const sureleaf::RowWeights row_weights{optional_view(counts, n_rows),
                                          optional_view(weights, n_rows), are_copies};
   return run([&](InterruptFlag& interrupt) {

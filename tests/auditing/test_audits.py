@@ -1,4 +1,4 @@
-"""What an audit counts, states and refuses, for models as people fit them."""
+"""Counts, levels and errors of audits, for models as people fit them."""
 
 import json
 import warnings
@@ -70,7 +70,7 @@ def test_missing_values_go_where_the_tree_sends_them_and_the_rule_says_so():
     assert all(" (or missing)" in rule for rule in found.leaves.rule if rule.count(" and ") < 2)
 
 
-def test_rules_are_true_of_the_rows_in_their_leaves():
+def test_rules_hold_for_the_rows_of_their_leaves():
     model = tree(max_depth=4)
     found = audit(model, X[UNSEEN], Y[UNSEEN])
     at = model.apply(X[UNSEEN])
@@ -108,7 +108,7 @@ def test_every_tree_of_an_ensemble_is_counted_as_by_hand(model):
     assert found.utility == pytest.approx(model.score(X[UNSEEN], Y[UNSEEN]))
 
 
-def test_a_bag_that_lacks_a_class_states_nothing_for_it():
+def test_a_bag_that_lacks_a_class_gives_it_probability_zero():
     rows, labels = np.arange(12.0)[:, None], np.array(list("aaaaaabbbbbc"))
     model = BaggingClassifier(DecisionTreeClassifier(), 2, random_state=1).fit(rows, labels)
     without_b = [*range(6), 11]
@@ -125,12 +125,12 @@ def test_bins_hold_every_row_once_with_one_prediction_each():
     found = audit(model, X[UNSEEN], Y[UNSEEN], n_bins=6)
     assert found.leaves is None
     assert found.trees is None
-    stated, said = model.predict_proba(X[UNSEEN]), model.predict(X[UNSEEN])
+    stated, predicted = model.predict_proba(X[UNSEEN]), model.predict(X[UNSEEN])
     lines = zip(found.bins.prediction, found.bins.stated_from, found.bins.stated_to, strict=True)
-    seen = np.zeros(len(said), dtype=int)
+    seen = np.zeros(len(predicted), dtype=int)
     for line, (prediction, low, high) in enumerate(lines):
         own = stated.max(axis=1)
-        inside = (said == prediction) & (own >= low) & (own <= high)
+        inside = (predicted == prediction) & (own >= low) & (own <= high)
         seen += inside
         labels = Y[UNSEEN][inside]
         assert found.bins.counts[line].tolist() == [np.sum(labels == c) for c in model.classes_]
@@ -138,7 +138,7 @@ def test_bins_hold_every_row_once_with_one_prediction_each():
     assert (seen == 1).all()
 
 
-def test_bins_of_many_classes_are_by_the_class_predicted():
+def test_bins_of_many_classes_are_by_predicted_class():
     rows, labels = load_iris(return_X_y=True)
     model = GaussianNB().fit(rows[::2], labels[::2])
     found = audit(model, rows[1::2], labels[1::2], n_bins=6)
@@ -189,7 +189,7 @@ def _named(pipeline):
 
 
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_columns_are_found_by_name_whatever_the_table(form):
+def test_columns_are_matched_by_name_in_any_table(form):
     names = ["a", "b", "c"]
     frame = pd.DataFrame(X[:, :3], columns=names)
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(frame[SEEN], Y[SEEN])
@@ -228,23 +228,24 @@ def test_results_turn_into_frames_and_json_and_print():
     assert read["accuracy"]["value"] == found.accuracy.value
     shown = repr(found)
     assert "DecisionTreeClassifier on 284 unseen rows" in shown
-    assert "stated probability is outside" in shown
+    assert "accuracy 9" in shown
+    assert "the predicted probability is outside" in " ".join(shown.split())
     assert "<table>" in found._repr_html_()
 
 
 # ---- training rows --------------------------------------------------------------------------
 
 
-def test_training_rows_are_warned_of_and_state_the_levels_of_the_theory():
+def test_training_rows_give_a_warning_and_the_levels_of_the_theory():
     model = tree(max_depth=2)
-    with pytest.warns(TrainingRowsWarning, match="flatter"):
+    with pytest.warns(TrainingRowsWarning, match="too optimistic"):
         found = audit(model, X[SEEN], Y[SEEN], rows="training")
     y, n = found.leaves.counts.max(axis=1), found.leaves.n
     p = sureleaf.levels.estimate_p_max(y, n)
     assert found.leaves.probability == pytest.approx(p)
     assert found.leaves.confidence == pytest.approx(sureleaf.levels.confidence(n, p))
     assert found.leaves.utility == pytest.approx(sureleaf.levels.utility(n, p))
-    assert "flatter" in repr(found)
+    assert "too optimistic" in repr(found)
 
 
 def test_training_rows_given_as_unseen_are_recognised():
@@ -252,7 +253,7 @@ def test_training_rows_given_as_unseen_are_recognised():
         audit(tree(max_depth=3), X[SEEN], Y[SEEN])
 
 
-# ---- what is refused ------------------------------------------------------------------------
+# ---- errors -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -267,16 +268,16 @@ def test_training_rows_given_as_unseen_are_recognised():
         (
             DecisionTreeClassifier().fit(X, np.column_stack([CODES, CODES])),
             InvalidTypeError,
-            "one label a row",
+            "one label per row",
         ),
     ],
 )
-def test_what_is_no_fitted_classifier_is_refused(model, kind, message):
+def test_anything_but_a_fitted_classifier_is_an_error(model, kind, message):
     with pytest.raises(kind, match=message):
         audit(model, X, CODES)
 
 
-def test_wrong_rows_and_labels_are_refused_with_what_is_wrong():
+def test_wrong_rows_and_labels_are_errors_that_name_them():
     model = tree()
     with pytest.raises(InvalidArgumentError, match=r"the 30 columns .* got 29"):
         audit(model, X[:, 1:], Y)
@@ -290,7 +291,7 @@ def test_wrong_rows_and_labels_are_refused_with_what_is_wrong():
         audit(model, X, Y, rows="new")
     with pytest.raises(InvalidArgumentError, match=r"Did you mean 0\.95"):
         audit(model, X, Y, level=95)
-    with pytest.raises(InvalidArgumentError, match="from 0 to 1"):
+    with pytest.raises(InvalidArgumentError, match="confidence must be from 0 to 1"):
         audit(model, X, Y, confidence=95)
     with pytest.raises(InvalidArgumentError, match="could not read X"):
         audit(model, np.full((1, 30), "big"), ["good"])
@@ -302,7 +303,7 @@ def test_missing_columns_and_text_are_named():
     with pytest.raises(InvalidArgumentError, match=r"it lacks 'b'\. It has: 'a', 'c'"):
         audit(model, frame.rename(columns={"b": "c"}), Y)
     nameless = DecisionTreeClassifier().fit(frame.to_numpy(), Y)
-    with pytest.raises(InvalidArgumentError, match=r"without column names.*'b' hold"):
+    with pytest.raises(InvalidArgumentError, match=r"without column names.*other values in 'b'"):
         audit(nameless, frame.assign(b="big"), Y)
 
 

@@ -1,4 +1,4 @@
-"""Levels of predictions that were made before the rows were counted."""
+"""Levels of predictions, measured on unseen rows."""
 
 import numpy as np
 import pytest
@@ -6,33 +6,34 @@ from scipy.stats import betabinom
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import audit
-from sureleaf.auditing.unseen_levels import pooled_rates, unseen_levels
+from sureleaf.auditing.unseen_levels import pooled_accuracy, unseen_levels
 from sureleaf.levels.intervals import clopper_pearson, majority_probability
 
 
-def test_rates_of_groups_add_up_to_the_share_of_hits():
+def test_pooled_accuracies_add_up_to_the_correct_predictions():
     rng = np.random.default_rng(1)
     for _ in range(30):
         n = rng.integers(0, 30, size=9).astype(float)
-        hits = np.floor(rng.random(9) * (n + 1)).clip(max=n)
-        rates = pooled_rates(hits, n)
-        assert rates @ n == pytest.approx(hits.sum())
-        assert ((rates >= 0) & (rates <= 1)).all()
+        n_correct = np.floor(rng.random(9) * (n + 1)).clip(max=n)
+        accuracy = pooled_accuracy(n_correct, n)
+        assert accuracy @ n == pytest.approx(n_correct.sum())
+        assert ((accuracy >= 0) & (accuracy <= 1)).all()
 
 
-def test_the_strength_is_that_under_which_the_hits_are_most_likely():
-    hits, n = np.array([3.0, 18, 40, 1, 0]), np.array([4.0, 20, 80, 1, 2])
+def test_the_strength_has_the_largest_likelihood():
+    n_correct, n = np.array([3.0, 18, 40, 1, 0]), np.array([4.0, 20, 80, 1, 2])
 
     def likelihood(s):
-        mean = sum(h / (m + s) for h, m in zip(hits, n, strict=True))
+        mean = sum(h / (m + s) for h, m in zip(n_correct, n, strict=True))
         mean /= sum(m / (m + s) for m in n)
         chances = [
-            betabinom.logpmf(h, m, s * mean, s * (1 - mean)) for h, m in zip(hits, n, strict=True)
+            betabinom.logpmf(h, m, s * mean, s * (1 - mean))
+            for h, m in zip(n_correct, n, strict=True)
         ]
-        return sum(chances), [(h + s * mean) / (m + s) for h, m in zip(hits, n, strict=True)]
+        return sum(chances), [(h + s * mean) / (m + s) for h, m in zip(n_correct, n, strict=True)]
 
     best = max((likelihood(2.0**k) for k in range(-1, 11)), key=lambda found: found[0])
-    assert pooled_rates(hits, n) == pytest.approx(best[1])
+    assert pooled_accuracy(n_correct, n) == pytest.approx(best[1])
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -44,15 +45,15 @@ def test_groups_of_no_and_of_one_row(n):
     assert np.isnan(found.probability[0]) == (n == 0)
 
 
-def test_rows_needed_are_the_fewest_with_which_the_same_shares_are_sure_enough():
+def test_rows_needed_are_the_smallest_number_that_reaches_the_confidence():
     counts = np.array([[7.0, 5, 0], [30, 10, 10], [1, 0, 0], [4, 4, 0], [2, 5, 1]])
     predicted = np.zeros(5, dtype=np.intp)
     found = unseen_levels(counts, predicted)
     needed = found.rows_needed(0.95, None)
     assert np.isnan(needed[3:]).all()  # another class is as frequent, or more so
-    for line in range(3):
-        share = counts[line] / counts[line].sum()
-        for rows, is_enough in ((needed[line], True), (needed[line] - 1, False)):
+    for group in range(3):
+        share = counts[group] / counts[group].sum()
+        for rows, is_enough in ((needed[group], True), (needed[group] - 1, False)):
             sure = majority_probability((share * rows)[np.newaxis], predicted[:1])
             assert (sure[0] >= 0.95) == is_enough
     reached = found.confidence[:3] >= 0.95
@@ -69,12 +70,12 @@ def probabilities(rows: np.ndarray) -> np.ndarray:
     return np.where((rows[:, 0] < 0.3) & (rows[:, 1] < 0.5), 0.5, steep)
 
 
-def test_where_the_truth_is_known_levels_of_unseen_rows_are_true():
+def test_levels_from_unseen_rows_are_correct_where_the_truth_is_known():
     """Over 40 models: utility unbiased, bounds cover, and wrong predictions are rarely trusted."""
     rng = np.random.default_rng(7)
     grid = rng.random((40_000, 2))
     truth = probabilities(grid)
-    gaps, covered, wrong_and_sure, wrong, sure_and_right = [], [], 0, 0, []
+    differences, covered, wrong_and_sure, wrong, sure_and_right = [], [], 0, 0, []
     for _ in range(40):
         seen, unseen = rng.random((300, 2)), rng.random((300, 2))
         labels = [(rng.random(300) < probabilities(rows)).astype(int) for rows in (seen, unseen)]
@@ -85,7 +86,7 @@ def test_where_the_truth_is_known_levels_of_unseen_rows_are_true():
         right = np.where(model.predict(grid) == 1, truth, 1 - truth)
         p = np.array([right[at == leaf].mean() for leaf in found.leaves.leaf])
         share = np.array([np.mean(at == leaf) for leaf in found.leaves.leaf])
-        gaps.append(found.utility - share @ p)
+        differences.append(found.utility - share @ p)
         held = found.leaves.n > 0
         covered += ((found.leaves.low <= p) & (p <= found.leaves.high))[held].tolist()
         wrong_and_sure += int(((p < 0.5) & (found.leaves.confidence >= 0.95)).sum())
@@ -93,7 +94,7 @@ def test_where_the_truth_is_known_levels_of_unseen_rows_are_true():
         sure = found.leaves.confidence >= 0.95
         sure_and_right += (p[sure] > 0.5).tolist()
     # Accuracy of 300 rows has a standard deviation of at most 0.029; 40 of them, 0.0046.
-    assert abs(np.mean(gaps)) < 3 * 0.029 / np.sqrt(40)
+    assert abs(np.mean(differences)) < 3 * 0.029 / np.sqrt(40)
     assert np.mean(covered) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(covered))
     assert wrong > 20
     assert wrong_and_sure <= 0.05 * wrong + 3 * np.sqrt(0.05 * 0.95 * wrong)

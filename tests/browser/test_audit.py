@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sureleaf.report.audit_document import Origin, audit_document
 
 from sureleaf import Audit
+from sureleaf.report.audit_report import audit_document
+from sureleaf.report.request import Origin
 from tests.browser.conftest import Show
 from tests.browser.test_looks import brightness
 from tests.report.audited_models import (

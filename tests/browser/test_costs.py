@@ -84,10 +84,10 @@ def test_what_is_no_cost_is_marked_and_the_last_result_is_called_so(show: Show) 
     assert not problem.is_visible()
     cell.fill("3")
     before = matrix(page)
-    assert note(page, "moved") == "Threshold set to the cheapest for these costs."
+    assert note(page, "moved") == "The threshold is set to the cheapest one for these costs."
     cell.fill("")
     assert cell.get_attribute("aria-invalid") == "true"
-    assert problem.inner_text().startswith("A number, please.")
+    assert problem.inner_text().startswith("Enter a number.")
     assert "last valid costs" in problem.inner_text()
     assert matrix(page) == before
     cell.fill("3")
@@ -115,15 +115,14 @@ def test_a_threshold_beyond_its_range_is_marked_and_taken_back(show: Show) -> No
 def test_calling_all_rows_alike_is_said(show: Show) -> None:
     page = show(document(n_leaves=4))
     page.fill("#threshold-value", "0")
-    assert note(page, "alike") == "This calls every row no."
+    assert note(page, "alike") == "Every row is predicted no."
     page.fill("#threshold-value", "0.5")
     assert note(page, "alike") is None
     set_cost(page, [[0, 0], [50, 0]])
-    assert note(page, "alike") == "This calls every row yes."
-    assert (
-        "least when nobody is called no, where it is 0." in page.locator("#cost-line").inner_text()
-    )
-    assert page.get_attribute("#threshold-value", "placeholder") == "nobody"
+    assert note(page, "alike") == "Every row is predicted yes."
+    cost_line = page.locator("#cost-line").inner_text()
+    assert "lowest when no row is predicted no, where it is 0." in cost_line
+    assert page.get_attribute("#threshold-value", "placeholder") == "never"
 
 
 @pytest.mark.parametrize("tree_says", ["as here", "the other", "some of each"])
@@ -148,8 +147,8 @@ def test_rows_at_half_that_the_tree_names_otherwise_are_explained(
         assert told is None
         return
     assert told is not None
-    assert told.startswith("Rows with a probability of exactly 50\u00a0% count as no here;")
-    assert ("names yes:" in told) == (tree_says == "the other")
+    assert told.startswith("Rows with a probability of exactly 50\u00a0% count as no here.")
+    assert ("predicts yes," in told) == (tree_says == "the other")
     assert ("no for some of them and yes for others" in told) == (tree_says == "some of each")
     page.fill("#threshold-value", "0.4")
     assert note(page, "ties") is None

@@ -46,7 +46,7 @@ def test_rows_and_decisions_in_the_page_are_those_of_python(show: Show, table: A
     )
     np.testing.assert_allclose(counts, decision["confusion"], rtol=0, atol=1e-9)
     paid = float(page.locator("#cost-now").get_attribute("data-value"))
-    assert paid == pytest.approx(decision["cost_a_row"], abs=1e-12)
+    assert paid == pytest.approx(decision["cost_per_row"], abs=1e-12)
     if decision["threshold"] is not None:
         best = float(page.locator("#threshold-least").get_attribute("data-value"))
         assert best == decision["threshold"]

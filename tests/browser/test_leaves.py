@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sureleaf.report.html.wording import why_flagged
 
+from sureleaf.report.html.page import why_flagged
 from tests.browser.conftest import Show
 from tests.report.page_documents import document
 
@@ -94,10 +94,10 @@ def test_a_flagged_leaf_says_what_it_lacks(
     sure["flagged"] = False
     percent = f"{100 * weak['confidence']:.1f}\u00a0%"
     why = {
-        "confidence": f"confidence {percent} is below the 95\u00a0% asked for",
-        "neither": "right less often than a coin",
-        "both": f"confidence {percent} is below the 95\u00a0% asked for and utility "
-        f"{100 * weak['utility']:.1f}\u00a0% is below the 99.9\u00a0% asked for",
+        "confidence": f"confidence {percent} is below the wanted 95\u00a0%",
+        "neither": "correct less often than a coin toss",
+        "both": f"confidence {percent} is below the wanted 95\u00a0% and utility "
+        f"{100 * weak['utility']:.1f}\u00a0% is below the wanted 99.9\u00a0%",
     }[next(name for name, levels in WANTED.items() if levels == wanted)]
     assert why_flagged(weak, made["tree"]["wanted"]) == why
     page = show(made)
@@ -111,8 +111,8 @@ def test_a_flagged_leaf_says_what_it_lacks(
         if leaf["flagged"]:
             assert panel.locator(".why").inner_text() == f"{why[0].upper()}{why[1:]}."
             assert why in line.locator(".flag").get_attribute("title")
-        for meaning in ("rows that grew the leaf", "the next row is predicted right"):
-            assert meaning in panel.inner_text()
+        for name in ("counts", "utility"):
+            assert made["tree"]["terms"][name] in panel.inner_text()
 
 
 def test_rows_that_are_not_known_are_not_never(show: Show) -> None:
@@ -126,7 +126,7 @@ def test_rows_that_are_not_known_are_not_never(show: Show) -> None:
 
 def test_a_phone_shows_the_main_numbers_without_scrolling_sideways(show: Show) -> None:
     page = show(document(n_leaves=12), viewport={"width": 390, "height": 800})
-    for name in ("Measures", "Leaves", "Other models", "Columns", "Confusion matrix"):
+    for name in ("Measures", "Leaves", "Table of models", "Columns", "Confusion matrix"):
         place = page.get_by_role("region", name=name, exact=True)
         assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), name
     assert page.locator(".measures td:last-child").first.is_visible()

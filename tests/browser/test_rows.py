@@ -126,10 +126,9 @@ def test_the_flag_of_the_leaf_where_a_row_ends_is_shown(show: Show) -> None:
     field.fill(str(threshold))
     assert page.locator("#row-result .flag").count() == 1
     assert page.locator("#row-warning").inner_text() == (
-        f"Leaf {weak['id']} is not to be trusted: confidence 83.6\u00a0% is below the 95\u00a0% "
-        "asked for."
+        f"Leaf {weak['id']} is flagged: confidence 83.6\u00a0% is below the wanted 95\u00a0%."
     )
     field.fill(str(threshold + 1))
     assert page.locator("#row-result .flag, #row-warning").count() == 0
     field.fill("")
-    assert page.locator("#row-warning").inner_text().startswith("1 of these 2 places")
+    assert page.locator("#row-warning").inner_text().startswith("1 of these 2 leaves or nodes")

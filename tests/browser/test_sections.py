@@ -40,11 +40,11 @@ def test_verdicts_of_many_words_are_not_cut(show: Show) -> None:
     made = document(n_leaves=3)
     for row in made["models"]["rows"]:
         if row["comparison"]:
-            row["comparison"]["words"] = "better, but perhaps by less than 1 in 100"
+            row["comparison"]["words"] = "better, but perhaps by less than 1 percentage point"
     page = show(made)
     for width in (1280, 1000, 390):
         page.set_viewport_size({"width": width, "height": 800})
-        place = page.get_by_role("region", name="Other models", exact=True)
+        place = page.get_by_role("region", name="Table of models", exact=True)
         assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), width
 
 

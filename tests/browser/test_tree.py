@@ -54,7 +54,7 @@ def test_a_click_on_a_leaf_tells_all_about_it(show: Show) -> None:
         assert test in told
     for text in (
         f"Leaf {leaf['id']}",
-        "not to be trusted",
+        "flagged",
         f"{100 * leaf['probability']:.1f} %",
         f"{100 * leaf['low']:.1f} to {100 * leaf['high']:.1f} %",
         f"{100 * leaf['confidence']:.1f} %",

@@ -19,8 +19,8 @@ def test_evaluate_shows_intervals_bars_and_the_number_of_rows_left_out(
     code, out, _ = run(capsys, "evaluate", data, "--target", "class")
     assert code == 0
     text = " ".join(out.split())
-    assert re.search(r"TreeClassifier\(\) is right about \d\d\.\d % of rows it has not seen", text)
-    assert "198 rows of 2 classes, positive class 'yes', 10 folds, seed 0" in text
+    assert re.search(r"TreeClassifier\(\) is expected to predict \d\d\.\d % of unseen rows", text)
+    assert "198 rows, 2 classes, positive class 'yes', 10 folds, seed 0" in text
     assert "●" in out
     assert "majority class" in out
     assert "2 rows without a label are left out" in out
@@ -67,7 +67,7 @@ def test_three_classes_have_no_positive_class(
     lines = ["size,kind", *(f"{i % 30},{'abc'[i % 30 // 10]}" for i in range(90))]
     (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
     _, out, _ = run(capsys, "evaluate", tmp_path / "rows.csv", "-t", "kind", "--folds", 3)
-    assert "90 rows of 3 classes, 3 folds, seed 0" in out
+    assert "90 rows, 3 classes, 3 folds, seed 0" in out
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
 def test_leaves_show_their_levels_and_what_would_repair_the_flagged_ones(capsys):
     code, out, _ = run(capsys, "leaves", LABOR, "--target", "class")
     assert code == 0
-    assert "A tree of 3 leaves, grown on 57 rows" in out
-    assert "1 leaf is not to be trusted" in out
+    assert "A tree with 3 leaves, trained on 57 rows" in out
+    assert "1 leaf is flagged" in out
     assert "Leaf 3: merge with 4" in out
 
 
@@ -35,7 +35,7 @@ def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
     run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--bagged", "2")
     code, _, err = run(capsys, "leaves", path)
     assert code == 2
-    assert "leaves needs a single tree; model.sureleaf holds BaggedTreesClassifier" in err
+    assert "needs a model of one tree; got model.sureleaf with a BaggedTreesClassifier" in err
 
 
 def test_leaves_in_json_are_those_of_the_model(capsys):

@@ -124,7 +124,7 @@ def test_unseen_categories_are_counted_in_a_note(
     arguments = ["predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
     code, _, err = run(capsys, *arguments)
     assert code == 0
-    assert err.startswith("sureleaf: note: 2 values of column 'code' were not there in training")
+    assert err.startswith("sureleaf: note: 2 values of column 'code' were not in the training rows")
     assert json.loads(run(capsys, *arguments, "--json")[1])["unseen"] == {"code": 2}
 
 

@@ -51,9 +51,9 @@ def test_every_option_is_in_the_json_of_the_report(report_json: Path, data: Path
     assert document["data"]["columns"][-1]["kind"] == "left out"
     assert document["quality"]["positive"] == 0
     assert document["quality"]["cost"] == [[0, 1], [5, 0]]
-    assert document["made"]["seed"] == 3
+    assert document["provenance"]["seed"] == 3
     assert document["tree"]["wanted"] == {"level": 0.95, "confidence": 0.9, "utility": 0.6}
-    assert len(document["made"]["data_sha256"]) == 64
+    assert len(document["provenance"]["data_sha256"]) == 64
     assert document["methods"]["repeat"] == (
         "sureleaf report rows.v2.csv --target class --json report.json --positive no"
         " --cost '0,1;5,0' --group site --weight mass --drop id"
@@ -129,7 +129,9 @@ def test_the_gate_needs_two_reports(
     for path in (data, data.with_name("marked.csv")):
         code, _, err = run(capsys, "compare", report_json, path)
         assert code == 2
-        message = f"{path.name} must be a report that sureleaf report --json wrote; got no JSON."
+        message = (
+            f"{path.name} must be a file that sureleaf report --json wrote; got a file that is"
+        )
         assert message in err
 
 

@@ -15,7 +15,7 @@ from sureleaf import (
     InvalidTypeError,
     TreeClassifier,
 )
-from sureleaf.model.bagged_model import draw_bag
+from sureleaf.model.out_of_bag import draw_bag
 from sureleaf.probability import ESTIMATES
 
 BAGGED = {"check_sample_weight_equivalence_on_dense_data": "bags are drawn by row number"}
@@ -263,6 +263,9 @@ def test_a_pickle_knows_what_is_out_of_bag_and_a_model_without_rows_says_that_it
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(again.oob_proba_, model.oob_proba_)
     assert model.forget_rows().oob_levels_ == again.oob_levels_
+    used = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y)
+    _ = used.oob_proba_
+    assert used.forget_rows().oob_levels_ == again.oob_levels_
     without = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y).forget_rows()
     for unknown in (without, pickle.loads(pickle.dumps(without))):
         with pytest.raises(InvalidArgumentError, match="no longer holds them"):

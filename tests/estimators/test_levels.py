@@ -171,7 +171,7 @@ def test_a_tree_pruned_by_hand_has_training_levels_and_says_so(model):
     assert small.leaves().levels_from == "training"
     assert "shaped the tree" in repr(small.leaves())
     assert len(small.predict_levels(X)) == len(X)
-    assert "had not seen" in repr(model.leaves())
+    assert "Levels from out-of-fold predictions" in repr(model.leaves())
 
 
 def test_another_leaf_estimate_gets_its_own_levels():
@@ -255,7 +255,7 @@ def test_more_rows_are_said_not_to_help_only_where_the_interval_says_so():
     small = np.isnan(table.rows_needed) & (table.n <= 2)
     assert small.any()
     assert not any("would not help" in text for text in table.repair[small])
-    assert "cannot be told from 2 rows" in " ".join(table.repair)
+    assert "2 rows cannot tell whether more rows would help" in " ".join(table.repair)
     root = TreeClassifier(max_depth=0, levels_from="training").fit(X, y)
     assert root.leaves(utility=0.99).high[0] < 0.99
     assert root.leaves(utility=0.99).repair.tolist() == [

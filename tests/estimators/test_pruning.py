@@ -177,7 +177,7 @@ def test_pruning_twice_is_pruning_once():
         ({"rule": "cost_complexity", "ccp_alpha": float("nan")}, "ccp_alpha .* got nan"),
         ({"rule": "cost_complexity", "ccp_alpha": "1"}, "ccp_alpha .* got '1'"),
         ({"ccp_alpha": 0.1}, r"got 0\. For example prune\('cost_complexity', ccp_alpha=0.1\)"),
-        ({"n_leaves": 2, "ccp_alpha": 0.1}, "ccp_alpha is for rule='cost_complexity'"),
+        ({"n_leaves": 2, "ccp_alpha": 0.1}, "ccp_alpha is only for rule='cost_complexity'"),
         ({"nodes": [[1], [1, 2]]}, "node numbers"),
         ({"n_leaves": 2, "sample_weight": [1.0]}, "together"),
         ({"nodes": 10_000}, "node numbers"),

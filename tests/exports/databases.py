@@ -80,8 +80,8 @@ class Database:
 
     def _fill_sqlite(self, values):
         marks = ", ".join("?" for _ in values[0])
-        told = [[_sqlite_value(value) for value in row] for row in values]
-        self.connection.executemany(f"INSERT INTO data VALUES ({marks})", told)
+        converted = [[_sqlite_value(value) for value in row] for row in values]
+        self.connection.executemany(f"INSERT INTO data VALUES ({marks})", converted)
 
     def _fill_postgresql(self, values):
         with self.connection.cursor().copy("COPY data FROM STDIN") as copy:
@@ -109,28 +109,28 @@ def postgresql_connection():
     as_user = {}
     if os.geteuid() == 0:  # as which PostgreSQL refuses to run
         as_user = {"user": "postgres" if _is_user("postgres") else "nobody"}
-    place = Path(tempfile.mkdtemp(prefix="pg"))  # short: it holds a socket
+    folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: it holds a socket
     if as_user:
-        shutil.chown(place, as_user["user"])
-    data = place / "data"
+        shutil.chown(folder, as_user["user"])
+    data = folder / "data"
     server = None
     try:
         subprocess.run(
             [folders[-1] / "initdb", "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8",
              "--no-locale", "--no-sync"],
-            check=True, capture_output=True, cwd=place, **as_user,
+            check=True, capture_output=True, cwd=folder, **as_user,
         )  # fmt: skip
         server = subprocess.Popen(
-            [folders[-1] / "postgres", "-D", data, "-k", place, "-c", "listen_addresses=", "-F"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=place, **as_user,
+            [folders[-1] / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-F"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **as_user,
         )  # fmt: skip
-        with _connected(psycopg, place, server) as connection:
+        with _connected(psycopg, folder, server) as connection:
             yield connection
     finally:
         if server is not None:
             server.terminate()
             server.wait(60)
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_user(name):
@@ -139,11 +139,11 @@ def _is_user(name):
     return any(entry.pw_name == name for entry in pwd.getpwall())
 
 
-def _connected(psycopg, place, server):
+def _connected(psycopg, folder, server):
     for _ in range(600):
         try:
             return psycopg.connect(
-                host=str(place), user="tester", dbname="postgres", autocommit=True
+                host=str(folder), user="tester", dbname="postgres", autocommit=True
             )
         except psycopg.OperationalError:
             assert server.poll() is None, "the PostgreSQL server has ended"

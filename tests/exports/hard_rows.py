@@ -112,7 +112,10 @@ def hard_rows(model, rows):
     for row in rows[:60]:
         blank = rng.random(len(TYPES)) < rng.random()
         found.append(
-            {name: None if gone else row[name] for name, gone in zip(TYPES, blank, strict=True)}
+            {
+                name: None if is_blank else row[name]
+                for name, is_blank in zip(TYPES, blank, strict=True)
+            }
         )
     found += [{**row, "size": value} for row in rows[:4] for value in (np.inf, -np.inf, -0.0)]
     found += [{**row, "kind": "never seen"} for row in rows[:20]]

@@ -9,9 +9,7 @@ import pandas as pd
 import pytest
 
 from sureleaf import TreeClassifier
-from sureleaf.exports.dot import to_dot
-from sureleaf.exports.node_text import node_words
-from sureleaf.exports.svg import draw_tree, to_svg
+from sureleaf.exports.drawings import draw_tree, node_texts, to_dot, to_svg
 from tests.exports.hard_rows import fitted, plain_rows
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -41,19 +39,20 @@ def test_a_drawing_is_xml_and_has_every_node(models, name):
     assert root.tag == f"{SVG}svg"
     boxes = root.findall(f"{SVG}g")
     assert len(boxes) == model.tree_.n_nodes
-    told = [box.find(f"{SVG}title").text for box in boxes]
-    assert told == [word.told.translate(GONE) for word in node_words(model, "SVG")]
+    tooltips = [box.find(f"{SVG}title").text for box in boxes]
+    expected = [text.tooltip.translate(UNPRINTABLE) for text in node_texts(model, "SVG")]
+    assert tooltips == expected
     assert len(root.findall(f"{SVG}path")) == model.tree_.n_nodes - 1
     assert {element.tag for element in root.iter()} <= {
         f"{SVG}{tag}" for tag in ("svg", "title", "rect", "text", "g", "path")
     }
 
 
-GONE = {code: " " for code in range(0x2100) if not chr(code).isprintable()}
+UNPRINTABLE = {code: " " for code in range(0x2100) if not chr(code).isprintable()}
 
 
 @pytest.mark.parametrize("name", ["hard", "one", "hostile"])
-def test_boxes_lie_within_the_drawing_and_never_on_each_other(models, name):
+def test_boxes_lie_within_the_drawing_and_do_not_overlap(models, name):
     drawing = draw_tree(models[name])
     spots = [
         (box.left, box.right, box.middle - box.height / 2, box.middle + box.height / 2)
@@ -66,20 +65,21 @@ def test_boxes_lie_within_the_drawing_and_never_on_each_other(models, name):
         for other in spots[i + 1 :]:
             assert right < other[0] or other[1] < left or bottom < other[2] or other[3] < top
     for box in drawing.boxes:
-        for child in box.words.children:
+        for child in box.text.children:
             assert drawing.boxes[child].left > box.right
 
 
-def test_a_leaf_tells_its_class_probability_rows_and_level(models):
+def test_a_leaf_shows_its_class_probability_rows_and_confidence(models):
     model = models["hard"]
-    words = node_words(model, "SVG")
+    texts = node_texts(model, "SVG")
     table = model.leaves(confidence=None)
     for leaf, n, confidence in zip(table.leaf, table.n, table.confidence, strict=True):
-        first, second = words[leaf].lines
-        stated = model.model_.probabilities[leaf]
-        assert first == f"{model.classes_[stated.argmax()]} {100 * stated.max():.0f} %"
+        first, second = texts[leaf].lines
+        probabilities = model.model_.probabilities[leaf]
+        predicted = model.classes_[probabilities.argmax()]
+        assert first == f"{predicted} {100 * probabilities.max():.0f} %"
         assert float(second.split(" ")[0]) == pytest.approx(n, abs=0.05)
-        level = second.split("sure ")[1]
+        level = second.split("confidence ")[1]
         assert 0.995 <= confidence < 1 if level == ">0.99" else level == f"{confidence:.2f}"
 
 
@@ -90,7 +90,7 @@ def test_the_surer_leaf_has_the_stronger_colour():
     drawn = to_svg(model)
     fills = re.findall(r'rx="5" fill="#(\w+)"', drawn)
     assert len(set(fills)) == 3  # white for the root, and one for each leaf
-    assert [word.strength for word in node_words(model, "SVG")][1:] == [
+    assert [text.strength for text in node_texts(model, "SVG")][1:] == [
         pytest.approx(2 * 61 / 62 - 1),
         pytest.approx(2 * 21 / 22 - 1),
     ]
@@ -113,4 +113,4 @@ def test_a_model_without_levels_is_drawn_without_them():
     model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20).forget_rows()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert "sure" not in to_svg(model)
+        assert "confidence" not in to_svg(model)

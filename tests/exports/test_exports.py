@@ -1,20 +1,26 @@
+import sqlite3
+
+import numpy as np
 import pytest
 
 import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.exports import EXPORTS, export
+from sureleaf.exports import FORMATS, export
+from sureleaf.exports.tree_view import TIE
+from sureleaf.probability import predicted_class
+from tests.cli.command import sureleaf as sureleaf_command
 
 MODEL = TreeClassifier(levels_from="training").fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
-@pytest.mark.parametrize("form", EXPORTS)
+@pytest.mark.parametrize("form", FORMATS)
 def test_every_format_is_written_by_its_name(form):
     if form == "onnx":
         pytest.importorskip("onnx", reason="onnx is not installed")
-    found = export(MODEL, form)
-    assert found == EXPORTS[form](MODEL)
-    assert isinstance(found, bytes if form == "onnx" else str)
+    written = export(MODEL, form)
+    assert written == FORMATS[form].write(MODEL)
+    assert isinstance(written, bytes if form == "onnx" else str)
 
 
 def test_text_is_the_rules():
@@ -23,16 +29,18 @@ def test_text_is_the_rules():
 
 def test_options_are_those_of_the_format():
     assert "SQLite" in export(MODEL, "sql", dialect="sqlite")
-    with pytest.raises(InvalidArgumentError, match="'sql' has the options dialect, table, keep"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"'sql' must be one of dialect, table, keep; got 'colour'"
+    ):
         export(MODEL, "sql", colour="red")
-    with pytest.raises(InvalidArgumentError, match="'svg' has no options"):
+    with pytest.raises(InvalidArgumentError, match="'svg' must be left out; got 'colour'"):
         export(MODEL, "svg", colour="red")
-    with pytest.raises(InvalidArgumentError, match="form must be one of rules, text, json"):
+    with pytest.raises(InvalidArgumentError, match="form must be one of rules, json, sql"):
         export(MODEL, "pmml")
 
 
-@pytest.mark.parametrize("form", [form for form in EXPORTS if form != "json"])
-def test_a_bag_is_refused_with_the_alternative(form):
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "json"])
+def test_a_bag_is_an_error_that_names_the_alternative(form):
     if form == "onnx":
         pytest.importorskip("onnx", reason="onnx is not installed")
     bag = BaggedTreesClassifier(n_estimators=2).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
@@ -40,6 +48,46 @@ def test_a_bag_is_refused_with_the_alternative(form):
         export(bag, form)
 
 
+def test_every_suffix_chooses_one_format():
+    suffixes = [suffix for form in FORMATS.values() for suffix in form.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+    assert all(form.suffixes for form in FORMATS.values())
+
+
+def test_a_tie_is_as_large_for_exports_as_for_predictions():
+    for difference, predicted in ((0.9 * TIE, 0), (2 * TIE, 1)):
+        assert predicted_class(np.array([[0.5, 0.5 + difference]])).tolist() == [predicted]
+
+
 def test_names_are_public():
     assert sureleaf.export is export
     assert sureleaf.from_json(sureleaf.export(MODEL, "json")).levels() == MODEL.levels()
+
+
+def test_the_command_lists_every_format():
+    done = sureleaf_command("export", "--help", columns=200)
+    assert f"{', '.join(list(FORMATS)[:-1])} or {list(FORMATS)[-1]}." in done.stdout
+
+
+class NearlyEven:
+    """A leaf estimate whose two classes differ by less than rounding."""
+
+    def __call__(self, tree, counts):
+        return np.tile([0.5, 0.5 + TIE / 3], (len(counts), 1))
+
+
+def test_every_format_predicts_the_first_of_nearly_equal_classes():
+    model = TreeClassifier(levels_from="training", leaf_estimate=NearlyEven())
+    model.fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
+    assert model.predict([[1.0]]).tolist() == [0]
+    module = {}
+    exec(export(model, "python"), module)
+    assert module["predict"]({"x0": 1.0}) == 0
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE data (x0 REAL)")
+    database.execute("INSERT INTO data VALUES (1.0)")
+    assert database.execute(export(model, "sql", dialect="sqlite")).fetchone()[0] == 0
+    database.close()
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    session = onnxruntime.InferenceSession(export(model, "onnx"))
+    assert session.run(["label"], {"X": np.array([[1.0]])})[0].tolist() == [0]

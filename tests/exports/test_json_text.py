@@ -90,10 +90,10 @@ def spoilt(written, *path, to):
     return json.dumps(copy)
 
 
-def test_what_is_no_model_is_refused(rows):
+def test_text_that_is_not_a_model_is_an_error(rows):
     plain, y = rows
     written = json.loads(to_json(fitted(plain, y)))
-    place = next(i for i, node in enumerate(written["nodes"]) if "threshold" not in node
+    index = next(i for i, node in enumerate(written["nodes"]) if "threshold" not in node
                  and "column" in node)  # fmt: skip
     texts = [
         "", "{", "[]", "{}", "[" * 100_000, '{"format": "sureleaf model"}', b"\xff",
@@ -109,14 +109,14 @@ def test_what_is_no_model_is_refused(rows):
         spoilt(written, "nodes", 0, "probabilities", to=[1.0]),
         spoilt(written, "nodes", 0, "counts", to=["a", "b", "c"]),
         spoilt(written, "nodes", 0, "levels", to={}),
-        spoilt(written, "nodes", place, "branches", 0, "categories", to=["never"]),
-        spoilt(written, "nodes", place, "branches", 0, "categories", to=[[]]),
+        spoilt(written, "nodes", index, "branches", 0, "categories", to=["never"]),
+        spoilt(written, "nodes", index, "branches", 0, "categories", to=[[]]),
         spoilt(written, "classes", to=[]),
         spoilt(written, "schema", "columns", to=[]),
         spoilt(written, "parameters", "criterion", to="best"),
     ]  # fmt: skip
     for text in texts:
-        with pytest.raises(InvalidArgumentError, match=r"the text is (damaged|no model)"):
+        with pytest.raises(InvalidArgumentError, match=r"the text is (damaged|not a model)"):
             from_json(text)
 
 
@@ -128,6 +128,6 @@ def test_json_of_a_newer_version_says_upgrade(rows):
             from_json(text)
 
 
-def test_what_is_not_ours_is_refused():
+def test_other_estimators_are_errors():
     with pytest.raises(InvalidTypeError, match="must be a TreeClassifier"):
         to_json(3)

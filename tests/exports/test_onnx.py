@@ -19,9 +19,9 @@ def on_thresholds(model, X):
     """Rows with each threshold of the tree, and the numbers next to it."""
     rows = [X]
     for node in np.flatnonzero(~model.tree_.is_leaf).tolist():
-        bound, place = model.tree_.threshold[node], model.tree_.feature[node]
+        bound, index = model.tree_.threshold[node], model.tree_.feature[node]
         near = X[:30].copy()
-        near[:, place] = np.resize(
+        near[:, index] = np.resize(
             [bound, np.nextafter(bound, np.inf), np.nextafter(bound, -np.inf)], 30
         )
         rows.append(near)
@@ -40,7 +40,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("kind", LABELS)
-def test_a_model_says_what_the_tree_says_also_on_thresholds(kind):
+def test_onnx_predicts_like_the_tree_also_on_thresholds(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5))
     y = LABELS[kind][np.digitize(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=400), [0.3, 1.5])]
@@ -60,7 +60,7 @@ def test_a_tree_of_one_leaf():
     np.testing.assert_array_equal(probabilities, model.predict_proba([[1.0], [np.nan]]))
 
 
-def test_a_row_that_is_missing_where_the_tree_looks_gets_no_answer():
+def test_a_missing_value_in_a_tested_column_gives_no_prediction():
     X = np.column_stack([np.arange(40.0), np.zeros(40)])
     for y in (np.repeat(["a", "b"], 20), np.repeat([3, 4], 20)):
         model = TreeClassifier(levels_from="training").fit(X, y)
@@ -71,7 +71,7 @@ def test_a_row_that_is_missing_where_the_tree_looks_gets_no_answer():
         np.testing.assert_array_equal(probabilities[1], model.predict_proba([[1.0, 0.0]])[0])
 
 
-def test_what_onnx_cannot_hold_is_refused_with_the_alternative():
+def test_trees_that_onnx_cannot_represent_are_errors_with_an_alternative():
     y = ["a", "b"] * 20
     text = pd.DataFrame({"kind": ["u", "v"] * 20})
     dates = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40)})
@@ -85,8 +85,8 @@ def test_what_onnx_cannot_hold_is_refused_with_the_alternative():
         model = TreeClassifier(levels_from="training").fit(X, labels)
         with pytest.raises(InvalidArgumentError, match=f"{word}.*Export to 'python' or 'sql'"):
             to_onnx(model)
-    gaps = np.arange(40.0).reshape(-1, 1)
-    gaps[3] = np.nan
-    model = TreeClassifier(levels_from="training").fit(gaps, half)
-    with pytest.raises(InvalidArgumentError, match=r"rows in parts.*Export to 'python' or 'sql'"):
+    with_missing = np.arange(40.0).reshape(-1, 1)
+    with_missing[3] = np.nan
+    model = TreeClassifier(levels_from="training").fit(with_missing, half)
+    with pytest.raises(InvalidArgumentError, match=r"fractional rows.*Export to 'python' or 'sql'"):
         to_onnx(model)

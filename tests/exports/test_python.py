@@ -34,7 +34,7 @@ def check(module, model, rows, X):
 
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 @pytest.mark.parametrize("split", ["multiway", "subset"])
-def test_a_module_says_bit_by_bit_what_the_model_says(unseen, split):
+def test_a_module_returns_the_same_floats_as_the_model(unseen, split):
     plain, y = plain_rows()
     model = fitted(plain, y, unseen=unseen, categorical_split=split)
     rows = hard_rows(model, plain)
@@ -42,14 +42,14 @@ def test_a_module_says_bit_by_bit_what_the_model_says(unseen, split):
     check(module_of(model), model, named, frame(rows))
 
 
-def test_missing_is_none_or_nan_or_not_there():
+def test_none_nan_and_absent_are_missing_values():
     plain, y = plain_rows()
     module = module_of(fitted(plain, y))
     row = {NAMES[name]: value for name, value in plain[3].items()}
     size = NAMES["size"]
-    told = [module["predict_proba"]({**row, size: value}) for value in (None, float("nan"))]
+    results = [module["predict_proba"]({**row, size: value}) for value in (None, float("nan"))]
     row.pop(size)
-    assert told == [module["predict_proba"](row)] * 2
+    assert results == [module["predict_proba"](row)] * 2
 
 
 def test_where_the_model_raises_for_unseen_categories_so_does_the_module():
@@ -62,7 +62,7 @@ def test_where_the_model_raises_for_unseen_categories_so_does_the_module():
         module["predict"]({**row, NAMES["size"]: "five"})
 
 
-def test_rows_of_text_as_a_csv_reader_gives_them_get_what_the_model_says(tmp_path):
+def test_rows_of_text_from_a_csv_reader_get_the_predictions_of_the_model(tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "rows.csv"
     lines = ["months,size,owner,colour,y"]
@@ -77,7 +77,7 @@ def test_rows_of_text_as_a_csv_reader_gives_them_get_what_the_model_says(tmp_pat
     assert table.schema.types[:3] == [pa.int64(), pa.float64(), pa.bool_()]
     X = table.drop_columns(["y"])
     model = TreeClassifier(pruning=None).fit(X, table["y"])
-    tested = {int(place) for place in model.tree_.feature if place >= 0}
+    tested = {int(index) for index in model.tree_.feature if index >= 0}
     assert tested == {0, 1, 2, 3}
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -52,10 +52,10 @@ def check(database, model, rows, X, types):
 
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 @pytest.mark.parametrize("split", ["multiway", "subset"])
-def test_a_query_says_what_the_model_says(database, unseen, split):
+def test_a_query_returns_the_predictions_of_the_model(database, unseen, split):
     plain, y = plain_rows()
     model = fitted(plain, y, unseen=unseen, categorical_split=split)
-    tested = {model.schema_.columns[place].name for place in model.tree_.feature if place >= 0}
+    tested = {model.schema_.columns[index].name for index in model.tree_.feature if index >= 0}
     assert tested == set(NAMES.values())  # of every kind of column
     rows = hard_rows(model, plain)
     check(database, model, renamed(rows), frame(rows), COLUMN_TYPES)
@@ -117,7 +117,7 @@ def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen):
     connection.close()
 
 
-def test_a_node_of_more_branches_than_a_query_has_columns_is_refused_with_the_way_out():
+def test_a_node_of_more_branches_than_a_query_has_columns_is_an_error_with_a_next_step():
     X = pd.DataFrame({"k": [f"k{i % 1700}" for i in range(3400)]})
     model = TreeClassifier(levels_from="training", criterion="gini", pruning=None, collapse=False)
     model.fit(X, [i % 1700 % 2 for i in range(3400)])
@@ -200,7 +200,7 @@ def test_sqlite_reads_every_number_exactly():
     database.close()
 
 
-def test_sqlite_takes_a_table_of_text_as_csv_imports_make_them():
+def test_sqlite_reads_a_table_of_text_from_a_csv_import():
     plain, y = plain_rows()
     model = fitted(plain, y)
     database = sqlite3.connect(":memory:")
@@ -208,21 +208,21 @@ def test_sqlite_takes_a_table_of_text_as_csv_imports_make_them():
         '"' + name.replace('"', '""') + '" TEXT COLLATE NOCASE' for name in COLUMN_TYPES
     )
     database.execute(f"CREATE TABLE data ({columns})")
-    told = [
+    text_rows = [
         ["" if value is None and name != "kind" and name != "grade" else value
          if value is None or isinstance(value, str)
          else repr(value) if isinstance(value, float) else str(value)
          for name, value in row.items()]
         for row in plain
     ]  # fmt: skip
-    database.executemany(f"INSERT INTO data VALUES ({', '.join('?' * 8)})", told)
+    database.executemany(f"INSERT INTO data VALUES ({', '.join('?' * 8)})", text_rows)
     found = np.array(database.execute(to_sql(model, dialect="sqlite")).fetchall())[:, 1:]
     # SQLite's own reading of 17 digits may be a unit beside, which changes no row here.
     np.testing.assert_allclose(found.astype(float), model.predict_proba(frame(plain)), atol=1e-15)
     database.close()
 
 
-def test_sqlite_compares_text_letter_by_letter_whatever_the_column_says():
+def test_sqlite_compares_text_exactly_in_any_collation():
     X = pd.DataFrame({"k": ["a", "A", "b"] * 20})
     model = TreeClassifier(levels_from="training").fit(X, ["low", "up", "b"] * 20)
     database = sqlite3.connect(":memory:")
@@ -233,7 +233,7 @@ def test_sqlite_compares_text_letter_by_letter_whatever_the_column_says():
     database.close()
 
 
-def test_sqlite_says_that_a_column_is_not_there():
+def test_sqlite_reports_a_missing_column():
     model = TreeClassifier(levels_from="training").fit(
         pd.DataFrame({"size": [1, 2, 3, 4]}), [0, 0, 1, 1]
     )
@@ -277,10 +277,10 @@ def test_times_of_day_zones_and_durations(database):
         database.run("DROP TABLE IF EXISTS data")
         database.run(f"CREATE TABLE data (row_id INTEGER, {name} {kinds[name][database.dialect]})")
         for i, value in enumerate(column):
-            told = f"{value}"
+            text = f"{value}"
             if name == "span":
-                told = f"{value // datetime.timedelta(microseconds=1)} microseconds"
-            database.run(f"INSERT INTO data VALUES ({i}, '{told}')")
+                text = f"{value // datetime.timedelta(microseconds=1)} microseconds"
+            database.run(f"INSERT INTO data VALUES ({i}, '{text}')")
         found, _ = database.ask(to_sql(model, dialect=database.dialect, keep=["row_id"]))
         found.sort()
         assert [row[1] for row in found] == model.predict(X).tolist(), name
@@ -289,15 +289,15 @@ def test_times_of_day_zones_and_durations(database):
 # ---- arguments ------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_written_is_said():
+def test_invalid_arguments_are_errors():
     model = TreeClassifier(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     with pytest.raises(InvalidArgumentError, match="dialect must be one of duckdb, sqlite"):
         to_sql(model, dialect="oracle")
     with pytest.raises(InvalidArgumentError, match=r"Did you mean \['id'\]"):
         to_sql(model, keep="id")
-    with pytest.raises(InvalidArgumentError, match="no NUL"):
+    with pytest.raises(InvalidArgumentError, match="empty or have a NUL"):
         to_sql(model, table="a\0b")
     bag = BaggedTreesClassifier(n_estimators=2).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
-    with pytest.raises(InvalidTypeError, match=r"bag of 2.*'json'.*estimators_\[0\]"):
+    with pytest.raises(InvalidTypeError, match=r"bag of 2 trees.*'json'.*estimators_\[0\]"):
         to_sql(bag)
     assert "WITH" in to_sql(bag.estimators_[0])

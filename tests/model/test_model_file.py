@@ -69,7 +69,7 @@ def test_a_file_cut_anywhere_is_refused(tmp_path, tree):
     places = {edge + shift for edge in edges for shift in (-9, -8, -1, 0, 1, 7)}
     places |= set(range(1, len(content), 97))
     for place in sorted(place for place in places if 0 <= place < len(content)):
-        refused(tmp_path / "cut", content[:place], "is damaged|is no model")
+        refused(tmp_path / "cut", content[:place], "is damaged|is not a model")
 
 
 def test_every_kind_of_changed_byte_is_noticed(tmp_path, tree):
@@ -77,7 +77,7 @@ def test_every_kind_of_changed_byte_is_noticed(tmp_path, tree):
     for place in {*range(40), *range(40, len(content), 61), len(content) - 1}:
         spoilt = bytearray(content)
         spoilt[place] ^= 1 << place % 8
-        refused(tmp_path / "spoilt", bytes(spoilt), "is damaged|is no model|newer Sureleaf")
+        refused(tmp_path / "spoilt", bytes(spoilt), "is damaged|is not a model|newer Sureleaf")
 
 
 # A letter changed in a category makes the rows that have it unseen.
@@ -130,15 +130,15 @@ def test_parts_of_a_newer_version_say_upgrade(tmp_path, tree):
 
 def test_what_is_no_model_is_said(tmp_path):
     for content in (b"", b"a,b\n1,2\n", b"PK\3\4" + b"\0" * 100, b"\x80\x04\x95." + b"\0" * 99):
-        refused(tmp_path / "other", content, "is no model that Sureleaf saved")
+        refused(tmp_path / "other", content, "is not a model that Sureleaf saved")
     with pytest.raises(InvalidArgumentError, match="cannot be read"):
         load(tmp_path)
     with pytest.raises(InvalidArgumentError, match="cannot be read"):
         load(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidArgumentError, match="no plain file"):
+    with pytest.raises(InvalidArgumentError, match="not a regular file"):
         load(tmp_path / "pipe")
-    with pytest.raises(InvalidArgumentError, match="no plain file"):
+    with pytest.raises(InvalidArgumentError, match="not a regular file"):
         load("/dev/zero")
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier, evaluate, load, measures
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage, predicted_class
 
@@ -189,6 +189,22 @@ def test_a_state_restores_the_model_without_its_estimator(source):
     for name, column in computed.leaves(level=0.8).columns().items():
         if column.dtype.kind == "f":
             np.testing.assert_allclose(column, model.leaves(level=0.8).columns()[name], atol=1e-12)
+
+
+def test_parameters_that_are_set_after_the_fit_wait_for_the_next_one(tmp_path):
+    rows = [[letter] for letter in "aaabbbccc" * 4]
+    model = TreeClassifier(criterion="gini", leaf_estimate="frequency", levels_from="training")
+    model.fit(rows, [0, 0, 0, 1, 1, 1, 1, 1, 1] * 4)
+    with pytest.warns(UnseenCategoryWarning, match="go down all branches"):
+        before = model.predict_proba([["z"]])
+    model.set_params(unseen="error", leaf_estimate="laplace", criterion="entropy")
+    model.save(tmp_path / "model")
+    for changed in (model, load(tmp_path / "model")):
+        assert changed.unseen == "error"
+        with pytest.warns(UnseenCategoryWarning, match="go down all branches"):
+            assert np.array_equal(changed.predict_proba([["z"]]), before)
+    with pytest.raises(InvalidArgumentError, match="categories of the training rows"):
+        model.fit(rows, [0, 0, 0, 1, 1, 1, 1, 1, 1] * 4).predict([["z"]])
 
 
 def test_cross_fitting_fills_in_the_evidence_and_nothing_else():

@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.naive.pessimistic import prune
 from tests.naive.random_columns import child_key, column_order, root_key
-from tests.naive.splits import IMPURITIES, Rules, c45_split, purest_split
+from tests.naive.splits import IMPURITIES, Limits, Rules, c45_split, purest_split
 from tests.naive.tree import Node, Split, Table, at_least, divide, greater, predict_proba, table
 
 __all__ = ["Node", "Rules", "Split", "Table", "collapse", "fit", "grow", "predict_proba", "table"]
@@ -37,26 +37,39 @@ def grow(
     rules: Rules,
     depth: int = 0,
     key: int | None = None,
+    limits: Limits | None = None,
 ) -> Node:
     """Rules 1 and 7."""
     if rules.max_leaves is not None and depth == 0:
         return grow_best_first(data, rows, weights, rules)
     key = root_key(rules.seed, rules.tree) if key is None else key
     leaf = Node(data.counts(rows, weights))
-    best = find_split(data, rows, weights, rules, depth, key)
+    if rules.monotone is not None and limits is None:
+        zeros, ones = np.zeros(data.n_classes), np.ones(data.n_classes)
+        limits = Limits(np.array(rules.monotone), zeros, ones)
+    best = find_split(data, rows, weights, rules, depth, key, limits)
     if best is None:
         return leaf
     split, _ = best
     shares, parts = divide(split, data, rows, weights)
+    below: list[Limits | None] = [None] * len(parts)
+    if limits is not None:
+        below = [*limits.below(split, [data.counts(*part) for part in parts])]
     children = [
-        grow(data, *part, rules, depth + 1, child_key(key, branch))
+        grow(data, *part, rules, depth + 1, child_key(key, branch), below[branch])
         for branch, part in enumerate(parts)
     ]
     return replace(leaf, split=split, children=children, branch_shares=shares)
 
 
 def find_split(
-    data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, depth: int, key: int
+    data: Table,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    rules: Rules,
+    depth: int,
+    key: int,
+    limits: Limits | None = None,
 ) -> tuple[Split, float] | None:
     """The best split of a node and its decrease per unit of weight; None for a leaf."""
     node = Node(data.counts(rows, weights))
@@ -73,7 +86,8 @@ def find_split(
         features, n_first = column_order(key, len(features)), rules.max_features
     groups = [sorted(features[:n_first]), *([feature] for feature in features[n_first:])]
     for group in groups:
-        best = choose(data, rows, weights, rules, group)
+        more = () if limits is None else (limits,)  # not for gain_ratio
+        best = choose(data, rows, weights, rules, group, *more)
         if best is not None:
             decrease = best[1] * node.n / data.weights.sum()
             if decrease + np.finfo(float).eps >= rules.min_impurity_decrease:

@@ -33,6 +33,7 @@ class Rules:
     max_features: int | None = None
     seed: int = 0
     tree: int = 0
+    monotone: tuple[tuple[int, ...], ...] | None = None
     collapse: bool = True
     pruning: Literal["pessimistic"] | None = "pessimistic"
     confidence_factor: float = 0.25
@@ -45,6 +46,53 @@ class Rules:
         if self.criterion == "gain_ratio":
             return "c45"
         return "observed" if self.missing == "branch" else "midpoint"
+
+
+# Monotone constraints
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on the class probabilities of a node, and signs per column and class."""
+
+    signs: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def allows(self, feature: int, sides: np.ndarray, node: np.ndarray, ordered: bool) -> bool:
+        """Branches within the bounds and, along an ordered column, in the right order."""
+        p = probabilities(sides, node)
+        full = sides.sum(1) > 0
+        if np.any(p[full] < self.lower - 1e-12) or np.any(p[full] > self.upper + 1e-12):
+            return False
+        return not ordered or bool(np.all(self.signs[feature] * (p[1] - p[0]) >= -1e-12))
+
+    def below(self, split: Split, branches: list[np.ndarray]) -> list[Limits]:
+        """The limits of the branches, whose class counts are given."""
+        if split.branch_of or split.threshold == np.inf:
+            return [self] * len(branches)
+        left, right = (counts / counts.sum() for counts in branches)
+        middle, signs = (left + right) / 2, self.signs[split.feature]
+        return [
+            replace(
+                self,
+                lower=np.where(signs < 0, middle, self.lower),
+                upper=np.where(signs > 0, middle, self.upper),
+            ),
+            replace(
+                self,
+                lower=np.where(signs > 0, middle, self.lower),
+                upper=np.where(signs < 0, middle, self.upper),
+            ),
+        ]
+
+
+def probabilities(sides: np.ndarray, node: np.ndarray) -> np.ndarray:
+    """Of the branches, when missing values have been shared out by weight."""
+    known = sides.sum(0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = sides / sides.sum(1, keepdims=True)
+    return (share * known.sum() + node - known) / node.sum()
 
 
 # Rules 2 to 6: the split that C4.5 chooses
@@ -216,7 +264,12 @@ def c45_subset(
 
 
 def purest_split(
-    data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, features: list[int]
+    data: Table,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    rules: Rules,
+    features: list[int],
+    limits: Limits | None = None,
 ) -> tuple[Split, float] | None:
     """The legal split of largest decrease; the first column, then the lowest cut, on ties."""
     impurity = IMPURITIES[rules.criterion]
@@ -237,6 +290,10 @@ def purest_split(
         for split, sides, cut in splits:
             if at_least(sides.sum(1), rules.min_samples_leaf).sum() < 2:
                 continue
+            if limits is not None:
+                node = data.counts(rows, weights)
+                if not limits.allows(feature, np.asarray(sides), node, cut is not None):
+                    continue
             decrease = gain(sides, weights.sum(), impurity)
             if decrease > best_decrease + close:
                 best_decrease, best, best_cut = decrease, split, cut

@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sureleaf.report.audit_document import Origin, audit_document
 
 from sureleaf import Audit, TrainingRowsWarning, audit
+from sureleaf.report.audit_report import audit_document
+from sureleaf.report.request import Origin
 from tests.report.page_documents import HOSTILE
 
 SEEN, UNSEEN = slice(0, None, 2), slice(1, None, 2)

@@ -32,15 +32,26 @@ def tree(n_leaves: int, n_classes: int, seed: int = 0, unseen: str = "mixture") 
         kind = len(nodes) % 3 if len(open_leaves) + 3 <= n_leaves else 0
         open_leaves += _split(nodes, at, {0: 0, 1: 1, 2: 2}[kind], draw)
     for node in nodes:
+        node["depth"] = _depth(nodes, node)
         if not node["children"]:
             _state(nodes, node, draw)
     leaves = [node for node in nodes if not node["children"]]
     return {
         "n_leaves": len(leaves),
         "n_nodes": len(nodes),
-        "depth": max(_depth(nodes, node) for node in nodes),
+        "depth": max(node["depth"] for node in nodes),
         "levels": {"confidence": 0.93, "utility": 0.81},
         "levels_from": "Levels from rows that were made up.",
+        "notes": ["A note about the leaves."],
+        "terms": {
+            "counts": "The training rows in the leaf.",
+            "stated": "The predicted probabilities.",
+            "probability": "The share of the most probable class.",
+            "confidence": "The probability that the predicted class is the most probable one.",
+            "utility": "The probability that the next row in the leaf is predicted correctly.",
+            "rows_needed": "The rows that the leaf needs.",
+            "levels": "Means over the leaves.",
+        },
         "wanted": {"level": 0.95, "confidence": 0.95, "utility": None},
         "unseen": unseen,
         "columns": [dict(column) for column in COLUMNS],
@@ -57,6 +68,7 @@ def tree(n_leaves: int, n_classes: int, seed: int = 0, unseen: str = "mixture") 
                 ],
                 "codes": [value, 1, 19782.0, None],
                 "truth": "?",
+                "leaf": leaves[0]["id"],
             }
             for row, value in enumerate(draw.uniform(0, 100) for _ in range(5))
         ],
@@ -82,6 +94,7 @@ def _node(place: int, parent: int | None, edge: str | None, counts: list[float])
         "prediction": best,
         "probability": probabilities[best],
         "probabilities": probabilities,
+        "depth": 0,
     } | dict.fromkeys(
         ("rule", "low", "high", "confidence", "utility", "rows_needed", "flagged", "repair")
     )
@@ -155,8 +168,8 @@ def document(
         for place, value in enumerate(example["values"]):
             example["codes"][place] = None if value is None else example["codes"][place]
     return {
-        "schema": "sureleaf-report/1",
-        "made": {
+        "schema": "sureleaf-report/2",
+        "provenance": {
             "sureleaf": "0.1.0",
             "python": "3.11",
             "numpy": "2.0",
@@ -169,7 +182,7 @@ def document(
             "data_sha256": None,
         },
         "answer": {
-            "headline": "On rows it has not seen, this tree will be right 8 times in 10.",
+            "headline": "This tree is expected to predict 80.0 % of unseen rows correctly.",
             "accuracy": estimate(0.8),
             "baseline": max(counts) / rows,
             "sentences": [
@@ -193,6 +206,13 @@ def document(
                 {"name": "tree", "text": "A tree.", "assumes": "nothing", "reference": "A book."}
             ],
             "repeat": "sureleaf report made-up.csv",
+            "budget": {
+                "folds": 10,
+                "repeats": 1,
+                "bootstraps": 200,
+                "curve_repeats": 5,
+                "band_draws": 100,
+            },
         },
     }
 
@@ -218,6 +238,10 @@ def _data(labels: Sequence[str], counts: list[float]) -> Document:
         "target": "kind",
         "rows": int(sum(counts)),
         "rows_left_out": 2,
+        "title": None,
+        "groups": None,
+        "n_groups": None,
+        "weights": None,
         "columns": columns,
         "classes": [
             {"label": label, "count": count, "share": count / sum(counts)}
@@ -234,12 +258,13 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
         points = sorted({round(draw.random(), 4) for _ in range(40)})
         scores = {
             "kind": "binary",
+            "digits": 4,
             "score": points,
             "negative": [float(draw.randint(0, round(20 * (1 - p)))) for p in points],
             "positive": [float(draw.randint(0, round(20 * p))) + 0.5 for p in points],
         }
     else:
-        scores = {"kind": "classes", "sampled": False, "rows": []}
+        scores = {"kind": "classes", "digits": 4, "sampled": False, "rows": []}
         for _ in range(60):
             raw = [draw.random() ** 3 for _ in range(k)]
             scores["rows"].append(
@@ -257,7 +282,10 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
         "labels": list(labels),
         "confusion": confusion,
         "measures": [
-            {"name": "accuracy", "of": "share of rows", "better": "high", **estimate(0.8)}
+            {"name": "accuracy", "meaning": "share of rows", "better": "high", **estimate(0.8)}
+        ],
+        "by_class": [
+            {"class": code, "recall": estimate(0.7), "precision": None} for code in range(k)
         ],
         "roc": {
             "class": 0,
@@ -265,15 +293,20 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
             "true_positive_rate": [x**0.5 for x in steps],
             "low": [max(0.0, x**0.5 - 0.1) for x in steps],
             "high": [min(1.0, x**0.5 + 0.1) for x in steps],
+            "level": 0.95,
+            "method": "made up",
             "area": estimate(0.75),
         },
         "calibration": {
             "class": 0,
             "stated": [0.1, 0.5, 0.9],
-            "happened": [0.2, 0.45, 0.8],
+            "observed": [0.2, 0.45, 0.8],
             "count": [30.0, 20.0, 10.0],
             "low": [0.0, 0.3, 0.7],
             "high": [0.2, 0.7, 1.0],
+            "level": 0.95,
+            "outside": 1,
+            "method": "where dots may lie",
             "error": estimate(0.05) | {"low": None, "high": None},
         },
         "scores": scores,
@@ -281,8 +314,17 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
         "cost_given": False,
         "decision": {
             "threshold": 0.5 if k == 2 else None,
-            "cost_a_row": 0.2,
+            "cost_per_row": 0.2,
             "confusion": confusion,
+        },
+        "folds": {
+            "rows_id": "0",
+            "splits_id": "0",
+            "weights_id": None,
+            "cost_id": None,
+            "rows": 100,
+            "test_to_train": 1 / 9,
+            "values": {"accuracy": [0.8, 0.8]},
         },
     }
 
@@ -299,9 +341,15 @@ def _error() -> Document:
             "e632": 0.18,
             "e632_plus": 0.19,
             "standard_errors": {"training": 0.02, "e632_plus": 0.03},
+            "no_information": 0.5,
+            "relative_overfitting": 0.2,
             "low": 0.14,
             "high": 0.25,
+            "level": 0.95,
+            "method": "made up",
         },
+        "bootstrap_note": None,
+        "curve_note": None,
         "curve": {
             "sizes": sizes,
             "values": [0.6, 0.7, 0.75, 0.78],
@@ -314,6 +362,10 @@ def _error() -> Document:
                 "low": [0.7, 0.7],
                 "high": [0.9, 0.95],
             },
+            "measure": "accuracy",
+            "level": 0.95,
+            "repeats": 5,
+            "gain_of_doubling": None,
             "more_rows": None,
             "text": "More rows would help.",
         },
@@ -325,17 +377,27 @@ def _models() -> Document:
         "difference": -0.02,
         "low": -0.05,
         "high": 0.01,
+        "level": 0.95,
         "p_value": 0.19,
         "method": "made up",
+        "assumes": "nothing",
+        "words": "not decided by these rows",
         "verdict": "undecided",
         "rows_needed": 900,
         "text": "These rows do not decide it.",
     }
-    row = {"what": "a model", "leaves": 5, "accuracy": estimate(0.8), "nce": None, "auc": None}
+    row = {
+        "description": "a model",
+        "leaves": 5,
+        "accuracy": estimate(0.8),
+        "nce": None,
+        "auc": None,
+    }
     return {
         "measure": "accuracy",
         "margin": 0.01,
         "reference": "this tree",
+        "verdicts": {"undecided": "not decided"},
         "rows": [
             {"name": "this tree", **row, "comparison": None},
             {"name": "bagged trees", **row, "leaves": None, "comparison": compared},

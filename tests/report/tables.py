@@ -45,5 +45,5 @@ def noise(n: int = 120, *, seed: int = 0) -> tuple[Any, Any]:
 
 
 def quick_report(X: Any, y: Any, **options: Any) -> Report:
-    options = {"origin": Origin("class", source="rows.csv"), "effort": QUICK} | options
+    options = {"origin": Origin("class", source="rows.csv"), "budget": QUICK} | options
     return make_report(X, y, n_jobs=1, **options)

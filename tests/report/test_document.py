@@ -1,264 +1,62 @@
-"""make_report: the whole document, for tables of every kind."""
+"""What follows from the types of the document: the list of sections, and its documentation."""
 
-import json
+from dataclasses import fields
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from sureleaf import InvalidArgumentError, TreeClassifier
-from sureleaf.report import Origin, Report, make_report
-from sureleaf.report.question import read_question
-from tests.report.document_check import check_document, walk
-from tests.report.tables import HOSTILE, QUICK, mixed, noise, quick_report, three_classes
-from tests.shared_files import SHARED, needs_shared
+from sureleaf.report.document import PAGES, ReportDocument, json_schema
+from sureleaf.report.document_schema import REPORT_SCHEMA, field_tables, plain_values
+from sureleaf.report.estimates import IntervalEstimate
+from sureleaf.report.sections.quality import ClassRates
+from tests.report.document_check import check_schema
+from tests.report.page_documents import document
+
+DOCS = Path(__file__).parents[2] / "docs" / "report-json.md"
 
 
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return quick_report(*mixed())
+@pytest.mark.parametrize("labels", [("no", "yes"), ("a", "b", "c")])
+def test_documents_made_up_for_the_page_follow_the_schema(labels: tuple[str, ...]) -> None:
+    check_schema(document(labels=labels), json_schema())
 
 
-@pytest.fixture(scope="module")
-def of_three() -> dict[str, Any]:
-    return quick_report(*three_classes()).to_dict()
+def test_a_document_with_another_key_or_type_does_not_follow_the_schema() -> None:
+    with pytest.raises(AssertionError, match="extra"):
+        check_schema(document() | {"extra": 1}, json_schema())
+    wrong = document()
+    wrong["data"]["rows"] = "many"
+    with pytest.raises(AssertionError, match="rows"):
+        check_schema(wrong, json_schema())
 
 
-def timeless(document: dict[str, Any]) -> dict[str, Any]:
-    made = {key: value for key, value in document["made"].items() if key not in ("date", "seconds")}
-    return document | {"made": made}
+def test_the_documentation_has_the_fields_of_the_types() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    assert f"`{REPORT_SCHEMA}`" in text.splitlines()[0]
+    assert field_tables(ReportDocument) in text, "run: python docs/draw_report.py fields"
 
 
-def test_two_classes_with_gaps_dates_and_bools_make_a_whole_document(report: Report) -> None:
-    document = report.to_dict()
-    check_document(document)
-    kinds = {column["name"]: column["kind"] for column in document["data"]["columns"]}
-    assert kinds == {"size": "number", HOSTILE: "category", "day": "date", "old": "bool"}
+def test_every_field_is_described() -> None:
+    schema = json_schema()
+    for record in (schema, *schema["$defs"].values()):
+        assert record["description"]
+        for name, one in record["properties"].items():
+            assert one["description"], name
 
 
-def test_three_classes_make_a_whole_document(of_three: dict[str, Any]) -> None:
-    check_document(of_three)
-    assert of_three["quality"]["scores"]["kind"] == "classes"
-    assert len(of_three["quality"]["confusion"]) == 3
+def test_every_section_of_the_page_has_a_template_and_its_script() -> None:
+    folder = files("sureleaf.report.html")
+    for page in PAGES:
+        assert folder.joinpath("templates", f"{page.name}.html.jinja").is_file()
+        assert folder.joinpath("script", f"{page.name}.js").is_file() == page.has_script
+    names = {one.name for one in fields(ReportDocument)} - {"schema", "provenance"}
+    assert names == {page.name for page in PAGES} - {"leaves"}
 
 
-def test_the_same_seed_gives_the_same_numbers_and_another_one_other_folds(report: Report) -> None:
-    again = quick_report(*mixed()).to_dict()
-    assert timeless(again) == timeless(report.to_dict())
-    other = quick_report(*mixed(), seed=1).to_dict()
-    folds = report.to_dict()["quality"]["folds"]
-    assert other["quality"]["folds"]["rows_id"] == folds["rows_id"]
-    assert other["quality"]["folds"]["splits_id"] != folds["splits_id"]
-
-
-def test_hostile_names_stay_plain_text(report: Report) -> None:
-    document = report.to_dict()
-    assert [one["label"] for one in document["data"]["classes"]] == ["<bad>", "good & fine"]
-    assert HOSTILE in [column["name"] for column in document["data"]["columns"]]
-    words = next(c for c in document["data"]["columns"] if c["name"] == HOSTILE)["categories"]
-    assert HOSTILE in [one["label"] for one in words]
-
-
-def test_nodes_are_those_of_the_tree_that_the_same_seed_grows(report: Report) -> None:
-    X, y = mixed()
-    model = TreeClassifier(random_state=0, n_jobs=1).fit(X, y)
-    nodes = report.to_dict()["tree"]["nodes"]
-    np.testing.assert_array_equal([node["counts"] for node in nodes], model.tree_.class_counts)
-    leaves = model.leaves()
-    shown = [node for node in nodes if node["column"] is None]
-    np.testing.assert_allclose([node["confidence"] for node in shown], leaves.confidence)
-    assert [node["rule"] for node in shown] == leaves.rule.tolist()
-
-
-def test_a_row_walked_down_the_document_gets_the_models_probabilities(report: Report) -> None:
-    X, y = mixed()
-    model = TreeClassifier(random_state=0, n_jobs=1).fit(X, y)
-    stated = model.predict_proba(X)
-    tree = report.to_dict()["tree"]
-    for example in tree["example_rows"]:
-        reached = walk(tree, example["codes"])
-        mixed_up = sum(
-            share * np.array(tree["nodes"][leaf]["probabilities"])
-            for leaf, share in reached.items()
-        )
-        np.testing.assert_allclose(mixed_up, stated[example["row"]], atol=1e-9)
-
-
-def test_the_positive_class_is_the_rarest_unless_one_is_named(report: Report) -> None:
-    assert report.to_dict()["quality"]["positive"] == 0  # "<bad>"
-    X, y = mixed()
-    other = quick_report(X, y, positive="good & fine").to_dict()
-    check_document(other)
-    assert other["quality"]["positive"] == 1
-
-
-def test_costs_are_priced_and_the_threshold_moves_with_them(report: Report) -> None:
-    X, y = mixed()
-    dear = quick_report(X, y, cost=[[0, 20], [1, 0]]).to_dict()
-    check_document(dear)
-    quality, plain = dear["quality"], report.to_dict()["quality"]
-    assert quality["cost_given"]
-    assert not plain["cost_given"]
-    assert quality["decision"]["threshold"] < plain["decision"]["threshold"]
-    figures = {measure["name"]: measure["value"] for measure in quality["measures"]}
-    assert not {"cost", "decided_cost"} & {measure["name"] for measure in plain["measures"]}
-    assert quality["decision"]["cost_a_row"] <= figures["decided_cost"] < figures["cost"]
-    missed = np.array(quality["decision"]["confusion"])[0, 1]
-    assert missed < np.array(plain["decision"]["confusion"])[0, 1]
-
-
-def test_weights_are_scaled_to_rows() -> None:
-    X, y = noise()
-    weights = np.where(y == "yes", 3000.0, 1000.0)
-    document = quick_report(X, y, sample_weight=weights).to_dict()
-    check_document(document)
-    counts = {one["label"]: one["count"] for one in document["data"]["classes"]}
-    assert sum(counts.values()) == pytest.approx(len(y))
-    assert counts["yes"] / counts["no"] == pytest.approx(3 * (y == "yes").sum() / (y == "no").sum())
-
-
-def test_groups_stay_whole_in_every_fold() -> None:
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(30), 6)
-    label_of = rng.random(30) < 0.5
-    y = np.where(label_of[groups], "yes", "no")
-    X = np.array([[f"g{group}"] for group in groups], dtype=object)
-    apart = quick_report(X, y).to_dict()
-    whole = quick_report(X, y, groups=groups).to_dict()
-    check_document(whole)
-    # The column names the group: without groups in the folds, that is as good as the label.
-    assert apart["answer"]["accuracy"]["value"] == 1
-    assert whole["answer"]["accuracy"]["value"] < 0.7
-    assert whole["data"]["n_groups"] == 30
-    assert whole["error"]["bootstrap"] is None
-    assert "groups" in whole["error"]["bootstrap_note"]
-
-
-def test_columns_that_do_not_help_are_told_so() -> None:
-    document = quick_report(*noise()).to_dict()
-    check_document(document)
-    assert document["tree"]["n_leaves"] == 1
-    predicts, accuracy = document["answer"]["sentences"][:2]
-    assert predicts["tone"] == "bad"
-    assert "always says no" in predicts["text"]
-    assert accuracy["tone"] == "bad"
-
-
-def test_a_perfect_column_has_an_interval_with_width() -> None:
-    y = np.array(["no", "yes"] * 60)
-    X = (y == "yes").astype(float).reshape(-1, 1)
-    document = quick_report(X, y).to_dict()
-    check_document(document)
-    accuracy = document["answer"]["accuracy"]
-    assert accuracy["value"] == 1
-    assert accuracy["low"] < 0.99
-    assert document["answer"]["sentences"][0]["tone"] == "bad"  # a leak
-
-
-def test_a_tiny_class_is_warned_of_and_breaks_nothing() -> None:
-    X, y = three_classes()
-    y = y.copy()
-    y[:] = np.where(y == "c", "b", y)
-    y[:2] = "c"
-    document = quick_report(X, y).to_dict()
-    check_document(document)
-    warned = [w["text"] for w in document["data"]["warnings"] if w["kind"] == "tiny_class"]
-    assert len(warned) == 1
-    assert "Class c has 2 rows" in warned[0]
-
-
-def test_very_few_rows_are_reported_without_a_curve() -> None:
-    X, y = mixed(24)
-    document = quick_report(X, y).to_dict()
-    check_document(document)
-    assert document["error"]["curve"] is None
-    assert "cannot be told" in document["answer"]["sentences"][3]["text"]
-
-
-@pytest.mark.parametrize("labels", [["a"] * 20, []])
-def test_one_class_is_refused_in_a_sentence(labels: list[str]) -> None:
-    with pytest.raises(InvalidArgumentError, match="two classes at least"):
-        make_report([[i] for i in range(len(labels))], labels)
-
-
-def test_progress_names_its_stages_and_never_goes_back() -> None:
-    told: list[tuple[str, float]] = []
-    quick_report(*noise(40), progress=lambda stage, share: told.append((stage, share)))
-    shares = [share for _, share in told]
-    assert shares == sorted(shares)
-    assert shares[0] == 0
-    assert shares[-1] == 1
-    assert any("bagged trees" in stage for stage, _ in told)
-
-
-def test_a_report_is_written_as_strict_json(report: Report, tmp_path: Path) -> None:
-    path = tmp_path / "report.json"
-    path.write_text("old")
-    report.to_json(path)
-    assert json.loads(path.read_text(encoding="utf-8")) == report.to_dict()
-    assert [p.name for p in tmp_path.iterdir()] == ["report.json"]
-
-
-def test_a_report_cannot_be_changed_through_its_copy(report: Report) -> None:
-    report.to_dict()["data"]["rows"] = -1
-    assert report.to_dict()["data"]["rows"] == 160
-
-
-def test_a_notebook_shows_the_answer_escaped(report: Report) -> None:
-    html = report._repr_html_()
-    assert "&lt;bad&gt;" in html
-    assert "<bad>" not in html
-
-
-def test_lists_of_rows_and_labels_that_are_numbers_are_taken() -> None:
-    rows = [[i % 9, "ab"[i % 2]] for i in range(60)]
-    document = make_report(
-        rows, [i % 2 for i in range(60)], effort=QUICK, origin=Origin("parity"), n_jobs=1
-    ).to_dict()
-    check_document(document)
-    assert [one["label"] for one in document["data"]["classes"]] == ["0", "1"]
-
-
-def test_what_is_predicted_is_called_by_the_name_of_y() -> None:
-    rows, labels = (
-        [[i % 9] for i in range(60)],
-        pd.Series([i % 2 for i in range(60)], name="parity"),
-    )
-    named = make_report(rows, labels, effort=QUICK, n_jobs=1).to_dict()
-    assert named["data"]["target"] == "parity"
-    plain = make_report(rows, labels.rename(3), target="odd", effort=QUICK, n_jobs=1).to_dict()
-    assert plain["data"]["target"] == "odd"
-
-
-def test_the_margin_is_less_where_there_is_less_to_gain() -> None:
-    rng = np.random.default_rng(0)
-    y = np.where(np.arange(200) < 6, "rare", "common")
-    rare = quick_report(rng.normal(size=(200, 1)), y).to_dict()
-    check_document(rare)
-    assert rare["models"]["margin"] == pytest.approx(0.1 * 6 / 200)
-    asked = quick_report(rng.normal(size=(200, 1)), y, margin=0.05).to_dict()
-    assert asked["models"]["margin"] == 0.05
-
-
-@needs_shared
-@pytest.mark.parametrize("name", ["labor", "vote"])
-def test_data_sets_with_many_missing_values_make_whole_documents(name: str) -> None:
-    target = json.loads((SHARED / "data" / f"{name}.schema.json").read_text())["target"]
-    asked = read_question(SHARED / "data" / f"{name}.csv", target)
-    check_document(quick_report(asked.X, asked.y).to_dict())
-
-
-def test_ordered_categories_are_compared_by_their_place() -> None:
-    rng = np.random.default_rng(0)
-    grades = pd.Categorical(rng.choice(["lo", "mid", "hi"], 90), ["lo", "mid", "hi"], ordered=True)
-    frame = pd.DataFrame({"grade": grades})
-    frame.loc[::9, "grade"] = None
-    document = quick_report(frame, np.where(grades.codes >= 1, "yes", "no")).to_dict()
-    check_document(document)
-    column = document["data"]["columns"][0]
-    assert (column["kind"], column["low"], column["high"]) == ("ordered", "lo", "hi")
-    root = document["tree"]["nodes"][0]
-    assert (root["threshold"], root["threshold_text"]) == (0.0, "lo")
-    assert document["tree"]["columns"][0]["categories"] == ["lo", "mid", "hi"]
+def test_plain_values_are_what_json_has() -> None:
+    estimate = IntervalEstimate(value=0.5, low=None, high=None, level=0.95, method="")
+    values = plain_values(ClassRates(1, estimate, None))
+    assert values["class"] == 1
+    assert values["recall"]["value"] == 0.5
+    with pytest.raises(ValueError, match="finite"):
+        plain_values([float("nan")])

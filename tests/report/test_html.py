@@ -8,13 +8,13 @@ from importlib.resources import files
 import pytest
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.report.document import embedded_values
 from sureleaf.report.html import fragment, render_page
 from sureleaf.report.html.page import (
     AUDIT_SCRIPTS,
     SCRIPTS,
     STYLES,
     echarts_version,
-    what_scripts_read,
 )
 from tests.report.page_documents import HOSTILE, document, hostile_document
 
@@ -51,7 +51,7 @@ def test_the_numbers_in_the_page_are_those_of_the_document() -> None:
     assert found is not None
     assert not set("<>&\u2028") & set(found.group(1))
     embedded = json.loads(found.group(1))
-    assert embedded == what_scripts_read(made)
+    assert embedded == embedded_values(made)
     tree, nodes = embedded["tree"], made["tree"]["nodes"]
     leaves = [node for node in nodes if not node["children"]]
     inner = [node for node in nodes if node["children"]]
@@ -63,7 +63,7 @@ def test_the_numbers_in_the_page_are_those_of_the_document() -> None:
         for name, values in columns.items():
             assert values == [record[name] for record in records]
     left_out = set(nodes[0]) - set(tree["nodes"]) - set(tree["leaf"]) - set(tree["inner"])
-    assert left_out == {"rule"}  # the branches joined
+    assert left_out == {"depth", "rule"}  # both follow from the branches
 
 
 @pytest.mark.parametrize("drawn", [render_page, fragment])
@@ -89,7 +89,7 @@ def test_a_fragment_is_small_and_brings_no_script() -> None:
 @pytest.mark.parametrize("drawn", [render_page, fragment])
 def test_another_schema_is_refused(drawn: object) -> None:
     assert callable(drawn)
-    with pytest.raises(InvalidArgumentError, match="schema must be 'sureleaf-report/1'; got None"):
+    with pytest.raises(InvalidArgumentError, match="schema must be 'sureleaf-report/2'; got None"):
         drawn({})
 
 

@@ -29,7 +29,8 @@ def test_levels_are_those_of_the_formulas_at_both_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"), [(8, "needs 17 rows for a confidence of 0.95: 9 more."), (17, ": enough.")]
+    ("rows", "said"),
+    [(8, "needs 17 rows for a confidence of 0.95: 9 more."), (17, ": there are enough.")],
 )
 def test_the_answer_says_how_many_rows_are_missing(rows: int, said: str) -> None:
     assert make_plan((0.7, 0.7), rows=rows, confidence=0.95).answer().endswith(said)
@@ -44,7 +45,8 @@ def test_every_estimate_has_its_rows_for_a_bias() -> None:
     assert [one.method for one in found.biases] == list(METHODS)
     soonest = min(found.biases, key=lambda one: one.rows)
     assert found.answer().startswith(
-        f"From {soonest.rows} rows on, the {soonest.method} estimate of p_max stays within 0.02"
+        f"From {soonest.rows} rows on, the bias of the {soonest.method} estimate of p_max is at "
+        "most 0.02"
     )
 
 

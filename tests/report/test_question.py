@@ -18,10 +18,10 @@ def ask(tmp_path: Path, labels: list[str], **named: object) -> object:
     ("labels", "words"),
     [
         (["1.5", "2", "3.5"], "must be a column of classes: .* got 'y' with numbers such as 1.5"),
-        ([str(i) for i in range(21)], "column of classes; got 'y' with 21 different numbers in 21"),
-        (["x", "x", "x"], "two classes or more; got 'y', which is x in every row"),
-        (["", "", ""], "rows with a value in 'y'; got 3 rows, none of them with one"),
-        ([], "rows with a value in 'y'; got a header alone"),
+        ([str(i) for i in range(21)], "column of classes; got 'y' with 21 distinct numbers in 21"),
+        (["x", "x", "x"], "at least two classes; got 'y', which is x in every row"),
+        (["", "", ""], "rows with a value in 'y'; got 3 rows without one"),
+        ([], "rows with a value in 'y'; got only a header"),
     ],
 )
 def test_what_is_no_question_is_refused(tmp_path: Path, labels: list[str], words: str) -> None:
@@ -33,20 +33,20 @@ def test_columns_may_be_left_out_and_labels_be_whole_numbers(tmp_path: Path) -> 
     asked = ask(tmp_path, ["1", "2", ""])
     assert asked.y.tolist() == [1, 2]
     assert asked.n_left_out == 1
-    with pytest.raises(InvalidArgumentError, match="no columns besides y, n: nothing to predict"):
+    with pytest.raises(InvalidArgumentError, match=r"got only y, n\. There is nothing to predict"):
         ask(tmp_path, ["1", "2"], drop=["n"])
 
 
 def test_a_target_that_looks_like_a_name_of_each_row_is_doubted(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="'y' has 50 different values in 50 rows; is it the col"):
+    with pytest.warns(UserWarning, match="'y' has 50 distinct values in 50 rows; is it the col"):
         ask(tmp_path, [f"person {place}" for place in range(50)])
 
 
 def test_whole_numbers_of_ten_rows_each_may_be_classes(tmp_path: Path) -> None:
     labels = [str(place % 30) for place in range(300)]
     assert len(set(ask(tmp_path, labels).y.tolist())) == 30
-    with pytest.raises(InvalidArgumentError, match=r"30 different numbers in 299 rows\..*ranges"):
+    with pytest.raises(InvalidArgumentError, match=r"30 distinct numbers in 299 rows\..*ranges"):
         ask(tmp_path, labels[:-1])
     large = [str(place % 1001) for place in range(20_000)]
-    with pytest.raises(InvalidArgumentError, match="1,001 different numbers"):
+    with pytest.raises(InvalidArgumentError, match="1,001 distinct numbers"):
         ask(tmp_path, large)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -64,7 +65,7 @@ class BestSplitFinder {
     if (task.is_exhausted(j) || totals.skips(j)) return {};
     return Criteria::visit(growth_.config.criterion, [&](auto policy) {
       using Impurity = decltype(policy);
-      if (growth_.n_classes == 2)
+      if (growth_.n_classes == 2 && !growth_.config.is_monotone())
         return totals.whole
                    ? best_split_by<Impurity,
                                    typename Impurity::template TwoClassScorer<std::int64_t>>(
@@ -77,6 +78,15 @@ class BestSplitFinder {
                  : best_split_by<Impurity, typename Impurity::template Scorer<double>>(
                        j, task, totals, space);
     });
+  }
+
+  // The check of monotone constraints, if there are any.
+  template <class Weight>
+  std::optional<MonotoneCheck> make_check(std::size_t j, const NodeTask& task, const Totals& totals,
+                                          std::span<const Weight> known) const {
+    if (!growth_.config.is_monotone()) return std::nullopt;
+    return MonotoneCheck(growth_.config.signs_of(j, growth_.n_classes), task.bounds, totals.weights,
+                         known);
   }
 
   template <class Impurity, class Scorer>
@@ -103,13 +113,15 @@ class BestSplitFinder {
     const std::span<const Entry> missing = growth_.source_list(j, task).subspan(list.size());
     Candidate candidate;
     BestThreshold best(growth_.config, totals.node, totals.node.weight, growth_.n_classes);
+    const auto check = make_check(j, task, totals, totals.template of<Weight>());
+    if (check) best.set_check(&*check, space.template sides<Weight>());
     const Column& column = growth_.data.table[j];
     const bool needs_gap = growth_.needs_gap(j);
     auto scan = [&](auto&& weigh, std::int32_t missing_branch) {
       Scorer scorer(totals.template of<Weight>(), space.template sides<Weight>(), growth_.logs);
       auto move = [&](Entry entry) { scorer.move(growth_.packing.cls(entry), weigh(entry)); };
       auto take_if_best = [&](std::size_t cut) {
-        if (!best.offer(scorer)) return;
+        if (!best.offer(scorer, cut != list.size())) return;
         candidate.cut = cut;
         candidate.missing_branch = missing_branch;
         candidate.tests_missing = cut == list.size();
@@ -159,13 +171,15 @@ class BestSplitFinder {
     Candidate candidate;
     BestThreshold best(growth_.config, totals.node, known_weight, growth_.n_classes);
     bool has_split = false;
-    if constexpr (Impurity::has_own_list_scan) {
+    if (Impurity::has_own_list_scan && !growth_.config.is_monotone()) {
       double gain = 0;
       has_split = best_gini_threshold(list, known, space, candidate.cut, gain);
       candidate.valid = has_split;
       candidate.exhausted = !has_split;
       candidate.gain = gain / totals.node.weight;
     } else {
+      const auto check = make_check(j, task, totals, known);
+      if (check) best.set_check(&*check, space.count_sides);
       Scorer scorer(known, space.count_sides, growth_.logs);
       const Column& column = growth_.data.table[j];
       const bool gap = growth_.needs_gap(j);
@@ -217,6 +231,8 @@ class BestSplitFinder {
     Candidate candidate;
     BestThreshold best(growth_.config, totals.node,
                        std::accumulate(known.begin(), known.end(), 0.0), growth_.n_classes);
+    const auto check = make_check(j, task, totals, known);
+    if (check) best.set_check(&*check, space.weight_sides);
     Scorer scorer(known, space.weight_sides, growth_.logs);
     const Column& column = growth_.data.table[j];
     const bool gap = growth_.needs_gap(j);
@@ -303,18 +319,22 @@ class BestSplitFinder {
       known = sums;
       known_group = Group(known, growth_.config.criterion);
     }
+    const auto check = make_check(j, task, totals, known);
     if (!growth_.data.table[j].has_thresholds()) {
       const std::size_t n_bins = growth_.n_bins_of(j), n_codes = growth_.data.n_codes(j);
       if (growth_.config.uses_subsets())
-        split_subsets<Impurity>(table, n_bins, totals.node.weight, growth_.config, candidate);
+        split_subsets<Impurity>(table, n_bins, totals.node.weight, growth_.config,
+                                check ? &*check : nullptr, candidate);
       else
-        split_multiway<Impurity>(table, totals.node, known_group, growth_.config, candidate);
+        split_multiway<Impurity>(table, totals.node, known_group, growth_.config,
+                                 check ? &*check : nullptr, candidate);
       if (growth_.has_missing_bin(j) && table.has_last_code(n_codes))
         candidate.missing_branch = candidate.groups.empty() ? static_cast<std::int32_t>(n_codes)
                                                             : candidate.groups[n_codes];
       return candidate;
     }
     BestThreshold best(growth_.config, totals.node, known_group.weight, growth_.n_classes);
+    if (check) best.set_check(&*check, space.template sides<Weight>());
     Scorer scorer(known, space.template sides<Weight>(), growth_.logs);
     const PresortedColumn& column = growth_.data.columns[j];
     const bool any_missing =

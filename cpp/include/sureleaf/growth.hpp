@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sureleaf/criterion.hpp"
+#include "sureleaf/monotone.hpp"
 #include "sureleaf/presort.hpp"
 #include "sureleaf/random.hpp"
 #include "sureleaf/split.hpp"
@@ -58,6 +59,7 @@ struct NodeTask {
   std::int64_t depth = 0;
   std::uint64_t key = 0;  // of random draws
   std::vector<FractionalRow> fractional_rows;
+  ClassBounds bounds;
   std::vector<std::size_t> n_known;      // one per column with missing values
   std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
   std::vector<std::int64_t>
@@ -253,6 +255,7 @@ class Growth {
     NodeTask root;
     root.n = n_root;
     root.key = root_key(config.seed, config.tree);
+    if (config.is_monotone()) root.bounds.start(n_classes);
     root.exhausted.assign(data.table.size() / 64 + 1, 0);
     for (const std::size_t j : missing_columns) root.n_known.push_back(root_known[j]);
     return root;

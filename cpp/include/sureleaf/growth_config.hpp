@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "sureleaf/criterion.hpp"
 
@@ -52,10 +54,17 @@ struct GrowthConfig {
   std::size_t max_leaves = 0;               // 0: no limit; else nodes are split best first
   std::size_t max_features = 0;             // columns drawn per node; 0: all
   std::uint64_t seed = 0, tree = 0;         // of the draws, with the path to the node
+  // n_columns x n_classes: 1 if the probability of the class must not fall along the column, -1 if
+  // it must not rise, else 0. Empty: no constraints.
+  std::vector<std::int8_t> monotone;
 
   bool has_c45_rules() const { return Criteria::have_c45_rules[criterion]; }
   bool needs_logs() const { return Criteria::need_logs[criterion]; }
   bool uses_subsets() const { return categorical_split == CategoricalSplit::subset; }
+  bool is_monotone() const { return !monotone.empty(); }
+  std::span<const std::int8_t> signs_of(std::size_t column, std::size_t n_classes) const {
+    return std::span(monotone).subspan(column * n_classes, n_classes);
+  }
   bool missing_takes_branch() const { return missing == Missing::branch; }
   ThresholdRule threshold_rule() const {
     if (thresholds) return *thresholds;

@@ -77,7 +77,7 @@ void scan_codes(const Histogram<Weight>& table, Scorer scorer, const PresortedCo
     if (started &&
         (!needs_gap || code == code_of_missing ||
          column.values[before] + c45_gap < column.values[code]) &&
-        best.offer(scorer)) {
+        best.offer(scorer, code != code_of_missing)) {
       candidate.tests_missing = code == code_of_missing;
       candidate.cut = before;
       candidate.below = static_cast<std::uint32_t>(before);
@@ -127,9 +127,10 @@ void scan_codes_missing_left(const Histogram<Weight>& table, Scorer scorer,
 // One branch per category. `known` is the part of the node whose value is known.
 template <class Impurity, class Weight>
 void split_multiway(const Histogram<Weight>& table, const Group& node, const Group& known,
-                    const GrowthConfig& config, Candidate& candidate) {
+                    const GrowthConfig& config, const MonotoneCheck* check, Candidate& candidate) {
   double after = 0, branch_logs = 0;
   std::size_t n_heavy = 0;
+  bool is_allowed = true;
   const double least =
       std::max(config.min_samples_leaf - c45_slack, std::numeric_limits<double>::min());
   table.visit_bins([&](std::size_t bin) {
@@ -137,6 +138,7 @@ void split_multiway(const Histogram<Weight>& table, const Group& node, const Gro
     const auto weight = static_cast<double>(table.weight(bin));
     const auto largest = static_cast<double>(*std::max_element(weights.begin(), weights.end()));
     if (weight >= least) ++n_heavy;
+    is_allowed = is_allowed && (check == nullptr || check->is_within(weights));
     const bool is_mixed = largest < weight;
     const double log =
         config.has_c45_rules() || (is_mixed && Impurity::needs_logs) ? xlog2x(weight) : 0.0;
@@ -147,6 +149,7 @@ void split_multiway(const Histogram<Weight>& table, const Group& node, const Gro
     candidate.exhausted = true;
     return;
   }
+  if (!is_allowed) return;
   candidate.gain = (known.impurity - after) / node.weight;
   candidate.valid = true;  // whatever the gain: C4.5's average gain includes gains of 0
   if (config.has_c45_rules())

@@ -227,6 +227,9 @@ class Partitioner {
     const std::size_t n_before = pending.size();
     add_children(task, arena, branches, pending);
     if (pending.size() == n_before) return;
+    if (growth_.config.is_monotone() && growth_.data.table[j].has_thresholds() &&
+        !candidate.tests_missing)
+      tighten_bounds(j, arena, branches, std::span(pending).subspan(n_before));
     // The list of the split column is already in the order of the branches.
     std::vector<std::vector<std::size_t>> known(growth_.missing_columns.size());
     if (growth_.data.columns[j].is_ordered_list() && growth_.has_missing[j])
@@ -298,6 +301,7 @@ class Partitioner {
       child.n = branches.n_rows[b];
       child.depth = task.depth + 1;
       child.key = child_key(task.key, b);
+      child.bounds = task.bounds;
       child.exhausted = task.exhausted;
       child.fractional_rows.reserve(branches.n_fractional[b] + branches.n_missing);
     }
@@ -312,6 +316,24 @@ class Partitioner {
         const double share = branches.share[pending[at].node - branches.first_child];
         if (share > 0)
           pending[at].fractional_rows.push_back({part.row, part.cls, part.weight * share});
+      }
+    }
+  }
+
+  // The midpoint between the probabilities of the two branches separates those of all nodes below.
+  void tighten_bounds(std::size_t j, Arena& arena, const Branches<Entry>& branches,
+                      std::span<NodeTask> children) const {
+    const std::span<const std::int8_t> signs = growth_.config.signs_of(j, growth_.n_classes);
+    const std::span<const double> left = arena.weights(branches.first_child);
+    const std::span<const double> right = arena.weights(branches.first_child + 1);
+    const double n_left = std::accumulate(left.begin(), left.end(), 0.0);
+    const double n_right = std::accumulate(right.begin(), right.end(), 0.0);
+    for (std::size_t k = 0; k < signs.size(); ++k) {
+      if (signs[k] == 0) continue;
+      const double middle = (left[k] / n_left + right[k] / n_right) / 2;
+      for (NodeTask& child : children) {
+        const bool is_left = child.node == branches.first_child;
+        (is_left == (signs[k] > 0) ? child.bounds.upper : child.bounds.lower)[k] = middle;
       }
     }
   }

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "sureleaf/growth_config.hpp"
+#include "sureleaf/monotone.hpp"
 #include "sureleaf/presort.hpp"
 
 namespace sureleaf {
@@ -89,9 +91,20 @@ class BestThreshold {
         step_(config.has_c45_rules() ? c45_slack * node.weight : tie_share * node.impurity),
         best_(config.has_c45_rules() ? 0.0 : -std::numeric_limits<double>::infinity()) {}
 
-  // True if the scorer's threshold is better than the best so far.
+  // Only thresholds are taken that the check allows. It reads the sides that the scorer writes.
+  template <class Weight>
+  void set_check(const MonotoneCheck* check, const Sides<Weight>& sides) {
+    check_ = check;
+    if constexpr (std::is_same_v<Weight, double>)
+      weight_sides_ = &sides;
+    else
+      count_sides_ = &sides;
+  }
+
+  // True if the scorer's threshold is better than the best so far. `is_ordered`: values on the left
+  // are lower than those on the right.
   template <class Scorer>
-  bool offer(const Scorer& scorer) {
+  bool offer(const Scorer& scorer, bool is_ordered = true) {
     if (static_cast<double>(scorer.left()) < min_side_) return false;
     if (static_cast<double>(scorer.right()) < min_side_) return false;
     ++n_offered_;
@@ -99,6 +112,7 @@ class BestThreshold {
       if (scorer.is_at_most(best_ + step_)) return false;
     const double gain = scorer.gain();
     if (!(gain - best_ > step_)) return false;
+    if (check_ != nullptr && !is_allowed(is_ordered)) return false;
     best_ = gain;
     left_ = static_cast<double>(scorer.left());
     has_threshold_ = true;
@@ -107,8 +121,9 @@ class BestThreshold {
   // C4.5 subtracts the cost of choosing one of many thresholds.
   void finish(Candidate& candidate) const {
     if (!has_threshold_) {
-      // C4.5's least weight of a side shrinks with the node; that of other criteria does not.
-      candidate.exhausted = candidate.exhausted || !is_c45_;
+      // C4.5's least weight of a side shrinks with the node; that of other criteria does not. What
+      // a monotone constraint forbids here may be allowed below.
+      candidate.exhausted = candidate.exhausted || (!is_c45_ && check_ == nullptr);
       return;
     }
     double gain = best_;
@@ -123,6 +138,15 @@ class BestThreshold {
   bool has_threshold() const { return has_threshold_; }
 
  private:
+  bool is_allowed(bool is_ordered) const {
+    if (count_sides_ != nullptr)
+      return check_->allows<std::int64_t>(count_sides_->left, count_sides_->right, is_ordered);
+    return check_->allows<double>(weight_sides_->left, weight_sides_->right, is_ordered);
+  }
+
+  const MonotoneCheck* check_ = nullptr;
+  const Sides<std::int64_t>* count_sides_ = nullptr;
+  const Sides<double>* weight_sides_ = nullptr;
   const Group& node_;
   double known_weight_;
   bool is_c45_;

@@ -29,8 +29,10 @@ template <class Impurity>
 class SubsetSearch {
  public:
   template <class Weight>
-  SubsetSearch(const Histogram<Weight>& table, std::size_t n_categories, const GrowthConfig& config)
-      : n_categories_(n_categories),
+  SubsetSearch(const Histogram<Weight>& table, std::size_t n_categories, const GrowthConfig& config,
+               const MonotoneCheck* check)
+      : check_(check),
+        n_categories_(n_categories),
         n_classes_(table.n_classes),
         min_side_(config.min_samples_leaf - c45_slack) {
     totals_.assign(n_classes_, 0.0);
@@ -225,7 +227,9 @@ class SubsetSearch {
   bool is_best() {
     for (std::size_t k = 0; k < n_classes_; ++k) right_[k] = totals_[k] - left_[k];
     const double gain = impurity_ - impurity_of(left_) - impurity_of(right_);
-    if (n_left_ < min_side_ || known_weight_ - n_left_ < min_side_) {
+    const bool is_forbidden =
+        check_ != nullptr && !check_->allows<double>(left_, right_, /*is_ordered=*/false);
+    if (is_forbidden || n_left_ < min_side_ || known_weight_ - n_left_ < min_side_) {
       passed_over_better_ = passed_over_better_ || !has_grouping_ || gain > best_gain_;
       return false;
     }
@@ -235,6 +239,7 @@ class SubsetSearch {
     return true;
   }
 
+  const MonotoneCheck* check_;
   std::size_t n_categories_, n_classes_;
   double min_side_;
   std::vector<std::size_t> codes_;
@@ -248,8 +253,8 @@ class SubsetSearch {
 
 template <class Impurity, class Weight>
 void split_subsets(const Histogram<Weight>& table, std::size_t n_categories, double node_weight,
-                   const GrowthConfig& config, Candidate& candidate) {
-  detail::SubsetSearch<Impurity> search(table, n_categories, config);
+                   const GrowthConfig& config, const MonotoneCheck* check, Candidate& candidate) {
+  detail::SubsetSearch<Impurity> search(table, n_categories, config, check);
   search.run();
   search.finish(node_weight, config, candidate);
 }

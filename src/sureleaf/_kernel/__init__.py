@@ -1,6 +1,6 @@
-"""The compiled module's routines, one line of meaning each.
+"""The routines of the compiled module, each with a line of explanation.
 
-Those of levels take float64 arrays of one shape and return a new one; NaN in, NaN out.
+The routines of levels take float64 arrays of the same shape and return a new array; NaN gives NaN.
 """
 
 from sureleaf._kernel._core import (

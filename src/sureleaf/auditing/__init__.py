@@ -1,7 +1,6 @@
-"""Fitted models of other libraries, held to what rows say: leaves, counts and levels."""
+"""Audits: the leaves, counts and levels of a fitted model of any library, measured on rows."""
 
-from sureleaf.auditing.audits import Audit, audit
-from sureleaf.auditing.loading import load_model
-from sureleaf.auditing.model_columns import AuditedBins, AuditedLeaves, AuditedTrees
+from sureleaf.auditing.audits import Audit, AuditedBins, AuditedLeaves, AuditedTrees, audit
+from sureleaf.auditing.model_files import load_model
 
 __all__ = ["Audit", "AuditedBins", "AuditedLeaves", "AuditedTrees", "audit", "load_model"]

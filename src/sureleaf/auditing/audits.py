@@ -1,80 +1,213 @@
-"""Hold a fitted model to what rows say, leaf by leaf or bin by bin."""
+"""Audit a fitted model: compare its predictions with labelled rows, per leaf or per bin."""
 
 import json
 import warnings
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.arguments import (
-    check_choice,
-    check_count,
-    check_level,
-    read_labels,
-)
-from sureleaf.auditing.model_columns import AuditedBins, AuditedLeaves, AuditedTrees
-from sureleaf.auditing.model_leaves import LeafView, Said, ask_model
+from sureleaf.arguments import check_choice, check_count, check_level, read_labels
+from sureleaf.auditing.model_output import ModelOutput, model_output
+from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
 from sureleaf.evaluation import Estimate
 from sureleaf.levels.intervals import wilson
-from sureleaf.model.column_table import json_value
+from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import predicted_class
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "AuditRecord", "AuditedBins", "AuditedLeaves", "AuditedTrees", "audit"]
 
-
-# An audit: what a model states, what rows say about that, and how sure one can be of it.
+FloatArray = NDArray[np.float64]
 
 SCHEMA = "sureleaf-audit/1"
+
+# ---- results -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditedLeaves(ColumnTable):
+    """One row per leaf: what the model predicts there, and what the rows show.
+
+    Parameters
+    ----------
+    tree : ndarray of int, or None
+        Index of the tree in a forest; None for a single tree.
+    leaf : ndarray of int
+        Number of the leaf in its tree, as `apply` returns it.
+    rule : ndarray of str, or None
+        The tests on the path to the leaf; None for forests.
+    n : ndarray of float64
+        Rows in the leaf.
+    counts : ndarray of float64, shape (n_leaves, n_classes)
+        These rows by class.
+    prediction : ndarray
+        The class that the model predicts.
+    stated : ndarray of float64
+        The probability that the model predicts for this class.
+    probability, low, high : ndarray of float64
+        The proportion of this class among the rows, and the interval of its probability.
+    agrees : ndarray of bool
+        Whether `stated` is inside the interval.
+    confidence : ndarray of float64
+        Probability that the predicted class is the most probable class of the leaf.
+    utility : ndarray of float64
+        Probability that the next row of the leaf is predicted correctly.
+    rows_needed : ndarray of float64
+        Total number of rows in the leaf that reaches the wanted levels; NaN if no number does.
+    flagged : ndarray of bool
+        Leaves below the wanted levels, without rows, or with another class more frequent.
+    """
+
+    tree: NDArray[np.intp] | None
+    leaf: NDArray[np.intp]
+    rule: NDArray[np.object_] | None
+    n: FloatArray
+    counts: FloatArray
+    prediction: NDArray[Any]
+    stated: FloatArray
+    probability: FloatArray
+    low: FloatArray
+    high: FloatArray
+    agrees: NDArray[np.bool_]
+    confidence: FloatArray
+    utility: FloatArray
+    rows_needed: FloatArray
+    flagged: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditedBins(ColumnTable):
+    """One row per bin: rows with the same prediction and similar predicted probabilities.
+
+    Parameters
+    ----------
+    prediction : ndarray
+        The class that the model predicts.
+    stated_from, stated_to, stated : ndarray of float64
+        Smallest, largest and mean probability that the model predicts for this class.
+    n : ndarray of float64
+        Rows in the bin.
+    counts, probability, low, high, agrees, confidence, utility, rows_needed, flagged : ndarray
+        As in `AuditedLeaves`.
+    """
+
+    prediction: NDArray[Any]
+    stated_from: FloatArray
+    stated_to: FloatArray
+    stated: FloatArray
+    n: FloatArray
+    counts: FloatArray
+    probability: FloatArray
+    low: FloatArray
+    high: FloatArray
+    agrees: NDArray[np.bool_]
+    confidence: FloatArray
+    utility: FloatArray
+    rows_needed: FloatArray
+    flagged: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditedTrees(ColumnTable):
+    """One row per tree of a forest or bag.
+
+    Parameters
+    ----------
+    tree : ndarray of int
+        Its index.
+    leaves : ndarray of int
+        Number of leaves.
+    empty, flagged, outside : ndarray of int
+        Number of leaves without rows, of flagged leaves, and of leaves whose predicted
+        probability is outside the interval.
+    stated : ndarray of float64
+        Mean probability that the tree predicts for its predicted classes.
+    confidence, utility : ndarray of float64
+        Levels of the tree: the means over its leaves, weighted by their rows.
+    """
+
+    tree: NDArray[np.intp]
+    leaves: NDArray[np.intp]
+    empty: NDArray[np.intp]
+    flagged: NDArray[np.intp]
+    outside: NDArray[np.intp]
+    stated: FloatArray
+    confidence: FloatArray
+    utility: FloatArray
+
+
+class WantedRecord(TypedDict):
+    """The wanted levels of an audit in JSON."""
+
+    level: float
+    confidence: float | None
+    utility: float | None
+
+
+class AuditRecord(TypedDict):
+    """An audit in JSON; `leaves`, `trees` and `bins` have one object per row of their table."""
+
+    schema: str
+    model: str
+    rows: str
+    n_rows: int
+    classes: list[Any]
+    level: float
+    wanted: WantedRecord
+    accuracy: dict[str, Any]
+    stated: float
+    confidence: float
+    utility: float
+    leaves: list[dict[str, Any]] | None
+    trees: list[dict[str, Any]] | None
+    bins: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """What rows say about a fitted model.
+    """The result of `audit`.
 
     Parameters
     ----------
     model : str
         The model's class.
     rows : {"unseen", "training"}
-        What the rows were to the model.
+        Whether the model was trained on the rows.
     n_rows : int
-        How many there were.
+        Number of rows.
     classes : ndarray
         The model's classes, in the order of `counts`.
     level : float
-        Of the intervals.
+        Level of the intervals.
     accuracy : Estimate
-        Share of the rows that are predicted right, with Wilson's interval.
+        Proportion of rows that are predicted correctly, with Wilson's interval.
     stated : float
-        Mean probability that the model states for its predictions: its own opinion of its
-        accuracy.
+        Mean probability of the predicted classes: the accuracy that the model expects.
     confidence, utility : float
-        Sums over the leaves of a single tree, over the bins of any other model, weighted by their
-        rows: the probability that the class predicted is the most probable one, and that it is
-        right.
+        Means over the leaves of a single tree, or over the bins of another model, weighted by
+        rows: the probability that the predicted class is the most probable one, and that the
+        prediction is correct.
     leaves : AuditedLeaves or None
-        The leaves of the tree, or of all trees of a forest or bag; None for models that are
-        neither.
+        The leaves of a tree, or of all trees of a forest or bag; None for other models.
     trees : AuditedTrees or None
         The trees of a forest or bag.
     bins : AuditedBins
-        Rows by prediction and stated probability.
+        Rows by prediction and predicted probability.
     wanted_confidence, wanted_utility : float or None
-        What leaves and bins were held to: those below are flagged.
+        Leaves and bins below these levels are flagged.
 
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from sureleaf import audit
     >>> model = DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> found = audit(model, [[i / 10] for i in range(50)], ["no"] * 25 + ["yes"] * 25)
-    >>> round(found.utility, 3), found.leaves.rule.tolist()
+    >>> result = audit(model, [[i / 10] for i in range(50)], ["no"] * 25 + ["yes"] * 25)
+    >>> round(result.utility, 3), result.leaves.rule.tolist()
     (0.98, ['x0 <= 2.5', 'x0 > 2.5'])
     """
 
@@ -100,38 +233,38 @@ class Audit:
 
     @property
     def n_outside(self) -> int:
-        """How many of the table's stated probabilities are out of the bounds."""
+        """Number of rows of `table` whose predicted probability is outside the interval."""
         return int((~self.table.agrees).sum())
 
     def notes(self) -> list[str]:
-        """Say what the rows were, and how many stated probabilities do not stand up."""
-        held = int((self.table.n > 0).sum())
-        kind = "leaves" if self.table is self.leaves else "bins"
-        told = []
+        """Return remarks on the rows and on probabilities that do not agree with them."""
+        notes = []
         if self.rows == "training":
-            told.append(
-                "These rows grew the model: accuracy and levels flatter it. Audit it with rows "
-                "that it has not seen."
+            notes.append(
+                "The model was trained on these rows, so accuracy and levels are too optimistic. "
+                "Audit it with unseen rows."
             )
-        if held:
-            chance = (1 - self.level) * held
-            told.append(
-                f"In {self.n_outside} of {held} {kind} with rows the stated probability is "
-                f"outside its {100 * self.level:g} % interval; by chance alone at most "
-                f"{chance:.1f} would be."
+        n_with_rows = int((self.table.n > 0).sum())
+        if n_with_rows:
+            kind = "leaves" if self.table is self.leaves else "bins"
+            expected = (1 - self.level) * n_with_rows
+            notes.append(
+                f"In {self.n_outside} of {n_with_rows} {kind} with rows, the predicted "
+                f"probability is outside its {100 * self.level:g} % interval; by chance "
+                f"alone at most {expected:.1f} are expected."
             )
-        return told
+        return notes
 
     def to_pandas(self) -> Any:
-        """Give the table, leaves or bins, as a pandas data frame."""
+        """Return `table` as a pandas data frame."""
         return self.table.to_pandas()
 
     def to_polars(self) -> Any:
-        """Give the table, leaves or bins, as a polars data frame."""
+        """Return `table` as a polars data frame."""
         return self.table.to_polars()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values: numbers, text, lists and None.
+    def to_dict(self) -> AuditRecord:
+        """Return the audit as plain values: numbers, text, lists and None.
 
         Examples
         --------
@@ -163,35 +296,35 @@ class Audit:
         }
 
     def to_json(self) -> str:
-        """Give everything as JSON text; what is not a number is null."""
+        """Return the audit as JSON text; NaN becomes null."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, default=str)
 
-    def _head(self) -> str:
+    def _summary(self) -> str:
         low, high = self.accuracy.low, self.accuracy.high
         return (
-            f"{self.model} on {self.n_rows:,} {self.rows} rows: right about "
-            f"{100 * self.accuracy.value:.1f} % ({100 * low:.1f} to {100 * high:.1f}), "
-            f"states {100 * self.stated:.1f} %. "
+            f"{self.model} on {self.n_rows:,} {self.rows} rows: accuracy "
+            f"{100 * self.accuracy.value:.1f} % ({100 * self.level:g} % interval {100 * low:.1f} "
+            f"to {100 * high:.1f}), mean predicted probability {100 * self.stated:.1f} %, "
             f"confidence {self.confidence:.3f}, utility {self.utility:.3f}"
         )
 
     def __repr__(self) -> str:
-        return "\n".join([self._head(), repr(self.table), *self.notes()])
+        return "\n".join([self._summary(), repr(self.table), *self.notes()])
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
-        return f"<p>{escape(self._head())}</p>{self.table._repr_html_()}{notes}"
+        return f"<p>{escape(self._summary())}</p>{self.table._repr_html_()}{notes}"
 
 
-FloatArray = NDArray[np.float64]
+# ---- the audit -----------------------------------------------------------------------------------
 
 _FEW_ROWS = 20
-"""Fewer rows can fall into the leaves as the training rows did by chance."""
+"""Fewer rows may fill the leaves like the training rows by chance."""
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """What the groups are held to."""
+class _Request:
+    """Options of an audit that apply to every leaf or bin."""
 
     rows: str
     level: float
@@ -211,44 +344,45 @@ def audit(
     n_bins: int = 10,
     classes: ArrayLike | None = None,
 ) -> Audit:
-    """Hold a fitted model to what rows say: each leaf's counts, probability and levels.
+    """Compare the predictions of a fitted model with labelled rows, per leaf or per bin.
 
     Parameters
     ----------
     model : fitted classifier
         Trees, forests, extra-trees and bagged trees of scikit-learn and of this library, alone, in
-        a Pipeline or in a parameter search: leaf by leaf. LightGBM, XGBoost and everything else
-        with `predict_proba`: by bins of the stated probability, since leaves of boosters hold
-        scores.
+        a Pipeline or in a parameter search, are audited per leaf. LightGBM, XGBoost and all other
+        models with `predict_proba` are audited per bin of predicted probabilities, because the
+        leaves of boosters hold scores.
     X : array, sparse matrix, pandas, polars or Arrow table
-        Rows; columns are found by name if the model has names, further ones are left out.
+        Rows. If the model has column names, columns are matched by name and others ignored.
     y : array_like
         Their labels.
     rows : {"unseen", "training"}
-        What the rows were to the model. Of training rows, levels are those of the theory for
-        counts in leaves that were there before the rows; they flatter, and a warning says so.
+        Whether the model was trained on the rows. Levels from training rows are those of the
+        theory for leaves that do not depend on the rows. They are too optimistic, and a warning
+        says so.
     level : float
-        Of the intervals.
+        Level of the intervals.
     confidence, utility : float or None
         Wanted levels, for `rows_needed` and `flagged`.
     n_bins : int
-        Bins of the stated probability, about.
+        Approximate number of bins of predicted probabilities.
     classes : array_like, optional
-        Labels in the order of the model's probabilities, for boosters that do not keep them;
+        Labels in the order of the model's probabilities, for boosters, which do not store them;
         0, 1, ... by default.
 
     Returns
     -------
     Audit
-        `leaves`, `trees`, `bins`, and the totals; prints as a table, `to_pandas()`,
-        `to_polars()`, `to_dict()`, `to_json()`.
+        `leaves`, `trees`, `bins` and totals. It prints as a table and has `to_pandas()`,
+        `to_polars()`, `to_dict()` and `to_json()`.
 
     Raises
     ------
     InvalidTypeError
-        If the model is no classifier with probabilities.
+        If the model is not a classifier with probabilities.
     InvalidArgumentError
-        If it is not fitted, columns are missing, or y has labels that it does not know.
+        If the model is not fitted, columns are missing, or y has unknown labels.
 
     Examples
     --------
@@ -256,107 +390,126 @@ def audit(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[::2], y[::2])
-    >>> found = audit(model, X[1::2], y[1::2])
-    >>> found.leaves.counts.tolist()
+    >>> result = audit(model, X[1::2], y[1::2])
+    >>> result.leaves.counts.tolist()
     [[25.0, 0.0, 0.0], [0.0, 24.0, 3.0], [0.0, 1.0, 22.0]]
-    >>> found.leaves.stated.round(3).tolist()
+    >>> result.leaves.stated.round(3).tolist()
     [1.0, 0.96, 0.96]
-    >>> round(found.utility, 3), found.leaves.agrees.tolist()
+    >>> round(result.utility, 3), result.leaves.agrees.tolist()
     (0.947, [True, True, True])
     """
     check_choice("rows", rows, ("unseen", "training"))
-    wanted = _Wanted(rows, check_level(level), _share(confidence), _share(utility))
+    request = _Request(
+        rows,
+        check_level(level),
+        _check_proportion("confidence", confidence),
+        _check_proportion("utility", utility),
+    )
     check_count("n_bins", n_bins)
-    said = ask_model(model, X, classes)
-    codes = _codes(y, said)
+    output = model_output(model, X, classes)
+    codes = _class_codes(y, output)
     if rows == "training":
         warnings.warn(
-            "levels of training rows flatter a model: it was drawn around these very labels. "
-            "Audit it with rows that it has not seen.",
+            "levels from training rows are too optimistic, because the model was fitted to these "
+            "labels. Audit it with unseen rows.",
             TrainingRowsWarning,
             stacklevel=2,
         )
-    leaves = _leaves(said.trees, codes, said.classes, wanted) if said.trees else None
-    if rows == "unseen" and leaves is not None and len(said.trees) == 1:
-        _warn_of_familiar_rows(said.trees[0], leaves)
-    bins = _bins(said, codes, n_bins, wanted)
-    hits = float((said.predicted == codes).sum())
-    table = bins if leaves is None or len(said.trees) > 1 else leaves
+    leaves = _audit_leaves(output.trees, codes, output.classes, request) if output.trees else None
+    if rows == "unseen" and leaves is not None and len(output.trees) == 1:
+        _warn_of_training_rows(output.trees[0], leaves)
+    bins = _audit_bins(output, codes, n_bins, request)
+    n_correct = float((output.predicted == codes).sum())
+    table = bins if leaves is None or len(output.trees) > 1 else leaves
     shares = table.n / table.n.sum()
+    low, high = wilson(n_correct, len(codes), level=level)
     return Audit(
-        model=said.name,
+        model=output.name,
         rows=rows,
         n_rows=len(codes),
-        classes=said.classes,
-        level=wanted.level,
-        accuracy=Estimate(
-            hits / len(codes), *wilson(hits, len(codes), level=level), level, "wilson"
-        ),
-        stated=float(said.probabilities[np.arange(len(codes)), said.predicted].mean()),
+        classes=output.classes,
+        level=request.level,
+        accuracy=Estimate(n_correct / len(codes), low, high, level, "wilson"),
+        stated=float(output.stated.mean()),
         confidence=float(shares @ table.confidence),
         utility=float(shares @ table.utility),
         leaves=leaves,
-        trees=None if leaves is None or leaves.tree is None else _trees(leaves, leaves.tree),
+        trees=None if leaves is None or leaves.tree is None else _audit_trees(leaves, leaves.tree),
         bins=bins,
-        wanted_confidence=wanted.confidence,
-        wanted_utility=wanted.utility,
+        wanted_confidence=request.confidence,
+        wanted_utility=request.utility,
     )
 
 
-def _share(value: float | None) -> float | None:
+def _check_proportion(name: str, value: float | None) -> float | None:
     if value is not None and not 0 <= value <= 1:
-        raise InvalidArgumentError(
-            f"confidence and utility must be from 0 to 1, or None; got {value!r}."
-        )
+        raise InvalidArgumentError(f"{name} must be from 0 to 1, or None; got {value!r}.")
     return value
 
 
-def _codes(y: ArrayLike, said: Said) -> NDArray[np.int64]:
+def _class_codes(y: ArrayLike, output: ModelOutput) -> NDArray[np.int64]:
+    """Return the index of each label in the classes of the model."""
     labels = read_labels("y", y)
-    if len(labels) != len(said.predicted):
+    if len(labels) != len(output.predicted):
         raise InvalidArgumentError(
-            f"X and y must have the same number of rows; got {len(said.predicted)} and "
+            f"X and y must have the same number of rows; got {len(output.predicted)} and "
             f"{len(labels)}."
         )
     if not len(labels):
         raise InvalidArgumentError("X and y must have at least one row; got none.")
-    place = {label: code for code, label in enumerate(said.classes.tolist())}
-    codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    code_of = {label: code for code, label in enumerate(output.classes.tolist())}
+    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     if codes.min() < 0:
         row = int(np.argmin(codes))
         raise InvalidArgumentError(
-            f"y must hold classes of the model, {said.classes.tolist()[:12]}; got "
-            f"{labels.tolist()[row]!r} in row {row}. Leave such rows out, write the labels as the "
-            "model has them, or say with classes= (--classes) what its classes are called."
+            f"y must have labels of the model, {output.classes.tolist()[:12]}; got "
+            f"{labels.tolist()[row]!r} in row {row}. Leave such rows out, spell the labels as the "
+            "model does, or use classes= (--classes) to tell what its classes are called."
         )
     return codes
 
 
-def _levels(
+class _LevelColumns(TypedDict):
+    """The columns that leaves and bins have in common."""
+
+    n: FloatArray
+    counts: FloatArray
+    stated: FloatArray
+    probability: FloatArray
+    low: FloatArray
+    high: FloatArray
+    agrees: NDArray[np.bool_]
+    confidence: FloatArray
+    utility: FloatArray
+    rows_needed: FloatArray
+    flagged: NDArray[np.bool_]
+
+
+def _level_columns(
     counts: FloatArray,
     predicted: NDArray[np.intp],
     stated: FloatArray,
-    wanted: _Wanted,
+    request: _Request,
     tree: NDArray[np.intp] | None = None,
-) -> dict[str, Any]:
-    """Columns that leaves and bins share."""
+) -> _LevelColumns:
     n = counts.sum(axis=1)
-    if wanted.rows == "unseen":
-        found = unseen_levels(counts, predicted, tree)
-        low, high = found.interval(wanted.level)
-        needed = found.rows_needed(wanted.confidence, wanted.utility)
-        probability, sure, useful = found.probability, found.confidence, found.utility
-        below = found.below
+    if request.rows == "unseen":
+        unseen = unseen_levels(counts, predicted, tree)
+        low, high = unseen.interval(request.level)
+        rows_needed = unseen.rows_needed(request.confidence, request.utility)
+        probability, below = unseen.probability, unseen.below
+        confidence, utility = unseen.confidence, unseen.utility
     else:
-        chosen = np.eye(counts.shape[1])[predicted]
-        theory = levels_of_counts(counts, n, chosen)
-        low, high = theory.interval(wanted.level)
-        needed = theory.rows_needed(np.arange(len(n)), wanted.confidence, wanted.utility)
-        probability, sure, useful = theory.probability, theory.confidence, theory.utility
-        below = theory.below
-    weak = below | (n <= 0)
-    weak |= (sure < wanted.confidence) if wanted.confidence is not None else False
-    weak |= (useful < wanted.utility) if wanted.utility is not None else False
+        theory = levels_of_counts(counts, n, np.eye(counts.shape[1])[predicted])
+        low, high = theory.interval(request.level)
+        rows_needed = theory.rows_needed(np.arange(len(n)), request.confidence, request.utility)
+        probability, below = theory.probability, theory.below
+        confidence, utility = theory.confidence, theory.utility
+    flagged = below | (n <= 0)
+    if request.confidence is not None:
+        flagged |= confidence < request.confidence
+    if request.utility is not None:
+        flagged |= utility < request.utility
     rounding = 1e-9
     return {
         "n": n,
@@ -366,77 +519,75 @@ def _levels(
         "low": low,
         "high": high,
         "agrees": (stated >= low - rounding) & (stated <= high + rounding),
-        "confidence": sure,
-        "utility": useful,
-        "rows_needed": needed,
-        "flagged": weak,
+        "confidence": confidence,
+        "utility": utility,
+        "rows_needed": rows_needed,
+        "flagged": flagged,
     }
 
 
-def _leaves(
-    views: list[LeafView], codes: NDArray[np.int64], classes: NDArray[Any], wanted: _Wanted
+def _audit_leaves(
+    trees: list[TreeLeaves], codes: NDArray[np.int64], classes: NDArray[Any], request: _Request
 ) -> AuditedLeaves:
-    """Tabulate the leaves of all trees at once: trees of a forest have many counts in common."""
-    counts = np.concatenate([view.count(codes, len(classes)) for view in views])
-    probabilities = np.concatenate([view.stated for view in views])
+    """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
+    counts = np.concatenate([tree.class_counts(codes, len(classes)) for tree in trees])
+    probabilities = np.concatenate([tree.probabilities for tree in trees])
     predicted = predicted_class(probabilities)
     stated = probabilities[np.arange(len(predicted)), predicted]
-    tree = np.repeat(np.arange(len(views)), [len(view.leaf) for view in views])
+    tree_index = np.repeat(np.arange(len(trees)), [len(tree.leaf) for tree in trees])
     return AuditedLeaves(
-        tree=tree if len(views) > 1 else None,
-        leaf=np.concatenate([view.leaf for view in views]),
-        rule=views[0].rule if len(views) == 1 else None,
+        tree=tree_index if len(trees) > 1 else None,
+        leaf=np.concatenate([tree.leaf for tree in trees]),
+        rule=trees[0].rule if len(trees) == 1 else None,
         prediction=classes[predicted],
-        **_levels(counts, predicted, stated, wanted, tree),
+        **_level_columns(counts, predicted, stated, request, tree_index),
     )
 
 
-def _bins(said: Said, codes: NDArray[np.int64], n_bins: int, wanted: _Wanted) -> AuditedBins:
-    stated = said.probabilities[np.arange(len(codes)), said.predicted]
-    made = probability_bins(said.predicted, stated, n_bins)
-    counts = made.count(codes, len(said.classes))
-    levels = _levels(counts, made.predicted, made.stated, wanted)
+def _audit_bins(
+    output: ModelOutput, codes: NDArray[np.int64], n_bins: int, request: _Request
+) -> AuditedBins:
+    bins = probability_bins(output.predicted, output.stated, n_bins)
+    counts = bins.class_counts(codes, len(output.classes))
     return AuditedBins(
-        prediction=said.classes[made.predicted],
-        stated_from=made.stated_from,
-        stated_to=made.stated_to,
-        **levels,
+        prediction=output.classes[bins.predicted],
+        stated_from=bins.stated_from,
+        stated_to=bins.stated_to,
+        **_level_columns(counts, bins.predicted, bins.stated, request),
     )
 
 
-def _trees(leaves: AuditedLeaves, tree: NDArray[np.intp]) -> AuditedTrees:
-    total = np.bincount(tree, leaves.n)
+def _audit_trees(leaves: AuditedLeaves, tree: NDArray[np.intp]) -> AuditedTrees:
+    n_rows = np.bincount(tree, leaves.n)
 
-    def weighted(values: FloatArray) -> FloatArray:
-        return np.bincount(tree, leaves.n * values) / total
+    def mean(values: FloatArray) -> FloatArray:
+        return np.bincount(tree, leaves.n * values) / n_rows
 
-    def number(which: NDArray[np.bool_]) -> NDArray[np.intp]:
-        return np.bincount(tree, which).astype(np.intp)
+    def count(condition: NDArray[np.bool_]) -> NDArray[np.intp]:
+        return np.bincount(tree, condition).astype(np.intp)
 
     return AuditedTrees(
-        tree=np.arange(len(total)),
+        tree=np.arange(len(n_rows)),
         leaves=np.bincount(tree),
-        empty=number(leaves.n <= 0),
-        flagged=number(leaves.flagged),
-        outside=number(~leaves.agrees),
-        stated=weighted(leaves.stated),
-        confidence=weighted(leaves.confidence),
-        utility=weighted(leaves.utility),
+        empty=count(leaves.n <= 0),
+        flagged=count(leaves.flagged),
+        outside=count(~leaves.agrees),
+        stated=mean(leaves.stated),
+        confidence=mean(leaves.confidence),
+        utility=mean(leaves.utility),
     )
 
 
-def _warn_of_familiar_rows(view: LeafView, found: AuditedLeaves) -> None:
-    """Warn if every leaf holds as many rows as in training, and of the classes it states."""
-    if view.trained_on is None or len(view.leaf) < 2 or not found.n.all():
+def _warn_of_training_rows(tree: TreeLeaves, leaves: AuditedLeaves) -> None:
+    """Warn if every leaf has the same rows and class proportions as in training."""
+    if len(tree.leaf) < 2 or not leaves.n.all() or leaves.n.sum() < _FEW_ROWS:
         return
-    if found.n.sum() < _FEW_ROWS:
-        return
-    shares = found.counts / found.n[:, np.newaxis]
-    if np.allclose(found.n, view.trained_on) and np.allclose(shares, view.stated):
+    proportions = leaves.counts / leaves.n[:, np.newaxis]
+    if np.allclose(leaves.n, tree.n_training) and np.allclose(proportions, tree.probabilities):
         warnings.warn(
-            "every leaf holds as many rows of each class as in training: these look like the "
-            "training rows, and levels taken from them flatter the model. If they are, say "
-            "rows='training'; better, audit with rows that it has not seen.",
+            "every leaf has as many rows of each class as in training: these look like the "
+            "training rows, whose levels are too optimistic. If they are, pass rows='training'; "
+            "better, audit with unseen rows.",
             TrainingRowsWarning,
             stacklevel=3,
         )

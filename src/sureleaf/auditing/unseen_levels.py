@@ -1,7 +1,7 @@
-"""What rows that a model has not seen say about a prediction that it made before them.
+"""Levels of a model's predictions, measured on unseen rows.
 
-The prediction of a leaf is fixed, so its utility is one number, the probability of the predicted
-class there, and does not grow with the rows counted; only what is known about it does.
+The prediction of a leaf does not depend on the unseen rows. Its utility is therefore one number,
+the probability of the predicted class in the leaf; more rows only make it better known.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,13 @@ from scipy.special import betaln
 from sureleaf.levels.intervals import clopper_pearson, majority_probability
 from sureleaf.levels.planning import min_rows
 
-__all__ = ["Bins", "UnseenLevels", "pooled_rates", "probability_bins", "unseen_levels"]
-
+__all__ = [
+    "ProbabilityBins",
+    "UnseenLevels",
+    "pooled_accuracy",
+    "probability_bins",
+    "unseen_levels",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -23,26 +28,20 @@ _STRENGTHS = 2.0 ** np.arange(-1, 11)
 
 @dataclass(frozen=True, eq=False)
 class UnseenLevels:
-    """Levels of groups of rows, leaves or bins, each with the class predicted for it.
+    """Levels of groups of rows (leaves or bins), each with one predicted class.
 
     Parameters
     ----------
     predicted : ndarray of int, shape (n_groups,)
-        The class that the model predicts.
+        Index of the predicted class.
     counts : ndarray of float64, shape (n_groups, n_classes)
         Rows by class.
     probability : ndarray of float64, shape (n_groups,)
-        Share of the rows that are of the predicted class; NaN without rows.
+        Proportion of the predicted class; NaN without rows.
     utility : ndarray of float64, shape (n_groups,)
-        That share, small groups being drawn towards the others: see `pooled_rates`.
+        The same proportion, shrunk towards the mean of the groups by `pooled_accuracy`.
     confidence : ndarray of float64, shape (n_groups,)
-        Probability that the predicted class is the most probable one of the group.
-
-    Examples
-    --------
-    >>> found = unseen_levels(np.array([[2.0, 5.0], [30.0, 4.0]]), np.array([1, 0]))
-    >>> found.confidence.round(3)
-    array([0.872, 1.   ])
+        Probability that the predicted class is the most probable class of the group.
     """
 
     predicted: NDArray[np.intp]
@@ -53,72 +52,76 @@ class UnseenLevels:
 
     @property
     def below(self) -> NDArray[np.bool_]:
-        """Whether another class has more of the rows than the one predicted."""
-        hits = self.counts[np.arange(len(self.counts)), self.predicted]
-        more: NDArray[np.bool_] = self.counts.max(axis=1) > hits
-        return more
+        """Whether another class is more frequent than the predicted one."""
+        n_correct = self.counts[np.arange(len(self.counts)), self.predicted]
+        is_below: NDArray[np.bool_] = self.counts.max(axis=1) > n_correct
+        return is_below
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Bounds of Clopper and Pearson for the probability of the predicted class."""
+        """Return Clopper and Pearson's interval for the probability of the predicted class."""
         n = self.counts.sum(axis=1)
-        hits = np.minimum(self.counts[np.arange(len(n)), self.predicted], n)
-        low, high = clopper_pearson(hits, n, level=level)
+        n_correct = np.minimum(self.counts[np.arange(len(n)), self.predicted], n)
+        low, high = clopper_pearson(n_correct, n, level=level)
         return np.asarray(low, dtype=float), np.asarray(high, dtype=float)
 
     def rows_needed(self, confidence: float | None, utility: float | None) -> FloatArray:
-        """Rows to count in each group, all told, until it is that sure, if the shares stay.
+        """Return the total number of rows per group that reaches the wanted levels.
 
-        NaN where no number is enough: another class is as frequent, or the utility is too small,
-        which further rows do not change.
+        The class proportions are assumed to stay as they are. NaN where no number is enough:
+        another class is as frequent, or the utility is too small, which more rows do not change.
         """
         total = self.counts.sum(axis=1, keepdims=True)
-        line = np.arange(len(total))
-        shares = np.divide(self.counts, total, out=np.zeros(self.counts.shape), where=total > 0)
-        none = total[:, 0] <= 0
+        group = np.arange(len(total))
+        proportions = np.divide(
+            self.counts, total, out=np.zeros(self.counts.shape), where=total > 0
+        )
+        # A group without rows is expected to have its utility as proportion of the prediction.
+        empty = total[:, 0] <= 0
         n_others = max(self.counts.shape[1] - 1, 1)
-        shares[none] = ((1.0 - self.utility[none]) / n_others)[:, np.newaxis]
-        shares[line[none], self.predicted[none]] = self.utility[none]
-        needed = _rows_until(shares, self.predicted, confidence)
-        return needed if utility is None else np.where(self.utility >= utility, needed, np.nan)
+        proportions[empty] = ((1.0 - self.utility[empty]) / n_others)[:, np.newaxis]
+        proportions[group[empty], self.predicted[empty]] = self.utility[empty]
+        rows = _rows_for_confidence(proportions, self.predicted, confidence)
+        return rows if utility is None else np.where(self.utility >= utility, rows, np.nan)
 
 
-def _rows_until(
-    shares: FloatArray, predicted: NDArray[np.intp], confidence: float | None
+def _rows_for_confidence(
+    proportions: FloatArray, predicted: NDArray[np.intp], confidence: float | None
 ) -> FloatArray:
-    if confidence is None or shares.shape[1] == 1:
-        return np.zeros(len(shares))
-    line = np.arange(len(shares))
-    own = shares[line, predicted]
-    others = shares.copy()
-    others[line, predicted] = -1.0
-    able = np.flatnonzero(own > others.max(axis=1))
-    # Which other class is which does not matter, and small groups have the same shares often.
-    sets = np.column_stack([own, np.sort(others, axis=1)[:, 1:]])[able]
-    vectors, back = np.unique(sets, axis=0, return_inverse=True)
+    if confidence is None or proportions.shape[1] == 1:
+        return np.zeros(len(proportions))
+    group = np.arange(len(proportions))
+    of_predicted = proportions[group, predicted]
+    others = proportions.copy()
+    others[group, predicted] = -1.0
+    reachable = np.flatnonzero(of_predicted > others.max(axis=1))
+    # The order of the other classes does not matter, and small groups often have equal
+    # proportions: compute each distinct set once.
+    sets = np.column_stack([of_predicted, np.sort(others, axis=1)[:, 1:]])[reachable]
+    distinct, inverse = np.unique(sets, axis=0, return_inverse=True)
 
-    def reached(n: FloatArray, places: NDArray[np.intp]) -> NDArray[np.bool_]:
-        counts = vectors[places] * n[:, np.newaxis]
-        sure = majority_probability(counts, np.zeros(len(counts), dtype=np.intp))
-        return sure >= confidence
+    def is_reached(n: FloatArray, indices: NDArray[np.intp]) -> NDArray[np.bool_]:
+        counts = distinct[indices] * n[:, np.newaxis]
+        reached = majority_probability(counts, np.zeros(len(counts), dtype=np.intp))
+        return reached >= confidence
 
-    needed = np.full(len(shares), np.nan)
-    needed[able] = min_rows(reached, len(vectors))[back.reshape(-1)]
-    return needed
+    rows = np.full(len(proportions), np.nan)
+    rows[reachable] = min_rows(is_reached, len(distinct))[inverse.reshape(-1)]
+    return rows
 
 
 def unseen_levels(
     counts: FloatArray, predicted: NDArray[np.intp], tree: NDArray[np.intp] | None = None
 ) -> UnseenLevels:
-    """State what the counts say about the class that was predicted before them.
+    """Compute the levels of groups from the class counts of unseen rows.
 
     Parameters
     ----------
     counts : ndarray of float64, shape (n_groups, n_classes)
         Rows by class.
     predicted : ndarray of int, shape (n_groups,)
-        The class predicted for each group.
+        Index of the predicted class of each group.
     tree : ndarray of int, shape (n_groups,), optional
-        The tree of each leaf: rates are drawn towards those of the same tree.
+        The tree of each leaf; accuracies are pooled within a tree.
 
     Returns
     -------
@@ -126,35 +129,34 @@ def unseen_levels(
 
     Examples
     --------
-    >>> found = unseen_levels(np.array([[2.0, 5.0], [0.0, 0.0]]), np.array([1, 1]))
-    >>> found.probability.round(3), found.utility.round(3), found.confidence.round(3)
+    >>> levels = unseen_levels(np.array([[2.0, 5.0], [0.0, 0.0]]), np.array([1, 1]))
+    >>> levels.probability.round(3), levels.utility.round(3), levels.confidence.round(3)
     (array([0.714,   nan]), array([0.714, 0.714]), array([0.872, 0.5  ]))
     """
     n = counts.sum(axis=1)
-    hits = counts[np.arange(len(counts)), predicted]
-    share = np.divide(hits, n, out=np.full(len(n), np.nan), where=n > 0)
-    sure = majority_probability(counts, predicted)
-    rates = np.empty(len(n))
-    of_tree = np.zeros(len(n), dtype=np.intp) if tree is None else tree
-    for number in np.unique(of_tree):
-        own = of_tree == number
-        rates[own] = pooled_rates(hits[own], n[own])
-    return UnseenLevels(predicted, counts, share, rates, sure)
+    n_correct = counts[np.arange(len(counts)), predicted]
+    proportion = np.divide(n_correct, n, out=np.full(len(n), np.nan), where=n > 0)
+    confidence = majority_probability(counts, predicted)
+    utility = np.empty(len(n))
+    tree_of_group = np.zeros(len(n), dtype=np.intp) if tree is None else tree
+    for index in np.unique(tree_of_group):
+        of_tree = tree_of_group == index
+        utility[of_tree] = pooled_accuracy(n_correct[of_tree], n[of_tree])
+    return UnseenLevels(predicted, counts, proportion, utility, confidence)
 
 
-def pooled_rates(hits: FloatArray, n: FloatArray) -> FloatArray:
-    """Give each group's hit rate, small groups drawn towards the mean of all.
+def pooled_accuracy(n_correct: FloatArray, n: FloatArray) -> FloatArray:
+    """Estimate the accuracy of each group, shrinking small groups towards the mean.
 
-    The rates of the groups are taken as beta distributed. A group's rate is
-    ``(hits + s m) / (n + s)`` with ``m = sum(hits / (n + s)) / sum(n / (n + s))``: weighted by
-    their rows, these rates add up to the share of hits among all rows, whatever s is. Of the
-    strengths s, powers of two from 1/2 to 1024, the one is taken under which the hits are most
-    likely.
+    The accuracies of the groups are modelled as beta distributed. The estimate of a group is
+    ``(n_correct + s m) / (n + s)`` with ``m = sum(n_correct / (n + s)) / sum(n / (n + s))``.
+    Weighted by rows, the estimates add up to the number of correct predictions, for any s. The
+    strength s is the power of two from 1/2 to 1024 with the largest likelihood.
 
     Parameters
     ----------
-    hits, n : ndarray of float64, shape (n_groups,)
-        Rows of the predicted class, and all rows.
+    n_correct, n : ndarray of float64, shape (n_groups,)
+        Correct predictions, and rows.
 
     Returns
     -------
@@ -163,108 +165,101 @@ def pooled_rates(hits: FloatArray, n: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> hits, n = np.array([90.0, 45.0, 1.0, 0.0]), np.array([100.0, 100.0, 1.0, 1.0])
-    >>> rates = pooled_rates(hits, n)
-    >>> rates.round(3), float((rates @ n).round(9))
+    >>> n_correct, n = np.array([90.0, 45.0, 1.0, 0.0]), np.array([100.0, 100.0, 1.0, 1.0])
+    >>> accuracy = pooled_accuracy(n_correct, n)
+    >>> accuracy.round(3), float((accuracy @ n).round(9))
     (array([0.89 , 0.457, 0.716, 0.516]), 136.0)
     """
     if not n.sum() > 0:
         return np.full(len(n), 0.5)
-    found = [_pooled(hits, n, float(s)) for s in _STRENGTHS]
-    likelihoods = []
-    for s, (mean, _) in zip(_STRENGTHS, found, strict=True):
-        # All hits are no proof that there are no misses: the mean stays half a row away from 1.
+    candidates = [_shrunk_accuracy(n_correct, n, float(s)) for s in _STRENGTHS]
+    log_likelihoods = []
+    for s, (mean, _) in zip(_STRENGTHS, candidates, strict=True):
+        # Even if all predictions are correct, the mean stays half a row away from 1.
         m = float(np.clip(mean, 0.5 / (n.sum() + 1), 1 - 0.5 / (n.sum() + 1)))
         a, b = s * m, s * (1 - m)
-        likelihoods.append((betaln(a + hits, b + n - hits) - betaln(a, b)).sum())
-    return found[int(np.argmax(likelihoods))][1]
+        log_likelihoods.append((betaln(a + n_correct, b + n - n_correct) - betaln(a, b)).sum())
+    return candidates[int(np.argmax(log_likelihoods))][1]
 
 
-def _pooled(hits: FloatArray, n: FloatArray, s: float) -> tuple[float, FloatArray]:
-    mean = float((hits / (n + s)).sum() / (n / (n + s)).sum())
-    return mean, (hits + s * mean) / (n + s)
+def _shrunk_accuracy(n_correct: FloatArray, n: FloatArray, s: float) -> tuple[float, FloatArray]:
+    mean = float((n_correct / (n + s)).sum() / (n / (n + s)).sum())
+    return mean, (n_correct + s * mean) / (n + s)
 
 
-# Rows grouped by what a model predicts and how probable it holds that: bins of equal size.
+# ---- rows grouped by prediction and predicted probability ----------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
-    """Groups of rows with one prediction and about the same probability.
+class ProbabilityBins:
+    """Groups of rows with one predicted class and similar predicted probabilities.
 
     Parameters
     ----------
-    of_row : ndarray of int, shape (n_rows,)
+    bin_of_row : ndarray of int, shape (n_rows,)
         The bin of each row.
     predicted : ndarray of int, shape (n_bins,)
-        Code of the class predicted in it.
-    stated : ndarray of float64, shape (n_bins,)
-        Mean probability that the model states for that class.
-    stated_from, stated_to : ndarray of float64, shape (n_bins,)
-        The smallest and the largest.
-
-    Examples
-    --------
-    >>> made = probability_bins(np.array([0, 0, 1, 1]), np.array([0.9, 0.8, 0.6, 0.7]), 4)
-    >>> made.stated.tolist(), made.predicted.tolist()
-    ([0.8, 0.9, 0.6, 0.7], [0, 0, 1, 1])
+        Index of the predicted class.
+    stated, stated_from, stated_to : ndarray of float64, shape (n_bins,)
+        Mean, smallest and largest probability that the model predicts for this class.
     """
 
-    of_row: NDArray[np.intp]
+    bin_of_row: NDArray[np.intp]
     predicted: NDArray[np.intp]
-    stated: NDArray[np.float64]
-    stated_from: NDArray[np.float64]
-    stated_to: NDArray[np.float64]
+    stated: FloatArray
+    stated_from: FloatArray
+    stated_to: FloatArray
 
-    def count(self, codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-        """Count the rows of each class in each bin."""
+    def class_counts(self, codes: NDArray[np.int64], n_classes: int) -> FloatArray:
+        """Count the rows of each class in each bin, given the class code of each row."""
         n_cells = len(self.predicted) * n_classes
-        cells = np.bincount(self.of_row * n_classes + codes, minlength=n_cells)
+        cells = np.bincount(self.bin_of_row * n_classes + codes, minlength=n_cells)
         return cells.reshape(-1, n_classes).astype(np.float64)
 
 
 def probability_bins(
-    predicted: NDArray[np.intp], probability: NDArray[np.float64], n_bins: int
-) -> Bins:
+    predicted: NDArray[np.intp], probability: FloatArray, n_bins: int
+) -> ProbabilityBins:
     """Divide the rows of each predicted class into bins of equal size.
 
-    Each class has bins in proportion to its rows, and at least one. Rows of the same probability
-    stay together, so that a model that states few different ones has fewer bins.
+    The number of bins of a class is proportional to its rows, and at least one. Rows with equal
+    probabilities stay together, so a model with few distinct probabilities has fewer bins.
 
     Parameters
     ----------
     predicted : ndarray of int, shape (n_rows,)
-        Code of the class predicted for each row.
+        Index of the predicted class of each row.
     probability : ndarray of float64, shape (n_rows,)
-        What the model states for that class.
+        The probability that the model predicts for this class.
     n_bins : int
-        How many bins to make, about.
+        Approximate number of bins.
 
     Returns
     -------
-    Bins
-        By class, and by probability within it.
+    ProbabilityBins
+        Ordered by class, then by probability.
 
     Examples
     --------
-    >>> stated = np.linspace(0.5, 1, 100)
-    >>> made = probability_bins(np.zeros(100, dtype=np.intp), stated, 5)
-    >>> np.bincount(made.of_row).tolist()
+    >>> probability = np.linspace(0.5, 1, 100)
+    >>> bins = probability_bins(np.zeros(100, dtype=np.intp), probability, 5)
+    >>> np.bincount(bins.bin_of_row).tolist()
     [20, 20, 20, 20, 20]
     """
-    of_row = np.empty(len(predicted), dtype=np.intp)
-    classes: list[int] = []
+    bin_of_row = np.empty(len(predicted), dtype=np.intp)
+    class_of_bin: list[int] = []
     for code in np.unique(predicted).tolist():
         rows = np.flatnonzero(predicted == code)
-        wanted = max(1, round(n_bins * len(rows) / len(predicted)))
-        edges = np.quantile(probability[rows], np.arange(1, wanted) / wanted, method="higher")
-        place = np.searchsorted(np.unique(edges), probability[rows], side="right")
-        _, place = np.unique(place, return_inverse=True)
-        of_row[rows] = len(classes) + place
-        classes += [code] * (int(place.max()) + 1)
-    size = np.bincount(of_row, minlength=len(classes))
-    low, high = np.full(len(classes), np.inf), np.full(len(classes), -np.inf)
-    np.minimum.at(low, of_row, probability)
-    np.maximum.at(high, of_row, probability)
-    mean = np.bincount(of_row, probability, len(classes)) / size
-    return Bins(of_row, np.array(classes, dtype=np.intp), np.clip(mean, low, high), low, high)
+        n_wanted = max(1, round(n_bins * len(rows) / len(predicted)))
+        edges = np.quantile(probability[rows], np.arange(1, n_wanted) / n_wanted, method="higher")
+        index = np.searchsorted(np.unique(edges), probability[rows], side="right")
+        _, index = np.unique(index, return_inverse=True)
+        bin_of_row[rows] = len(class_of_bin) + index
+        class_of_bin += [code] * (int(index.max()) + 1)
+    n_rows = np.bincount(bin_of_row, minlength=len(class_of_bin))
+    low, high = np.full(len(class_of_bin), np.inf), np.full(len(class_of_bin), -np.inf)
+    np.minimum.at(low, bin_of_row, probability)
+    np.maximum.at(high, bin_of_row, probability)
+    mean = np.bincount(bin_of_row, probability, len(class_of_bin)) / n_rows
+    stated = np.clip(mean, low, high)
+    return ProbabilityBins(bin_of_row, np.array(class_of_bin, dtype=np.intp), stated, low, high)

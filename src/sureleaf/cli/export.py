@@ -29,7 +29,7 @@ def export(
     to: Annotated[
         str | None,
         typer.Option(
-            help="rules, json, sql, python, dot, svg or onnx.",
+            help=f"{', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}.",
             metavar="FORMAT",
             show_default="by the suffix of --output",
             autocompletion=complete_choices(*_FORMATS),

@@ -75,26 +75,26 @@ def reproduce(
     from sureleaf import reproduce as documents
     from sureleaf.reproduce import text
 
-    found = documents.reproduce(document)
+    result = documents.reproduce(document)
     names = [f"table {number}" for number in table or []] + (part or [])
     if names:
-        found = found.only(names)
+        result = result.only(names)
     drawn = [str(path) for path in documents.draw_figures(document, figures)] if figures else []
     if as_json:
-        show_json(found.to_dict() | ({"figures": drawn} if figures else {}))
+        show_json(result.to_dict() | ({"figures": drawn} if figures else {}))
     elif names:
-        for one in found.parts:
-            show(*text.part_text(one), "")
+        for chosen in result.parts:
+            show(*text.part_text(chosen), "")
     else:
-        show("", *text.summary_text(found))
-        last = found.parts[-1].name
+        show("", *text.summary_text(result))
+        last = result.parts[-1].name
         show(f'[dim]Cell by cell: sureleaf reproduce {document} --part "{last}"[/dim]')
     if drawn and not as_json:
         show("", *(f"Drawn: {path}" for path in drawn))
 
 
 def _run_study(data: Path | None, figures: Path | None, *, as_json: bool) -> None:
-    """Run the experiment of chawla2006 again: directions are compared, not digits."""
+    """Repeat the experiment of chawla2006; the direction of effects is compared, not digits."""
     from sureleaf.reproduce import chawla2006
     from sureleaf.reproduce.chawla2006.text import study_text
 

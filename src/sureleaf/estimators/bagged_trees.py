@@ -13,10 +13,9 @@ from sureleaf.arguments import check_choice, check_number, thread_count
 from sureleaf.errors import InvalidTypeError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.estimators.tree_classifier import TreeClassifier
-from sureleaf.model.bagged_model import (
-    BaggedModel,
-    BagRowLevels,
-    BagSums,
+from sureleaf.model.bagged_model import BaggedModel, BagRowLevels, BagSums
+from sureleaf.model.fitting import build, trees_at_once
+from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
     draw_bag,
     missing_rows,
@@ -24,7 +23,6 @@ from sureleaf.model.bagged_model import (
     out_of_bag_probabilities,
     out_of_bag_sums,
 )
-from sureleaf.model.fitting import build, trees_at_once
 from sureleaf.probability import LeafEstimate, find_estimate
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
@@ -35,43 +33,42 @@ __all__ = ["BaggedTreesClassifier"]
 
 
 class BaggedTreesClassifier(ModelEstimator):
-    """Trees grown on bootstraps of the rows; their mean probability, and how far to believe it.
+    """Trees grown on bootstrap samples of the rows; their mean probability predicts.
 
-    Every tree leaves out some 37 % of the rows. What the trees say about rows that they left out
-    gives probabilities, an error and levels that hold on unseen rows, without a second fit.
+    Every tree leaves out about 37 % of the rows. Predictions of rows by the trees that left them
+    out give probabilities, an error and levels that hold for unseen rows, without a second fit.
 
     Parameters
     ----------
     estimator : TreeClassifier, optional
-        How each tree is grown. By default fully grown: gini, categories grouped in two, one row
-        a leaf, no pruning.
+        How each tree is grown. By default fully: gini, categories divided into two groups, one row
+        per leaf, no pruning.
     n_estimators : int
         Number of trees.
     calibration : {"sigmoid", "isotonic"} or None
-        Bring the mean probabilities in line with the classes of out-of-bag rows, through
-        scikit-learn's calibrators.
+        Calibrate the mean probabilities on the out-of-bag rows, with scikit-learn's calibrators.
     n_jobs : int or None
-        Threads; None and -1 are all cores. The trees do not depend on it.
+        Number of threads; None and -1 mean all cores. The trees do not depend on it.
     random_state : int, RandomState or None
-        For the bootstraps, which are keyed by seed, tree and draw.
+        For the bootstrap samples, which are keyed by seed, tree and draw.
 
     Attributes
     ----------
-    trees_ : list of Tree
-        The trees as flat frozen arrays.
     model_ : BaggedModel
         Everything that is known after the fit, as one frozen value.
+    trees_ : list of Tree
+        The trees as flat frozen arrays.
     estimator_ : TreeClassifier
         With the parameters that all trees have.
     estimators_ : list of TreeClassifier
-        The same trees as estimators, with the bootstrap's counts.
+        The same trees as estimators, with the counts of their bags.
     classes_ : ndarray
         The classes.
     oob_proba_ : ndarray of shape (n_rows, n_classes)
-        For each training row the mean of the trees that did not see it (after calibration); NaN
-        for rows that are in every bag. Computed when first asked for, like all of these:
+        For each training row the (calibrated) mean of the trees whose bags do not hold it; NaN for
+        rows that are in every bag. Computed when first used, like the next two:
     oob_levels_ : OutOfBagLevels
-        agreement and utility, with the interval of the utility.
+        Agreement and utility, with the interval of the utility.
     oob_error_ : float
         The share of the training rows that is predicted wrong out of bag.
     schema_ : Schema
@@ -128,8 +125,8 @@ class BaggedTreesClassifier(ModelEstimator):
         y : array-like of shape (n_rows,)
             Labels of any type.
         sample_weight : array-like of shape (n_rows,), optional
-            A row's chance to be drawn is proportional to it; the weights' sum is the number of
-            draws.
+            The probability that a row is drawn is proportional to its weight; the sum of the
+            weights is the number of draws.
 
         Returns
         -------
@@ -237,6 +234,10 @@ class BaggedTreesClassifier(ModelEstimator):
 
     # ---- the fitted model ------------------------------------------------------------------------
 
+    def _fitted(self) -> BaggedModel:
+        model: BaggedModel = super()._fitted()
+        return model
+
     @property
     def trees_(self) -> list[Tree]:
         """The trees as flat frozen arrays."""
@@ -258,7 +259,7 @@ class BaggedTreesClassifier(ModelEstimator):
         BaggedModel
             Without evidence only if it was never computed and the rows have been dropped.
         """
-        model: BaggedModel = self._fitted()
+        model = self._fitted()
         if model.out_of_bag is None and self._rows is not None:
             evidence = out_of_bag_evidence(model, self._out_of_bag_sums(), self._rows)
             self.model_ = model = replace(model, out_of_bag=evidence)
@@ -284,11 +285,11 @@ class BaggedTreesClassifier(ModelEstimator):
 
     @property
     def oob_error_(self) -> float:
-        """The share of the training rows that is predicted wrong out of bag."""
+        """The share of the training rows whose out-of-bag prediction is wrong."""
         return 1.0 - self.oob_levels_.utility
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
-        """Give a copy another leaf estimate; nothing is regrown.
+        """Return a copy with another leaf estimate; nothing is grown again.
 
         Parameters
         ----------
@@ -313,14 +314,16 @@ class BaggedTreesClassifier(ModelEstimator):
         return other
 
     def forget_rows(self) -> Self:
-        """Drop the training rows that the model holds for what it says out of bag.
+        """Drop the training rows that the estimator keeps for its out-of-bag results.
 
         Returns
         -------
         BaggedTreesClassifier
-            Itself. What has been asked for before is kept.
+            Itself. If out-of-bag results were used before, they stay.
         """
         self._fitted()
+        if self._sums is not None:
+            self.complete_model()
         self._rows = None
         return self
 
@@ -334,18 +337,17 @@ class BaggedTreesClassifier(ModelEstimator):
     # ---- predictions -----------------------------------------------------------------------------
 
     def _encode(self, X: Any) -> EncodedTable:
-        model: BaggedModel = self._fitted()
-        return model.encode(X, estimator=type(self).__name__)
+        return self._fitted().encode(X, estimator=type(self).__name__)
 
     def predict_proba(self, X: Any, *, voting: bool = False) -> NDArray[np.float64]:
-        """Class probabilities, a column a class of ``classes_``.
+        """Return class probabilities, one column per class of ``classes_``.
 
         Parameters
         ----------
         X : table
             As in fit.
         voting : bool
-            Give the share of the trees that predict each class, instead of the mean of their
+            Return the share of the trees that predict each class, instead of the mean of their
             probabilities. Votes are not calibrated.
 
         Returns
@@ -372,7 +374,7 @@ class BaggedTreesClassifier(ModelEstimator):
         return self.model_.predict(table, n_threads=thread_count(self.n_jobs))
 
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
-        """Say how far the trees are apart: the standard deviation of their probabilities.
+        """Return the standard deviation of the probabilities between the trees.
 
         Parameters
         ----------
@@ -387,7 +389,7 @@ class BaggedTreesClassifier(ModelEstimator):
         return self.model_.predict_spread(table, n_threads=thread_count(self.n_jobs))
 
     def predict_levels(self, X: Any) -> BagRowLevels:
-        """Say for each row what is predicted, how the trees agree, and how often that is right.
+        """Return the prediction of each row, the agreement of the trees and the utility.
 
         Parameters
         ----------
@@ -397,8 +399,8 @@ class BaggedTreesClassifier(ModelEstimator):
         Returns
         -------
         BagRowLevels
-            Columns, with `to_pandas` and `to_polars`. The utility is the share of out-of-bag
-            rows predicted right, among those whose prediction was about as probable.
+            Columns, with `to_pandas` and `to_polars`. The utility is the accuracy of out-of-bag
+            predictions that were about as probable.
         """
         model, table = self.complete_model(), self._encode(X)
         return model.predict_levels(table, n_threads=thread_count(self.n_jobs))

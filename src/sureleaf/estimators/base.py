@@ -37,7 +37,8 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> Any:
         """Return the model, or raise NotFittedError, which is an AttributeError as well."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():  # scikit-learn's check alone takes longer
+            check_is_fitted(self)
         return self.model_
 
     @property

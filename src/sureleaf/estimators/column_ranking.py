@@ -1,4 +1,10 @@
-"""Which column tells most about the classes by itself: the paper's Example 3 for any table."""
+"""Ranking of columns: the levels of a tree that splits once, on one column.
+
+References
+----------
+.. [1] Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats 7(4).
+   https://doi.org/10.3390/stats7040071. Example 3.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +47,7 @@ class ColumnRanking(ColumnTable):
     confidence, utility : ndarray of float64
         Levels of the one-split tree.
     gini, gain_ratio : ndarray of float64
-        Gini impurity left after the split, and C4.5's gain ratio, of the training rows.
+        Gini impurity after the split, and C4.5's gain ratio, on the training rows.
 
     Examples
     --------
@@ -77,9 +83,8 @@ def rank_columns(
     y : array-like
         Labels.
     levels_from : {"cross_fit", "training"}
-        Predictions of rows by trees that had not seen them; or, as the paper does, (10) and
-        (11) with the shares and frequencies of the training rows for probabilities, which flatters
-        columns of many values.
+        Out-of-fold predictions; or equations (10) and (11) with the shares and frequencies of the
+        training rows as probabilities, which is too optimistic for columns of many values.
     categorical_features, cv, n_jobs, random_state
         As for `TreeClassifier`.
 
@@ -103,19 +108,19 @@ def rank_columns(
             f"X and y must have the same number of rows; got {table.n_rows} and {len(labels)}."
         )
     seed, n_threads = draw_seed(random_state), thread_count(n_jobs)
-    found = []
+    measured = []
     columns_left = track(table.schema.columns, total=len(table.schema), what="Ranking")
-    for place, column in enumerate(columns_left):
-        part = EncodedTable(Schema((column,), True), (table.columns[place],), table.n_rows)
+    for index, column in enumerate(columns_left):
+        part = EncodedTable(Schema((column,), True), (table.columns[index],), table.n_rows)
         rows = TrainingRows(part, labels, len(classes))
         tree = _split_once(rows)
         if levels_from == "training":
-            levels = _paper_levels(tree)
+            levels = _training_levels(tree)
         else:
             fold_of = fold_numbers(rows, cv, seed=seed)
             levels = _cross_fitted_levels(tree, rows, fold_of, n_threads)
-        found.append((tree.n_leaves, *levels, *_impurities(tree, rows)))
-    columns = np.array(found, dtype=float).T
+        measured.append((tree.n_leaves, *levels, *_impurities(tree, rows)))
+    columns = np.array(measured, dtype=float).T
     order = np.lexsort((-columns[4], -columns[2].round(12)))
     columns, names = columns[:, order], np.array(table.schema.names, dtype=object)[order]
     return ColumnRanking(names, columns[0].astype(np.int64), *columns[1:])
@@ -142,8 +147,8 @@ def _cross_fitted_levels(
     return cross_fit_levels(model, rows, out_of_fold).levels()
 
 
-def _paper_levels(tree: Tree) -> tuple[float, float]:
-    """(10) and (11); with more than two classes, K-class levels at the leaves' own rows."""
+def _training_levels(tree: Tree) -> tuple[float, float]:
+    """Equations (10) and (11); with more than two classes, K-class levels of the leaves."""
     counts = tree.class_counts[tree.leaf_ids]
     n = counts.sum(axis=1)
     counts, n = counts[n > 0], n[n > 0]
@@ -156,7 +161,7 @@ def _paper_levels(tree: Tree) -> tuple[float, float]:
 
 
 def _impurities(tree: Tree, rows: TrainingRows) -> tuple[float, float]:
-    """Gini left and gain ratio over the rows whose value is known, with C4.5's share of unknown."""
+    """Gini after the split and gain ratio, over the rows with a value, as C4.5 weighs them."""
     values = rows.table.columns[0]
     known = values >= 0 if values.dtype.kind == "i" else ~np.isnan(values)
     if not known.any():

@@ -22,8 +22,9 @@ from sureleaf.model.folds import reusable
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
+from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
-from sureleaf.model.tree_model import CHOICES, Evidence, TreeModel
+from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import SIZED_ESTIMATE, LeafEstimate, find_estimate, is_built_in
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema
@@ -110,21 +111,21 @@ class TreeClassifier(ModelEstimator):
         called with the tree and its counts. "auto" is "shrinkage" with pruning="auto", else
         "averaging".
     levels_from : {"training", "honest", "cross_fit"}
-        Which rows the levels of confidence and utility come from: those that grew the tree;
-        half of the rows, which then do not grow it and give counts and predictions, too; or all
-        rows, by predictions of trees that had not seen them.
+        Which rows the levels of confidence and utility come from: the rows that grew the tree;
+        half of the rows, which are kept from growing it and give its counts and predictions; or
+        all rows, through out-of-fold predictions.
     cv : int, splitter or iterable
         The folds of cross-fitting and of cost-complexity pruning.
     weights : {"counts", "importance"}
-        What sample weights mean: weight k is k rows, or rows stand for more or fewer others.
-        Importances are scaled to a mean of 1 before growing.
+        What sample weights mean: a row of weight k counts as k rows, or weights are relative
+        importances, which are scaled to a mean of 1.
     unseen : {"mixture", "stop", "error"}
-        What a row does at a test of a category that the node has not seen: go down all branches,
-        or stop there. "error": raise if the category is not of the training rows at all.
+        What happens to a row whose category a node has not seen: it goes down all branches, or
+        stops there. With "error", a category that no training row has raises an error.
     n_jobs : int or None
-        Threads; None and -1 are all cores. The tree does not depend on it.
+        Number of threads; None and -1 mean all cores. The tree does not depend on it.
     random_state : int, RandomState or None
-        For what is drawn: the held-out third, the folds.
+        For random choices: the rows held out, the folds.
 
     Attributes
     ----------
@@ -145,7 +146,7 @@ class TreeClassifier(ModelEstimator):
 
     Notes
     -----
-    A missing value sends a row down every branch, with the share of the branch as its weight, in
+    A row with a missing value goes down every branch, weighted by the share of each branch, in
     ``fit`` and in ``predict``.
 
     Examples
@@ -386,23 +387,24 @@ class TreeClassifier(ModelEstimator):
 
     # ---- the fitted model ------------------------------------------------------------------------
 
+    def _fitted(self) -> TreeModel:
+        model: TreeModel = super()._fitted()
+        return model
+
     @property
     def tree_(self) -> Tree:
         """The tree as flat frozen arrays."""
-        tree: Tree = self._fitted().tree
-        return tree
+        return self._fitted().tree
 
     @property
     def leaf_counts_(self) -> LeafCounts:
         """Class counts of the leaves; supports ``+``."""
-        leaf_counts: LeafCounts = self._fitted().leaf_counts
-        return leaf_counts
+        return self._fitted().leaf_counts
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each column's share of the decrease of impurity on the training rows."""
-        importances: NDArray[np.float64] = self._fitted().feature_importances
-        return importances
+        return self._fitted().feature_importances
 
     def complete_model(self) -> TreeModel:
         """Return the fitted model with its levels, which are cross-fitted if they are not known.
@@ -419,7 +421,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.model_.has_levels, model.complete_model().has_levels, model.model_.has_levels
         (False, True, True)
         """
-        model: TreeModel = self._fitted()
+        model = self._fitted()
         if not model.has_levels and self._rows is not None and self._resolved is not None:
             n_threads = thread_count(self.n_jobs)
             self._out_of_fold = cross_fit(
@@ -445,7 +447,7 @@ class TreeClassifier(ModelEstimator):
         True
         """
         self._fitted()
-        self._rows = self._groups = self._out_of_fold = None
+        self._rows = self._groups = self._resolved = self._out_of_fold = None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -453,7 +455,7 @@ class TreeClassifier(ModelEstimator):
         if self.__sklearn_is_fitted__():
             self.complete_model()
         state: dict[str, Any] = super().__getstate__()
-        dropped = ("_rows", "_groups", "_out_of_fold")
+        dropped = ("_rows", "_groups", "_resolved", "_out_of_fold")
         return {name: value for name, value in state.items() if name not in dropped}
 
     @classmethod
@@ -477,14 +479,13 @@ class TreeClassifier(ModelEstimator):
         """Return a copy of this estimator around another model, without rows."""
         other = object.__new__(type(self))  # copy.copy would compute levels first, as pickling does
         other.__dict__ = {**self.__dict__, **parameters, "model_": model}
-        other._rows = other._groups = other._out_of_fold = None
+        other._rows = other._groups = other._resolved = other._out_of_fold = None
         return other
 
     # ---- predictions -----------------------------------------------------------------------------
 
     def _encode(self, X: Any, *, for_routing: bool = True) -> EncodedTable:
-        model: TreeModel = self._fitted()
-        return model.encode(X, for_routing=for_routing, estimator=type(self).__name__)
+        return self._fitted().encode(X, for_routing=for_routing, estimator=type(self).__name__)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities, one column per class of ``classes_``.
@@ -574,12 +575,12 @@ class TreeClassifier(ModelEstimator):
         confidence: float | None = 0.95,
         utility: float | None = None,
     ) -> LeafTable:
-        """Tabulate what each leaf states.
+        """Return the levels of all leaves as a table.
 
         Parameters
         ----------
         level : float
-            Of the intervals of the probabilities.
+            Confidence level of the intervals of the probabilities.
         confidence, utility : float or None
             Wanted levels, for `rows_needed` and `flagged`.
 
@@ -602,13 +603,13 @@ class TreeClassifier(ModelEstimator):
         return self.complete_model().leaves(level=level, confidence=confidence, utility=utility)
 
     def levels(self) -> TreeLevels:
-        """Confidence and utility of the tree: the share-weighted sums over its leaves.
+        """Return confidence and utility of the tree: the share-weighted sums over its leaves.
 
         Returns
         -------
         TreeLevels
-            Named tuple `(confidence, utility)`: the probability to find the most probable
-            class of a new row's leaf, and to be right about the row.
+            Named tuple `(confidence, utility)`: for a new row, the probability that its leaf
+            predicts the true majority class of the leaf, and that it predicts the row correctly.
 
         Examples
         --------
@@ -620,20 +621,20 @@ class TreeClassifier(ModelEstimator):
         return self.complete_model().levels()
 
     def predict_levels(self, X: Any, *, level: float = 0.95) -> RowLevels:
-        """State for each row the levels of its leaf.
+        """Return the levels of the leaf of each row.
 
         Parameters
         ----------
         X : table
             As in fit.
         level : float
-            Of the intervals of the probability of the predicted class.
+            Confidence level of the intervals of the probability of the predicted class.
 
         Returns
         -------
         RowLevels
-            A row with a missing or unseen value is a mixture of leaves: a leaf that predicts
-            another class counts with what it leaves to the class predicted.
+            A row with a missing or unseen value is in several leaves, and gets their mean. A leaf
+            that predicts another class contributes what it leaves to the predicted class.
 
         Examples
         --------
@@ -650,16 +651,16 @@ class TreeClassifier(ModelEstimator):
     def predict_or_abstain(
         self, X: Any, *, min_confidence: float, abstain: Any = None
     ) -> NDArray[np.object_]:
-        """Predict rows whose leaf is sure enough, and abstain from the others.
+        """Predict rows whose confidence is high enough, and abstain from the others.
 
         Parameters
         ----------
         X : table
             As in fit.
         min_confidence : float
-            The least confidence of a prediction.
+            The lowest confidence of a prediction.
         abstain : object
-            What stands in place of a prediction.
+            What to return in place of a prediction.
 
         Returns
         -------
@@ -673,25 +674,25 @@ class TreeClassifier(ModelEstimator):
         [0, 'ask']
         """
         check_number("min_confidence", min_confidence, low=0, high=1)
-        found = self.predict_levels(X)
-        chosen = found.prediction.astype(object)
-        chosen[found.confidence < min_confidence] = abstain
-        return chosen
+        levels = self.predict_levels(X)
+        prediction = levels.prediction.astype(object)
+        prediction[levels.confidence < min_confidence] = abstain
+        return prediction
 
     def levels_by(
         self, column: Any, X: Any = None, y: Any = None, *, level: float = 0.95
     ) -> SubgroupLevels:
-        """Levels of the rows with each value of a column, numbers in up to four ranges.
+        """Return the levels of rows by the values of one column, numbers in up to four ranges.
 
         Parameters
         ----------
         column : str or int
-            Name or place of the column.
+            Name or index of the column.
         X, y : optional
-            Rows that the tree has not seen. Without, the training rows are taken, each by the
-            prediction of a tree that had not seen it (`levels_from="cross_fit"` only).
+            Unseen rows. Without them, the training rows are taken with their out-of-fold
+            predictions, which there are for `levels_from="cross_fit"` only.
         level : float
-            Of the intervals.
+            Confidence level of the intervals.
 
         Returns
         -------
@@ -721,28 +722,26 @@ class TreeClassifier(ModelEstimator):
     # ---- rules, and smaller or different trees ---------------------------------------------------
 
     def rules(self) -> str:
-        """Tell the tree as indented rules, each leaf with its rows, counts and probability.
+        """Return the tree as indented rules, each leaf with its rows, counts and probability.
 
         Returns
         -------
         str
         """
-        text: str = self._fitted().rules()
-        return text
+        return self._fitted().rules()
 
     def cost_complexity_path(self) -> "CostComplexityPath":
-        """Find the penalties a leaf at which cost-complexity pruning would cut this tree.
+        """Return the penalties per leaf at which cost-complexity pruning would cut this tree.
 
         Returns
         -------
         CostComplexityPath
             alphas, n_leaves and impurities.
         """
-        path: CostComplexityPath = self._fitted().cost_complexity_path()
-        return path
+        return self._fitted().cost_complexity_path()
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
-        """Give a copy another leaf estimate; nothing is regrown.
+        """Return a copy with another leaf estimate; nothing is grown again.
 
         Parameters
         ----------
@@ -753,7 +752,7 @@ class TreeClassifier(ModelEstimator):
         -------
         TreeClassifier
         """
-        model: TreeModel = self._fitted()
+        model = self._fitted()
         changed = model.with_leaf_estimate(leaf_estimate)
         if not is_built_in(changed.leaf_estimate):
             _ = changed.probabilities
@@ -776,7 +775,7 @@ class TreeClassifier(ModelEstimator):
         y: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Give a smaller copy, cut by one of: a rule, chosen nodes, a number of leaves.
+        """Return a smaller copy, cut by one of: a rule, chosen nodes, a number of leaves.
 
         Parameters
         ----------
@@ -786,20 +785,20 @@ class TreeClassifier(ModelEstimator):
         nodes : list of int, optional
             Nodes that become leaves.
         n_leaves : int, optional
-            The largest number of leaves; the weakest links are cut.
+            The largest number of leaves; cost-complexity pruning chooses what to cut.
         ccp_alpha : float, optional
-            The penalty a leaf.
+            The penalty per leaf.
         X, y, sample_weight : optional
-            Rows for the rule. Given X and y, all that the copy counts, predicts and states comes
-            from them where the rule is not reduced_error.
+            Rows for the rule. Unless the rule is reduced_error, all counts, predictions and
+            levels of the copy come from these rows.
 
         Returns
         -------
         TreeClassifier
-            The model itself is not changed, and nothing is regrown. Levels of the copy are
-            those of its own counts (`levels_from` is "training"), and say so.
+            The model itself is not changed, and nothing is grown again. The levels of the copy
+            come from its own counts: its `levels_from` is "training".
         """
-        model: TreeModel = self._fitted()
+        model = self._fitted()
         given = None
         if X is not None or y is not None or sample_weight is not None:
             if X is None or y is None:
@@ -831,6 +830,6 @@ class TreeClassifier(ModelEstimator):
         -------
         ndarray of shape (n_nodes, n_classes)
         """
-        model: TreeModel = self._fitted()
+        model = self._fitted()
         rows = model.read_rows(X, y, sample_weight, estimator=type(self).__name__)
         return model.node_counts(rows)

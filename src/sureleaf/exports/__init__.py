@@ -1,78 +1,83 @@
-"""Fitted models for other programs; docs/exports.md says what each format promises.
+"""Fitted models in the formats of other programs; docs/exports.md describes each format.
 
-::
-
-    node_tests.py  FittedTree: what a tree asks at each node
-    node_words.py  NodeWords: what drawings say at each node
-    json_text.py   to_json, from_json
-    sql.py         to_sql, in the dialects of dialects.py
-    python.py      to_python
-    onnx.py        to_onnx
-    dot.py, svg.py to_dot, to_svg, in the colours of palette.py
+A format is a function from an estimator to text or bytes, registered in `FORMATS`. The functions
+read the tree through `tree_view.TreeView`.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Final
 
-from sureleaf.errors import InvalidArgumentError
-from sureleaf.exports.dot import to_dot
+from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.exports.drawings import to_dot, to_svg
 from sureleaf.exports.json_text import from_json, to_json
-from sureleaf.exports.node_tests import fitted_tree
 from sureleaf.exports.onnx import to_onnx
 from sureleaf.exports.python import to_python
 from sureleaf.exports.sql import to_sql
-from sureleaf.exports.svg import to_svg
+from sureleaf.exports.tree_view import single_tree
 
 __all__ = [
-    "EXPORTS",
+    "FORMATS",
+    "Format",
     "export",
     "from_json",
     "to_dot",
     "to_json",
     "to_onnx",
     "to_python",
+    "to_rules",
     "to_sql",
     "to_svg",
-    "to_text",
 ]
 
 
-def to_text(model: Any) -> str:
-    """Write a tree as rules, as `model.rules()` does.
+def to_rules(model: Any) -> str:
+    """Write a tree as rules, like `model.rules()`."""
+    return str(single_tree(model, "rules").rules())
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: its function, and the file name suffixes that choose it on the command line.
 
     Examples
     --------
-    >>> from sureleaf import TreeClassifier
-    >>> print(to_text(TreeClassifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1])))
-    x0 <= 2: 0   75.0 % (2 rows: 0 2)
-    x0 > 2: 1   75.0 % (2 rows: 1 2)
+    >>> FORMATS["sql"].options
+    ('dialect', 'table', 'keep')
     """
-    fitted_tree(model, "rules")
-    return str(model.rules())
+
+    write: Callable[..., str | bytes]
+    suffixes: tuple[str, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the keyword arguments of `write`."""
+        parameters = signature(self.write).parameters.values()
+        return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
 
 
-EXPORTS: Final[dict[str, Callable[..., str | bytes]]] = {
-    "rules": to_text,
-    "text": to_text,
-    "json": to_json,
-    "sql": to_sql,
-    "python": to_python,
-    "dot": to_dot,
-    "svg": to_svg,
-    "onnx": to_onnx,
+FORMATS: Final[dict[str, Format]] = {
+    "rules": Format(to_rules, (".txt",)),
+    "json": Format(to_json, (".json",)),
+    "sql": Format(to_sql, (".sql",)),
+    "python": Format(to_python, (".py",)),
+    "dot": Format(to_dot, (".dot", ".gv")),
+    "svg": Format(to_svg, (".svg",)),
+    "onnx": Format(to_onnx, (".onnx",)),
 }
-"""Name of a format -> what writes it; keyword arguments are its options."""
+"""Name of a format -> how to write it. "text" is accepted as another name of "rules"."""
 
 
 def export(model: Any, form: str, **options: Any) -> str | bytes:
-    """Write a fitted model in the form of another program.
+    """Write a fitted model in the format of another program.
 
     Parameters
     ----------
     model : TreeClassifier
         Fitted; for "json" also a BaggedTreesClassifier.
     form : {"rules", "json", "sql", "python", "dot", "svg", "onnx"}
-        Rules to read (also "text"); a model to load again; a query; a Python module; a graph for
+        Readable rules (also "text"); a model to load again; a query; a Python module; a graph for
         Graphviz; a drawing; a model for ONNX runtimes.
     **options
         Of the format: `dialect`, `table` and `keep` for "sql", `indent` for "json".
@@ -85,7 +90,7 @@ def export(model: Any, form: str, **options: Any) -> str | bytes:
     Raises
     ------
     InvalidArgumentError
-        If there is no such format or option, or the format cannot hold the model.
+        If the format or an option is unknown, or the format cannot represent the model.
 
     Examples
     --------
@@ -94,14 +99,15 @@ def export(model: Any, form: str, **options: Any) -> str | bytes:
     >>> sureleaf.export(model, "sql", dialect="sqlite", table="people")[:42]
     '-- A decision tree of 2 leaves, written by'
     """
-    if not isinstance(form, str) or form not in EXPORTS:
-        raise InvalidArgumentError(f"form must be one of {', '.join(EXPORTS)}; got {form!r}.")
-    write = EXPORTS[form]
-    names = [name for name in write.__annotations__ if name not in ("model", "return")]
-    for name in options:
-        if name not in names:
+    name = "rules" if form == "text" else form
+    if not isinstance(name, str) or name not in FORMATS:
+        hint = suggestion(name, tuple(FORMATS), listed=False) if isinstance(name, str) else ""
+        raise InvalidArgumentError(f"form must be one of {', '.join(FORMATS)}; got {form!r}.{hint}")
+    known = FORMATS[name].options
+    for option in options:
+        if option not in known:
+            expected = f"one of {', '.join(known)}" if known else "left out"
             raise InvalidArgumentError(
-                f"{form!r} has {'the options ' + ', '.join(names) if names else 'no options'}; "
-                f"got {name!r}."
+                f"options of an export to {name!r} must be {expected}; got {option!r}."
             )
-    return write(model, **options)
+    return FORMATS[name].write(model, **options)

@@ -1,7 +1,7 @@
-"""A fitted model as JSON, a node an object, that loads back; docs/exports.md has the schema."""
+"""A fitted model as JSON with one object per node; docs/exports.md describes the format."""
 
 import json
-from math import isfinite
+from math import isnan
 from typing import Any, Final
 
 import numpy as np
@@ -29,22 +29,22 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
     Parameters
     ----------
     model : TreeClassifier or BaggedTreesClassifier
-        Fitted. Its levels are computed if they were not yet.
+        Fitted. Its levels are computed if they are not known yet.
     indent : int, optional
-        Spaces a level, for people; without, a node a line.
+        Spaces per level of nesting; by default one line per node.
 
     Returns
     -------
     str
-        Strict JSON that `from_json` turns into the same model, bit by bit.
+        Strict JSON that `from_json` turns into the same model, bit for bit.
 
     Examples
     --------
     >>> import json
     >>> from sureleaf import TreeClassifier
     >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> written = json.loads(to_json(model))
-    >>> written["nodes"][0]["column"], written["nodes"][0]["threshold"]
+    >>> root = json.loads(to_json(model))["nodes"][0]
+    >>> root["column"], root["threshold"]
     ('x0', 2.0)
     >>> from_json(to_json(model)).predict([[1], [4]]).tolist()
     ['no', 'yes']
@@ -59,9 +59,10 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
         if header["levels"] is not None:
             _add_levels(written["nodes"], state)
     else:
-        places = [f"trees/{number}/" for number in range(header["n_trees"])]
+        prefixes = [f"trees/{index}/" for index in range(header["n_trees"])]
         written["trees"] = [
-            {"nodes": _nodes(state, schema, place, f"{place}probabilities")} for place in places
+            {"nodes": _nodes(state, schema, prefix, f"{prefix}probabilities")}
+            for prefix in prefixes
         ]
         written["arrays"] = {
             name: array.tolist()
@@ -70,10 +71,10 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
         }
     if indent is not None:
         return json.dumps(written, indent=indent, allow_nan=False)
-    return _a_node_a_line(written)
+    return _one_line_per_node(written)
 
 
-def _a_node_a_line(written: dict[str, Any]) -> str:
+def _one_line_per_node(written: dict[str, Any]) -> str:
     lines = []
     for key, value in written.items():
         if key == "nodes":
@@ -85,49 +86,53 @@ def _a_node_a_line(written: dict[str, Any]) -> str:
 
 
 def _nodes(
-    state: ModelState, schema: Schema, place: str, probabilities: str
+    state: ModelState, schema: Schema, prefix: str, probabilities: str
 ) -> list[dict[str, Any]]:
-    get = {
-        name.removeprefix(place): a for name, a in state.arrays.items() if name.startswith(place)
+    """Return the nodes of the tree whose arrays have names with this prefix."""
+    arrays = {
+        name.removeprefix(prefix): array
+        for name, array in state.arrays.items()
+        if name.startswith(prefix)
     }
-    stated = state.arrays[probabilities].tolist()
-    counts = get["class_counts"].tolist()
+    of_node = state.arrays[probabilities].tolist()
+    counts = arrays["class_counts"].tolist()
     nodes: list[dict[str, Any]] = []
-    for node, feature in enumerate(get["feature"].tolist()):
-        found: dict[str, Any] = {"node": node}
+    for node, feature in enumerate(arrays["feature"].tolist()):
+        record: dict[str, Any] = {"node": node}
         if feature >= 0:
             column = schema.columns[feature]
-            found["column"] = column.name
-            begin, end = get["child_offset"][node : node + 2].tolist()
+            record["column"] = column.name
+            begin, end = arrays["child_offset"][node : node + 2].tolist()
             branches = [
                 {"node": child, "share": share}
                 for child, share in zip(
-                    get["children"][begin:end].tolist(),
-                    get["branch_share"][begin:end].tolist(),
+                    arrays["children"][begin:end].tolist(),
+                    arrays["branch_share"][begin:end].tolist(),
                     strict=True,
                 )
             ]
             if column.kind == "categorical":
-                first, last = get["category_offset"][node : node + 2].tolist()
+                first, last = arrays["category_offset"][node : node + 2].tolist()
                 for branch in branches:
                     branch["categories"] = []
-                for code, at in enumerate(get["category_branch"][first:last].tolist()):
-                    if at >= 0:
+                branch_of_code = arrays["category_branch"][first:last].tolist()
+                for code, index in enumerate(branch_of_code):
+                    if index >= 0:
                         category = to_plain("categories", column.categories[code])
-                        branches[at]["categories"].append(category)
+                        branches[index]["categories"].append(category)
             else:
-                found["threshold"] = to_plain("threshold", float(get["threshold"][node]))
-            found["branches"] = branches
-        found |= {"counts": counts[node], "probabilities": stated[node]}
-        nodes.append(found)
+                record["threshold"] = to_plain("threshold", float(arrays["threshold"][node]))
+            record["branches"] = branches
+        record |= {"counts": counts[node], "probabilities": of_node[node]}
+        nodes.append(record)
     return nodes
 
 
 def _add_leaf_counts(nodes: list[dict[str, Any]], state: ModelState) -> None:
     leaves = (node for node in nodes if "column" not in node)
     counts, squares = (state.arrays[f"leaf_counts/{name}"] for name in ("counts", "squares"))
-    for node, line, square in zip(leaves, counts.tolist(), squares.tolist(), strict=True):
-        node |= {"leaf_counts": line, "leaf_squares": square}
+    for node, of_leaf, square in zip(leaves, counts.tolist(), squares.tolist(), strict=True):
+        node |= {"leaf_counts": of_leaf, "leaf_squares": square}
 
 
 def _add_levels(nodes: list[dict[str, Any]], state: ModelState) -> None:
@@ -138,7 +143,7 @@ def _add_levels(nodes: list[dict[str, Any]], state: ModelState) -> None:
         node["levels"]["below"] = bool(node["levels"]["below"])
 
 
-# ---- back -----------------------------------------------------------------------------------
+# ---- from JSON ---------------------------------------------------------------------------------
 
 
 def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
@@ -152,19 +157,19 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
     Returns
     -------
     TreeClassifier or BaggedTreesClassifier
-        As `sureleaf.load` gives it.
+        As `sureleaf.load` returns it.
 
     Raises
     ------
     InvalidArgumentError
-        If the text is no such JSON, is damaged, or was made by a newer Sureleaf.
+        If the text is not such JSON, is damaged, or was written by a newer Sureleaf.
 
     Examples
     --------
     >>> from_json("[]")
     Traceback (most recent call last):
     ...
-    sureleaf.errors.InvalidArgumentError: the text is no model that Sureleaf wrote as JSON. Give
+    sureleaf.errors.InvalidArgumentError: the text is not a model that Sureleaf wrote as JSON. Pass
     what to_json() returned.
     """
     what = "the text"
@@ -172,7 +177,7 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
         written = json.loads(text)
         if not isinstance(written, dict) or written.get("format") != FORMAT:
             raise InvalidArgumentError(
-                f"{what} is no model that Sureleaf wrote as JSON. Give what to_json() returned."
+                f"{what} is not a model that Sureleaf wrote as JSON. Pass what to_json() returned."
             )
         version = written.get("version")
         if type(version) is int and version > VERSION:
@@ -202,23 +207,23 @@ def _state(written: dict[str, Any]) -> ModelState:
     arrays = {
         str(name): np.array(values, dtype=np.float64) for name, values in written["arrays"].items()
     }
-    for number, tree in enumerate(written["trees"]):
-        place = f"trees/{number}/"
-        arrays |= _tree_arrays(tree["nodes"], schema, place, f"{place}probabilities")
+    for index, tree in enumerate(written["trees"]):
+        prefix = f"trees/{index}/"
+        arrays |= _tree_arrays(tree["nodes"], schema, prefix, f"{prefix}probabilities")
     return ModelState(header, arrays)
 
 
 def _tree_arrays(
-    nodes: list[dict[str, Any]], schema: Schema, place: str, probabilities: str
+    nodes: list[dict[str, Any]], schema: Schema, prefix: str, probabilities: str
 ) -> dict[str, NDArray[Any]]:
-    place_of = {name: at for at, name in enumerate(schema.names)}
+    index_of = {name: index for index, name in enumerate(schema.names)}
     feature, threshold, children, shares = [], [], [], []
     child_offset, category_offset, category_branch = [0], [0], []
-    for number, node in enumerate(nodes):
-        if node["node"] != number:
+    for expected, node in enumerate(nodes):
+        if node["node"] != expected:
             raise Damaged("its nodes are not in the order of their numbers")
         column = node.get("column")
-        feature.append(-1 if column is None else place_of[column])
+        feature.append(-1 if column is None else index_of[column])
         branches = node.get("branches", [])
         children += [branch["node"] for branch in branches]
         shares += [branch["share"] for branch in branches]
@@ -229,52 +234,52 @@ def _tree_arrays(
             category_branch += _category_branches(branches, schema, feature[-1])
         category_offset.append(len(category_branch))
     return {
-        f"{place}feature": np.array(feature, dtype=np.int32),
-        f"{place}threshold": np.array(threshold, dtype=np.float64),
-        f"{place}child_offset": np.array(child_offset, dtype=np.int64),
-        f"{place}children": np.array(children, dtype=np.int32),
-        f"{place}branch_share": np.array(shares, dtype=np.float64),
-        f"{place}category_offset": np.array(category_offset, dtype=np.int64),
-        f"{place}category_branch": np.array(category_branch, dtype=np.int32),
-        f"{place}class_counts": _lines(nodes, "counts"),
-        probabilities: _lines(nodes, "probabilities"),
+        f"{prefix}feature": np.array(feature, dtype=np.int32),
+        f"{prefix}threshold": np.array(threshold, dtype=np.float64),
+        f"{prefix}child_offset": np.array(child_offset, dtype=np.int64),
+        f"{prefix}children": np.array(children, dtype=np.int32),
+        f"{prefix}branch_share": np.array(shares, dtype=np.float64),
+        f"{prefix}category_offset": np.array(category_offset, dtype=np.int64),
+        f"{prefix}category_branch": np.array(category_branch, dtype=np.int32),
+        f"{prefix}class_counts": _column(nodes, "counts"),
+        probabilities: _column(nodes, "probabilities"),
     }
 
 
 def _category_branches(branches: list[dict[str, Any]], schema: Schema, feature: int) -> list[int]:
     categories = schema.columns[feature].categories
     code_of = {category: code for code, category in enumerate(categories)}
-    taken = [-1] * len(categories)
-    for place, branch in enumerate(branches):
+    branch_of_code = [-1] * len(categories)
+    for index, branch in enumerate(branches):
         for category in branch["categories"]:
-            taken[code_of[from_plain(category)]] = place
-    return taken
+            branch_of_code[code_of[from_plain(category)]] = index
+    return branch_of_code
 
 
 def _number(value: Any) -> float:
-    found = from_plain(value)
-    if type(found) not in (int, float) or (not isfinite(found) and found != found):
+    number = from_plain(value)
+    if type(number) not in (int, float) or isnan(number):
         raise Damaged("a threshold is not a number")
-    return float(found)
+    return float(number)
 
 
-def _lines(nodes: list[dict[str, Any]], name: str) -> NDArray[np.float64]:
+def _column(nodes: list[dict[str, Any]], name: str) -> NDArray[np.float64]:
     return np.array([node[name] for node in nodes], dtype=np.float64)
 
 
 def _leaf_arrays(nodes: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:
     leaves = [node for node in nodes if node.get("column") is None]
     return {
-        "leaf_counts/counts": _lines(leaves, "leaf_counts"),
-        "leaf_counts/squares": _lines(leaves, "leaf_squares"),
+        "leaf_counts/counts": _column(leaves, "leaf_counts"),
+        "leaf_counts/squares": _column(leaves, "leaf_squares"),
     }
 
 
 def _level_arrays(nodes: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:
     levels = [node["levels"] for node in nodes]
-    found: dict[str, NDArray[Any]] = {
-        f"levels/{name}": _lines(levels, name) for name in (*_LEVELS, "others")
+    arrays: dict[str, NDArray[Any]] = {
+        f"levels/{name}": _column(levels, name) for name in (*_LEVELS, "others")
     }
-    found["levels/predicted"] = np.array([line["predicted"] for line in levels], dtype=np.int32)
-    found["levels/below"] = np.array([line["below"] for line in levels], dtype=np.uint8)
-    return found
+    arrays["levels/predicted"] = np.array([node["predicted"] for node in levels], dtype=np.int32)
+    arrays["levels/below"] = np.array([node["below"] for node in levels], dtype=np.uint8)
+    return arrays

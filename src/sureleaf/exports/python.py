@@ -1,12 +1,11 @@
-"""A tree as a Python module that needs nothing but Python."""
+"""A tree as a Python module that needs only the standard library."""
 
 from typing import Any, Final
 
 import numpy as np
 
 import sureleaf
-from sureleaf.exports.node_tests import FittedTree, fitted_tree
-from sureleaf.exports.node_text import plain_labels
+from sureleaf.exports.tree_view import TreeView, plain_labels, printable, view_tree
 from sureleaf.table import Column
 from sureleaf.tree.structure import leaves_in_words
 
@@ -15,8 +14,8 @@ __all__ = ["to_python"]
 
 _HEAD: Final = '''"""A decision tree of {leaves}, written by sureleaf {version}.
 
-Needs Python 3.8 or later and nothing else. A row is a dict of column name to value, as
-csv.DictReader gives them, too:
+It needs Python 3.8 or later and no other package. A row is a dict of column name to value, for
+example from csv.DictReader:
 
     predict_proba({{{example}}})
 """
@@ -25,18 +24,18 @@ import datetime
 
 CLASSES = {classes}
 
-# What each column that is tested holds.
+# The values of each tested column.
 COLUMNS = {{
 {columns}
 }}
 
-# A value that is no category of training: {unseen}.
+# A category that did not occur in training: {unseen}.
 STOPS_AT_UNSEEN = {stops}
 RAISES_AT_UNSEEN = {raises}
 
-# A line a node: the column that it tests, the test, its branches as (node, share of the training
-# rows), and the probability of each class. The test is a number, and values up to it take the
-# first branch; or it says which branch each category takes. A leaf tests nothing.
+# One line per node: the tested column, the test, the branches as (node, share of the training
+# rows), and the probability of each class. The test is a threshold, and values up to it take the
+# first branch; or a dict with the branch of each category. A leaf has no test.
 NODES = [
 {nodes}
 ]
@@ -45,11 +44,11 @@ NODES = [
 _PROGRAM: Final = '''
 
 def predict_proba(row):
-    """Give the probability of each class, a dict.
+    """Return a dict with the probability of each class.
 
-    None, NaN, columns that are not there and, in columns of numbers, empty text are missing. A
-    missing value sends the row down every branch, with the branch's share as its weight; the
-    leaves' probabilities are mixed by these.
+    None, NaN, absent columns and, in columns of numbers, empty text are missing values. A row with
+    a missing value takes every branch, weighted by its share, and gets the weighted mean of the
+    probabilities of its leaves.
     """
     values = {column: _read(column, row.get(column)) for column in COLUMNS}
     mixture = [0.0] * len(CLASSES)
@@ -72,9 +71,10 @@ def predict_proba(row):
 
 
 def predict(row):
-    """Give the most probable class, the first of equally probable ones."""
+    """Return the most probable class; of equally probable classes, the first."""
     probabilities = predict_proba(row)
-    return max(CLASSES, key=probabilities.get)
+    least = max(probabilities.values()) - 1e-12  # smaller differences are rounding
+    return next(label for label in CLASSES if probabilities[label] >= least)
 
 
 def _branch(value, test):
@@ -101,7 +101,7 @@ def _read(column, value):
 
 
 def _read_text(column, text, kind):
-    """Turn text into a number, bool or category that it stands for; empty text is missing."""
+    """Convert text to a number, bool or category; empty text is a missing value."""
     if isinstance(kind, set):
         if any(isinstance(category, str) for category in kind):
             return text
@@ -110,7 +110,7 @@ def _read_text(column, text, kind):
     if not text:
         return None
     if kind != "number":
-        raise TypeError(f"{column} must be of the datetime module; got the text {text!r}")
+        raise TypeError(f"{column} must be an object of datetime; got the text {text!r}")
     try:
         return float(text)
     except ValueError:
@@ -118,7 +118,7 @@ def _read_text(column, text, kind):
 
 
 def _moment(value, kind):
-    """Turn a date into days since 1970, other times into microseconds since 1970 or midnight."""
+    """Convert a date to days since 1970, other times to microseconds since 1970 or midnight."""
     microseconds = datetime.timedelta(microseconds=1)
     if kind == "duration":
         return float(value // microseconds)
@@ -132,9 +132,9 @@ def _moment(value, kind):
 '''
 
 _UNSEEN: Final = {
-    "mixture": "go down all branches, as if missing",
-    "stop": "stop at the node that tests it",
-    "error": "an error",
+    "mixture": "the row takes all branches, as with a missing value",
+    "stop": "the row stops at the node that tests it",
+    "error": "an error is raised",
 }
 
 
@@ -149,9 +149,9 @@ def to_python(model: Any) -> str:
     Returns
     -------
     str
-        Source text that imports nothing beyond the standard library. A row is a dict of column
-        name to value; it gets exactly what the model says. Numbers may be text, as csv.DictReader
-        gives them; the empty text is a missing number.
+        Source text that imports only the standard library. A row is a dict of column name to
+        value, and gets exactly the probabilities of the model. Numbers may be text, as from
+        csv.DictReader; empty text is a missing value.
 
     Examples
     --------
@@ -165,20 +165,21 @@ def to_python(model: Any) -> str:
     >>> module["predict_proba"]({"x0": None})
     {'no': 0.5, 'yes': 0.5}
     """
-    fitted = fitted_tree(model, "Python")
-    columns = [fitted.schema.columns[place] for place in fitted.places]
+    view = view_tree(model, "Python")
+    fitted = view.model
+    columns = [fitted.schema.columns[index] for index in view.tested_columns]
     example = ", ".join(f"{_literal(column.name)}: ..." for column in columns[:2])
     head = _HEAD.format(
         leaves=leaves_in_words(fitted.tree.n_leaves),
         version=sureleaf.__version__,
-        # within a docstring: a name must neither end it nor be an escape
+        # Within a docstring, a name must neither end it nor be an escape sequence.
         example=example.replace("\\", "\\\\").replace('"', '\\"'),
         classes=_literal(plain_labels(fitted.classes)),
         columns="\n".join(f"    {_literal(column.name)}: {_kind(column)}," for column in columns),
         unseen=_UNSEEN[fitted.unseen],
         stops=fitted.unseen == "stop",
         raises=fitted.unseen == "error",
-        nodes="\n".join(_node(fitted, node) for node in range(fitted.tree.n_nodes)),
+        nodes="\n".join(_node(view, node) for node in range(fitted.tree.n_nodes)),
     )
     return head + _PROGRAM
 
@@ -189,31 +190,27 @@ def _kind(column: Column) -> str:
     return repr(column.temporal or "number")
 
 
-def _node(fitted: FittedTree, node: int) -> str:
-    probabilities = _literal(fitted.probabilities[node].tolist())
-    told = f"  # {node}"
-    test = fitted.tests.get(node)
+def _node(view: TreeView, node: int) -> str:
+    probabilities = _literal(view.model.probabilities[node].tolist())
+    test = view.tests.get(node)
     if test is None:
-        told += f": {fitted.rules[node]}"
-        return f"    (None, None, [], {probabilities}),{_on_one_line(told)}"
-    column = fitted.column(test)
-    wanted: Any = test.threshold
-    if wanted is None:
-        wanted = {
+        rule = printable(view.rules[node])
+        return f"    (None, None, [], {probabilities}),  # {node}: {rule}"
+    column = view.column(test)
+    condition: Any = test.threshold
+    if condition is None:
+        condition = {
             column.categories[code]: branch
             for branch, codes in enumerate(test.codes)
             for code in codes
         }
     branches = _literal(list(zip(test.children, test.shares, strict=True)))
-    return f"    ({_literal(column.name)}, {_literal(wanted)}, {branches}, {probabilities}),{told}"
-
-
-def _on_one_line(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    values = f"{_literal(column.name)}, {_literal(condition)}, {branches}, {probabilities}"
+    return f"    ({values}),  # {node}"
 
 
 def _literal(value: Any) -> str:
-    """Write a value as Python source; infinities and text of every kind included."""
+    """Write a value as Python source, also infinities and any text."""
     if isinstance(value, bool | np.bool_):
         return repr(bool(value))
     if isinstance(value, float) and np.isinf(value):

@@ -1,4 +1,4 @@
-"""How DuckDB, SQLite and PostgreSQL write names, text, numbers and dates."""
+"""Names, text, numbers and dates in the SQL of DuckDB, SQLite and PostgreSQL."""
 
 from dataclasses import dataclass
 from math import isinf
@@ -12,12 +12,7 @@ __all__ = ["DIALECTS", "Dialect"]
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one database writes differently.
-
-    Parameters
-    ----------
-    name : str
-        For people.
+    """The SQL of one database; `name` is its product name.
 
     Examples
     --------
@@ -31,49 +26,49 @@ class Dialect:
         """Quote the name of a column or table."""
         if "\0" in name or not name:
             raise InvalidArgumentError(
-                f"a name in SQL must have letters and no NUL; got {name!r}. Rename the column."
+                f"a name in SQL must not be empty or have a NUL; got {name!r}. Rename the column."
             )
         return '"' + name.replace('"', '""') + '"'
 
     def text(self, text: str) -> str:
-        """Write text as a literal; a quote ends nothing, a backslash escapes nothing."""
+        """Write text as a literal, with quotes and backslashes escaped."""
         return "'" + text.replace("'", "''") + "'"
 
     def number(self, value: float) -> str:
-        """Write a float64 so that the database reads the same one."""
+        """Write a float64 as a literal that the database reads exactly."""
         return f"{float(value)!r}e0" if "e" not in repr(float(value)) else repr(float(value))
 
-    def missing_as_null(self, place: str) -> str:
-        """Turn a column of numbers into float64, NaN into NULL."""
+    def missing_as_null(self, expression: str) -> str:
+        """Convert a column of numbers to float64, and NaN to NULL."""
         raise NotImplementedError
 
-    def as_text(self, place: str) -> str:
-        """Turn a column of text categories into text that is compared letter by letter."""
+    def as_text(self, expression: str) -> str:
+        """Convert a column of text categories to text that is compared byte by byte."""
         raise NotImplementedError
 
-    def as_whole(self, place: str) -> str:
-        """Turn a column of bools into 0 and 1."""
-        return f"CAST({place} AS INTEGER)"
+    def as_whole(self, expression: str) -> str:
+        """Convert a column of bools to 0 and 1."""
+        return f"CAST({expression} AS INTEGER)"
 
-    def moment(self, place: str, temporal: str) -> str:
-        """Turn dates into days since 1970, other times into microseconds."""
+    def moment(self, expression: str, temporal: str) -> str:
+        """Convert dates to days since 1970, other times to microseconds."""
         raise NotImplementedError
 
-    def value(self, column: Column, place: str) -> str:
-        """Write what a column holds as the tree compares it: a number, or a category."""
+    def value(self, column: Column, expression: str) -> str:
+        """Write the value of a column as the tree compares it: a number or a category."""
         if column.kind == "date":
-            return self.moment(place, str(column.temporal))
+            return self.moment(expression, str(column.temporal))
         family = column.category_family
         if family == "text":
-            return self.as_text(place)
+            return self.as_text(expression)
         if family == "bool":
-            return self.as_whole(place)
+            return self.as_whole(expression)
         if family == "number" and any(abs(c) > 2**53 for c in column.categories):  # type: ignore[arg-type]
-            return place  # whole numbers that a float64 would round
-        return self.missing_as_null(place)
+            return expression  # whole numbers that float64 would round
+        return self.missing_as_null(expression)
 
     def category(self, column: Column, category: Any) -> str:
-        """Write a category as a literal to compare `value` with."""
+        """Write a category as a literal that is compared with `value`."""
         if isinstance(category, str):
             return self.text(category)
         if isinstance(category, int):  # bools too
@@ -100,22 +95,22 @@ class _DuckDB(Dialect):
             return f"CAST('{float(value)!r}' AS DOUBLE)"
         return super().number(value)
 
-    def missing_as_null(self, place: str) -> str:
-        return f"NULLIF(CAST({place} AS DOUBLE), CAST('nan' AS DOUBLE))"
+    def missing_as_null(self, expression: str) -> str:
+        return f"NULLIF(CAST({expression} AS DOUBLE), CAST('nan' AS DOUBLE))"
 
-    def as_text(self, place: str) -> str:
-        return f"CAST({place} AS VARCHAR)"
+    def as_text(self, expression: str) -> str:
+        return f"CAST({expression} AS VARCHAR)"
 
-    def moment(self, place: str, temporal: str) -> str:
+    def moment(self, expression: str, temporal: str) -> str:
         if temporal == "date":
-            return f"epoch_us(CAST({place} AS TIMESTAMP)) / 86400000000.0e0"
+            return f"epoch_us(CAST({expression} AS TIMESTAMP)) / 86400000000.0e0"
         kinds = {
             "timestamp": "TIMESTAMP",
             "utc": "TIMESTAMPTZ",
             "duration": "INTERVAL",
             "time": "TIME",
         }
-        return f"CAST(epoch_us(CAST({place} AS {kinds[temporal]})) AS DOUBLE)"
+        return f"CAST(epoch_us(CAST({expression} AS {kinds[temporal]})) AS DOUBLE)"
 
 
 @dataclass(frozen=True)
@@ -127,13 +122,13 @@ class _PostgreSQL(Dialect):
     def number(self, value: float) -> str:
         return f"CAST('{float(value)!r}' AS double precision)"
 
-    def missing_as_null(self, place: str) -> str:
-        return f"NULLIF(CAST({place} AS double precision), CAST('NaN' AS double precision))"
+    def missing_as_null(self, expression: str) -> str:
+        return f"NULLIF(CAST({expression} AS double precision), CAST('NaN' AS double precision))"
 
-    def as_text(self, place: str) -> str:
-        return f'CAST({place} AS text) COLLATE "C"'
+    def as_text(self, expression: str) -> str:
+        return f'CAST({expression} AS text) COLLATE "C"'
 
-    def moment(self, place: str, temporal: str) -> str:
+    def moment(self, expression: str, temporal: str) -> str:
         kinds = {
             "date": "timestamp",
             "timestamp": "timestamp",
@@ -141,7 +136,7 @@ class _PostgreSQL(Dialect):
             "duration": "interval",
             "time": "time",
         }
-        seconds = f"EXTRACT(EPOCH FROM CAST({place} AS {kinds[temporal]}))"
+        seconds = f"EXTRACT(EPOCH FROM CAST({expression} AS {kinds[temporal]}))"
         microseconds = f"CAST({seconds} * 1000000 AS double precision)"
         return f"{microseconds} / 86400000000" if temporal == "date" else microseconds
 
@@ -154,7 +149,7 @@ class _SQLite(Dialect):
         return super().text(text)
 
     def number(self, value: float) -> str:
-        """Write a number exactly: SQLite may read long decimals one unit beside."""
+        """Write a number exactly: SQLite may read long decimals with a wrong last bit."""
         if isinf(value):
             return "9e999" if value > 0 else "-9e999"
         top, bottom = float(value).as_integer_ratio()
@@ -162,25 +157,25 @@ class _SQLite(Dialect):
             return f"{top}.0"
         return _fraction(top, bottom.bit_length() - 1)
 
-    def missing_as_null(self, place: str) -> str:
-        return f"CAST(NULLIF({place}, '') AS REAL)"
+    def missing_as_null(self, expression: str) -> str:
+        return f"CAST(NULLIF({expression}, '') AS REAL)"
 
-    def as_text(self, place: str) -> str:
-        return f"CAST({place} AS TEXT) COLLATE BINARY"
+    def as_text(self, expression: str) -> str:
+        return f"CAST({expression} AS TEXT) COLLATE BINARY"
 
-    def as_whole(self, place: str) -> str:
-        number = self.missing_as_null(place)
-        return f"CASE lower({place}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE {number} END"
+    def as_whole(self, expression: str) -> str:
+        number = self.missing_as_null(expression)
+        return f"CASE lower({expression}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE {number} END"
 
-    def moment(self, place: str, temporal: str) -> str:
+    def moment(self, expression: str, temporal: str) -> str:
         if temporal == "duration":
             raise InvalidArgumentError(
-                "SQLite has no durations, and the tree tests a column of them. Export to Python, "
-                "or fit again with the column as a number."
+                "model must not test a duration for an export to SQLite, which has no durations. "
+                "Export to Python, or fit again with the column as a number."
             )
-        clock = f"'1970-01-01 ' || {place}" if temporal == "time" else place
+        clock = f"'1970-01-01 ' || {expression}" if temporal == "time" else expression
         zone = f" || ltrim(substr({clock}, 20), '.0123456789')" if temporal == "utc" else ""
-        # Seconds by SQLite, which rounds to milliseconds; what follows the point by itself.
+        # SQLite rounds to milliseconds: convert the seconds and their fraction separately.
         seconds = f"strftime('%s', substr({clock}, 1, 19){zone})"
         part = (
             f"CASE WHEN substr({clock}, 20, 1) = '.' "
@@ -191,7 +186,7 @@ class _SQLite(Dialect):
 
 
 def _fraction(top: int, power: int) -> str:
-    """Write top / 2**power by whole numbers that every version reads exactly."""
+    """Write top / 2**power with whole numbers, which every version reads exactly."""
     while top % 2 == 0 and top:
         top, power = top // 2, power - 1
     sign = "/" if power > 0 else "*"
@@ -207,4 +202,4 @@ DIALECTS: dict[str, Dialect] = {
     "sqlite": _SQLite("SQLite"),
     "postgresql": _PostgreSQL("PostgreSQL"),
 }
-"""Name of a dialect -> how it writes things."""
+"""Name of a dialect -> its SQL."""

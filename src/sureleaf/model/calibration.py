@@ -1,4 +1,4 @@
-"""Bringing probabilities in line with what happened, through scikit-learn's calibrators."""
+"""Calibration of the mean probabilities of bagged trees, with scikit-learn's calibrators."""
 
 import warnings
 from dataclasses import dataclass
@@ -12,12 +12,13 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.probability import predicted_class
 
 __all__ = ["Calibration", "fit_calibration"]
 
 
 class _Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose table is what it says: lets scikit-learn calibrate any probabilities."""
+    """A classifier that returns its table, so that scikit-learn can calibrate any probabilities."""
 
     def fit(self, X: NDArray[np.float64], y: NDArray[np.int32]) -> Self:
         self.classes_ = np.arange(X.shape[1])
@@ -28,22 +29,21 @@ class _Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return X
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
-        likeliest: NDArray[np.intp] = X.argmax(axis=1)
-        return likeliest
+        return predicted_class(X)
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """From mean probabilities to calibrated ones: a map for each class, or for the second of two.
+    """A map from mean to calibrated probabilities per class, or only for the second of two.
 
     Parameters
     ----------
     method : {"sigmoid", "isotonic"}
         What the maps are.
     maps : tuple of ndarray
-        For "sigmoid" the two numbers a and b of ``1 / (1 + exp(a p + b))``; for "isotonic" an
-        array of shape (2, n_points): probabilities, and what they become; straight lines between
-        them. None at all leaves a single class as it is: certain.
+        For "sigmoid" the two numbers a and b of ``1 / (1 + exp(a p + b))``. For "isotonic" an
+        array of shape (2, n_points): probabilities and their calibrated values, with straight
+        lines in between. Empty if there is only one class.
 
     Examples
     --------
@@ -56,19 +56,19 @@ class Calibration:
     maps: tuple[NDArray[np.float64], ...]
 
     def __call__(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Calibrate probabilities, a line a row; lines sum to 1."""
+        """Calibrate probabilities, one row of classes per row; they sum to 1."""
         if not self.maps:
             return probabilities
         n_classes = probabilities.shape[1]
         if n_classes == 2:
             second = self._mapped(self.maps[0], probabilities[:, 1])
             return np.column_stack([1.0 - second, second])
-        found = np.column_stack(
+        mapped = np.column_stack(
             [self._mapped(line, p) for line, p in zip(self.maps, probabilities.T, strict=True)]
         )
-        total = found.sum(axis=1, keepdims=True)
-        even = np.full(found.shape, 1.0 / n_classes)
-        shares: NDArray[np.float64] = np.divide(found, total, out=even, where=total > 0)
+        total = mapped.sum(axis=1, keepdims=True)
+        even = np.full(mapped.shape, 1.0 / n_classes)
+        shares: NDArray[np.float64] = np.divide(mapped, total, out=even, where=total > 0)
         return shares
 
     def _mapped(
@@ -76,20 +76,20 @@ class Calibration:
     ) -> NDArray[np.float64]:
         if self.method == "sigmoid":
             a, b = line
-            found: NDArray[np.float64] = expit(-(a * probabilities + b))
-            return found
+            calibrated: NDArray[np.float64] = expit(-(a * probabilities + b))
+            return calibrated
         between: NDArray[np.float64] = np.interp(probabilities, line[0], line[1])
         return between
 
 
 def _maps(calibrator: CalibratedClassifierCV) -> tuple[NDArray[np.float64], ...]:
-    """Take the numbers out of scikit-learn's calibrators: they are all that a model keeps."""
+    """Take the numbers out of scikit-learn's calibrators; a model keeps nothing else of them."""
     (calibrated,) = calibrator.calibrated_classifiers_
     return tuple(
-        np.array([found.a_, found.b_], dtype=np.float64)
+        np.array([one.a_, one.b_], dtype=np.float64)
         if calibrator.method == "sigmoid"
-        else np.array([found.X_thresholds_, found.y_thresholds_], dtype=np.float64)
-        for found in calibrated.calibrators
+        else np.array([one.X_thresholds_, one.y_thresholds_], dtype=np.float64)
+        for one in calibrated.calibrators
     )
 
 
@@ -106,7 +106,7 @@ def fit_calibration(
     Parameters
     ----------
     probabilities : ndarray of shape (n_rows, n_classes)
-        Lines with NaN are left out.
+        Rows with NaN are left out.
     labels : ndarray of int, shape (n_rows,)
         The rows' class codes.
     weights : ndarray of shape (n_rows,), or None
@@ -124,25 +124,25 @@ def fit_calibration(
 
     Examples
     --------
-    >>> says = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]] * 10)
-    >>> happened = np.array([0, 1, 1, 1] * 10, dtype=np.int32)
-    >>> calibrated = fit_calibration(says, happened, None, method="isotonic", classes=[0, 1])
-    >>> calibrated(says[:2]).round(2).tolist()
+    >>> predicted = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]] * 10)
+    >>> labels = np.array([0, 1, 1, 1] * 10, dtype=np.int32)
+    >>> calibrated = fit_calibration(predicted, labels, None, method="isotonic", classes=[0, 1])
+    >>> calibrated(predicted[:2]).round(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    judged = ~np.isnan(probabilities).any(axis=1)
+    used = ~np.isnan(probabilities).any(axis=1)
     if weights is not None:
-        judged &= weights > 0
-    counts = np.bincount(labels[judged], minlength=probabilities.shape[1])
+        used &= weights > 0
+    counts = np.bincount(labels[used], minlength=probabilities.shape[1])
     if probabilities.shape[1] < 2:
         return Calibration(method, ())
     if not counts.all():
-        absent = np.asarray(classes).tolist()[int(counts.argmin())]
+        missing = np.asarray(classes).tolist()[int(counts.argmin())]
         raise InvalidArgumentError(
-            f"calibration needs out-of-bag rows of every class; class {absent!r} has none. Use "
+            f"calibration needs out-of-bag rows of every class; class {missing!r} has none. Use "
             "more trees or calibration=None."
         )
-    given, truth = probabilities[judged], labels[judged]
+    given, truth = probabilities[used], labels[used]
     everything = np.arange(len(truth))
     calibrator = CalibratedClassifierCV(
         FrozenEstimator(_Given().fit(given, truth)),
@@ -153,5 +153,5 @@ def fit_calibration(
     with warnings.catch_warnings():
         # There is nothing to fit but the calibration itself, and that does use the weights.
         warnings.filterwarnings("ignore", message="Since FrozenEstimator does not appear")
-        calibrator.fit(given, truth, None if weights is None else weights[judged])
+        calibrator.fit(given, truth, None if weights is None else weights[used])
     return Calibration(method, _maps(calibrator))

@@ -1,4 +1,4 @@
-"""Results with a column an attribute, that print as a table and turn into data frames."""
+"""Results whose attributes are columns: they print as a table and turn into data frames."""
 
 import math
 from dataclasses import fields
@@ -35,8 +35,8 @@ class ColumnTable:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Columns by name."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     def notes(self) -> list[str]:
         """Lines below the table."""
@@ -49,19 +49,19 @@ class ColumnTable:
         return {name: value.tolist() for name, value in self.columns().items()}
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dict a line with the values that JSON has."""
+        """Return one dict per row, with values that JSON can hold."""
         columns = {name: values.tolist() for name, values in self.columns().items()}
         return [
-            {name: json_value(values[line]) for name, values in columns.items()}
-            for line in range(len(self))
+            {name: json_value(values[row]) for name, values in columns.items()}
+            for row in range(len(self))
         ]
 
     def to_pandas(self) -> Any:
-        """As a pandas data frame; a column of several numbers holds lists."""
+        """Return a pandas data frame; a column of several numbers per row holds lists."""
         return optional_library("pandas").DataFrame(self._plain())
 
     def to_polars(self) -> Any:
-        """As a polars data frame; what is not a number is null."""
+        """Return a polars data frame; what is not a number is null."""
         plain = {
             name: [None if value != value else value for value in values]
             for name, values in self._plain().items()
@@ -100,7 +100,7 @@ class ColumnTable:
 
 
 def end_of(text: str, longest: int = _LONGEST) -> str:
-    """Cut a long rule in front, at a test where there is one: its end tells leaves apart.
+    """Shorten a long rule at its beginning, between two tests: its end distinguishes leaves.
 
     Examples
     --------
@@ -109,13 +109,13 @@ def end_of(text: str, longest: int = _LONGEST) -> str:
     """
     if len(text) <= longest:
         return text
-    room = longest - len("… ")
-    whole = text[-room - len(" and ") :].partition(" and ")[2]
-    return f"… {whole or text[-room:]}"
+    width = longest - len("… ")
+    whole = text[-width - len(" and ") :].partition(" and ")[2]
+    return f"… {whole or text[-width:]}"
 
 
 def json_value(value: Any) -> Any:
-    """Return a value as JSON has it: plain, and null for what is no finite number.
+    """Return a value that JSON can hold; a number that is not finite becomes null.
 
     Examples
     --------

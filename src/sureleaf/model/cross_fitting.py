@@ -30,7 +30,7 @@ from sureleaf.progress import track
 from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import TrainingRows, Tree, mixture, route
 
-__all__ = ["OutOfFold", "cross_fit", "cross_fit_levels", "predict_out_of_fold"]
+__all__ = ["OutOfFold", "cross_fit", "cross_fit_levels", "node_accuracy", "predict_out_of_fold"]
 
 
 FloatArray = NDArray[np.float64]

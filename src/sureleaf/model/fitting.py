@@ -341,7 +341,7 @@ def n_features_drawn(max_features: int | float | str, n_columns: int) -> int:
 def _build_by_reduced_error(
     rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> Tree:
-    """Grow on two thirds, prune on the others, then count all rows in what is left."""
+    """Grow on two thirds of the rows, prune by the others, then count all rows."""
     if len(rows.labels) < 2:
         return _grow(rows, settings)
     is_held_out = hold_out(rows, seed=settings.seed, groups=groups)
@@ -358,14 +358,14 @@ def _one_standard_error(
     groups: NDArray[Any] | None,
     node_alphas: NodeAlphas,
 ) -> float:
-    """Find the largest penalty whose cross-validated error is near the least.
+    """Return the largest penalty whose cross-validated error is close to the least error.
 
-    As in CART: the candidates are the geometric means of neighbouring penalties of the whole
-    tree's path, each fold's tree is cut by them, and the errors of all rows together give the
-    rate and its binomial standard error, one of which (half of one for utility) is near.
+    As in CART, the candidates are the geometric means of neighbouring penalties on the path of the
+    whole tree. The tree of each fold is cut by them, and the errors of all rows give the error rate
+    and its binomial standard error. Within one standard error (half of one for utility) is close.
     """
-    found = np.maximum(node_alphas(tree)[~tree.is_leaf], 0.0)
-    alphas = np.unique(np.concatenate(([0.0], found)))
+    inner_alphas = np.maximum(node_alphas(tree)[~tree.is_leaf], 0.0)
+    alphas = np.unique(np.concatenate(([0.0], inner_alphas)))
     candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
     fold_of = fold_numbers(rows, settings.cv, seed=settings.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
@@ -395,7 +395,7 @@ def _errors_along(
     node_alphas: NDArray[np.float64],
     candidates: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Errors on test rows of the tree cut at each penalty, by one count of all its nodes."""
+    """Return the test errors of the tree cut at each penalty, from one count of its nodes."""
     counts = count_nodes(tree, test)
     predicted = tree.counts_or_parent.argmax(axis=1)
     errors = counts.sum(axis=1) - counts[np.arange(tree.n_nodes), predicted]

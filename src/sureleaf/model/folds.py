@@ -1,4 +1,4 @@
-"""Which rows are held out? Drawn by a counter-based generator keyed by seed and row."""
+"""Assignment of rows to folds, or to be held out, by a counter-based generator keyed by a seed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,10 +16,10 @@ __all__ = ["fold_numbers", "hold_out", "reusable"]
 def fold_numbers(
     rows: TrainingRows, cv: Any, *, seed: int, groups: NDArray[Any] | None = None
 ) -> NDArray[np.int64]:
-    """For each row the fold that tests it, -1 for rows that no fold tests.
+    """Return for each row the fold that tests it, -1 for rows that no fold tests.
 
-    A number of folds gives folds with the classes spread evenly (and groups kept together); a
-    splitter or an iterable of (train, test) is taken as it is, and must not test a row twice.
+    A number of folds gives stratified folds that keep groups together. A splitter or an iterable of
+    (train, test) is taken as it is, and must not test a row twice.
 
     Examples
     --------
@@ -32,13 +32,15 @@ def fold_numbers(
     if isinstance(cv, int | np.integer):
         if cv < 2:
             raise InvalidArgumentError(f"cv must be at least 2 folds; got {cv}.")
-        return _spread(rows.labels, int(cv), seed, groups)
+        return _assign_folds(rows.labels, int(cv), seed, groups)
     fold_of = np.full(n_rows, -1, dtype=np.int64)
-    from sklearn.model_selection import check_cv  # loads much that a number of folds needs not
+    from sklearn.model_selection import (
+        check_cv,
+    )  # slow to load, and not needed for a number of folds
 
     splitter = check_cv(cv, rows.labels, classifier=True)
-    place = np.zeros((n_rows, 1))
-    for fold, (_, test) in enumerate(splitter.split(place, rows.labels, groups)):
+    stand_in = np.zeros((n_rows, 1))
+    for fold, (_, test) in enumerate(splitter.split(stand_in, rows.labels, groups)):
         if np.any(fold_of[test] >= 0):
             raise InvalidArgumentError(
                 "cv must test each row at most once; got a row in two test parts. Use a "
@@ -49,34 +51,19 @@ def fold_numbers(
 
 
 def reusable(cv: Any) -> Any:
-    """Keep what an iterator yields, for folds are needed more than once.
-
-    Examples
-    --------
-    >>> reusable(10), reusable(iter([([0], [1])]))
-    (10, [([0], [1])])
-    """
+    """Turn an iterator into a list, because folds are needed more than once."""
     return list(cv) if isinstance(cv, Iterator) else cv
 
 
 def hold_out(
     rows: TrainingRows, *, seed: int, groups: NDArray[Any] | None = None, n_parts: int = 3
 ) -> NDArray[np.bool_]:
-    """Hold out one part of the rows, the classes spread evenly and groups kept together.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> table = read_table([[1], [2], [3], [4], [5], [6]])
-    >>> rows = TrainingRows(table, np.array([0, 0, 0, 1, 1, 1], np.int32), 2)
-    >>> int(hold_out(rows, seed=0).sum())
-    2
-    """
-    is_held_out: NDArray[np.bool_] = _spread(rows.labels, n_parts, seed, groups) == 0
+    """Return which rows to hold out: one of `n_parts` stratified parts; groups stay together."""
+    is_held_out: NDArray[np.bool_] = _assign_folds(rows.labels, n_parts, seed, groups) == 0
     return is_held_out
 
 
-def _spread(
+def _assign_folds(
     labels: NDArray[np.int32], n_folds: int, seed: int, groups: NDArray[Any] | None
 ) -> NDArray[np.int64]:
     """Return the fold of each row; a group is assigned like one row of its most frequent class."""

@@ -1,4 +1,4 @@
-"""Class counts of the leaves of one tree; those of two halves of the rows add up to the whole's."""
+"""Class counts of the leaves of a tree; counts of two halves of the rows add up to those of all."""
 
 from dataclasses import dataclass, replace
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.tree import Routes, TrainingRows, Tree, count_nodes, route
+from sureleaf.tree import TrainingRows, Tree, count_nodes, route
 from sureleaf.tree.structure import row_sums
 
 __all__ = [
@@ -30,8 +30,8 @@ class LeafCounts:
     counts : ndarray of float64, shape (n_leaves, n_classes)
         Weights by class; whole numbers unless rows are weighted or have missing values.
     squares : ndarray of float64, shape (n_leaves,)
-        Sums of squared weights, from which the effective number of rows follows; a part of a row
-        counts as that part of its square.
+        Sums of squared weights, from which the effective number of rows follows. A part of a row
+        counts as the same part of its squared weight.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def count_leaves(tree: Tree, rows: TrainingRows) -> LeafCounts:
     >>> count_leaves(grow(rows, GrowthRules()), rows).counts.tolist()
     [[2.0, 0.0], [0.0, 2.0]]
     """
-    routes: Routes = route(tree, rows.table)
+    routes = route(tree, rows.table)
     row = routes.rows()
     weights = routes.shares if rows.weights is None else routes.shares * rows.weights[row]
     cells = np.bincount(
@@ -127,26 +127,18 @@ def leaf_counts_of(tree: Tree, rows: TrainingRows) -> LeafCounts:
 
 
 def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts:
-    """Count the leaves of a tree that was cut, by the leaves that it had before; exactly.
+    """Add up leaf counts for a tree in which some inner nodes have become leaves.
 
     Parameters
     ----------
     counts : LeafCounts
         Of the tree before.
     tree, smaller : Tree
-        The tree before, and the same with some nodes made leaves.
+        The tree before and after it was cut.
 
     Returns
     -------
     LeafCounts
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> smaller = model.prune(nodes=0).tree_
-    >>> cut_leaf_counts(model.leaf_counts_, model.tree_, smaller).counts.tolist()
-    [[2.0, 2.0]]
     """
     sums = np.zeros((tree.n_nodes, counts.counts.shape[1] + 1))
     sums[counts.leaf_ids] = np.column_stack([counts.counts, counts.squares])
@@ -156,30 +148,20 @@ def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts
         sizes[tree.parent[node]] += sizes[node]
     before = 0
     kept = []
-    for is_leaf in smaller.is_leaf.tolist():  # both are in preorder: a cut leaves out a stretch
+    for (
+        is_leaf
+    ) in smaller.is_leaf.tolist():  # both trees are in preorder: a cut removes consecutive nodes
         kept.append(before)
         before += int(sizes[before]) if is_leaf else 1
     leaves = smaller.leaf_ids
-    found = sums[np.array(kept)[leaves]]
-    return LeafCounts(leaves, found[:, :-1], found[:, -1])
-
-
-# Counts of rows that did not grow the tree: part of the rows grow it, the others are counted.
+    leaf_sums = sums[np.array(kept)[leaves]]
+    return LeafCounts(leaves, leaf_sums[:, :-1], leaf_sums[:, -1])
 
 
 def split_rows(
     rows: TrainingRows, is_counted: NDArray[np.bool_]
 ) -> tuple[TrainingRows, TrainingRows]:
-    """Part the rows by weight into those that grow the tree and those that are counted.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> rows = TrainingRows(read_table([[1], [2], [3]]), np.array([0, 1, 1], np.int32), 2)
-    >>> growing, counted = split_rows(rows, np.array([False, True, True]))
-    >>> growing.total_weight, counted.total_weight
-    (1.0, 2.0)
-    """
+    """Split rows, by setting weights to 0, into those that grow a tree and those it counts."""
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     growing = rows.with_weights(np.where(is_counted, 0.0, weights))
     counted = rows.with_weights(np.where(is_counted, weights, 0.0))
@@ -187,16 +169,5 @@ def split_rows(
 
 
 def recount(tree: Tree, counted: TrainingRows) -> Tree:
-    """Replace what a tree holds by the counts of other rows; its splits stay.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> from sureleaf.tree import GrowthRules, grow
-    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
-    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
-    >>> tree = grow(rows, GrowthRules())
-    >>> recount(tree, rows.with_weights(np.array([1.0, 0, 0, 0]))).class_counts.tolist()
-    [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
-    """
+    """Return the same tree with the class counts of other rows."""
     return replace(tree, class_counts=count_nodes(tree, counted))

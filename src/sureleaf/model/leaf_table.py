@@ -1,4 +1,4 @@
-"""The leaves of a tree as a table: what each states, and what would repair the weak ones."""
+"""Levels of the leaves as a table, with what would help the leaves that are too weak."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,11 +18,11 @@ __all__ = ["LeafTable", "RowLevels", "TreeLevels", "leaf_table"]
 FloatArray = NDArray[np.float64]
 
 SOURCES = {
-    "training": "training rows, which shaped the tree: too good to be true of unseen rows",
+    "training": "training rows, which shaped the tree: too optimistic for unseen rows",
     "honest": "rows that did not grow the tree",
-    "cross_fit": "predictions for rows by trees that had not seen them",
+    "cross_fit": "out-of-fold predictions of all training rows",
 }
-"""Where levels come from -> in words."""
+"""Where levels come from, as the table says it."""
 
 
 class TreeLevels(NamedTuple):
@@ -57,12 +57,12 @@ class _Pair(ColumnTable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeafTable(ColumnTable):
-    """One row a leaf, in the order of `leaf_counts_`.
+    """One row per leaf, in the order of `leaf_counts_`.
 
     Parameters
     ----------
     leaf : ndarray of int
-        Node number, as `apply` gives it.
+        Node number, as `apply` returns it.
     rule : ndarray of str
         The tests on the way to it.
     n : ndarray of float64
@@ -74,13 +74,13 @@ class LeafTable(ColumnTable):
     probability, low, high : ndarray of float64
         Probability of that class (p_max of the theory) and its interval.
     confidence, utility : ndarray of float64
-        Probability that it has found the most probable class, and that it is right about the
-        next row.
+        Probability that the predicted class is the true majority class of the leaf, and that the
+        next row is predicted correctly.
     rows_needed : ndarray of float64
-        Rows in the leaf, all told, to reach the wanted levels if its probability stays what it
-        is; NaN if no number does.
+        Total rows in the leaf that reach the wanted levels if its probability stays as it is; NaN
+        if no number does.
     flagged : ndarray of bool
-        Leaves below the wanted levels, or right less often than a coin.
+        Leaves below the wanted levels, or correct less often than a coin toss.
     repair : ndarray of str
         What would help a flagged leaf.
     levels_from : str
@@ -117,30 +117,30 @@ class LeafTable(ColumnTable):
 
     def notes(self) -> list[str]:
         """Where the levels come from, and whether the leaves are too small."""
-        told = [f"Levels from {SOURCES[self.levels_from]}."]
+        notes = [f"Levels from {SOURCES[self.levels_from]}."]
         if self.fragmentation > 0.5:
-            told.append(
+            notes.append(
                 f"Data fragmentation: {100 * self.fragmentation:.0f} % of the rows are in "
                 f"{int(self.flagged.sum())} of {len(self)} leaves that are too small or too mixed "
                 "for the wanted levels. Prune more, or collect more rows."
             )
-        return told
+        return notes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowLevels(ColumnTable):
-    """What the tree states about each row.
+    """Levels of each row, which are those of its leaf.
 
     Parameters
     ----------
     leaf : ndarray of int
         The leaf by node number; of several the heaviest.
     prediction : ndarray
-        The class predicted.
+        The predicted class.
     confidence, utility, low, high : ndarray of float64
-        As of leaves; of a row in several leaves, the mixture's for the class predicted.
+        As for leaves; for a row in several leaves, the mean over them for the predicted class.
     imputed_share : ndarray of float64
-        How much of the row came where it is by a missing or unseen value.
+        The share of the row that a missing or unseen value has sent to its leaves.
 
     Examples
     --------
@@ -164,34 +164,26 @@ def leaf_table(
     schema: Schema,
     classes: NDArray[Any],
     counts: FloatArray,
-    stated: NodeLevels,
+    levels: NodeLevels,
     *,
     level: float,
     confidence: float | None,
     utility: float | None,
     levels_from: str,
 ) -> LeafTable:
-    """Put the leaves' levels together with their rules, and say what the weak ones need.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
-    >>> model.leaves(confidence=0.9).flagged.tolist()
-    [False, False]
-    """
+    """Combine the levels of the leaves with their rules, and with what the weak ones need."""
     leaves = tree.leaf_ids
-    low, high = stated.interval(level)
-    sure, useful = stated.confidence, stated.utility
-    weak = stated.below | (stated.n <= 0)
+    low, high = levels.interval(level)
+    sure, useful = levels.confidence, levels.utility
+    weak = levels.below | (levels.n <= 0)
     weak |= (sure < confidence) if confidence is not None else False
     weak |= (useful < utility) if utility is not None else False
-    needed = stated.rows_needed(leaves, confidence, utility)
+    needed = levels.rows_needed(leaves, confidence, utility)
     n = counts.sum(axis=1)
-    # A tie, or a utility too small, is a guess: the interval says whether better is possible.
-    may_help = high > np.maximum(stated.probability, utility or 0.0)
+    # A tie or a low utility may be due to chance: the interval tells whether better is possible.
+    may_help = high > np.maximum(levels.probability, utility or 0.0)
     repair = [
-        _repair(tree, int(leaf), float(more), weak, stated, may_help) if weak[leaf] else ""
+        _repair(tree, int(leaf), float(more), weak, levels, may_help) if weak[leaf] else ""
         for leaf, more in zip(leaves, needed - n, strict=True)
     ]
     rules = leaf_rules(tree, schema)
@@ -200,8 +192,8 @@ def leaf_table(
         rule=np.array([rules[leaf] for leaf in leaves.tolist()], dtype=object),
         n=n,
         counts=counts,
-        prediction=classes[stated.predicted[leaves]],
-        probability=stated.probability[leaves],
+        prediction=classes[levels.predicted[leaves]],
+        probability=levels.probability[leaves],
         low=low[leaves],
         high=high[leaves],
         confidence=sure[leaves],
@@ -218,7 +210,7 @@ def _repair(
     leaf: int,
     more: float,
     weak: NDArray[np.bool_],
-    stated: NodeLevels,
+    levels: NodeLevels,
     may_help: NDArray[np.bool_],
 ) -> str:
     """Merge with the siblings if that is enough, or collect rows (recommendation 3)."""
@@ -226,20 +218,20 @@ def _repair(
     above = int(tree.parent[leaf])
     if above >= 0:
         siblings = [int(node) for node in tree.branches(above) if node != leaf]
-        better = stated.utility[above] >= stated.utility[leaf] and not weak[above]
+        better = levels.utility[above] >= levels.utility[leaf] and not weak[above]
         if better and all(tree.is_leaf[node] for node in siblings):
             names = ", ".join(map(str, siblings))
-            ways.append(f"merge with {names} (confidence {stated.confidence[above]:.2f})")
+            ways.append(f"merge with {names} (confidence {levels.confidence[above]:.2f})")
     if more > 0:
         rows = int(np.ceil(more))
         ways.append(f"collect {rows} more row{'' if rows == 1 else 's'}")
-    return " or ".join(ways) or _without_a_number(float(stated.n[leaf]), bool(may_help[leaf]))
+    return " or ".join(ways) or _advice_without_number(float(levels.n[leaf]), bool(may_help[leaf]))
 
 
-def _without_a_number(n: float, may_help: bool) -> str:
+def _advice_without_number(n: float, may_help: bool) -> str:
     if n <= 0:
-        return "no rows came here, so what it needs cannot be told"
+        return "no rows reach this leaf, so what it needs is unknown"
     if may_help:
         rows = "1 row" if n == 1 else f"{n:.4g} rows"
-        return f"whether more rows would help cannot be told from {rows}"
+        return f"{rows} cannot tell whether more rows would help"
     return "more rows would not help; other columns might"

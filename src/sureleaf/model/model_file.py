@@ -1,7 +1,7 @@
 """The file of a model: a few fixed bytes, one JSON object, plain arrays, a checksum.
 
 docs/model-file.md describes it. Nothing in it is ever executed, and every size in it is compared
-with the size of the file before memory is asked for.
+with the size of the file before memory is allocated.
 """
 
 import hashlib
@@ -35,19 +35,13 @@ _DTYPES: Final = {name: np.dtype(name) for name in ("<i4", "<i8", "<f8", "|u1")}
 _ALIGNED: Final = 8
 
 
-class Damaged(Exception):  # noqa: N818 - said to the user as an InvalidArgumentError
-    """What was read cannot be a model; the message says why, in half a sentence.
-
-    Examples
-    --------
-    >>> str(Damaged("its checksum is wrong"))
-    'its checksum is wrong'
-    """
+class Damaged(Exception):  # noqa: N818 - users get it as an InvalidArgumentError
+    """What was read cannot be a model; the message says why, as the end of a sentence."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelState:
-    """All that a fitted model is: a header of plain values, and arrays.
+    """A fitted model as plain values and arrays: what its file and its JSON hold.
 
     Parameters
     ----------
@@ -68,13 +62,13 @@ class ModelState:
     arrays: dict[str, NDArray[Any]]
 
     def take(self, name: str, dtype: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-        """Give an array if it is of this type and shape; None stands for any length."""
+        """Return an array of this type and shape (None: any length), or raise Damaged."""
         array = self.arrays.get(name)
         if array is None:
             raise Damaged(f"it has no array {name!r}")
         fits = array.ndim == len(shape) and all(
-            wanted is None or wanted == found
-            for wanted, found in zip(shape, array.shape, strict=True)
+            wanted is None or wanted == length
+            for wanted, length in zip(shape, array.shape, strict=True)
         )
         if not fits or array.dtype != np.dtype(dtype):
             raise Damaged(
@@ -85,7 +79,7 @@ class ModelState:
 
 
 def write_state(state: ModelState, path: str | PathLike[str]) -> None:
-    """Write a state; the file appears whole or not at all.
+    """Write a state to a file, which appears whole or not at all.
 
     Examples
     --------
@@ -123,7 +117,7 @@ def _padded(arrays: dict[str, NDArray[Any]]) -> list[Any]:
 
 
 def read_state(path: str | PathLike[str]) -> ModelState:
-    """Read what `write_state` wrote; whatever else the file is, is said in the error.
+    """Read a file that `write_state` wrote; the error says what else the file is.
 
     Examples
     --------
@@ -131,7 +125,7 @@ def read_state(path: str | PathLike[str]) -> ModelState:
     Traceback (most recent call last):
     ...
     sureleaf.errors.InvalidArgumentError: nowhere.sureleaf cannot be read (No such file or
-    directory). Give the name of a model's file.
+    directory). Give the path of a model's file.
     """
     content = _content(path)
     try:
@@ -143,18 +137,11 @@ def read_state(path: str | PathLike[str]) -> ModelState:
 
 
 def damaged_file(path: str | PathLike[str], problem: Exception) -> InvalidArgumentError:
-    """Make the error that says what is wrong with a file and what to do.
-
-    Examples
-    --------
-    >>> damaged_file("tree.sureleaf", Damaged("its checksum is wrong"))
-    InvalidArgumentError('tree.sureleaf is damaged: its checksum is wrong. Copy it again from where
-    it was good, or fit and save the model again.')
-    """
+    """Make the error that says what is wrong with a file and what to do."""
     why = "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
     return InvalidArgumentError(
-        f"{path} is damaged: {why.removesuffix('.')}. Copy it again from where it was good, or fit "
-        "and save the model again."
+        f"{path} is damaged: {why.removesuffix('.')}. Copy the original file again, or fit and "
+        "save the model again."
     )
 
 
@@ -164,28 +151,28 @@ def _content(path: str | PathLike[str]) -> bytes:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode):
                 raise InvalidArgumentError(
-                    f"{path} is no plain file. Give the name of a model's file."
+                    f"{path} is not a regular file. Give the path of a model's file."
                 )
             if file.read(len(MAGIC)) != MAGIC:
                 raise InvalidArgumentError(
-                    f"{path} is no model that Sureleaf saved. Give a file that save() or sureleaf "
-                    "fit wrote; a table of data is not a model."
+                    f"{path} is not a model that Sureleaf saved. Give a file that save() or "
+                    "sureleaf fit wrote; a table of data is not a model."
                 )
             file.seek(0)
             return file.read(facts.st_size)
     except MemoryError:
         raise InvalidArgumentError(
-            f"{path} is larger than the memory that is left ({facts.st_size:,} bytes). Free some, "
+            f"{path} is larger than the free memory ({facts.st_size:,} bytes). Free some memory, "
             "or load it on a larger machine."
         ) from None
     except OSError as problem:
         raise InvalidArgumentError(
-            f"{path} cannot be read ({problem.strerror}). Give the name of a model's file."
+            f"{path} cannot be read ({problem.strerror}). Give the path of a model's file."
         ) from problem
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    """Open also a pipe that nobody writes to at once: it is then refused, not waited for."""
+    """Open without waiting for a writer, so that a pipe is refused at once."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -197,7 +184,7 @@ def _parse(path: str | PathLike[str], content: bytes) -> ModelState:
         raise newer(path, f"format {version}, and this one reads up to {VERSION}")
     end = len(content) - _CHECKSUM
     if hashlib.sha256(memoryview(content)[:end]).digest() != content[end:]:
-        raise Damaged("its checksum is wrong, so bytes were changed or lost")
+        raise Damaged("its checksum is wrong, so bytes were changed or are missing")
     if version < 1 or header_size > end - _START:
         raise Damaged("its first bytes contradict its size")
     header = json.loads(
@@ -209,14 +196,7 @@ def _parse(path: str | PathLike[str], content: bytes) -> ModelState:
 
 
 def newer(path: str | PathLike[str], how: str) -> InvalidArgumentError:
-    """Make the error for what this version does not know yet.
-
-    Examples
-    --------
-    >>> newer("tree.sureleaf", "format 2, and this one reads up to 1")
-    InvalidArgumentError('tree.sureleaf was made by a newer Sureleaf (format 2, and this one reads
-    up to 1). Upgrade: pip install --upgrade sureleaf')
-    """
+    """Make the error for a file that only a newer version can read."""
     return InvalidArgumentError(
         f"{path} was made by a newer Sureleaf ({how}). Upgrade: pip install --upgrade sureleaf"
     )
@@ -227,7 +207,7 @@ def _no_constant(name: str) -> float:
 
 
 def _arrays(listed: list[Any], content: bytes, start: int, end: int) -> dict[str, NDArray[Any]]:
-    """Show parts of the content as arrays; one that goes beyond it is found before it is made."""
+    """View parts of the content as arrays; the size of each is checked before it is made."""
     arrays: dict[str, NDArray[Any]] = {}
     for entry in listed:
         name, dtype, shape = _entry(entry)
@@ -250,5 +230,5 @@ def _entry(entry: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
     if not isinstance(name, str) or not is_shape or not 1 <= len(shape) <= 2:  # type: ignore[arg-type]
         raise Damaged("its list of arrays has one without name or shape")
     if not isinstance(dtype, str) or dtype not in _DTYPES:
-        raise Damaged(f"array {name[:80]!r} has none of the types {', '.join(_DTYPES)}")
+        raise Damaged(f"array {name[:80]!r} is not of type {', '.join(_DTYPES)}")
     return name, _DTYPES[dtype], tuple(shape)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What each node of a tree states about itself: probability, confidence, utility, intervals."""
+"""Levels of the nodes of a tree: probability, confidence, utility and intervals."""
 
 from dataclasses import dataclass, field
 
@@ -28,7 +28,7 @@ class NodeLevels:
     Parameters
     ----------
     predicted : ndarray of int, shape (n_nodes,)
-        Class that the node predicts.
+        Index of the class that the node predicts.
     n : ndarray of float64, shape (n_nodes,)
         Rows that its levels are computed for: its weight, or its effective rows.
     probability : ndarray of float64, shape (n_nodes,)
@@ -36,13 +36,13 @@ class NodeLevels:
     confidence, utility : ndarray of float64, shape (n_nodes,)
         (5) and (6) for it; the K-class forms for more classes.
     others : ndarray of float64, shape (n_nodes, n_classes)
-        How the classes that are not predicted share what is left; 0 for the predicted one.
+        How the other classes share the rest of the probability; 0 for the predicted class.
     successes, trials : ndarray of float64, shape (n_nodes,)
         What the intervals come from.
     from_counts : bool
-        Whether those are counts of rows, or a hit rate and the rows it is known by.
+        Whether these are counts of rows, or an accuracy times its strength.
     below : ndarray of bool, shape (n_nodes,)
-        Nodes that are right less often than a tie between classes would be.
+        Nodes that are correct less often than a tie between classes would be.
 
     Examples
     --------
@@ -72,8 +72,8 @@ class NodeLevels:
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Bounds of the probability of the predicted class.
 
-        From counts, the bounds of Clopper and Pearson; from hits, the quantiles of a beta
-        distribution for the utility, and the probabilities that have these utilities.
+        From counts, the bounds of Clopper and Pearson; from an accuracy, the quantiles of a beta
+        distribution of the utility, turned into the probabilities that have these utilities.
         """
         if level not in self._intervals:
             self._intervals[level] = self._bounds(level)
@@ -89,8 +89,8 @@ class NodeLevels:
         else:
             useful = betaincinv(y, misses, tail)
             low = winner_of_utility(self.n, useful, self._weights())[0]
-            # Of a tie the counts do not tell how the classes share it: p_max may be 1 / K, and
-            # it is never below the utility.
+            # In a tie the counts do not tell how the classes share it: p_max may be as low as
+            # 1 / K, and it is never below the utility.
             tie = _tie(self._weights())
             low = np.where(low > tie, low, np.clip(useful, 1.0 / self.n_classes, tie))
             high = winner_of_utility(self.n, betainccinv(y, misses, tail), self._weights())[0]
@@ -99,7 +99,7 @@ class NodeLevels:
     def rows_needed(
         self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
     ) -> FloatArray:
-        """Total rows with which these nodes reach the levels; NaN where no number does."""
+        """Return the rows with which these nodes reach the levels; NaN where no number does."""
         if confidence is None and utility is None:
             return np.zeros(len(nodes))
         p = self.probability[nodes]
@@ -114,7 +114,7 @@ class NodeLevels:
         return self.spread(self.probability, 1.0 - self.probability)
 
     def spread(self, predicted: FloatArray, rest: FloatArray) -> FloatArray:
-        """One value for the predicted class of each node, the rest shared by the others."""
+        """Give the predicted class of each node one value, and share the rest among the others."""
         values = self.others * rest[:, np.newaxis]
         values[np.arange(len(values)), self.predicted] = predicted
         return values
@@ -124,7 +124,7 @@ class NodeLevels:
 
 
 def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArray) -> NodeLevels:
-    """State what the theory says of these counts: rows in fixed nodes.
+    """Return the levels of nodes by the theory for rows that fall into fixed nodes.
 
     With two classes p_max is the blend (20) of the counts; with more, the share of the
     predicted class with one row of each added.
@@ -144,18 +144,18 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
 
     Examples
     --------
-    >>> stated = levels_of_counts(np.array([[2.0, 5]]), np.array([7.0]), np.array([[0.3, 0.7]]))
-    >>> stated.probability.round(4), stated.confidence.round(4), stated.utility.round(4)
+    >>> levels = levels_of_counts(np.array([[2.0, 5]]), np.array([7.0]), np.array([[0.3, 0.7]]))
+    >>> levels.probability.round(4), levels.confidence.round(4), levels.utility.round(4)
     (array([0.7007]), array([0.8748]), array([0.6504]))
     """
     predicted, others = _prediction(counts, probabilities)
     n_classes = counts.shape[1]
-    hits = counts[np.arange(len(counts)), predicted]
+    own = counts[np.arange(len(counts)), predicted]
     y = _counted(counts, n, predicted)
     if n_classes == 1:
         return _certain(predicted, n, others)
     smooth = (y + 1.0) / (n + n_classes)
-    loses = (y < n / 2) if n_classes == 2 else counts.max(axis=1) > hits
+    loses = (y < n / 2) if n_classes == 2 else counts.max(axis=1) > own
     measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
     if n_classes == 2:
         y_max = np.where(loses, n - y, y)
@@ -217,8 +217,8 @@ def levels_of_accuracy(
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
     """Rows of the predicted class, of n rows."""
     total = counts.sum(axis=1)
-    hits = counts[np.arange(len(counts)), predicted]
-    share = np.divide(hits, total, out=np.zeros(len(total)), where=total > 0)
+    own = counts[np.arange(len(counts)), predicted]
+    share = np.divide(own, total, out=np.zeros(len(total)), where=total > 0)
     y: FloatArray = np.minimum(share * n, n)
     return y
 
@@ -235,13 +235,13 @@ def _prediction(
 
 
 def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:
-    """One class only: there is nothing to be wrong about."""
+    """Levels of a single class, which is always predicted correctly."""
     one, none = np.ones(len(n)), np.zeros(len(n), dtype=bool)
     return NodeLevels(predicted, n, one, one, one, others, n, n, True, none)
 
 
 def _without(values: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
-    """Drop the predicted class of each line."""
+    """Drop the predicted class of each node."""
     kept = np.ones(values.shape, dtype=bool)
     kept[np.arange(len(values)), predicted] = False
     return values[kept].reshape(len(values), values.shape[1] - 1)
@@ -261,19 +261,19 @@ def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> 
 
 
 def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:
-    """Smallest number of rows with which the levels are reached; NaN where none is found."""
+    """Return the smallest number of rows that reaches the levels; NaN where none does."""
 
-    def reached(n: FloatArray, places: NDArray[np.intp]) -> NDArray[np.bool_]:
-        found = vectors[places]
-        enough: NDArray[np.bool_] = (np.asarray(class_confidence(n, found)) >= sure) & (
-            np.asarray(class_utility(n, found)) >= useful
+    def reached(n: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
+        chosen = vectors[index]
+        enough: NDArray[np.bool_] = (np.asarray(class_confidence(n, chosen)) >= sure) & (
+            np.asarray(class_utility(n, chosen)) >= useful
         )
         return enough
 
     second, first = np.sort(vectors, axis=1)[:, -2:].T
     # Classes that tie do so with any number of rows, and utility has the ceiling p_max.
-    hopeless = ((first - second < _NO_LEAD) & (sure > 0.5)) | (first < useful)
-    able = np.flatnonzero(~hopeless)
+    unreachable = ((first - second < _NO_LEAD) & (sure > 0.5)) | (first < useful)
+    able = np.flatnonzero(~unreachable)
     sizes = np.full(len(vectors), np.nan)
-    sizes[able] = min_rows(lambda n, places: reached(n, able[places]), len(able))
+    sizes[able] = min_rows(lambda n, index: reached(n, able[index]), len(able))
     return sizes

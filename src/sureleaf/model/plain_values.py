@@ -28,9 +28,9 @@ __all__ = [
 
 
 _ESTIMATES: Final = {
-    name: found
-    for name, found in vars(probability).items()
-    if isinstance(found, type) and is_dataclass(found)
+    name: value
+    for name, value in vars(probability).items()
+    if isinstance(value, type) and is_dataclass(value)
 }
 _INFINITIES: Final = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXT: Final = "text"
@@ -40,10 +40,10 @@ _LABEL_DTYPE: Final = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>][mM]8\[\d
 
 
 def to_plain(name: str, value: Any) -> Any:
-    """Turn a parameter into what JSON holds exactly; an infinite number is ``{"float": "inf"}``.
+    """Turn a parameter into a value that JSON holds exactly.
 
-    A mapping is ``{"mapping": [[key, value], ...]}``, for keys may be numbers; a Schema is
-    ``{"schema": {...}}``.
+    An infinite number becomes ``{"float": "inf"}``, a mapping ``{"mapping": [[key, value], ...]}``
+    (its keys may be numbers), a Schema ``{"schema": {...}}``.
 
     Examples
     --------
@@ -71,25 +71,19 @@ def to_plain(name: str, value: Any) -> Any:
             return {"float": repr(float(value))}
     raise InvalidTypeError(
         f"{name} must be text, a number, a bool, None or a list of these to be saved; got "
-        f"{value!r}. It has done its work in fit: call levels(), then set_params({name}=...) to "
-        "a plain value, and save again; the fitted tree stays as it is."
+        f"{value!r}. It is not needed after fit: call levels(), then set_params({name}=...) to a "
+        "plain value, and save again; the fitted tree stays as it is."
     )
 
 
 def from_plain(value: Any) -> Any:
-    """Turn what `to_plain` gave back.
-
-    Examples
-    --------
-    >>> from_plain([{"float": "-inf"}, 3])
-    [-inf, 3]
-    """
+    """Turn a value of `to_plain` back into the parameter."""
     if isinstance(value, list):
         return [from_plain(entry) for entry in value]
     if isinstance(value, dict):
-        found = _INFINITIES.get(str(value.get("float")))
-        if len(value) == 1 and found is not None:
-            return found
+        infinity = _INFINITIES.get(str(value.get("float")))
+        if len(value) == 1 and infinity is not None:
+            return infinity
         if len(value) == 1 and "schema" in value:
             return schema_from_plain(value["schema"])
         pairs = value.get("mapping") if len(value) == 1 else None
@@ -104,7 +98,7 @@ def _is_pair(pair: Any) -> bool:
 
 
 def estimate_to_plain(estimate: Any) -> Any:
-    """Write a leaf estimate: its name, or the class and the parameters of our own object.
+    """Turn a leaf estimate into its name, or into the class and parameters of a built-in one.
 
     Examples
     --------
@@ -133,13 +127,7 @@ def estimate_to_plain(estimate: Any) -> Any:
 
 
 def estimate_from_plain(written: Any) -> Any:
-    """Read what `estimate_to_plain` wrote.
-
-    Examples
-    --------
-    >>> estimate_from_plain({"estimate": "Shrinkage", "parameters": {"strength": 5}})
-    Shrinkage(strength=5)
-    """
+    """Turn a value of `estimate_to_plain` back into the estimate."""
     if isinstance(written, str):
         return written
     if not isinstance(written, dict):
@@ -162,7 +150,7 @@ def estimate_from_plain(written: Any) -> Any:
 
 
 def classes_to_plain(classes: NDArray[Any]) -> dict[str, Any]:
-    """Write class labels with their type.
+    """Turn class labels into plain values with their type.
 
     Examples
     --------
@@ -190,13 +178,7 @@ def classes_to_plain(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def classes_from_plain(written: Any) -> NDArray[Any]:
-    """Read what `classes_to_plain` wrote.
-
-    Examples
-    --------
-    >>> classes_from_plain({"dtype": "<M8[D]", "values": [0, 1]})
-    array(['1970-01-01', '1970-01-02'], dtype='datetime64[D]')
-    """
+    """Turn a value of `classes_to_plain` back into class labels."""
     dtype, values = (
         (written.get("dtype"), written.get("values")) if isinstance(written, dict) else (0, 0)
     )
@@ -207,7 +189,7 @@ def classes_from_plain(written: Any) -> NDArray[Any]:
     except (TypeError, ValueError, OverflowError) as error:
         raise Damaged(f"its classes are not of type {dtype[:40]!r} ({error})") from None
     if len(set(classes.tolist())) < len(classes):
-        raise Damaged("a class is there twice")
+        raise Damaged("it has the same class twice")
     return classes
 
 
@@ -215,27 +197,21 @@ def _labels(dtype: str, values: list[Any]) -> NDArray[Any]:
     kinds: set[type] = set(map(type, values))
     if dtype in (_TEXT, _TEXT_OBJECTS, _TIMES):
         if kinds != {str}:
-            raise TypeError("one is no text")
+            raise TypeError("one is not text")
         if dtype == _TIMES:
             values = [datetime.time.fromisoformat(value) for value in values]
         return np.array(values, dtype=np.str_ if dtype == _TEXT else object)
     if not _LABEL_DTYPE.fullmatch(dtype):
-        raise TypeError("which labels never are")
+        raise TypeError("labels never have this type")
     wanted = {"b": bool, "f": float}.get(dtype[1], int)
     if kinds != {wanted}:
-        raise TypeError(f"one is no {wanted.__name__}")
-    found: NDArray[Any] = np.array(values, dtype="<i8" if dtype[1] in "mM" else dtype)
-    return found.astype(dtype)
+        raise TypeError(f"one is not of type {wanted.__name__}")
+    labels: NDArray[Any] = np.array(values, dtype="<i8" if dtype[1] in "mM" else dtype)
+    return labels.astype(dtype)
 
 
 def schema_to_plain(schema: Schema) -> dict[str, Any]:
-    """Write a schema; categories that are infinite as `to_plain` does.
-
-    Examples
-    --------
-    >>> schema_to_plain(Schema.from_json({"named": True, "columns": []}))
-    {'named': True, 'columns': []}
-    """
+    """Turn a schema into plain values; infinite categories as in `to_plain`."""
     written = schema.to_json()
     for column in written["columns"]:
         column["name"] = str(column["name"])
@@ -245,14 +221,7 @@ def schema_to_plain(schema: Schema) -> dict[str, Any]:
 
 
 def schema_from_plain(written: Any) -> Schema:
-    """Read what `schema_to_plain` wrote.
-
-    Examples
-    --------
-    >>> schema_from_plain({"named": False, "columns": [{"name": "x0", "kind": "numeric"}]})
-    Schema of 1 column, by position
-      x0  numeric
-    """
+    """Turn a value of `schema_to_plain` back into a schema."""
     columns = written.get("columns") if isinstance(written, dict) else None
     if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
         raise Damaged("it has no columns")

@@ -1,9 +1,9 @@
 """Trees grown on many parts of one table, which is read and sorted once.
 
-A refit is, to the last digit, the tree that a clone fitted on the rows of the part alone would be:
-categories and classes that the part lacks are unknown to it, and what is drawn (held-out rows,
-folds) is drawn among the rows of the part. One thing differs, for the better: the kind of a column
-of Python objects is that of the whole column, so that a part in which the column is empty predicts
+A refit equals, to the last digit, the model of a clone that is fitted on the rows of the part.
+Categories and classes that the part lacks are unknown to it, and rows are assigned (to folds, or to
+be held out) among the rows of the part. One difference is intended: the kind of a column of Python
+objects is that of the whole column, so that a part in which the column is empty can still predict
 rows in which it is not.
 """
 
@@ -28,7 +28,7 @@ __all__ = ["TreeRefit", "TreeRefits"]
 
 
 Rows = NDArray[np.integer[Any]]
-# A column of more values is a list in the kernel, and the first list orders parts of rows.
+# A column of more values is a sorted list in the kernel; the first such list orders parts of rows.
 _MANY_VALUES = 255
 
 
@@ -85,7 +85,7 @@ class TreeRefit:
 
 
 class TreeRefits:
-    """A table read once, on whose parts trees are grown, as `sureleaf.evaluate` asks.
+    """A table that is read once, to fit trees to many parts of it for `sureleaf.evaluate`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class TreeRefits:
     classes : ndarray
         What the label codes mean.
     sample_weight : ndarray or None
-        A weight a row.
+        One weight per row.
     n_jobs : int or None
         Threads, as for TreeClassifier.
 
@@ -119,14 +119,14 @@ class TreeRefits:
         self._sorting = threading.Lock()
 
     def fit(self, estimator: HasSettings, train: Rows, *, n_threads: int) -> TreeRefit:
-        """Grow a tree on these rows by the estimator's parameters.
+        """Fit a tree to these rows with the parameters of an estimator.
 
         Parameters
         ----------
         estimator : TreeClassifier
-            With the parameters of the one that prepared; only what is random may differ.
+            With the parameters of the one that prepared this; only the random state may differ.
         train : ndarray of int
-            Row numbers; a row that is there k times counts k times.
+            Row numbers; a row that is given k times counts k times.
         n_threads : int
             Threads to grow with.
 
@@ -147,7 +147,7 @@ class TreeRefits:
     def _part(
         self, settings: TreeSettings, train: Rows
     ) -> tuple[TrainingRows, Recoding, NDArray[Any]]:
-        """Rows to grow on: the whole table with other weights, or a table of their own."""
+        """Return the rows to fit: the whole table with other weights, or a table of their own."""
         times = np.bincount(train, minlength=len(self.rows.labels))
         is_used = True if self.sample_weight is None else self.sample_weight > 0
         recoding = self._recodings.of(times * is_used)
@@ -157,7 +157,7 @@ class TreeRefits:
         if settings.weights == "importance":
             weights = scale_importances(weights)
         used, own = train, weights
-        # Drawing deals out rows by their number; C4.5 breaks some ties by the order of rows.
+        # Rows are assigned by their numbers, and C4.5 breaks some ties by the order of rows.
         if not settings.assigns_rows and bool((np.diff(train) >= 0).all()):
             is_large = 2 * np.count_nonzero(times) > len(labels)
             shares_table = is_large and not recoding.codes and self._orders_parts(times)
@@ -165,7 +165,7 @@ class TreeRefits:
                 whole = self._sorted_rows().with_labels(labels, len(classes))
                 return whole.with_copies(times.astype(np.float64)), recoding, classes
             used, own = self._merged(train, times, weights)
-            if shares_table and _are_different(used):
+            if shares_table and _are_ascending(used):
                 shared = np.zeros(len(labels))
                 shared[used] = own
                 whole = self._sorted_rows().with_labels(labels, len(classes))
@@ -176,10 +176,10 @@ class TreeRefits:
     def _merged(
         self, train: Rows, times: Rows, weights: NDArray[np.float64] | None
     ) -> tuple[Rows, NDArray[np.float64] | None]:
-        """Make one row of the copies of a row, of their weight together, where that is exact.
+        """Merge the copies of a row into one row with their total weight, where that is exact.
 
-        Whole weights can be added up before or after; k parts of a row, or k fractions of a
-        weight, would have another last digit than their sum.
+        Sums of whole weights are exact in any order. Sums of k parts of a row, or of k fractional
+        weights, could differ in the last digit.
         """
         if times.max() == 1:
             return train, weights
@@ -187,19 +187,19 @@ class TreeRefits:
         if weights is not None:
             row_weights[train] = weights
         whole = bool((row_weights == np.floor(row_weights)).all())
-        stays_apart = self._has_holes if whole else np.ones(len(times), dtype=bool)
+        stays_apart = self._has_missing if whole else np.ones(len(times), dtype=bool)
         used = np.repeat(np.arange(len(times)), np.where(stays_apart, times, times > 0))
         return used, (np.where(stays_apart, 1, times) * row_weights)[used]
 
     def _orders_parts(self, times: Rows) -> bool:
-        """Whether parts of rows come in the order in which the part alone would have them."""
+        """Whether fractional rows have the same order as in a table of the part alone."""
         rows = self._rows_of_values
         return rows is None or bool(np.count_nonzero(times[rows]) > _MANY_VALUES)
 
     @cached_property
     def _rows_of_values(self) -> Rows | None:
-        """A row for each value, or for some, of the column that orders parts; None without one."""
-        if not self._has_holes.any():
+        """One row per value of the column that orders fractional rows; None if there is none."""
+        if not self._has_missing.any():
             return None
         table = self.rows.table
         for column, values in zip(table.schema.columns, table.columns, strict=True):
@@ -212,27 +212,27 @@ class TreeRefits:
         return None
 
     @cached_property
-    def _has_holes(self) -> NDArray[np.bool_]:
-        """For each row whether a value is missing, which sends parts of it down many ways."""
-        found = np.zeros(self.rows.table.n_rows, dtype=bool)
+    def _has_missing(self) -> NDArray[np.bool_]:
+        """For each row whether a value is missing, which sends it down several branches."""
+        has_missing = np.zeros(self.rows.table.n_rows, dtype=bool)
         for values in self.rows.table.columns:
-            found |= np.isnan(values) if values.dtype.kind == "f" else values < 0
-        return found
+            has_missing |= np.isnan(values) if values.dtype.kind == "f" else values < 0
+        return has_missing
 
     def _known_classes(self, train: Rows) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """Codes by the classes that the rows have; rows of other classes take no part."""
+        """Return codes for the classes that these rows have; rows of other classes take no part."""
         has = np.bincount(self.rows.labels[train], minlength=len(self.classes)) > 0
         if has.all():
             return self.rows.labels, self.classes
-        place = np.maximum(np.cumsum(has, dtype=np.int32) - np.int32(1), 0)
-        return place[self.rows.labels], self.classes[has]
+        new_code = np.maximum(np.cumsum(has, dtype=np.int32) - np.int32(1), 0)
+        return new_code[self.rows.labels], self.classes[has]
 
     def _sorted_rows(self) -> TrainingRows:
-        with self._sorting:  # of several threads one sorts, for all
+        with self._sorting:  # one of several threads sorts, for all of them
             _ = self.rows.kernel
             self.rows.sort(self.n_threads)
         return self.rows
 
 
-def _are_different(rows: Rows) -> bool:
+def _are_ascending(rows: Rows) -> bool:
     return bool((np.diff(rows) > 0).all())

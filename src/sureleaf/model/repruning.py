@@ -32,20 +32,28 @@ def prune_again(
     criterion: str,
     confidence_factor: float,
 ) -> Tree:
-    """Cut a finished tree by exactly one of the ways.
+    """Cut a finished tree by one of: a rule, chosen nodes, a number of leaves.
 
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> model.prune(nodes=[0]).tree_
-    Tree of 1 node, 1 leaf, depth 0
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    rule, nodes, n_leaves, ccp_alpha
+        As for `TreeClassifier.prune`.
+    rows : TrainingRows or None
+        For pessimistic pruning.
+    held_out : TrainingRows or None
+        For reduced-error pruning.
+    criterion : str
+        The impurity of cost-complexity pruning.
+    confidence_factor : float
+        Of pessimistic pruning.
     """
-    _check_way(rule, nodes, n_leaves, ccp_alpha)
+    _check_choice(rule, nodes, n_leaves, ccp_alpha)
     if n_leaves is not None:
         return prune_to_size(tree, criterion, n_leaves)
     if nodes is not None:
-        return cut(tree, _marks(tree, nodes))
+        return cut(tree, _chosen_nodes(tree, nodes))
     if rule == "pessimistic":
         if rows is None:
             raise InvalidArgumentError(
@@ -72,7 +80,7 @@ def prune_again(
     )
 
 
-def _check_way(rule: str | None, nodes: Any, n_leaves: Any, ccp_alpha: Any) -> None:
+def _check_choice(rule: str | None, nodes: Any, n_leaves: Any, ccp_alpha: Any) -> None:
     ways = [way for way in (rule, nodes, n_leaves) if way is not None]
     if len(ways) != 1:
         example = "n_leaves=8" if ccp_alpha is None else f"'cost_complexity', ccp_alpha={ccp_alpha}"
@@ -86,12 +94,12 @@ def _check_way(rule: str | None, nodes: Any, n_leaves: Any, ccp_alpha: Any) -> N
         check_number("ccp_alpha", ccp_alpha, low=0)
         if rule != "cost_complexity":
             raise InvalidArgumentError(
-                "ccp_alpha is for rule='cost_complexity' alone; got another way to prune. Leave "
-                "one of them out."
+                "ccp_alpha is only for rule='cost_complexity'; got another way to prune. Leave one "
+                "of them out."
             )
 
 
-def _marks(tree: Tree, nodes: Any) -> NDArray[np.bool_]:
+def _chosen_nodes(tree: Tree, nodes: Any) -> NDArray[np.bool_]:
     try:
         chosen = np.atleast_1d(np.asarray(nodes))
     except ValueError:  # lists of different lengths

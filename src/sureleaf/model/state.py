@@ -6,15 +6,20 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.node_levels import NodeLevels
+from sureleaf.model.plain_values import estimate_from_plain
+from sureleaf.probability import find_estimate
 from sureleaf.table import Schema
 from sureleaf.tree import Tree
 
 __all__ = [
+    "CHOICES",
     "counts_arrays",
     "counts_from",
+    "fitted_facts",
     "is_within",
     "levels_arrays",
     "levels_from",
@@ -23,6 +28,14 @@ __all__ = [
     "tree_from",
 ]
 
+
+CHOICES: Final = {
+    "criterion": ("gain_ratio", "entropy", "gini"),
+    "unseen": ("mixture", "stop", "error"),
+    "weights": ("counts", "importance"),
+    "levels_from": ("training", "honest", "cross_fit"),
+}
+"""What these parts of a model, and parameters of `TreeClassifier`, may be."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -42,7 +55,7 @@ def tree_arrays(tree: Tree, prefix: str = "tree") -> Arrays:
 
 
 def tree_from(state: ModelState, schema: Schema, n_classes: int, prefix: str = "tree") -> Tree:
-    """Put a tree together again, if its arrays make one that fits the columns."""
+    """Restore a tree; its arrays must be a valid tree that fits the columns."""
     feature = state.take(f"{prefix}/feature", "<i4", (None,))
     n_nodes = len(feature)
     children = state.take(f"{prefix}/children", "<i4", (None,))
@@ -64,16 +77,16 @@ def tree_from(state: ModelState, schema: Schema, n_classes: int, prefix: str = "
         ),
     )
     try:
-        _ = tree.kernel  # which looks at every node, and keeps the tree
+        _ = tree.kernel  # checks every node
     except ValueError as error:
-        raise Damaged(f"its arrays make no tree ({error})") from None
+        raise Damaged(f"its arrays are not a tree ({error})") from None
     _check_tests(tree, schema)
     _check_weights(tree)
     return tree
 
 
 def _check_tests(tree: Tree, schema: Schema) -> None:
-    """Nodes test thresholds of columns with an order, and all categories of the others."""
+    """Check that nodes test thresholds of ordered columns and all categories of the others."""
     n_expected = np.array(
         [len(column.categories) if column.kind == "categorical" else 0 for column in schema] + [0]
     )  # the last one is of feature -1, a leaf
@@ -106,14 +119,14 @@ def is_within(values: NDArray[np.float64], low: float, high: float) -> bool:
 def probabilities_from(
     state: ModelState, tree: Tree, name: str = "probabilities"
 ) -> NDArray[np.float64]:
-    """Take the probabilities that the nodes of a tree state."""
-    found = state.take(name, "<f8", (tree.n_nodes, tree.n_classes))
-    sums = found.sum(axis=1)
-    if not is_within(found, 0.0, 1.0 + _SUM_TOLERANCE) or not is_within(
+    """Restore the class probabilities of the nodes of a tree."""
+    probabilities = state.take(name, "<f8", (tree.n_nodes, tree.n_classes))
+    sums = probabilities.sum(axis=1)
+    if not is_within(probabilities, 0.0, 1.0 + _SUM_TOLERANCE) or not is_within(
         sums - 1.0, -_SUM_TOLERANCE, _SUM_TOLERANCE
     ):
         raise Damaged("the probabilities of a node do not sum to 1")
-    return found
+    return probabilities
 
 
 def counts_arrays(counts: LeafCounts) -> Arrays:
@@ -122,7 +135,7 @@ def counts_arrays(counts: LeafCounts) -> Arrays:
 
 
 def counts_from(state: ModelState, tree: Tree) -> LeafCounts:
-    """Take the counts of a tree's leaves."""
+    """Restore the leaf counts of a tree."""
     counts = state.take("leaf_counts/counts", "<f8", (tree.n_leaves, tree.n_classes))
     squares = state.take("leaf_counts/squares", "<f8", (tree.n_leaves,))
     for array in (counts, squares):
@@ -131,38 +144,65 @@ def counts_from(state: ModelState, tree: Tree) -> LeafCounts:
     return LeafCounts(tree.leaf_ids, counts, squares)
 
 
-def levels_arrays(stated: NodeLevels) -> Arrays:
+def levels_arrays(levels: NodeLevels) -> Arrays:
     """Name the arrays of levels."""
-    arrays: Arrays = {f"levels/{name}": getattr(stated, name) for name in (*_LEVELS, "others")}
-    arrays["levels/predicted"] = stated.predicted.astype(np.int32)
-    arrays["levels/below"] = stated.below.astype(np.uint8)
+    arrays: Arrays = {f"levels/{name}": getattr(levels, name) for name in (*_LEVELS, "others")}
+    arrays["levels/predicted"] = levels.predicted.astype(np.int32)
+    arrays["levels/below"] = levels.below.astype(np.uint8)
     return arrays
 
 
 def levels_from(state: ModelState, tree: Tree, *, from_counts: bool) -> NodeLevels:
-    """Take the levels that the nodes of a tree state."""
-    found = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in _LEVELS}
+    """Restore the levels of the nodes of a tree."""
+    values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in _LEVELS}
     others = state.take("levels/others", "<f8", (tree.n_nodes, tree.n_classes))
     predicted = state.take("levels/predicted", "<i4", (tree.n_nodes,))
     below = state.take("levels/below", "|u1", (tree.n_nodes,))
     limits = {"probability": 1.0, "confidence": 1.0, "utility": 1.0}
-    for name, values in (*found.items(), ("others", others)):
+    for name, values in (*values_of.items(), ("others", others)):
         high = limits.get(name, np.finfo(float).max) + _SUM_TOLERANCE
         if not is_within(values, 0.0, high):
             raise Damaged(f"a node's {name} is out of range")
     if predicted.min() < 0 or predicted.max() >= tree.n_classes or below.max() > 1:
-        raise Damaged("a node predicts a class that is none")
-    if np.any(found["successes"] > found["trials"]):
+        raise Damaged("a node predicts a class that does not exist")
+    if np.any(values_of["successes"] > values_of["trials"]):
         raise Damaged("a node has more successes than trials")
     return NodeLevels(
         predicted.astype(np.intp),
-        found["n"],
-        found["probability"],
-        found["confidence"],
-        found["utility"],
+        values_of["n"],
+        values_of["probability"],
+        values_of["confidence"],
+        values_of["utility"],
         others,
-        found["successes"],
-        found["trials"],
+        values_of["successes"],
+        values_of["trials"],
         from_counts,
         below.astype(bool),
     )
+
+
+def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
+    """Return how a model was fitted; early files have it only among the parameters."""
+    written = header.get("fitted", parameters)
+    if not isinstance(written, dict):
+        raise Damaged("it does not say how it was fitted")
+    facts = {}
+    for name, choices in CHOICES.items():
+        facts[name] = written.get(name, _DEFAULTS[name])
+        if facts[name] not in choices:
+            raise Damaged(f"its {name} is not one of {', '.join(choices)}")
+    estimate = estimate_from_plain(written.get("leaf_estimate", "auto"))
+    try:
+        facts["leaf_estimate"] = find_estimate(estimate)
+    except InvalidArgumentError as error:
+        raise Damaged(f"its leaf estimate cannot be used ({error})") from None
+    return facts
+
+
+_DEFAULTS: Final = {
+    "criterion": "gain_ratio",
+    "unseen": "mixture",
+    "weights": "counts",
+    "levels_from": "cross_fit",
+}
+"""What a file of version 1 means that does not have these parameters."""

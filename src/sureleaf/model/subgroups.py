@@ -34,7 +34,7 @@ class SubgroupLevels(ColumnTable):
     stated : ndarray of float64
         Mean utility of their leaves.
     utility, low, high : ndarray of float64
-        Share of these rows that was predicted right unseen, with Wilson's interval.
+        Accuracy of unseen predictions of these rows, with Wilson's interval.
 
     Examples
     --------
@@ -55,65 +55,58 @@ class SubgroupLevels(ColumnTable):
 
 def subgroups(
     rows: TrainingRows,
-    place: int,
-    hits: NDArray[np.float64],
-    found: RowLevels,
+    column_index: int,
+    correct: NDArray[np.float64],
+    row_levels: RowLevels,
     level: float,
     *,
     effective: bool = False,
 ) -> SubgroupLevels:
-    """Average levels and hits by the value of a column; rows without a hit or miss are left out.
+    """Average levels and accuracy of rows by the value of a column.
 
     Parameters
     ----------
     rows : TrainingRows
         The rows.
-    place : int
-        Place of the column.
-    hits : ndarray of float64
-        1, 0, or NaN for each row.
-    found : RowLevels
+    column_index : int
+        Index of the column.
+    correct : ndarray of float64
+        1 if a row is predicted correctly, 0 if not, NaN for rows to leave out.
+    row_levels : RowLevels
         Levels of each row.
     level : float
         Of Wilson's intervals.
     effective : bool
-        Weights say how much rows matter, and intervals go by the effective number of rows.
+        Whether intervals use the effective number of rows, as for importance weights.
 
     Returns
     -------
     SubgroupLevels
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
-    >>> model.levels_by("x0").value.tolist()[0]
-    '<= 9'
     """
-    names, groups = _groups(rows, place)
+    names, groups = _groups(rows, column_index)
     weights = np.ones(len(groups)) if rows.weights is None else rows.weights
-    weights = np.where(np.isnan(hits), 0.0, weights)
+    weights = np.where(np.isnan(correct), 0.0, weights)
     n = np.bincount(groups, weights, len(names)).astype(float)
-    there = n > 0
+    present = n > 0
 
     def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.bincount(groups, weights * values, len(names))
-        shares: NDArray[np.float64] = total[there] / n[there]
+        shares: NDArray[np.float64] = total[present] / n[present]
         return shares
 
-    rate = mean(np.where(np.isnan(hits), 0.0, hits))
-    known = n[there]
+    rate = mean(np.where(np.isnan(correct), 0.0, correct))
+    known = n[present]
     if effective:
-        known = known**2 / np.bincount(groups, weights**2, len(names))[there]
+        known = known**2 / np.bincount(groups, weights**2, len(names))[present]
     low, high = (np.asarray(end) for end in wilson(rate * known, known, level=level))
-    value = np.array(names, dtype=object)[there]
-    stated = mean(found.utility)
-    return SubgroupLevels(value, n[there], mean(found.confidence), stated, rate, low, high)
+    value = np.array(names, dtype=object)[present]
+    confidence, expected = mean(row_levels.confidence), mean(row_levels.utility)
+    return SubgroupLevels(value, n[present], confidence, expected, rate, low, high)
 
 
-def _groups(rows: TrainingRows, place: int) -> tuple[list[str], NDArray[np.intp]]:
-    """Names of the values, or ranges, and the place of each row's among them; the last: missing."""
-    column, values = rows.table.schema.columns[place], rows.table.columns[place]
+def _groups(rows: TrainingRows, column_index: int) -> tuple[list[str], NDArray[np.intp]]:
+    """Names of the values, or ranges, and the index of each row among them; missing comes last."""
+    column, values = rows.table.schema.columns[column_index], rows.table.columns[column_index]
     if column.is_coded:
         names = [str(category) for category in column.categories]
         return [*names, "missing"], np.where(values < 0, len(names), values).astype(np.intp)

@@ -14,7 +14,7 @@ from then on the model needs no rows for its levels, at any level of confidence.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,11 @@ from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.model.leaf_calibration import honest_accuracy
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
-from sureleaf.model.model_file import Damaged, ModelState
+from sureleaf.model.model_file import ModelState
 from sureleaf.model.node_levels import NodeLevels, levels_of_accuracy, levels_of_counts
 from sureleaf.model.plain_values import (
     classes_from_plain,
     classes_to_plain,
-    estimate_from_plain,
     estimate_to_plain,
     schema_from_plain,
     schema_to_plain,
@@ -39,6 +38,7 @@ from sureleaf.model.row_predictions import RowPredictions, encode_rows
 from sureleaf.model.state import (
     counts_arrays,
     counts_from,
+    fitted_facts,
     levels_arrays,
     levels_from,
     probabilities_from,
@@ -66,17 +66,9 @@ if TYPE_CHECKING:
 
     from sureleaf.tree.pruning import CostComplexityPath
 
-__all__ = ["Evidence", "TreeModel", "scale_importances"]
+__all__ = ["Evidence", "TreeModel", "check_same_length", "scale_importances"]
 
 FloatArray = NDArray[np.float64]
-
-CHOICES: Final = {
-    "criterion": ("gain_ratio", "entropy", "gini"),
-    "unseen": ("mixture", "stop", "error"),
-    "weights": ("counts", "importance"),
-    "levels_from": ("training", "honest", "cross_fit"),
-}
-"""What these parts of a model, and parameters of `TreeClassifier`, may be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -587,33 +579,6 @@ class TreeModel:
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
         model.__dict__["probabilities"] = probabilities
         return model
-
-
-def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
-    """Return what a state says about a fit; early files have it among the parameters only."""
-    written = header.get("fitted", parameters)
-    if not isinstance(written, dict):
-        raise Damaged("it does not say how it was fitted")
-    facts = {}
-    for name, choices in CHOICES.items():
-        facts[name] = written.get(name, _DEFAULTS[name])
-        if facts[name] not in choices:
-            raise Damaged(f"its {name} is none of {', '.join(choices)}")
-    estimate = estimate_from_plain(written.get("leaf_estimate", "auto"))
-    try:
-        facts["leaf_estimate"] = find_estimate(estimate)
-    except InvalidArgumentError as error:
-        raise Damaged(f"its leaf estimate cannot be used ({error})") from None
-    return facts
-
-
-_DEFAULTS: Final = {
-    "criterion": "gain_ratio",
-    "unseen": "mixture",
-    "weights": "counts",
-    "levels_from": "cross_fit",
-}
-"""What a file of version 1 means that does not have these parameters."""
 
 
 def scale_importances(weights: FloatArray | None) -> FloatArray | None:

@@ -87,7 +87,7 @@ class LevelsDisplay(Display):
         LevelsDisplay
         """
         _check(level, model)
-        levels, tree = model.complete_model().node_levels(), model.tree_
+        levels, tree = model.complete_model().node_levels(), model.model_.tree
         weight = tree.class_counts.sum(axis=1)
         groups = {}
         for depth in _depths(tree.depth):

@@ -100,7 +100,8 @@ class TreeDisplay(Display):
         -------
         TreeDisplay
         """
-        tree, levels = model.tree_, model.complete_model().node_levels()
+        fitted = model.complete_model()
+        tree, levels = fitted.tree, fitted.node_levels()
         depth_drawn = _depth_to_draw(tree) if max_depth is None else max_depth
         node = np.flatnonzero(tree.node_depth <= depth_drawn)
         is_end = tree.is_leaf[node] | (tree.node_depth[node] == depth_drawn)
@@ -109,7 +110,7 @@ class TreeDisplay(Display):
         parent = np.where(tree.parent[node] < 0, -1, index_of[tree.parent[node]])
         test = [""] * len(node)
         for inner in node[~is_end].tolist():
-            texts = branch_tests(tree, inner, model.schema_.columns[tree.feature[inner]])
+            texts = branch_tests(tree, inner, fitted.schema.columns[tree.feature[inner]])
             for child, text in zip(tree.branches(inner), texts, strict=True):
                 test[index_of[child]] = textwrap.shorten(text, _LONGEST_TEST, placeholder=" ...")
         n = tree.class_counts.sum(axis=1)
@@ -122,7 +123,7 @@ class TreeDisplay(Display):
             test=test,
             is_end=is_end,
             hidden=np.where(tree.is_leaf[node], 0, _leaves_below(tree)[node]) * is_end,
-            prediction=[str(label) for label in model.classes_[levels.predicted[node]]],
+            prediction=[str(label) for label in fitted.classes[levels.predicted[node]]],
             predicted=levels.predicted[node],
             n=n[node],
             probability=levels.probability[node],

@@ -1,6 +1,6 @@
-"""The probability that a leaf states for each class, from the counts of that leaf alone.
+"""Class probabilities of a leaf from its own counts, and the class that they predict.
 
-`sureleaf.probability.shrinkage` has the estimates that look at the nodes above a leaf, too.
+`sureleaf.probability.shrinkage` has the estimates that also use the nodes above a leaf.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def predicted_class(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 class LeafEstimate(Protocol):
-    """From the class counts of a tree's nodes to class probabilities.
+    """A function from the class counts of all nodes of a tree to their class probabilities.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class LeafEstimate(Protocol):
     """
 
     def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Estimate; `counts` and the result have a line a node, leaves and inner nodes."""
+        """Estimate; `counts` and the result have one row per node, leaves and inner nodes."""
         ...
 
 
@@ -136,13 +136,17 @@ class Jeffreys:
 
 @dataclass(frozen=True)
 class MEstimate:
-    """m rows in the proportions of the whole table added: (k + b m) / (n + m), b the base rate.
+    """m rows with the class proportions of all rows added: (k + b m) / (n + m), b the base rate.
 
     Parameters
     ----------
     m : float, optional
-        How many rows; C5.0 uses 1. By default so many that b m = 10 for the rarest class that
-        there is, as is usual since Zadrozny and Elkan (2001).
+        How many rows; C5.0 uses 1. By default as many as make b m = 10 for the rarest class [1]_.
+
+    References
+    ----------
+    .. [1] Zadrozny, B., Elkan, C. (2001). Obtaining calibrated probability estimates from decision
+       trees and naive Bayesian classifiers. ICML, 609-616.
 
     Examples
     --------
@@ -174,14 +178,14 @@ class MEstimate:
 class Blend:
     """The entropic blend of `sureleaf.levels`, (20) and (21), for the most frequent class.
 
-    With more than two classes this is our extension: the most frequent class and the runner-up
-    share their rows as two classes would, and classes that are runners-up together gain alike;
-    the others keep their shares. An empty leaf has its parent's counts.
+    With more than two classes this is our extension: the most frequent class and the second share
+    their rows as two classes would, several second classes gain equally, and the others keep their
+    shares. An empty leaf has its parent's counts.
 
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> rows, classes = [[place] for place in range(7)], [1, 1, 1, 0, 0, 1, 1]
+    >>> rows, classes = [[i] for i in range(7)], [1, 1, 1, 0, 0, 1, 1]
     >>> model = TreeClassifier(max_depth=0, leaf_estimate="blend").fit(rows, classes)
     >>> model.predict_proba([[0]]).round(4).tolist()  # 5 of 7
     [[0.2993, 0.7007]]
@@ -208,24 +212,21 @@ class Blend:
 
 
 def _shares(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide each line by its sum; a tree without any rows says that all classes are alike."""
+    """Divide each row by its sum; in a tree without rows all classes are equally probable."""
     total = weights.sum(axis=1, keepdims=True)
     even = np.full(weights.shape, 1.0 / weights.shape[1])
     shares: NDArray[np.float64] = np.divide(weights, total, out=even, where=total > 0)
     return shares
 
 
-# A leaf estimate that predicts what the leaf's rows say.
-
-
 @dataclass(frozen=True)
 class KeepMajority:
-    """Another estimate, with the majority class of a node raised to be the most probable one.
+    """Another estimate, in which the majority class of a node stays the most probable class.
 
-    Smoothing can overturn a leaf: three rows of four say yes, the nodes above say no, and so does
-    the mean. Whoever checks the tree would be puzzled, and C4.5 would predict yes. Here the
-    majority gets the probability of the class that beat it, and all are scaled to sum to 1: the
-    leaf says how unsure it is, and predicts as before.
+    Smoothing can overturn a leaf: three of its four rows are "yes", but the nodes above it make
+    "no" more probable. That puzzles whoever checks the tree, and C4.5 would predict "yes". Here
+    the majority class gets the probability of the class that overtook it, and all probabilities are
+    scaled to sum to 1: the leaf shows how unsure it is, and predicts its majority.
 
     Parameters
     ----------
@@ -254,15 +255,15 @@ class KeepMajority:
         highest = row_maxima(probabilities)
         overturned = np.flatnonzero(predicted_class(probabilities) != majority)
         kept = probabilities.copy()
-        if kept.shape[1] == 2:  # the same tie everywhere: rounding must not rank such leaves
+        if (
+            kept.shape[1] == 2
+        ):  # exactly the same tie everywhere, so that rounding does not rank leaves
             kept[overturned] = highest[overturned] = 1.0
-        # A touch above, since of equal ones the first class would be predicted.
+        # Slightly above, because the first of equal classes would be predicted.
         kept[overturned, majority[overturned]] = highest[overturned] * (1.0 + 1e-9)
         shares: NDArray[np.float64] = kept / row_sums(kept)[:, np.newaxis]
         return shares
 
-
-# The leaf estimates that go by a name.
 
 ESTIMATES: dict[str, LeafEstimate] = {
     "auto": KeepMajority(Averaging()),
@@ -274,7 +275,7 @@ ESTIMATES: dict[str, LeafEstimate] = {
     "shrinkage": Shrinkage(),
     "averaging": Averaging(),
 }
-"""Name -> estimate; docs/probabilities.md has measured what "auto" is, single and bagged."""
+"""Estimates by name; docs/probabilities.md shows the measurements behind "auto"."""
 
 
 SIZED_ESTIMATE: LeafEstimate = KeepMajority(Shrinkage(10.0))
@@ -316,8 +317,8 @@ def find_estimate(estimate: object) -> LeafEstimate:
             "leaf_estimate must be a name or an object called with a tree and its counts; got "
             f"{estimate!r}. A class is not yet an object: add ()."
         )
-    found: LeafEstimate = estimate
-    return found
+    own: LeafEstimate = estimate
+    return own
 
 
 def is_built_in(estimate: LeafEstimate) -> bool:

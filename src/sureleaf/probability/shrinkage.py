@@ -1,4 +1,4 @@
-"""Leaf estimates that look at the nodes above a leaf, too."""
+"""Leaf estimates that also use the nodes above a leaf."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,19 +14,11 @@ from sureleaf.tree.structure import row_sums
 
 __all__ = ["Averaging", "Shrinkage", "nodes_by_depth"]
 
-_MANY = 256
+_TABLE_SIZE = 256
 
 
 def nodes_by_depth(tree: Tree) -> Iterator[NDArray[np.int32]]:
-    """Go through the nodes of a tree level by level, the root first.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> [nodes.tolist() for nodes in nodes_by_depth(model.tree_)]
-    [[0], [1, 2]]
-    """
+    """Yield the nodes of a tree by depth, the root first."""
     n_branches = np.diff(tree.child_offset)
     nodes = np.zeros(1, dtype=np.int32)
     while len(nodes):
@@ -39,15 +31,15 @@ def nodes_by_depth(tree: Tree) -> Iterator[NDArray[np.int32]]:
 
 @dataclass(frozen=True)
 class Shrinkage:
-    """A leaf's rows and some of its parent's opinion, which is shrunk likewise up to the root.
+    """The shares of a leaf shrunk towards those of its parent, which are shrunk likewise.
 
-    p(node) = (k + strength p(parent)) / (n + strength); the root's parent holds all classes to be
-    alike.
+    p(node) = (k + strength p(parent)) / (n + strength). Above the root all classes are equally
+    probable.
 
     Parameters
     ----------
     strength : float
-        How many rows the parent's opinion counts for.
+        How many rows the probabilities of the parent count for.
 
     References
     ----------
@@ -74,34 +66,33 @@ class Shrinkage:
     def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Estimate every node."""
         above = np.full(counts.shape, 1.0 / counts.shape[1])
-        found = np.empty(counts.shape)
+        shrunk = np.empty(counts.shape)
         total = counts.sum(axis=1, keepdims=True) + self.strength
         for nodes in nodes_by_depth(tree):
             if nodes[0] > 0:
-                above[nodes] = found[tree.parent[nodes]]
-            found[nodes] = (counts[nodes] + self.strength * above[nodes]) / total[nodes]
-        found /= found.sum(axis=1, keepdims=True)
-        return found
+                above[nodes] = shrunk[tree.parent[nodes]]
+            shrunk[nodes] = (counts[nodes] + self.strength * above[nodes]) / total[nodes]
+        shrunk /= shrunk.sum(axis=1, keepdims=True)
+        return shrunk
 
 
 @dataclass(frozen=True)
 class Averaging:
-    """The mean over all prunings of the tree, each weighed by how well it explains the rows.
+    """The mean over all prunings of the tree, each weighted by how well it explains the rows.
 
-    A leaf's way to the root holds all leaves that it could be pruned to. Each of those states
-    (k + a) / (n + K a), and counts by the posterior probability that the tree ends there: a
-    Bayesian average over all subtrees, found exactly in one pass up and one down (the context
-    tree weighting of Willems et al.; Buntine's averaging of trees). A split was chosen among many,
-    so it has to explain more: its prior odds against a leaf are 1 to sqrt(n J) with n rows and J
-    columns.
+    The path from a leaf to the root holds all nodes that the leaf could be pruned to. Each of them
+    estimates (k + a) / (n + K a), weighted by the posterior probability that the tree ends there.
+    This is a Bayesian average over all subtrees [1]_, computed exactly in one pass up and one pass
+    down the tree [2]_. A split was chosen among many, so it has to explain more: its prior odds
+    against a leaf are 1 to sqrt(n J), with n rows and J columns.
 
     Parameters
     ----------
     added : float, optional
-        a, the rows of each class that every node starts with. By default 1 / K, one row in all:
+        a, the rows of each class that are added to every node. By default 1 / K, one row in total;
         with two classes this is Jeffreys' prior.
     charge : float
-        The power of n J that a split is charged: 0 for none, 1 for all cuts that there could be.
+        The power of n J in the prior odds against a split: 0 for none, 1 for all possible splits.
 
     References
     ----------
@@ -112,12 +103,12 @@ class Averaging:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> X, y = [[place] for place in range(40)], [0] * 20 + [1] * 20
+    >>> X, y = [[i] for i in range(40)], [0] * 20 + [1] * 20
     >>> sure = TreeClassifier(leaf_estimate="averaging").fit(X, y)
-    >>> sure.predict_proba([[3]]).round(3).tolist()  # Laplace says 0.955
+    >>> sure.predict_proba([[3]]).round(3).tolist()  # Laplace: 0.955
     [[0.976, 0.024]]
     >>> few = TreeClassifier(leaf_estimate="averaging").fit(X[18:22], y[18:22])
-    >>> few.predict_proba([[0]]).round(3).tolist()  # as Laplace
+    >>> few.predict_proba([[0]]).round(3).tolist()  # as with Laplace
     [[0.75, 0.25]]
     """
 
@@ -145,7 +136,7 @@ class Averaging:
             + row_sums(_log_gamma(counts, added) - gammaln(added))
         )
         odds = self.charge * np.log(np.maximum(n * tree.n_columns, 1.0))
-        found: NDArray[np.float64] = _kernel.average_prunings(
+        averaged: NDArray[np.float64] = _kernel.average_prunings(
             tree.kernel,
             np.ascontiguousarray(counts, dtype=np.float64),
             as_leaf,
@@ -153,13 +144,13 @@ class Averaging:
             -np.log1p(np.exp(odds)),
             added,
         )
-        return found
+        return averaged
 
 
 def _log_gamma(counts: NDArray[np.float64], added: float) -> NDArray[np.float64]:
-    """``gammaln(counts + added)``; small whole counts, of which trees are full, are looked up."""
-    places = np.minimum(counts, _MANY).astype(np.intp)
-    found: NDArray[np.float64] = gammaln(np.arange(_MANY + 1) + added).take(places)
-    others = np.nonzero((places == _MANY) | (places != counts))
-    found[others] = gammaln(counts[others] + added)
-    return found
+    """``gammaln(counts + added)``; most counts are small whole numbers, which are looked up."""
+    index = np.minimum(counts, _TABLE_SIZE).astype(np.intp)
+    values: NDArray[np.float64] = gammaln(np.arange(_TABLE_SIZE + 1) + added).take(index)
+    others = np.nonzero((index == _TABLE_SIZE) | (index != counts))
+    values[others] = gammaln(counts[others] + added)
+    return values

@@ -49,7 +49,7 @@ def audit_document(
     This DecisionTreeClassifier predicts “ill” correctly for 98.0 % of 50 unseen rows (95 % interval
     89.5 to 99.6).
     """
-    document = audit.to_dict()
+    document: dict[str, Any] = {**audit.to_dict()}
     document["made"] = package_versions(origin)
     document["data"] = _data(audit, origin, model_file)
     document["confusion"] = _confusion(audit)

@@ -109,7 +109,7 @@ def _candidates(
         ),
         (
             "short tree",
-            f"the same kind of tree, at most {MAX_SHORT_DEPTH} levels deep",
+            f"the same kind of tree, with at most {MAX_SHORT_DEPTH} tests per row",
             _fitted(request, short, table).tree_.n_leaves,
             short,
             table,

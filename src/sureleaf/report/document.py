@@ -64,7 +64,7 @@ class Provenance:
     Attributes
     ----------
     sureleaf, python, numpy, scipy, scikit_learn
-        Versions.
+        Version of the package.
     date
         Date and time (ISO 8601, UTC).
     data_sha256

@@ -1,4 +1,4 @@
-"""How many rows a node needs, and what levels a number of rows gives."""
+"""Plans: how many rows a node needs for a level, and how many rows a test set needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,32 +9,19 @@ from rich.table import Table
 from sureleaf import levels
 from sureleaf.comparison import rows_for_width, rows_to_detect
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.formatting import count_of
 from sureleaf.levels.estimates import METHODS
 from sureleaf.report.terminal import number_table
 
-__all__ = [
-    "BiasPlan",
-    "LevelsOfRows",
-    "Plan",
-    "RowsFor",
-    "RowsPlan",
-    "Wanted",
-    "make_plan",
-    "plan_rows",
-    "rows_table",
-    "tables",
-]
+__all__ = ["Plan", "RowsPlan", "make_plan", "plan_rows", "rows_table", "tables"]
+
+
+# Rows of a node.
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A level that was asked for, and the fewest rows that reach it.
-
-    Examples
-    --------
-    >>> make_plan((0.75, 0.75), confidence=0.95).wanted[0]
-    Wanted(name='confidence', level=0.95, rows=9)
-    """
+class WantedLevel:
+    """A wanted level, and the fewest rows that reach it."""
 
     name: str
     level: float
@@ -43,13 +30,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class LevelsOfRows:
-    """The levels of a node with so many rows.
-
-    Examples
-    --------
-    >>> make_plan((0.75, 0.75), rows=9).levels[0].rows
-    9
-    """
+    """The levels of a node with this many rows."""
 
     rows: int
     p_max: float
@@ -59,13 +40,7 @@ class LevelsOfRows:
 
 @dataclass(frozen=True)
 class BiasPlan:
-    """The rows from which on an estimator's exact bias stays within a bound.
-
-    Examples
-    --------
-    >>> make_plan((0.6, 0.9), bias=0.02).biases[0].method
-    'mle'
-    """
+    """The number of rows from which the exact bias of an estimator stays within a bound."""
 
     method: str
     bias: float
@@ -76,53 +51,41 @@ class BiasPlan:
 class Plan:
     """Rows and levels of a node whose p_max lies in a range.
 
-    Parameters
+    Attributes
     ----------
     p_max : (float, float)
-        The range; its lower end decides, since levels increase in p_max.
-    wanted : tuple of Wanted
-        The levels asked for.
+        The range; its lower end decides, because levels increase with p_max.
+    wanted : tuple of WantedLevel
     rows : int or None
-        The rows that are there, if said.
+        The rows that there are.
     rows_needed : int or None
-        The fewest rows that reach every level asked for.
+        The fewest rows that reach every wanted level.
     levels : tuple of LevelsOfRows
-        What the rows that are there, and those needed, give at both ends of the range.
+        Levels at both ends of the range, for the rows that there are and for those needed.
     biases : tuple of BiasPlan
-        For each estimator of p_max, if a bias was asked for.
-
-    Examples
-    --------
-    >>> make_plan((0.75, 0.75), confidence=0.95, utility=0.7).rows_needed
-    9
+        For each estimator of p_max, if a bias was given.
     """
 
     p_max: tuple[float, float]
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[WantedLevel, ...]
     rows: int | None
     rows_needed: int | None
     levels: tuple[LevelsOfRows, ...]
     biases: tuple[BiasPlan, ...]
 
     def answer(self) -> str:
-        """Return the plan in plain sentences.
-
-        Examples
-        --------
-        >>> make_plan((0.75, 0.75), confidence=0.95).answer()
-        'A node with p_max = 0.75 needs 9 rows for a confidence of 0.95.'
-        """
+        """Return the plan in sentences."""
         return " ".join(_sentences(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values for JSON."""
+        """Return the plan as plain values."""
         return {
             "p_max": list(self.p_max),
-            "wanted": [vars(wanted) for wanted in self.wanted],
+            "wanted": [vars(one) for one in self.wanted],
             "rows": self.rows,
             "rows_needed": self.rows_needed,
-            "levels": [vars(level) for level in self.levels],
-            "biases": [vars(bias) for bias in self.biases],
+            "levels": [vars(one) for one in self.levels],
+            "biases": [vars(one) for one in self.biases],
             "answer": self.answer(),
         }
 
@@ -135,23 +98,22 @@ def make_plan(
     rows: int | None = None,
     bias: float | None = None,
 ) -> Plan:
-    """Return what it takes to reach levels, and what rows that are there give.
+    """Compute the rows that reach levels, and the levels that rows give.
 
     Parameters
     ----------
     p_max : (float, float)
         Range of the probability of the node's more probable class.
     confidence, utility : float, optional
-        Levels to reach.
+        Wanted levels.
     rows : int, optional
-        Rows that are there.
+        The rows that there are.
     bias : float, optional
-        How far an estimator of p_max may be off on average, anywhere in the range.
+        Largest mean error of an estimator of p_max, anywhere in the range.
 
     Returns
     -------
     Plan
-        Rows and levels.
 
     Raises
     ------
@@ -160,31 +122,31 @@ def make_plan(
 
     Examples
     --------
+    >>> make_plan((0.75, 0.75), confidence=0.95).answer()
+    'A node with p_max = 0.75 needs 9 rows for a confidence of 0.95.'
     >>> make_plan((0.7, 0.7), rows=20).answer()
     'With 20 rows, a node with p_max = 0.7 has confidence 0.967 and utility 0.687.'
     """
-    low, high = p_max
-    asked = {"confidence": confidence, "utility": utility}
-    wanted = tuple(
-        Wanted(name, level, int(levels.sample_size((low, high), **{name: level})))
-        for name, level in asked.items()
-        if level is not None
-    )
     if rows is not None and rows < 0:
         raise InvalidArgumentError(f"rows must be 0 or more; got {rows}.")
+    wanted = tuple(
+        WantedLevel(name, level, int(levels.sample_size(p_max, **{name: level})))
+        for name, level in (("confidence", confidence), ("utility", utility))
+        if level is not None
+    )
     needed = max((one.rows for one in wanted), default=None)
     return Plan(
-        p_max=(low, high),
+        p_max=p_max,
         wanted=wanted,
         rows=rows,
         rows_needed=needed,
-        levels=_levels_of((low, high), rows, needed),
-        biases=() if bias is None else _biases((low, high), bias),
+        levels=_levels_of(p_max, rows, needed),
+        biases=() if bias is None else _biases(p_max, bias),
     )
 
 
 def _levels_of(p_max: tuple[float, float], *rows: int | None) -> tuple[LevelsOfRows, ...]:
-    ends = dict.fromkeys(p_max)  # one end where both are the same
+    ends = dict.fromkeys(p_max)  # one end if both are equal
     return tuple(
         LevelsOfRows(n, p, float(levels.confidence(n, p)), float(levels.utility(n, p)))
         for n in dict.fromkeys(rows)
@@ -200,122 +162,61 @@ def _biases(p_max: tuple[float, float], bias: float) -> tuple[BiasPlan, ...]:
     )
 
 
-def _sentences(plan: Plan) -> list[str]:
+def _sentences(plan: Plan) -> Iterator[str]:
     low, high = plan.p_max
-    node = (
-        f"a node with p_max = {low}" if low == high else f"a node with p_max from {low} to {high}"
-    )
-    said = []
+    node = f"node with p_max = {low}" if low == high else f"node with p_max from {low} to {high}"
     if plan.rows is not None:
-        said.append(f"With {_rows(plan.rows)}, {node} has {_range_of(plan, plan.rows)}.")
-    if plan.rows_needed is not None:
-        goals = " and ".join(f"a {one.name} of {one.level:g}" for one in plan.wanted)
-        subject = node if plan.rows is None else "it"
-        said.append(
-            f"{subject[0].upper()}{subject[1:]} needs {_rows(plan.rows_needed)} for {goals}"
+        ends = [one for one in plan.levels if one.rows == plan.rows]
+        confidence = " to ".join(f"{end.confidence:.3f}" for end in ends)
+        utility = " to ".join(f"{end.utility:.3f}" for end in ends)
+        yield (
+            f"With {count_of(plan.rows, 'row')}, a {node} has confidence {confidence} and utility "
+            f"{utility}."
         )
-        said[-1] += _missing(plan)
+    if plan.rows_needed is not None:
+        subject = f"A {node}" if plan.rows is None else "It"
+        wanted = " and ".join(f"a {one.name} of {one.level:g}" for one in plan.wanted)
+        end = "."
+        if plan.rows is not None:
+            missing = plan.rows_needed - plan.rows
+            end = f": {missing:,} more." if missing > 0 else ": there are enough."
+        yield f"{subject} needs {count_of(plan.rows_needed, 'row')} for {wanted}{end}"
     if plan.biases:
         best = min(plan.biases, key=lambda one: one.rows)
-        said.append(
-            f"From {_rows(best.rows)} on, the {best.method} estimate of p_max stays within "
-            f"{best.bias:g} of the truth on average, the soonest of {len(plan.biases)} estimates."
+        yield (
+            f"From {count_of(best.rows, 'row')} on, the bias of the {best.method} estimate of "
+            f"p_max is at most {best.bias:g}; the other estimates need more rows."
         )
-    return said
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n:,} rows"
-
-
-def _range_of(plan: Plan, rows: int) -> str:
-    ends = [level for level in plan.levels if level.rows == rows]
-    confidence = " to ".join(f"{end.confidence:.3f}" for end in ends)
-    utility = " to ".join(f"{end.utility:.3f}" for end in ends)
-    return f"confidence {confidence} and utility {utility}"
-
-
-def _missing(plan: Plan) -> str:
-    if plan.rows is None or plan.rows_needed is None:
-        return "."
-    short = plan.rows_needed - plan.rows
-    return f": {short:,} more." if short > 0 else ": enough."
-
-
-# A plan as tables: rows for levels, levels of rows, rows for a bias.
 
 
 def tables(plan: Plan) -> Iterator[Table]:
-    """Yield the tables that the plan has something for.
-
-    Examples
-    --------
-    >>> from sureleaf.report.plan import make_plan
-    >>> [table.row_count for table in tables(make_plan((0.7, 0.9), confidence=0.95))]
-    [1, 2]
-    """
+    """Yield the tables of a plan: rows for levels, levels of rows, rows for a bias."""
     if plan.wanted:
-        yield _wanted(plan)
+        table = number_table("wanted level", "at least", "rows needed")
+        for wanted in plan.wanted:
+            table.add_row(wanted.name, f"{wanted.level:g}", f"[bold]{wanted.rows:,}[/bold]")
+        if len(plan.wanted) > 1:
+            table.add_row("both", "", f"[bold]{plan.rows_needed:,}[/bold]")
+        yield table
     if plan.levels:
-        yield _levels(plan)
+        table = number_table("rows", "p_max", "confidence", "utility")
+        for one in plan.levels:
+            figures = (f"{one.p_max:g}", f"{one.confidence:.4f}", f"{one.utility:.4f}")
+            table.add_row(f"{one.rows:,}", *figures)
+        yield table
     if plan.biases:
-        yield _biases_plan_text(plan)
+        table = number_table("estimate of p_max", "bias at most", "from rows")
+        for bias in plan.biases:
+            table.add_row(bias.method, f"{bias.bias:g}", f"[bold]{bias.rows:,}[/bold]")
+        yield table
 
 
-def _wanted(plan: Plan) -> Table:
-    table = number_table("level wanted", "at least", "rows needed")
-    for one in plan.wanted:
-        table.add_row(one.name, f"{one.level:g}", f"[bold]{one.rows:,}[/bold]")
-    if len(plan.wanted) > 1:
-        table.add_row("both", "", f"[bold]{plan.rows_needed:,}[/bold]")
-    return table
-
-
-def _levels(plan: Plan) -> Table:
-    table = number_table("rows", "p_max", "confidence", "utility")
-    for level in plan.levels:
-        table.add_row(
-            f"{level.rows:,}", f"{level.p_max:g}", f"{level.confidence:.4f}", f"{level.utility:.4f}"
-        )
-    return table
-
-
-def _biases_plan_text(plan: Plan) -> Table:
-    table = number_table("estimate of p_max", "bias within", "from rows")
-    for one in plan.biases:
-        table.add_row(one.method, f"{one.bias:g}", f"[bold]{one.rows:,}[/bold]")
-    return table
-
-
-def rows_table(plan: "RowsPlan") -> Table:
-    """Return the table of test rows.
-
-    Examples
-    --------
-    >>> from sureleaf.report.plan import plan_rows
-    >>> rows_table(plan_rows(half_width=0.02)).row_count
-    1
-    """
-    table = number_table("assumed", "level", "test rows")
-    for one in plan.questions:
-        table.add_row(one.assumed, f"{plan.level:g}", f"[bold]{one.rows:,}[/bold]")
-    return table
-
-
-# How many test rows a question needs: an interval so narrow, or a difference so small.
-
-POWER = 0.8
+# Rows of a test set.
 
 
 @dataclass(frozen=True)
-class RowsFor:
-    """A question, and the fewest test rows that answer it.
-
-    Examples
-    --------
-    >>> plan_rows(half_width=0.03).questions[0].rows
-    1064
-    """
+class RowsForQuestion:
+    """A question, what its answer assumes, and the fewest test rows that answer it."""
 
     question: str
     assumed: str
@@ -324,30 +225,25 @@ class RowsFor:
 
 @dataclass(frozen=True)
 class RowsPlan:
-    """Test rows for every question asked.
+    """Test rows for each question.
 
-    Parameters
+    Attributes
     ----------
-    questions : tuple of RowsFor
-        In the order width, difference.
+    questions : tuple of RowsForQuestion
+        First the width, then the difference.
     level : float
-        Level of the interval and the test.
-
-    Examples
-    --------
-    >>> plan_rows(difference=0.02, rate=0.1, independent=True).answer()
-    'To find a difference of 0.02 with a power of 0.8, each of the two needs 3,841 test rows.'
+        Level of the interval and of the test.
     """
 
-    questions: tuple[RowsFor, ...]
+    questions: tuple[RowsForQuestion, ...]
     level: float
 
     def answer(self) -> str:
-        """Return the plan in plain sentences."""
+        """Return the plan in sentences."""
         return " ".join(f"{one.question} {one.rows:,} test rows." for one in self.questions)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values for JSON."""
+        """Return the plan as plain values."""
         return {
             "level": self.level,
             "questions": [vars(one) for one in self.questions],
@@ -362,39 +258,41 @@ def plan_rows(
     rate: float | None = None,
     discordance: float | None = None,
     independent: bool = False,
-    power: float = POWER,
+    power: float = 0.8,
     level: float = 0.95,
 ) -> RowsPlan:
-    """Return the test rows that an interval's width and a difference to be found need.
+    """Compute the test rows for an interval of a given width, or to detect a difference.
 
     Parameters
     ----------
     half_width : float, optional
-        Half the width that the interval of a rate may have (Wilson's).
+        Half the width of Wilson's interval of a rate.
     difference : float, optional
-        Difference of two error rates that a test is to find.
+        Difference between two error rates that a test should detect.
     rate : float, optional
-        The error rate expected; the lower of the two for a difference. By default the one that
+        The expected error rate; the lower of the two for a difference. By default the one that
         needs the most rows.
     discordance : float, optional
-        Share of rows that only one of two models gets right; by default as if they erred
-        independently.
+        Share of rows that only one of two models predicts correctly; by default as if their
+        errors were independent.
     independent : bool
-        Each model has test rows of its own.
+        Each model has its own test rows.
     power, level : float
         Of the test; level also of the interval.
 
     Examples
     --------
     >>> plan_rows(half_width=0.02, rate=0.1).answer()
-    'For an interval of ± 0.02 around a rate near 0.1 it takes 868 test rows.'
+    'An interval of ± 0.02 around a rate near 0.1 needs 868 test rows.'
+    >>> plan_rows(difference=0.02, rate=0.1, independent=True).answer()
+    'To detect a difference of 0.02 with power 0.8, each model needs 3,841 test rows.'
     """
     questions = []
     if half_width is not None:
         near = 0.5 if rate is None else rate
         questions.append(
-            RowsFor(
-                f"For an interval of ± {half_width:g} around a rate near {near:g} it takes",
+            RowsForQuestion(
+                f"An interval of ± {half_width:g} around a rate near {near:g} needs",
                 "Wilson's interval",
                 rows_for_width(half_width, rate=near, level=level),
             )
@@ -409,20 +307,28 @@ def plan_rows(
             power=power,
             level=level,
         )
-        who = "each of the two needs" if independent else "both need the same"
-        told = "McNemar" if not independent else "z, pooled"
+        test = "pooled z test" if independent else "McNemar's test"
         if not independent and discordance is None:
-            told += ", errors independent"
+            test += ", independent errors"
+        subject = "each model needs" if independent else "both models need the same"
         questions.append(
-            RowsFor(
-                f"To find a difference of {difference:g} with a power of {power:g}, {who}",
-                f"{told}, lower error rate {lower:g}",
+            RowsForQuestion(
+                f"To detect a difference of {difference:g} with power {power:g}, {subject}",
+                f"{test}, lower error rate {lower:g}",
                 rows,
             )
         )
     if not questions:
         raise InvalidArgumentError(
-            "a plan needs to know what for: --p-max for a node, --half-width for an interval, "
-            "or --difference for a comparison; got none of them."
+            "plan needs a question: --p-max for a node, --half-width for an interval, or "
+            "--difference for a comparison; got none of them."
         )
     return RowsPlan(tuple(questions), level)
+
+
+def rows_table(plan: RowsPlan) -> Table:
+    """Return the table of test rows."""
+    table = number_table("method", "level", "test rows")
+    for one in plan.questions:
+        table.add_row(one.assumed, f"{plan.level:g}", f"[bold]{one.rows:,}[/bold]")
+    return table

@@ -1,4 +1,4 @@
-"""Predictions of a saved model for the rows of a file, written as they are read."""
+"""Predictions of a saved model for the rows of a file, which is read in batches."""
 
 import os
 from collections import Counter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
 
 __all__ = [
-    "Predicted",
+    "PredictionSummary",
     "is_model",
     "load_tree",
     "notes",
@@ -43,24 +43,19 @@ _FORMATS: Final = {
 
 
 @dataclass
-class Predicted:
-    """What came of predicting a file.
+class PredictionSummary:
+    """Counts of the predictions that were written.
 
     Attributes
     ----------
     rows : int
         Rows predicted.
     abstained : int
-        Rows that are left without a prediction, being less sure than was asked for.
+        Rows left without a prediction because their confidence is too low.
     predictions : dict
         How often each class was predicted.
     unseen : dict of str to int
-        Values a column that were not there in training.
-
-    Examples
-    --------
-    >>> Predicted(rows=3, predictions=Counter({"yes": 2, "no": 1})).to_dict()["rows"]
-    3
+        Per column, the values that were not in the training rows.
     """
 
     rows: int = 0
@@ -69,7 +64,7 @@ class Predicted:
     unseen: Counter[str] = field(default_factory=Counter)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             "rows": self.rows,
             "abstained": self.abstained,
@@ -79,7 +74,7 @@ class Predicted:
 
 
 def output_format(path: str | os.PathLike[str]) -> str:
-    """Tell by the name of a file how predictions are written to it.
+    """Return the format of a file of predictions, by its name.
 
     Examples
     --------
@@ -87,20 +82,20 @@ def output_format(path: str | os.PathLike[str]) -> str:
     ('parquet', 'csv')
     """
     name = Path(path).name.lower()
-    found = next((kind for end, kind in _FORMATS.items() if name.endswith(end)), None)
-    if found is None and (name == "-" or Path(path).is_char_device() or Path(path).is_fifo()):
-        found = "csv"
-    if found is None:
+    kind = next((kind for end, kind in _FORMATS.items() if name.endswith(end)), None)
+    if kind is None and (name == "-" or Path(path).is_char_device() or Path(path).is_fifo()):
+        kind = "csv"
+    if kind is None:
         raise InvalidArgumentError(
-            f"--output must end in {', '.join(_FORMATS)}; got {str(path)!r}."
+            f"--output must end in {', '.join(_FORMATS)}; got {str(path)!r}. Rename the file."
         )
-    return found
+    return kind
 
 
 def predict_rows(
     model: Any, rows: Any, *, keep: Sequence[str] = (), abstain_below: float | None = None
 ) -> tuple[Any, RowPredictions]:
-    """Make the table of predictions for some rows.
+    """Return the table of predictions for some rows.
 
     Parameters
     ----------
@@ -111,14 +106,14 @@ def predict_rows(
     keep : sequence of str
         Columns that come first, as they are.
     abstain_below : float, optional
-        No prediction for rows of less confidence (less agreement, of bagged trees).
+        No prediction for rows with less confidence (bagged trees: less agreement).
 
     Returns
     -------
     table : pyarrow.Table
-        What is kept, ``prediction``, ``p_`` and a class each, ``confidence`` (``agreement``),
-        ``utility`` and ``leaf``.
-    said : RowPredictions
+        The kept columns, ``prediction``, one column ``p_CLASS`` per class, ``confidence`` (or
+        ``agreement``), ``utility`` and ``leaf``.
+    output : RowPredictions
 
     Examples
     --------
@@ -131,24 +126,24 @@ def predict_rows(
     """
     import pyarrow as pa
 
-    said = model.complete_model().row_predictions(rows.select(list(model.schema_.names)))
-    unsure = None if abstain_below is None else said.sureness < abstain_below
+    output = model.complete_model().row_predictions(rows.select(list(model.schema_.names)))
+    unsure = None if abstain_below is None else output.sureness < abstain_below
     labels = pa.array(np.asarray(model.classes_).tolist())
-    codes = pa.array(said.code.astype(np.int32), mask=unsure)
+    codes = pa.array(output.code.astype(np.int32), mask=unsure)
     own: dict[str, Any] = {"prediction": labels.take(codes)}
-    for place, label in enumerate(model.classes_):
-        own[f"p_{label}"] = np.ascontiguousarray(said.probabilities[:, place])
-    own["agreement" if said.leaf is None else "confidence"] = said.sureness
-    own["utility"] = said.utility
-    if said.leaf is not None:
-        own["leaf"] = said.leaf
+    for index, label in enumerate(model.classes_):
+        own[f"p_{label}"] = np.ascontiguousarray(output.probabilities[:, index])
+    own["agreement" if output.leaf is None else "confidence"] = output.sureness
+    own["utility"] = output.utility
+    if output.leaf is not None:
+        own["leaf"] = output.leaf
     clash = [name for name in keep if name in own]
     if clash:
         raise InvalidArgumentError(
-            f"--keep must not name a column that predict writes itself; got {clash[0]!r}. Rename "
-            "it in the data."
+            f"--keep must not name a column that predict writes; got {clash[0]!r}. Rename it in "
+            "the data."
         )
-    return pa.table({name: rows[name] for name in keep} | own), said
+    return pa.table({name: rows[name] for name in keep} | own), output
 
 
 def write_predictions(
@@ -160,8 +155,8 @@ def write_predictions(
     keep: Sequence[str] = (),
     abstain_below: float | None = None,
     shown: bool = False,
-) -> Predicted:
-    """Predict rows as they come and write what is said about them, in their order.
+) -> PredictionSummary:
+    """Predict a stream of rows and write the predictions, in the order of the rows.
 
     Parameters
     ----------
@@ -170,17 +165,16 @@ def write_predictions(
     rows : RowStream
         Rows of its schema.
     file : binary file
-        Where to.
     kind : str
-        What `output_format` says.
+        What `output_format` returns.
     keep, abstain_below
         As for `predict_rows`.
     shown : bool
-        Whether to draw the progress.
+        Whether to show the progress.
 
     Returns
     -------
-    Predicted
+    PredictionSummary
 
     Examples
     --------
@@ -194,17 +188,17 @@ def write_predictions(
     >>> out.getvalue().splitlines()[0]
     b'"prediction","p_no","p_yes","confidence","utility","leaf"'
     """
-    found = Predicted()
+    summary = PredictionSummary()
     writer = None
     try:
         with _maybe_bar(shown, rows.expected_rows) as bar:
             for batch in rows.batches:
-                made, said = predict_rows(model, batch, keep=keep, abstain_below=abstain_below)
-                writer = writer or _open_writer(file, kind, made.schema)
-                writer.write_table(made)
-                _count(found, model, made, said)
+                table, output = predict_rows(model, batch, keep=keep, abstain_below=abstain_below)
+                writer = writer or _open_writer(file, kind, table.schema)
+                writer.write_table(table)
+                _count(summary, model, table, output)
                 if bar is not None:
-                    bar.update(found.rows, f"{found.rows:,} rows")
+                    bar.update(summary.rows, f"{summary.rows:,} rows")
             if writer is None:
                 nothing = _no_rows(model, keep)
                 writer = _open_writer(file, kind, nothing.schema)
@@ -212,49 +206,49 @@ def write_predictions(
     finally:
         if writer is not None:
             writer.close()
-    return found
+    return summary
 
 
-def show_predicted(found: Predicted, output: str) -> Iterator[str]:
-    """Yield what was done, for a person.
+def show_predicted(summary: PredictionSummary, output: str) -> Iterator[str]:
+    """Yield what was predicted, and where it was written.
 
     Examples
     --------
-    >>> list(show_predicted(Predicted(2, 0, Counter({"yes": 2})), "out.csv"))
+    >>> list(show_predicted(PredictionSummary(2, 0, Counter({"yes": 2})), "out.csv"))
     ['[bold]2 rows[/bold] predicted: yes 2.', 'Written: out.csv']
     """
-    parts = [f"{escape(str(label))} {n:,}" for label, n in found.predictions.items()]
-    if found.abstained:
-        parts.append(f"no prediction {found.abstained:,}")
-    rows = "1 row" if found.rows == 1 else f"{found.rows:,} rows"
+    parts = [f"{escape(str(label))} {n:,}" for label, n in summary.predictions.items()]
+    if summary.abstained:
+        parts.append(f"no prediction {summary.abstained:,}")
+    rows = "1 row" if summary.rows == 1 else f"{summary.rows:,} rows"
     yield f"[bold]{rows}[/bold] predicted: {', '.join(parts) or 'none'}."
     yield f"Written: {escape(output)}"
 
 
-def notes(found: Predicted) -> Iterator[str]:
-    """Yield what should be known before the predictions are used.
+def notes(summary: PredictionSummary) -> Iterator[str]:
+    """Yield what to know before using the predictions.
 
     Examples
     --------
-    >>> list(notes(Predicted(2, unseen=Counter({"sky": 1}))))
-    ["1 value of column 'sky' was not there in training; such rows go down all branches"]
+    >>> list(notes(PredictionSummary(2, unseen=Counter({"sky": 1}))))
+    ["1 value of column 'sky' was not in the training rows; such rows go down all branches"]
     """
-    for name, n in found.unseen.items():
+    for name, n in summary.unseen.items():
         several = "1 value" if n == 1 else f"{n:,} values"
         was = "was" if n == 1 else "were"
         yield (
-            f"{several} of column {name!r} {was} not there in training; such rows go down all "
+            f"{several} of column {name!r} {was} not in the training rows; such rows go down all "
             "branches"
         )
 
 
-def _count(found: Predicted, model: Any, made: Any, said: RowPredictions) -> None:
-    found.rows += made.num_rows
-    found.abstained += made["prediction"].null_count
-    kept = said.code[made["prediction"].is_valid().to_numpy()]
+def _count(summary: PredictionSummary, model: Any, table: Any, output: RowPredictions) -> None:
+    summary.rows += table.num_rows
+    summary.abstained += table["prediction"].null_count
+    kept = output.code[table["prediction"].is_valid().to_numpy()]
     n_of = np.bincount(kept, minlength=len(model.classes_)).tolist()
-    found.predictions.update(dict(zip(model.classes_.tolist(), n_of, strict=True)))
-    found.unseen.update(said.unseen_counts)
+    summary.predictions.update(dict(zip(model.classes_.tolist(), n_of, strict=True)))
+    summary.unseen.update(output.unseen_counts)
 
 
 @contextmanager
@@ -271,8 +265,8 @@ def _no_rows(model: Any, keep: Sequence[str]) -> Any:
 
     columns = {name: pa.array([], pa.string()) for name in keep}
     types = {"numeric": pa.float64()}
-    learnt = {c.name: pa.array([], types.get(c.kind, pa.null())) for c in model.schema_}
-    return predict_rows(model, pa.table(learnt | columns), keep=keep)[0]
+    inferred = {c.name: pa.array([], types.get(c.kind, pa.null())) for c in model.schema_}
+    return predict_rows(model, pa.table(inferred | columns), keep=keep)[0]
 
 
 def _open_writer(file: BinaryIO, kind: str, schema: Any) -> Any:
@@ -307,11 +301,11 @@ class _Compressed:
         self._packed.close()
 
 
-# A saved model where a command may have been given a table instead.
+# A saved model, for commands that take a model or a table.
 
 
 def is_model(path: Path) -> bool:
-    """Tell by its first bytes whether a file is a saved model.
+    """Return whether a file is a saved model, by its first bytes.
 
     Examples
     --------
@@ -334,12 +328,12 @@ def load_tree(path: Path, command: str) -> "TreeClassifier":
     path : Path
         The model's file.
     command : str
-        Who asks, for the message.
+        The command, for the message.
 
     Raises
     ------
     InvalidArgumentError
-        If it is no model, or one of several trees.
+        If it is not a model, or one of several trees.
 
     Examples
     --------
@@ -355,7 +349,7 @@ def load_tree(path: Path, command: str) -> "TreeClassifier":
     model = load(path)
     if not isinstance(model, TreeClassifier):
         raise InvalidArgumentError(
-            f"{command} needs a single tree; {path.name} holds {type(model).__name__}. Fit "
-            "without --bagged."
+            f"{command} needs a model of one tree; got {path.name} with a {type(model).__name__}. "
+            "Fit it without --bagged."
         )
     return model

@@ -1,4 +1,4 @@
-"""What a file asks: its columns, the column to predict, groups and weights."""
+"""Input of the commands: a labelled table from a file, and a classifier from its name."""
 
 import ast
 import importlib
@@ -23,7 +23,7 @@ __all__ = ["Encoded", "Question", "read_model", "read_question"]
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    r"""A table split into what is known and what is asked.
+    r"""A table split into columns, labels, groups and weights.
 
     Attributes
     ----------
@@ -32,15 +32,15 @@ class Question:
     y : ndarray of labels
     groups, weights : ndarray or None
     n_left_out : int
-        Rows of the file that have no label and are left out.
+        Rows without a label, which are left out.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "play.csv"
     >>> _ = path.write_text("sky,wind,play\nsun,1,no\nrain,2,yes\nfog,3,\n")
-    >>> asked = read_question(path, "play")
-    >>> asked.y.tolist(), asked.X.column_names, asked.n_left_out
+    >>> question = read_question(path, "play")
+    >>> question.y.tolist(), question.X.column_names, question.n_left_out
     (['no', 'yes'], ['sky', 'wind'], 1)
     """
 
@@ -60,7 +60,7 @@ def read_question(
     drop: Sequence[str] = (),
     csv: CsvFormat | None = None,
 ) -> Question:
-    r"""Read a file and take out the column to predict, the groups and the weights.
+    r"""Read a file and split off the column to predict, the groups and the weights.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def read_question(
     drop : sequence of str
         Columns to leave out.
     csv : CsvFormat, optional
-        What is known about a CSV file.
+        Format of a CSV file.
 
     Returns
     -------
@@ -80,8 +80,8 @@ def read_question(
     Raises
     ------
     InvalidArgumentError
-        If a column is not there (with the name that may be meant), or nothing is left to learn
-        from.
+        If a column does not exist (with the name that may be meant), or no column is left to
+        predict from.
 
     Examples
     --------
@@ -102,24 +102,25 @@ def read_question(
             )
         if column is not None and role != "target" and column == target:
             raise InvalidArgumentError(
-                f"--{role} must be another column than the target; got {column!r}, which is both."
+                f"--{role} must be another column than the target; got {column!r} for both."
             )
     labelled = np.asarray(table[target].is_valid())
     rows = table.filter(labelled)
     if not len(rows):
-        got = f"{len(table):,} rows, none of them with one" if len(table) else "a header alone"
+        got = f"{len(table):,} rows without one" if len(table) else "only a header"
         raise InvalidArgumentError(f"{name} must have rows with a value in {target!r}; got {got}.")
     taken = list(dict.fromkeys(column for _, column in named if column is not None))
     X = rows.drop_columns(list(dict.fromkeys([*taken, *drop])))
     if not X.column_names:
         raise InvalidArgumentError(
-            f"{name} has no columns besides {', '.join([*taken, *drop])}: nothing to predict from."
+            f"{name} must have a column to predict from; got only {', '.join([*taken, *drop])}. "
+            "There is nothing to predict from."
         )
     y = np.array(rows[target].to_pylist())
     if group is not None and rows[group].null_count:
         raise InvalidArgumentError(
-            f"--group must have a value in every row; {group!r} has none in "
-            f"{rows[group].null_count:,} rows. Fill them in, or leave these rows out."
+            f"--group must have a value in every row; got {group!r} with "
+            f"{rows[group].null_count:,} missing values. Fill them in, or leave these rows out."
         )
     _check_classes(y, target)
     groups = None if group is None else np.array(rows[group].to_pylist())
@@ -128,28 +129,28 @@ def read_question(
 
 
 def _check_classes(y: NDArray[Any], target: str) -> None:
-    """Refuse what is no set of classes, before anything is fitted to it."""
+    """Check that the target has classes, before anything is fitted."""
     if y.dtype.kind == "f" and (odd := y[y != np.rint(y)]).size:
         raise InvalidArgumentError(
             f"--target must be a column of classes: text, bools or whole numbers; got {target!r} "
-            f"with numbers such as {odd[0]:g}. Cut it into ranges first."
+            f"with numbers such as {odd[0]:g}. Divide it into ranges first."
         )
     classes = np.unique(y)
     if y.dtype.kind in "iuf" and len(classes) > max(20, min(len(y) // 10, 1000)):
         raise InvalidArgumentError(
-            f"--target must be a column of classes; got {target!r} with {len(classes):,} different "
-            f"numbers in {len(y):,} rows. Cut it into ranges first; if each number is a class, "
-            "make it text, such as 'class 7'."
+            f"--target must be a column of classes; got {target!r} with {len(classes):,} distinct "
+            f"numbers in {len(y):,} rows. Divide it into ranges first; if each number is a class, "
+            "write it as text, such as 'class 7'."
         )
     if len(classes) == 1:
         raise InvalidArgumentError(
-            f"--target must be a column of two classes or more; got {target!r}, which is "
+            f"--target must be a column with at least two classes; got {target!r}, which is "
             f"{classes[0]!s} in every row."
         )
     if len(classes) > max(20, len(y) // 2):
         warnings.warn(
-            f"{target!r} has {len(classes):,} different values in {len(y):,} rows; is it the "
-            "column to predict?",
+            f"{target!r} has {len(classes):,} distinct values in {len(y):,} rows; is it the column "
+            "to predict?",
             UserWarning,
             stacklevel=3,
         )
@@ -164,7 +165,7 @@ def _weights(column: Any, name: str) -> NDArray[np.float64]:
         ) from None
 
 
-# A classifier from what is typed: TreeClassifier(pruning=None), sklearn.naive_bayes.GaussianNB.
+# A classifier by its name: TreeClassifier(pruning=None), sklearn.naive_bayes.GaussianNB.
 
 _OURS = ("TreeClassifier", "BaggedTreesClassifier")
 
@@ -178,8 +179,8 @@ def read_model(text: str, X: Any) -> Any:
         A class of sureleaf by its name, or of another library by its full name, with or without
         parameters.
     X : pyarrow.Table
-        What it will be fitted on: classifiers of other libraries get their text columns as one
-        column a value, and missing numbers as the mean.
+        What it will be fitted on. For classifiers of other libraries, each text value becomes a
+        0/1 column, and missing numbers become the mean.
 
     Examples
     --------
@@ -215,7 +216,7 @@ def _parse(text: str) -> tuple[str, dict[str, Any]]:
         options: dict[str, Any] = {}
         if isinstance(node, ast.Call):
             if node.args:
-                raise ValueError("parameters need their names")
+                raise ValueError("every parameter needs its name")
             options = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
             node = node.func
         return _dotted(node), options
@@ -235,7 +236,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _with_numbers(model: Any, X: Any) -> Any:
-    """Put text columns as one column a value before a classifier that takes numbers only."""
+    """Encode text columns as 0/1 columns for a classifier that needs numbers."""
     import pyarrow.types as kinds
 
     def is_number(kind: Any) -> bool:
@@ -253,14 +254,7 @@ def _with_numbers(model: Any, X: Any) -> Any:
 
 
 class Encoded(Pipeline):  # type: ignore[misc]
-    """A classifier behind its encoding; shown as the classifier alone.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> Encoded([("model", GaussianNB())])
-    GaussianNB()
-    """
+    """A classifier with its encoding; its repr is that of the classifier alone."""
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return repr(self.steps[-1][1])

@@ -158,7 +158,7 @@ def make_report(  # noqa: PLR0913 - one task, named options
     >>> report = make_report(rows, labels, target="height", budget=Budget(5, 1, 5, 3, 20))
     >>> print(report.sentences[0])
     This tree is expected to predict “height” correctly for 98.3 % of unseen rows (95 % interval
-    91.1 to 99.7).
+    91.1 to 100.0).
     """
     start = time.perf_counter()
     if origin is None:

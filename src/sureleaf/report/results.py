@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, SureleafError
-from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation import (
     BootstrapError,
     Evaluation,
@@ -21,6 +20,7 @@ from sureleaf.evaluation import (
     learning_curve,
 )
 from sureleaf.model.leaf_table import LeafTable
+from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import EvaluatedModel, evaluate_models, report_tree
 from sureleaf.report.request import Budget, Progress, ReportRequest, budget_for
 from sureleaf.table import EncodedTable, read_table
@@ -38,8 +38,8 @@ class ReportResults:
     budget : Budget
         The requested one, or the default for the number of rows.
     table : EncodedTable
-    tree : TreeClassifier
-        Fitted on all rows.
+    model : TreeModel
+        The tree fitted on all rows, with its levels.
     leaves : LeafTable
     models : tuple of EvaluatedModel
         The tree first, then the baselines.
@@ -52,7 +52,7 @@ class ReportResults:
     request: ReportRequest
     budget: Budget
     table: EncodedTable
-    tree: TreeClassifier
+    model: TreeModel
     leaves: LeafTable
     models: tuple[EvaluatedModel, ...]
     bootstrap: BootstrapError | str
@@ -95,18 +95,19 @@ def compute_results(request: ReportRequest, progress: Progress | None = None) ->
         )
     budget = request.budget or budget_for(table.n_rows, n_units)
     start_stage("Growing the tree", 0.02)
-    tree = report_tree(request, random_state=request.seed)
-    tree.fit(table, request.y, sample_weight=request.weights, groups=groups)
-    leaves = tree.leaves(
+    estimator = report_tree(request, random_state=request.seed)
+    estimator.fit(table, request.y, sample_weight=request.weights, groups=groups)
+    model = estimator.complete_model()
+    leaves = model.leaves(
         level=request.level, confidence=request.confidence, utility=request.utility
     )
-    models = evaluate_models(request, table, tree.tree_.n_leaves, positive, budget, start_stage)
+    models = evaluate_models(request, table, model.tree.n_leaves, positive, budget, start_stage)
     start_stage("Estimating the error by bootstrap", 0.68)
     bootstrap = _bootstrap(request, table, budget)
     start_stage("Computing the learning curve", 0.83)
-    curve = _curve(request, table, len(tree.classes_), budget, positive)
+    curve = _curve(request, table, len(model.classes), budget, positive)
     start_stage("Writing the report", 0.95)
-    return ReportResults(request, budget, table, tree, leaves, models, bootstrap, curve)
+    return ReportResults(request, budget, table, model, leaves, models, bootstrap, curve)
 
 
 def _rarest_class(y: Any) -> Any:

@@ -258,7 +258,7 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
         model = f"A tree with {_leaves(values['leaves'])}"
         confidence = f"; mean confidence [bold]{percent(values['confidence'])}[/bold]"
     else:
-        model = f"{values['trees']} trees, each trained on a bootstrap sample"
+        model = f"{values['trees']} bagged trees"
     yield (
         f"{model}, trained on {count_of(values['rows'], 'row')} and "
         f"{count_of(len(values['columns']), 'column')} to predict "

@@ -52,7 +52,7 @@ class EncodedTable:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """The number of rows and of columns."""
         return self.n_rows, len(self.columns)
 
     def __getitem__(self, rows: NDArray[np.integer[Any]]) -> "EncodedTable":
@@ -134,7 +134,7 @@ class Recoding:
 
 
 def recode(table: EncodedTable, schema: Schema) -> EncodedTable:
-    """Encode a table that is encoded already by the schema of some of its rows.
+    """Encode an encoded table by the schema of some of its rows.
 
     Examples
     --------
@@ -146,16 +146,17 @@ def recode(table: EncodedTable, schema: Schema) -> EncodedTable:
     """
     if table.schema == schema:
         return table
-    known = dict(enumerate(set(column.categories) for column in schema.columns))
-    has = {
-        j: np.array([c in known.get(j, ()) for c in table.schema.columns[j].categories], bool)
+    kept = [set(column.categories) for column in schema.columns]
+    occurring = {
+        j: np.array([c in kept[j] for c in table.schema.columns[j].categories], bool)
         for j in _categorical_indices(table)
+        if j < len(kept)
     }
-    recoding = Recoding.keeping(table.schema, has)
+    recoding = Recoding.keeping(table.schema, occurring)
     if recoding.schema != schema:
         raise InvalidArgumentError(
             "X must have the columns of the training rows; got an encoded table with other "
-            "columns. Give the table itself."
+            "columns. Give the table before it was encoded."
         )
     recoded = recoding(table)
     unseen = {

@@ -42,8 +42,8 @@ def read_table(
     Parameters
     ----------
     X : table
-        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows. Of an
-        EncodedTable, the categories that its rows have.
+        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows. The
+        result for an EncodedTable keeps the categories that occur in its rows.
     categorical_features : "auto", array-like, mapping or Schema
         The categorical columns: by type ("auto"), or their names, their indices or a mask, as in
         scikit-learn's HistGradientBoostingClassifier. With a list, listed numbers become

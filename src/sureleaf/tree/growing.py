@@ -1,5 +1,6 @@
 """Growing a tree from encoded rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -54,6 +55,10 @@ class GrowthRules:
         further columns are drawn one by one.
     seed, tree : int
         The draws depend on these two and on the path to the node, not on threads.
+    monotone : sequence of int, or of sequences of int, or None
+        One sign per column: 1 if the probability of the second of two classes must not fall along
+        the column, -1 if it must not rise, else 0. For any number of classes, one line per column
+        with one sign per class. Of frequencies in leaves; raising of subtrees does not keep it.
 
     Examples
     --------
@@ -73,6 +78,7 @@ class GrowthRules:
     max_features: int | None = None
     seed: int = 0
     tree: int = 0
+    monotone: Sequence[int] | Sequence[Sequence[int]] | None = None
 
     @property
     def kernel(self) -> _kernel.GrowthConfig:
@@ -91,7 +97,20 @@ class GrowthRules:
             max_features=self.max_features,
             seed=self.seed,
             tree=self.tree,
+            monotone=None if self.monotone is None else _monotone_signs(self.monotone),
         )
+
+
+def _monotone_signs(monotone: Sequence[int] | Sequence[Sequence[int]]) -> NDArray[np.int8]:
+    """One sign per column and class."""
+    signs = np.asarray(monotone)
+    if signs.ndim not in (1, 2) or not np.isin(signs, (-1, 0, 1)).all():
+        raise InvalidArgumentError(
+            "monotone must have one sign per column, or one line per column with one sign per "
+            f"class, and signs are -1, 0 and 1; got {monotone!r}."
+        )
+    lines = np.column_stack([-signs, signs]) if signs.ndim == 1 else signs
+    return np.ascontiguousarray(lines, dtype=np.int8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +231,8 @@ def grow(
     >>> grow(TrainingRows(table, labels, 2), GrowthRules())
     Tree of 3 nodes, 2 leaves, depth 1
     """
+    if rules.monotone is not None:
+        _check_monotone(rules.monotone, rows)
     order = rows.sort(n_threads) if keep_order else _kernel.presort(rows.kernel, n_threads)
     counts, weights = _counts_or_weights(rows.weights)
     try:
@@ -229,6 +250,22 @@ def grow(
     except OverflowError:
         raise InvalidArgumentError(_too_large(rows.table)) from None
     return Tree.from_kernel(grown, len(rows.table.columns))
+
+
+def _check_monotone(monotone: Sequence[int] | Sequence[Sequence[int]], rows: TrainingRows) -> None:
+    signs = _monotone_signs(monotone)
+    columns = rows.table.schema.columns
+    if signs.shape != (len(columns), rows.n_classes):
+        raise InvalidArgumentError(
+            f"monotone must have one sign for each of {len(columns)} columns (two classes), or one "
+            f"line per column with {rows.n_classes} signs; got {np.shape(monotone)}."
+        )
+    for column, line in zip(columns, signs, strict=True):
+        if column.kind == "categorical" and line.any():
+            raise InvalidArgumentError(
+                f"monotone must be 0 for column {column.name!r}, whose categories have no order. "
+                "Make the column ordered, or leave the constraint out."
+            )
 
 
 def _counts_or_weights(

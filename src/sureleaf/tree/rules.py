@@ -98,10 +98,10 @@ def rules_text(
         node, depth, test = pending.pop()
         indent = "|   " * max(depth, 0)
         if tree.is_leaf[node]:
-            told = _leaf_text(
+            leaf_text = _leaf_text(
                 tree.class_counts[node], classes, probabilities[node], int(predicted[node])
             )
-            lines.append(f"{indent}{test}: {told}")
+            lines.append(f"{indent}{test}: {leaf_text}")
             continue
         if depth >= 0:
             lines.append(f"{indent}{test}")

@@ -1,13 +1,15 @@
 """Sentences say what the numbers say."""
 
 import copy
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_sentence, leaves_sentence
-from sureleaf.report.sections.error import rows_text
-from sureleaf.report.sections.models import models_text, verdict_words
+from sureleaf.report.sections.error import RowsForGain, rows_text
+from sureleaf.report.sections.models import models_text, verdict_text
 from tests.report.tables import mixed, noise, quick_report
 
 Document = dict[str, Any]
@@ -23,9 +25,24 @@ def document(original: Document) -> Document:
     return copy.deepcopy(original)
 
 
-def sentence(document: Document, topic: str) -> dict[str, str]:
-    told = answer_section(document)["sentences"]
-    return next(one for one in told if one["topic"] == topic)
+def record(value: Any) -> Any:
+    """Plain values with attributes, as the sections have them."""
+    if isinstance(value, dict):
+        return SimpleNamespace(**{key: record(one) for key, one in value.items()})
+    return [record(one) for one in value] if isinstance(value, list) else value
+
+
+def answer(document: Document) -> Any:
+    names = ("data", "tree", "quality", "error", "models")
+    return answer_section(*(record(document[name]) for name in names))
+
+
+def sentence(document: Document, topic: str) -> Any:
+    return next(one for one in answer(document).sentences if one.topic == topic)
+
+
+def leaves_told(document: Document) -> tuple[str, str]:
+    return leaves_sentence(record(document["tree"]), record(document["data"]["classes"]))
 
 
 def against_majority(document: Document, low: float, high: float) -> None:
@@ -43,108 +60,117 @@ def test_a_tree_that_surely_beats_the_majority_is_good(document: Document) -> No
     against_majority(document, -0.3, -0.1)
     document["quality"]["confusion"] = [[60, 4], [6, 90]]
     told = sentence(document, "accuracy")
-    assert told["tone"] == "good"
-    assert "right 20.0 times more (+10.0 to +30.0), so it has learned something" in told["text"]
+    assert told.tone == "good"
+    assert "20.0 percentage points higher (+10.0 to +30.0): the tree is better than" in told.text
 
 
 def test_a_tree_that_may_be_no_better_is_bad_or_a_ranking_at_most(document: Document) -> None:
     against_majority(document, -0.1, 0.02)
     ranking(document, 0.45)
     told = sentence(document, "accuracy")
-    assert told["tone"] == "bad"
-    assert "do not show that it does better" in told["text"]
+    assert told.tone == "bad"
+    assert "do not show that the tree is better" in told.text
     ranking(document, 0.6)
     told = sentence(document, "accuracy")
-    assert told["tone"] == "warn"
-    assert "tell rows apart" in told["text"]
+    assert told.tone == "warn"
+    assert "get different probabilities" in told.text
 
 
 def test_a_tree_that_surely_does_worse_is_told_so(document: Document) -> None:
     against_majority(document, 0.05, 0.2)
     ranking(document, 0.45)
     told = sentence(document, "accuracy")
-    assert told["tone"] == "bad"
-    assert "less (\u221220.0 to \u22125.0): it does worse" in told["text"]
+    assert told.tone == "bad"
+    assert "lower (\u221220.0 to \u22125.0): the tree is worse" in told.text
 
 
 def test_a_class_that_is_missed_takes_the_praise_away(document: Document) -> None:
     against_majority(document, -0.3, -0.1)
     document["quality"]["confusion"] = [[20, 44], [1, 95]]
     told = sentence(document, "accuracy")
-    assert told["tone"] == "warn"
-    assert "Of the rows whose “class” is <bad> it finds 31 %" in told["text"]
+    assert told.tone == "warn"
+    assert "It finds 31 % of the rows whose “class” is <bad>" in told.text
     document["quality"]["confusion"] = [[0, 64], [0, 96]]
-    assert "It never says <bad>." in sentence(document, "accuracy")["text"]
+    assert "It never predicts <bad>." in sentence(document, "accuracy").text
 
 
 def test_the_headline_has_the_accuracy_and_its_interval(document: Document) -> None:
     for measure in document["quality"]["measures"]:
         if measure["name"] == "accuracy":
             measure |= {"value": 0.721, "low": 0.684, "high": 0.757}
-    told = answer_section(document)["headline"]
-    assert "some 72 times in 100 (95 % interval 68 to 76)" in told
+    headline = answer(document).headline
+    assert headline == (
+        "This tree is expected to predict “class” correctly for 72.1 % of unseen rows "
+        "(95 % interval 68.4 to 75.7)."
+    )
 
 
 def test_leaves_are_counted_and_the_largest_weak_ones_named(document: Document) -> None:
     leaves = [node for node in document["tree"]["nodes"] if node["column"] is None]
     for leaf in leaves:
         leaf["flagged"] = False
-    assert leaves_sentence(document)[0] == "good"
+    assert leaves_told(document)[0] == "good"
     worst = max(leaves, key=lambda leaf: leaf["n"])
-    worst["flagged"] = True
-    tone, text = leaves_sentence(document)
+    worst |= {"flagged": True, "confidence": 0.8423}
+    tone, text = leaves_told(document)
     share = worst["n"] / sum(leaf["n"] for leaf in leaves)
     assert tone == ("bad" if share > 0.5 else "warn")
-    assert f"Do not trust 1 of the {len(leaves)} leaves ({100 * share:.0f} % of the rows)" in text
-    assert f"leaf {worst['id']} (" in text
-    assert f"chance {100 * worst['confidence']:.1f} %." in text
+    assert f"Do not rely on 1 of the {len(leaves)} leaves ({100 * share:.0f} % of the rows)" in text
+    assert f" Leaf {worst['id']} (" in text
+    assert f"confidence {100 * worst['confidence']:.1f} %." in text
 
 
 def test_the_one_leaf_of_a_tree_is_not_called_each() -> None:
     leaf = {"id": 0, "parent": None, "column": None, "n": 40.0, "flagged": False}
     wanted = {"confidence": 0.95, "utility": None}
-    text = leaves_sentence({"tree": {"nodes": [leaf], "wanted": wanted}})[1]
-    assert text.startswith("The only leaf can be trusted: the chance that")
+    text = leaves_sentence(record({"nodes": [leaf], "wanted": wanted}), [])[1]
+    assert text.startswith("The only leaf reaches the wanted level: the probability that")
 
 
-def test_a_tree_of_one_leaf_is_not_said_to_find_what_it_never_says() -> None:
+def test_a_tree_of_one_leaf_is_not_said_to_find_what_it_never_predicts() -> None:
     document = quick_report(*noise()).to_dict()
     assert document["tree"]["n_leaves"] == 1
     label = document["data"]["classes"][0]["label"]
     document["quality"]["confusion"] = [[80, 4], [34, 2]]
     told = sentence(document, "accuracy")
-    assert told["tone"] == "bad"
-    assert told["text"].startswith(f"Always saying {label} is right")
-    assert "gave 5.0 % of the rows another class" in told["text"]
-    assert "it finds" not in told["text"]
+    assert told.tone == "bad"
+    assert told.text.startswith(f"Always predicting {label} is correct for")
+    assert "predict another class for 5.0 % of the rows" in told.text
+    assert "It finds" not in told.text
     document["quality"]["confusion"] = [[84, 0], [36, 0]]
-    assert "no column was found that does better" in sentence(document, "accuracy")["text"]
+    assert "no column was found that improves on it" in sentence(document, "accuracy").text
 
 
 @pytest.mark.parametrize(
     ("low", "value", "high", "start"),
     [
         (0.01, 0.02, 0.03, "More rows of the same kind would help"),
-        (-0.01, 0.01, 0.03, "Whether more rows of the same kind would help is open"),
+        (-0.01, 0.01, 0.03, "It is not clear whether more rows of the same kind would help"),
         (-0.002, 0.001, 0.006, "More rows of the same kind would hardly help"),
     ],
 )
 def test_more_rows_help_only_as_far_as_the_interval_says(
     low: float, value: float, high: float, start: str
 ) -> None:
-    gain = {"low": low, "value": value, "high": high}
-    more = {"target": 0.8, "rows": None, "low": 300, "high": None}
-    assert rows_text({"gain_of_doubling": gain, "more_rows": more}, 100, 0.01).startswith(start)
+    gain = IntervalEstimate(value=value, low=low, high=high, level=0.95, method="")
+    more_rows = RowsForGain(0.8, None, 300, None)
+    assert rows_text(gain, more_rows, 100, 0.01).startswith(start)
 
 
 @pytest.mark.parametrize(
     ("verdict", "low", "high", "short", "bagged"),
     [
-        ("equivalent", -0.005, 0.005, "does as well, within 1 time in 100", "one tree is enough"),
-        ("better", 0.02, 0.04, "prefer it", "prefer them"),
-        ("worse", -0.04, -0.02, "is not enough", "one tree is enough"),
-        ("undecided", -0.02, 0.04, "cannot tell", "cannot tell whether"),
-        ("undecided", 0.002, 0.04, "prefer it", "prefer them"),
+        (
+            "equivalent",
+            -0.005,
+            0.005,
+            "is as accurate, within 1 percentage",
+            "One tree is enough",
+        ),
+        ("better", 0.02, 0.04, "Prefer it", "Prefer them"),
+        ("worse", -0.04, -0.02, "is not enough", "One tree is enough"),
+        ("undecided", -0.02, 0.04, "do not show whether", "do not show whether"),
+        ("undecided", 0.002, 0.04, "Prefer it", "Prefer them"),
     ],
 )
 def test_a_model_is_preferred_only_where_the_interval_prefers_it(
@@ -152,111 +178,100 @@ def test_a_model_is_preferred_only_where_the_interval_prefers_it(
 ) -> None:
     found = {"verdict": verdict, "low": low, "high": high, "difference": (low + high) / 2}
     rows = [{"name": name, "comparison": found} for name in ("short tree", "bagged trees")]
-    simpler, larger = models_text(rows, 0.01, 9).split(" Larger: ")
+    simpler, larger = models_text(record(rows), 0.01, 9).split(" Larger: ")
     assert short in simpler
     assert bagged in larger
 
 
 def test_the_table_and_the_sentence_say_the_same_of_a_gap_that_may_be_small() -> None:
     found = {"verdict": "undecided", "low": 0.007, "high": 0.076, "difference": 0.041}
-    perhaps = "but perhaps by less than 1 in 100"
-    told = models_text([{"name": "bagged trees", "comparison": found}], 0.01, 9)
-    assert f"(from 0.7 to 7.6: better, {perhaps})" in told
-    assert verdict_words("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
-    assert verdict_words("undecided", -0.076, -0.007, 0.01) == f"worse, {perhaps}"
-    assert verdict_words("better", 0.02, 0.04, 0.01) == "better, by more than 1 in 100"
+    perhaps = "but perhaps by less than 1 percentage point"
+    rows = record([{"name": "bagged trees", "comparison": found}])
+    assert f"(0.7 to 7.6: better, {perhaps})" in models_text(rows, 0.01, 9)
+    assert verdict_text("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
+    assert verdict_text("undecided", -0.076, -0.007, 0.01) == f"worse, {perhaps}"
+    assert verdict_text("better", 0.02, 0.04, 0.01) == "better by more than 1 percentage point"
 
 
 def test_a_simple_tree_is_not_told_to_be_simpler() -> None:
     found = {"verdict": "undecided", "low": -0.02, "high": 0.04, "difference": 0.01}
-    rows = [{"name": "short tree", "comparison": found}]
-    assert "simple as it is (2 questions in a row at most)" in models_text(rows, 0.01, 2)
-    assert "simple as it is (no questions)" in models_text(rows, 0.01, 0)
+    rows = record([{"name": "short tree", "comparison": found}])
+    assert "already simple (at most 2 tests per row)" in models_text(rows, 0.01, 2)
+    assert "already simple (no tests)" in models_text(rows, 0.01, 0)
 
 
 def test_any_other_model_that_is_surely_better_is_named() -> None:
     found = {"verdict": "undecided", "low": 0.002, "high": 0.04, "difference": 0.021}
-    rows = [{"name": "scikit-learn's tree", "comparison": found}]
-    assert "Besides: scikit-learn's tree is right 2.1 times" in models_text(rows, 0.01, 9)
+    rows = record([{"name": "scikit-learn's tree", "comparison": found}])
+    text = models_text(rows, 0.01, 9)
+    assert "Also: scikit-learn's tree is more accurate by 2.1 percentage points" in text
 
 
-def document_cost_words(
+def costs(
     best: float,
     threshold: float | None,
     *,
-    given: bool = True,
-    decided=((25, 5), (25, 45)),
+    decided: Any = ((25, 5), (25, 45)),
     untuned: float = 0.55,
-) -> dict:
+    cost: Any = ((0, 5), (1, 0)),
+    n_leaves: int = 9,
+) -> tuple[str, str]:
     classes = [{"label": "bad", "count": 30.0}, {"label": "good", "count": 70.0}]
     quality = {
-        "cost_given": given,
-        "cost": [[0, 5], [1, 0]],
+        "cost": cost,
         "confusion": [[12, 18], [10, 60]],
         "positive": 0,
-        "decision": {
-            "threshold": threshold,
-            "cost_a_row": best,
-            "confusion": [list(line) for line in decided],
-        },
+        "decision": {"threshold": threshold, "cost_per_row": best, "confusion": decided},
         "measures": [{"name": "decided_cost", "value": untuned}],
     }
-    return {"data": {"classes": classes}, "tree": {"n_leaves": 9}, "quality": quality}
+    return costs_sentence(record(quality), record(classes), n_leaves)
 
 
-def test_without_costs_nothing_is_said():
-    assert costs_sentence(document_cost_words(0.2, 0.5, given=False)) is None
-
-
-def test_the_best_threshold_is_named_beside_what_it_beats():
-    tone, text = costs_sentence(document_cost_words(0.5, 0.25))
+def test_the_best_threshold_is_named_beside_what_it_beats() -> None:
+    tone, text = costs(0.5, 0.25)
     assert tone == "good"
-    assert "say bad where its probability is 25.0 % or more: a mean cost of 0.5 a row" in text
-    assert "against 1 when the most probable class is named" in text  # (18 * 5 + 10) / 100
-    assert "0.7 when bad is always said" in text  # 70 good rows at 1; always good is 1.5
+    assert "predict bad if its probability is at least 25.0 %: mean cost 0.5 per row" in text
+    assert "Predicting the most probable class costs 1 per row" in text  # (18 * 5 + 10) / 100
+    assert "always predicting bad costs 0.7" in text  # 70 good rows at 1; always good is 1.5
 
 
-def test_a_threshold_that_was_chosen_is_told_from_the_one_that_costs_imply():
-    told = "0.5 a row, chosen on these rows (0.55 at 16.7 %, the threshold that the costs imply)"
-    assert told in costs_sentence(document_cost_words(0.5, 0.25))[1]  # 1 / (1 + 5)
-    assert "chosen" not in costs_sentence(document_cost_words(0.5, 0.25, untuned=0.5004))[1]
+def test_a_tuned_threshold_is_distinguished_from_the_one_that_costs_imply() -> None:
+    tuned = (
+        "(this threshold was tuned on these rows; the one that the costs imply, 16.7 %, costs 0.55)"
+    )
+    assert tuned in costs(0.5, 0.25)[1]  # 1 / (1 + 5)
+    assert "tuned" not in costs(0.5, 0.25, untuned=0.5004)[1]
 
 
 @pytest.mark.parametrize("best", [0.6999, 0.7, 0.71])
-def test_where_no_threshold_pays_it_says_so(best):
-    tone, text = costs_sentence(document_cost_words(best, 0.0))
+def test_it_says_so_if_no_threshold_pays(best: float) -> None:
+    tone, text = costs(best, 0.0)
     assert tone == "bad"
-    assert (
-        "nothing is cheaper on these rows than always saying bad: a mean cost of 0.7 a row" in text
+    assert "nothing is cheaper on these rows than always predicting bad: mean cost 0.7" in text
+
+
+def test_more_classes_are_decided_by_expected_cost() -> None:
+    assert "the class of least expected cost: mean cost 0.6 per row" in costs(0.6, None)[1]
+
+
+def test_the_costs_are_said_once_in_words() -> None:
+    text = costs(0.5, 0.25)[1]
+    assert text.startswith(
+        "At your costs (bad predicted as good costs 5 and good predicted as bad costs 1), predict"
     )
+    text = costs(-0.4, 0.25, cost=((-2, 5), (1, 0)))[1]
+    assert "good predicted as bad costs 1 and bad predicted as bad costs -2)" in text
+    assert text.endswith("A cost below 0 is a gain.")
 
 
-def test_more_classes_are_decided_by_expected_cost():
-    text = costs_sentence(document_cost_words(0.6, None))[1]
-    assert "the class of least expected cost: a mean cost of 0.6 a row" in text
-
-
-def test_the_costs_are_said_once_in_words():
-    text = costs_sentence(document_cost_words(0.5, 0.25))[1]
-    assert text.startswith("At your costs (a bad called good costs 5, a good called bad 1), say")
-    gains = document_cost_words(0.5, 0.25)
-    gains["quality"]["cost"] = [[-2, 5], [1, 0]]
-    gains["quality"]["decision"]["cost_a_row"] = -0.4
-    text = costs_sentence(gains)[1]
-    assert "a good called bad 1 and a bad called bad -2)" in text
-    assert text.endswith("A cost below 0 is counted as a gain.")
-
-
-def test_a_decision_that_calls_nearly_all_rows_one_class_is_told():
-    tone, text = costs_sentence(document_cost_words(0.65, 0.02, decided=((30, 0), (66, 4))))
+def test_a_decision_that_predicts_one_class_for_nearly_all_rows_is_told() -> None:
+    tone, text = costs(0.65, 0.02, decided=((30, 0), (66, 4)))
     assert tone == "warn"
-    assert text.endswith("That calls 96.0 % of the rows bad.")
-    assert "That calls" not in costs_sentence(document_cost_words(0.65, 0.02))[1]
+    assert text.endswith("Then 96.0 % of the rows are predicted bad.")
+    assert "Then" not in costs(0.65, 0.02)[1]
 
 
-def test_a_tree_of_one_leaf_has_no_threshold_to_decide_by():
-    found = document_cost_words(0.5, 0.25)
-    found["tree"]["n_leaves"] = 1
-    tone, text = costs_sentence(found)
+def test_a_tree_of_one_leaf_has_no_threshold_to_decide_by() -> None:
+    tone, text = costs(0.5, 0.25, n_leaves=1)
     assert tone == "bad"
-    assert "always say bad, a mean cost of 0.7 a row: this tree tells no row" in text
+    assert "always predict bad: mean cost 0.7 per row. This tree does not distinguish" in text

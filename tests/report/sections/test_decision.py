@@ -5,19 +5,19 @@ import pytest
 
 from sureleaf.evaluation.measures import decide
 from sureleaf.report.sections.decision import (
-    NOBODY,
+    NEVER_POSITIVE,
     decide_binary,
     decide_classes,
-    theoretical_threshold,
+    implied_threshold,
 )
 
 
 def brute_force(score, negative, positive_rows, cost, positive):
     """Every threshold in turn, row by row."""
-    theory = theoretical_threshold(cost, positive)
+    theory = implied_threshold(cost, positive)
     aim = 0.5 if theory is None else theory
     best = None
-    for threshold in sorted({0.0, NOBODY, *score}):
+    for threshold in sorted({0.0, NEVER_POSITIVE, *score}):
         table = np.zeros((2, 2))
         for s, no, yes in zip(score, negative, positive_rows, strict=True):
             said = positive if s >= threshold else 1 - positive
@@ -41,14 +41,14 @@ def test_the_threshold_is_that_of_trying_all(case: int, positive: int) -> None:
     found = decide_binary(score, negative, positive_rows, cost, positive=positive)
     threshold, mean, table = brute_force(score.tolist(), negative, positive_rows, cost, positive)
     assert found.threshold == threshold
-    assert found.cost_a_row == pytest.approx(mean, abs=1e-12)
+    assert found.cost_per_row == pytest.approx(mean, abs=1e-12)
     np.testing.assert_allclose(found.confusion, table)
 
 
 def test_free_mistakes_of_one_kind_move_the_threshold_to_the_end() -> None:
     assert decide_binary([0.2, 0.7], [3, 1], [1, 3], [[0, 0], [1, 0]], positive=1).threshold == 0
     never = decide_binary([0.2, 0.7], [3, 1], [1, 3], [[0, 1], [0, 0]], positive=1)
-    assert never.threshold == NOBODY
+    assert never.threshold == NEVER_POSITIVE
 
 
 def test_costs_that_do_not_care_keep_the_threshold_nearest_to_a_half() -> None:
@@ -67,10 +67,10 @@ def test_many_classes_are_decided_as_the_library_decides() -> None:
     for row in range(300):
         table[truth[row], chosen[row]] += weight[row]
     np.testing.assert_allclose(found.confusion, table)
-    assert found.cost_a_row == pytest.approx(float((weight @ cost[truth, chosen]) / weight.sum()))
+    assert found.cost_per_row == pytest.approx(float((weight @ cost[truth, chosen]) / weight.sum()))
     assert found.threshold is None
 
 
 def test_of_equally_dear_classes_the_first_is_decided_for() -> None:
     found = decide_classes([2], [1.0], [[0.3, 0.3, 0.4]], [[0, 1, 1], [1, 0, 1], [0, 0, 0]])
-    assert found.confusion[2].tolist() == [1.0, 0.0, 0.0]
+    assert found.confusion[2] == [1.0, 0.0, 0.0]

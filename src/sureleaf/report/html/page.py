@@ -281,6 +281,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.tests["whole"] = lambda number: float(number).is_integer()
     environment.filters |= {
         "bar_heights": bar_heights,
         "count": formatting.count,

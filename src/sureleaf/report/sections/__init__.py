@@ -2,3 +2,5 @@
 
 `sureleaf.report.document` lists them; the page draws each with the template of the same name.
 """
+
+__all__: list[str] = []

@@ -355,16 +355,18 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> Told:
     total = sum(node.n for node in leaves)
     if not flagged:
         text = wanted_text(tree.wanted, reached=True, one=len(leaves) == 1)
-        subject = "The only leaf" if len(leaves) == 1 else f"All {len(leaves):,} leaves"
-        verb = "reaches" if len(leaves) == 1 else "reach"
-        return "good", f"{subject} {verb} the wanted level: {text}."
+        if len(leaves) == 1:
+            return "good", f"The only leaf reaches the wanted level: {text}."
+        subject = "Both leaves" if len(leaves) == 2 else f"All {len(leaves):,} leaves"
+        return "good", f"{subject} reach the wanted level: {text}."
     share = sum(node.n for node in flagged) / total if total else 0.0
     subject = (
         "the only leaf" if len(leaves) == 1 else f"{len(flagged):,} of the {len(leaves):,} leaves"
     )
     text = (
-        f"Do not rely on {subject} ({percent(share, 0)} of the rows). Too few rows, or rows of "
-        f"mixed classes: {wanted_text(tree.wanted, reached=False, one=len(flagged) == 1)}."
+        f"Do not rely on {subject} ({percent(share, 0)} of the rows): "
+        f"{wanted_text(tree.wanted, reached=False, one=len(flagged) == 1)}, because there are too "
+        "few rows or their classes are mixed."
     )
     filled = sorted((node for node in flagged if node.n > 0), key=lambda node: -node.n)
     if filled and len(leaves) > 1:
@@ -408,7 +410,7 @@ def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False) -> str:
     if not parts:
         parts.append(f"it is {'more' if reached else 'less'} often correct than a coin toss")
     text = (" and " if reached else ", or ").join(parts)
-    return text if one else f"for each, {text}"
+    return text if one else f"for each of them, {text}"
 
 
 def _named_leaf(tree: TreeSection, node: Node, classes: Sequence[ClassCount]) -> str:

@@ -149,7 +149,7 @@ def data_section(results: ReportResults) -> DataSection:
         for column, values, importance in zip(
             results.table.schema.columns,
             results.table.columns,
-            results.tree.feature_importances_,
+            results.model.feature_importances,
             strict=True,
         )
     ]

@@ -98,7 +98,7 @@ def looks_like_identifier(column: Column, values: NDArray[Any]) -> bool:
 
 def _identifiers(results: ReportResults) -> list[DataWarning]:
     warnings = []
-    used = set(results.tree.tree_.feature.tolist())
+    used = set(results.model.tree.feature.tolist())
     columns = zip(results.table.schema.columns, results.table.columns, strict=True)
     for index, (column, values) in enumerate(columns):
         if looks_like_identifier(column, values):

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from sureleaf.formatting import level_percent, points
+from sureleaf.formatting import level_percent
 from sureleaf.report.request import Budget
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.tree import leaf_terms
@@ -170,7 +170,7 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
             "comparison of models",
             "All models are evaluated over the same folds. Their differences in accuracy, fold by "
             "fold, give the corrected resampled t interval. The margin is "
-            f"{points(request.margin, 2)} percentage points: better and worse mean that the whole "
+            f"{100 * request.margin:.2g} percentage points: better and worse mean that the whole "
             "interval lies beyond the margin, equivalent that it lies within.",
             "as for accuracy; each verdict alone is wrong in at most "
             f"{level_percent(1 - request.level)} of such comparisons",

@@ -139,7 +139,7 @@ def models_section(results: ReportResults) -> ModelsSection:
         reference=tree.name,
         verdicts=VERDICTS,
         rows=tuple(rows),
-        text=models_text(rows, request.margin, results.tree.tree_.depth),
+        text=models_text(rows, request.margin, results.model.tree.depth),
     )
 
 

@@ -133,7 +133,7 @@ def likelihoods(points: int = 501) -> Likelihoods:
 
 # ---- drawings ------------------------------------------------------------------------------------
 
-# Line styles of the paper: no split thick, split A thin, split B dashed. The curve of no split has
+# Line styles as printed: no split thick, split A thin, split B dashed. The curve of no split has
 # steps because by (5) an even number of rows is no better than one row less.
 _LINES = {
     "No split": {"color": INK, "linewidth": 2.8},

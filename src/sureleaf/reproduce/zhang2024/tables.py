@@ -1,8 +1,13 @@
 """Tables 1 to 19 and Examples 1 to 3 of Zhang (2024) recomputed.
 
-Equation numbers are those of the paper (citation in ``printed.json``). Many tables do not follow
-its definitions. The section on alternative computations holds the formulas that they follow
-instead; these explain printed figures and have no other use.
+Equation numbers are those of the reference. Many of its tables do not follow its definitions. The
+section on alternative computations has the formulas that they follow instead; these explain
+printed figures and have no other use.
+
+References
+----------
+Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats 7(4), 1209-1225.
+https://doi.org/10.3390/stats7040071
 """
 
 import json
@@ -54,7 +59,7 @@ FloatArray = NDArray[np.float64]
 
 @cache
 def printed() -> dict[str, Any]:
-    """Return all figures that were copied from the paper, and their source."""
+    """Return all printed figures, and their source."""
     text = resources.files(__package__).joinpath("printed.json").read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text)
     return content

@@ -1,4 +1,4 @@
-"""Which files are read, and what must be said first."""
+"""Files of models that are read, and files that need trust."""
 
 import pickle
 
@@ -35,7 +35,7 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
     for suffix in (".joblib", ".pkl", ".pickle"):
         path = tmp_path / f"trap{suffix}"
         path.write_bytes(pickle.dumps(Trap(str(sign))))
-        with pytest.raises(InvalidArgumentError, match=r"runs whatever code.*--trust-pickle"):
+        with pytest.raises(InvalidArgumentError, match=r"runs any code.*--trust-pickle"):
             load_model(path)
     assert not sign.exists()
     joblib.dump(DecisionTreeClassifier().fit(ROWS, LABELS), tmp_path / "tree.joblib")
@@ -43,7 +43,7 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
     assert model.predict(ROWS).tolist() == LABELS
 
 
-def test_skops_files_of_trees_are_read_and_other_types_asked_for(tmp_path):
+def test_skops_files_of_trees_are_read_and_other_types_need_trust(tmp_path):
     skops.dump(DecisionTreeClassifier().fit(ROWS, LABELS), tmp_path / "tree.skops")
     assert load_model(tmp_path / "tree.skops").predict(ROWS).tolist() == LABELS
     pipeline = make_pipeline(FunctionTransformer(double), DecisionTreeClassifier())
@@ -74,8 +74,8 @@ def test_boosters_are_read_from_their_own_files(tmp_path):
         assert load_model(tmp_path / f"extreme.{suffix}").num_boosted_rounds() == 2
 
 
-def test_what_is_no_model_is_said_in_a_sentence(tmp_path):
-    with pytest.raises(InvalidArgumentError, match="there is none at"):
+def test_a_file_that_is_not_a_model_is_an_error(tmp_path):
+    with pytest.raises(InvalidArgumentError, match="where there is no file"):
         load_model(tmp_path / "none.skops")
     (tmp_path / "data.csv").write_text("a,b\n")
     with pytest.raises(InvalidArgumentError, match=r"must be a \.sureleaf, \.skops"):

@@ -19,14 +19,14 @@ EXTREME = {"n_estimators": 5, "n_jobs": 1}
 
 def check(found, probabilities, labels, classes) -> None:
     """Each row is in the bin of its prediction and probability, counted by its label."""
-    said = np.array(classes)[probabilities.argmax(axis=1)]
-    assert found.utility == pytest.approx(np.mean(said == labels))
+    predicted = np.array(classes)[probabilities.argmax(axis=1)]
+    assert found.utility == pytest.approx(np.mean(predicted == labels))
     assert found.stated == pytest.approx(probabilities.max(axis=1).mean(), abs=1e-6)
     counts = {name: np.zeros(len(classes)) for name in classes}
     for prediction, line in zip(found.bins.prediction, found.bins.counts, strict=True):
         counts[prediction] += line
     for name in classes:
-        expected = [np.sum((said == name) & (labels == other)) for other in classes]
+        expected = [np.sum((predicted == name) & (labels == other)) for other in classes]
         assert counts[name].tolist() == expected
 
 
@@ -38,7 +38,7 @@ def test_lightgbm_with_names_of_its_own():
     check(found, np.column_stack([1 - stated, stated]), NAMES[Y[UNSEEN]], ["bad", "good"])
 
 
-def test_a_lightgbm_booster_is_told_its_classes():
+def test_a_lightgbm_booster_gets_its_classes():
     model = lightgbm.LGBMClassifier(**LIGHT).fit(X[SEEN], Y[SEEN]).booster_
     stated = model.predict(X[UNSEEN])
     stated = np.column_stack([1 - stated, stated])
@@ -83,7 +83,7 @@ def test_three_classes(library):
     check(audit(model, rows[1::2], labels[1::2], n_bins=4), stated, labels[1::2], [0, 1, 2])
 
 
-def test_boosters_of_numbers_are_refused():
+def test_boosters_of_numbers_are_errors():
     light = lightgbm.LGBMRegressor(**LIGHT).fit(X, Y)
     extreme = xgboost.XGBRegressor(**EXTREME).fit(X, Y)
     for model in (light, extreme, light.booster_, extreme.get_booster()):
@@ -91,7 +91,7 @@ def test_boosters_of_numbers_are_refused():
             audit(model, X, Y)
 
 
-def test_boosters_that_are_not_fitted_are_refused():
+def test_boosters_that_are_not_fitted_are_errors():
     for model in (lightgbm.LGBMClassifier(), xgboost.XGBClassifier()):
         with pytest.raises(InvalidArgumentError, match="model must be fitted"):
             audit(model, X, Y)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sureleaf.report.audit_document import Origin, audit_document, write_audit
 
 from sureleaf import Audit
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.report.audit_report import audit_document, write_audit
 from sureleaf.report.html import render_audit
+from sureleaf.report.request import Origin
 from tests.report.audited_models import (
     booster_audit,
     forest_audit,
@@ -69,21 +70,21 @@ def test_the_answer_says_what_was_found() -> None:
     found = tree_audit()
     assert found.leaves is not None
     document = audit_document(found, Origin("diagnosis"))
-    right = round(100 * found.accuracy.value)
-    headline = document["answer"]["headline"]
-    assert f"was right about diagnosis {right} times in 100" in headline
-    assert headline.startswith("On 284 rows it has not seen, this DecisionTreeClassifier")
+    right = f"{100 * found.accuracy.value:.1f} %"
+    assert document["answer"]["headline"].startswith(
+        f"This DecisionTreeClassifier predicts “diagnosis” correctly for {right} of 284 unseen rows"
+    )
     told = sentences(document)
     weak, total = int(found.leaves.flagged.sum()), len(found.leaves)
-    assert f"Do not trust {weak} of the {total} leaves" in told["groups"][1]
+    assert f"Do not rely on {weak} of the {total} leaves" in told["groups"][1]
     assert found.stated > found.accuracy.high
     assert told["claims"][0] == "bad"
-    assert "It claims too much" in told["claims"][1]
+    assert "The model is overconfident" in told["claims"][1]
     assert told["accuracy"][0] == "good"
     modest = audit_document(replace(found, stated=found.accuracy.low - 0.1), Origin())
-    assert "It claims too little" in sentences(modest)["claims"][1]
+    assert "The model is underconfident" in sentences(modest)["claims"][1]
     true = audit_document(replace(found, stated=found.accuracy.value), Origin())
-    assert "what chance allows" in sentences(true)["claims"][1]
+    assert "within chance" in sentences(true)["claims"][1]
 
 
 def test_training_rows_are_never_called_good() -> None:
@@ -91,9 +92,9 @@ def test_training_rows_are_never_called_good() -> None:
     told = sentences(document)
     assert told["training"][0] == "bad"
     assert "good" not in {tone for tone, _ in told.values()}
-    assert "rows that grew it" in document["answer"]["headline"]
+    assert "training rows" in document["answer"]["headline"]
     assert document["data"]["rows"] == document["n_rows"]
-    assert "Audit it with rows that it has not seen" in render_audit(document)
+    assert "Audit it with rows that it was not trained on" in render_audit(document)
 
 
 def test_of_many_leaves_the_largest_are_drawn_and_the_page_says_so() -> None:
@@ -101,7 +102,7 @@ def test_of_many_leaves_the_largest_are_drawn_and_the_page_says_so() -> None:
     assert found.leaves is not None
     assert len(found.leaves) > 600
     page = render_audit(audit_document(found, Origin("diagnosis")))
-    assert f"500 of {len(found.leaves)} leaves are in this page" in page
+    assert f"500 of {len(found.leaves)} leaves are on this page" in page
     table = page[page.index('id="leaf-table"') :]
     lines = re.findall(r"<tr data-at.*?</tr>", table)
     assert len(lines) == 500
@@ -151,7 +152,7 @@ def test_the_page_is_written(tmp_path: Path) -> None:
 
 def test_a_report_is_no_audit() -> None:
     with pytest.raises(InvalidArgumentError, match="schema must be 'sureleaf-audit/1'"):
-        render_audit({"schema": "sureleaf-report/1"})
+        render_audit({"schema": "sureleaf-report/2"})
 
 
 def test_a_long_rule_is_told_by_its_end_and_a_small_chance_is_not_none() -> None:
@@ -163,4 +164,4 @@ def test_a_long_rule_is_told_by_its_end_and_a_small_chance_is_not_none() -> None
     for leaf, told in named:
         assert rules[int(leaf)].endswith(told.removeprefix("… "))
         assert told.startswith("… ") == (len(rules[int(leaf)]) > 140)
-    assert "chance 0 %" not in text
+    assert "confidence 0 %" not in text

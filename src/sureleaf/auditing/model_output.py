@@ -1,0 +1,404 @@
+"""The output of a fitted model for rows: classes, predictions, probabilities and leaves.
+
+Models may come from this library, from scikit-learn (also in a pipeline or a parameter search),
+LightGBM, XGBoost, or any other library with `classes_` and `predict_proba`.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from sureleaf.arguments import check_probabilities
+from sureleaf.auditing.tree_leaves import TreeLeaves, find_trees
+from sureleaf.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    MissingPackageError,
+    SureleafError,
+)
+from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+
+__all__ = ["ModelOutput", "model_output", "select_columns"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class ModelOutput:
+    """What a model predicts for rows.
+
+    Parameters
+    ----------
+    name : str
+        The model's class.
+    classes : ndarray of labels
+        The model's classes.
+    predicted : ndarray of int, shape (n_rows,)
+        Index of the predicted class.
+    probabilities : ndarray of float64, shape (n_rows, n_classes)
+        Predicted class probabilities.
+    trees : list of TreeLeaves
+        The leaves of a tree, or of the trees of an ensemble that votes; else empty.
+    """
+
+    name: str
+    classes: NDArray[Any]
+    predicted: NDArray[np.intp]
+    probabilities: NDArray[np.float64]
+    trees: list[TreeLeaves]
+
+    @property
+    def stated(self) -> NDArray[np.float64]:
+        """The probability of the predicted class, for each row."""
+        return self.probabilities[np.arange(len(self.predicted)), self.predicted]
+
+
+def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
+    """Predict rows with a fitted model, and find its leaves.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted.
+    X : table
+        The rows.
+    classes : array_like or None
+        Labels in the order of the model's probabilities, for models that do not store them.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> model = GaussianNB().fit([[1], [2], [4], [5]], [0, 0, 1, 1])
+    >>> output = model_output(model, [[3.5]], None)
+    >>> output.name, output.predicted.tolist(), output.trees
+    ('GaussianNB', [1], [])
+    """
+    model = _best_estimator(model)
+    if _booster_library(model) is not None:
+        return _booster_output(model, X, classes)
+    _check_classifier(model)
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    rows = _model_rows(model, last, X)
+    raw = _call(model, lambda: np.asarray(model.predict_proba(rows)))
+    labels = _classes(getattr(model, "classes_", None), classes, raw.shape[-1])
+    probabilities = check_probabilities(raw, len(labels))
+    predictions = _call(model, lambda: np.asarray(model.predict(rows)))
+    own_labels = np.asarray(getattr(model, "classes_", labels))
+    code_of = {label: code for code, label in enumerate(own_labels.tolist())}
+    predicted = np.array(
+        [code_of[label] for label in predictions.reshape(-1).tolist()], dtype=np.intp
+    )
+    inner, names = _call(model, lambda: _last_step_input(model, rows))
+    trees = _call(model, lambda: find_trees(last, inner, names, len(labels)))
+    return ModelOutput(type(last).__name__, labels, predicted, probabilities, trees)
+
+
+def _best_estimator(model: Any) -> Any:
+    """Return the best model of a parameter search; another model as it is."""
+    return _best_estimator(model.best_estimator_) if hasattr(model, "best_estimator_") else model
+
+
+def _check_classifier(model: Any) -> None:
+    name = type(model).__name__
+    if isinstance(model, type):
+        raise InvalidTypeError(
+            f"model must be a fitted classifier; got the class {model.__name__}. "
+            "Create an instance, fit it, and pass that."
+        )
+    if _is_regressor(model):
+        raise InvalidTypeError(
+            f"model must be a classifier; got {name}, a regressor. Audits need class "
+            "probabilities, which regressors do not have."
+        )
+    if not hasattr(model, "fit"):
+        raise InvalidTypeError(
+            "model must be a fitted classifier of scikit-learn, LightGBM, XGBoost or any other "
+            f"library with classes_ and predict_proba; got {name}."
+        )
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise InvalidArgumentError(
+            f"model must be fitted; this {name} is not. Call fit first."
+        ) from None
+    except TypeError:
+        pass  # not a scikit-learn estimator: predict_proba will show whether it is fitted
+    if not hasattr(model, "predict_proba"):
+        raise InvalidTypeError(
+            f"model must have predict_proba; {name} does not. Wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV, or use a model with probabilities."
+        )
+    if getattr(model, "n_outputs_", 1) != 1:
+        raise InvalidTypeError(
+            f"model must predict one label per row; this {name} predicts {model.n_outputs_}."
+        )
+
+
+def _is_regressor(model: Any) -> bool:
+    try:
+        return bool(is_regressor(model))
+    except (AttributeError, TypeError):  # a model without scikit-learn's tags
+        return False
+
+
+def _call(model: Any, question: Callable[[], T]) -> T:
+    """Return what a model answers; errors that it raises become errors of this library."""
+    try:
+        return question()
+    except SureleafError:
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, NotFittedError) as error:
+        message = " ".join(str(error).split())
+        raise InvalidArgumentError(
+            f"{type(model).__name__} could not read X: {message}. Pass the columns that it was "
+            "fitted on, in the same form."
+        ) from error
+    except Exception as error:
+        if _package(error) not in ("lightgbm", "xgboost"):
+            raise
+        message = " ".join(str(error).split())[:300]
+        raise InvalidArgumentError(
+            f"{type(model).__name__} could not read X: {message}."
+        ) from error
+
+
+def _package(thing: object) -> str:
+    return type(thing).__module__.partition(".")[0]
+
+
+def _classes(own: Any, given: ArrayLike | None, n_classes: int) -> NDArray[Any]:
+    if given is not None:
+        labels = np.asarray(given)
+        if labels.shape != (n_classes,) or len(set(labels.tolist())) != n_classes:
+            raise InvalidArgumentError(
+                f"classes must be {n_classes} different labels, in the order of the model's "
+                f"probabilities; got {labels.tolist()}."
+            )
+        return labels
+    return np.arange(n_classes) if own is None else np.asarray(own)
+
+
+def _last_step_input(model: Any, rows: Any) -> tuple[Any, Sequence[str]]:
+    """Return what the last step of a pipeline reads, and the names of its columns."""
+    if not isinstance(model, Pipeline):
+        return rows, _column_names(getattr(model, "feature_names_in_", None), rows)
+    before = model[:-1]
+    inner = before.transform(rows) if len(before) else rows
+    try:
+        names = before.get_feature_names_out() if len(before) else None
+    except (AttributeError, ValueError):  # a step that cannot name its output
+        names = getattr(inner, "columns", None)
+    return inner, _column_names(names, inner)
+
+
+def _column_names(names: Any, rows: Any) -> list[str]:
+    if names is not None:
+        return [str(name) for name in names]
+    n_columns = rows.shape[1] if hasattr(rows, "shape") else 0
+    return [f"x{index}" for index in range(n_columns)]
+
+
+# ---- boosters of LightGBM and XGBoost in their own interface -------------------------------------
+
+_BINARY = ("binary", "cross_entropy", "binary:logistic")
+_MULTICLASS = ("multiclass", "multiclassova", "multi:softprob")
+
+
+def _booster_library(model: object) -> str | None:
+    """Return the library of a bare booster; None for other models."""
+    package = _package(model)
+    is_booster = type(model).__name__ == "Booster" and package in ("lightgbm", "xgboost")
+    return package if is_booster else None
+
+
+def _booster_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
+    names, n_columns = _booster_columns(model)
+    rows = _text_as_categories(select_columns(X, names, n_columns, takes_text=False))
+    raw = _call(model, lambda: _booster_probabilities(model, rows))
+    labels = _classes(None, classes, raw.shape[1])
+    probabilities = check_probabilities(raw, len(labels))
+    name = f"{_booster_library(model)} Booster"
+    return ModelOutput(name, labels, probabilities.argmax(axis=1), probabilities, [])
+
+
+def _booster_columns(model: Any) -> tuple[list[str] | None, int]:
+    """Return the names of the columns, None if they have no names, and their number."""
+    if _booster_library(model) == "xgboost":
+        return model.feature_names, int(model.num_features())
+    names = list(model.feature_name())
+    default_names = [f"Column_{index}" for index in range(len(names))]
+    return None if names == default_names else names, len(names)
+
+
+def _booster_probabilities(model: Any, X: Any) -> NDArray[np.float64]:
+    objective = _objective(model)
+    if objective not in (*_BINARY, *_MULTICLASS):
+        raise InvalidTypeError(
+            f"model must be a booster whose objective gives class probabilities, one of "
+            f"{', '.join((*_BINARY, *_MULTICLASS))}; got {objective!r}. Train it with one of these."
+        )
+    if _booster_library(model) == "lightgbm":
+        output = model.predict(X)
+    else:
+        import xgboost
+
+        has_names = hasattr(X, "columns")
+        names = None if has_names else model.feature_names
+        rows = xgboost.DMatrix(X, feature_names=names, enable_categorical=has_names)
+        output = model.predict(rows)
+    values = np.asarray(output, dtype=np.float64)
+    return np.column_stack([1.0 - values, values]) if values.ndim == 1 else values
+
+
+def _objective(model: Any) -> str:
+    if _booster_library(model) == "lightgbm":
+        text: str = model.model_to_string(num_iteration=1)
+        lines = (line for line in text.splitlines() if line.startswith("objective="))
+        return next(lines, "objective=unknown").partition("=")[2].split(" ")[0]
+    name: str = json.loads(model.save_config())["learner"]["objective"]["name"]
+    return name
+
+
+# ---- rows in the form that a model reads ---------------------------------------------------------
+
+
+def _model_rows(model: Any, last: Any, X: Any) -> Any:
+    """Return the rows with the columns of the model; `last` is the last step of a pipeline."""
+    if isinstance(model, TreeClassifier | BaggedTreesClassifier):
+        return np.asarray(X) if isinstance(X, list | tuple) else X
+    names = getattr(model, "feature_names_in_", None)
+    rows = select_columns(
+        X,
+        None if names is None else [str(name) for name in names],
+        getattr(model, "n_features_in_", None),
+        takes_text=isinstance(model, Pipeline),
+    )
+    return _text_as_categories(rows) if _package(last) in ("lightgbm", "xgboost") else rows
+
+
+def select_columns(
+    X: Any, names: Sequence[str] | None, n_columns: int | None, *, takes_text: bool
+) -> Any:
+    """Return the table with the columns of a model, by name if it has names, else by position.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, pandas, polars or Arrow table, or list of rows
+        The rows.
+    names : sequence of str or None
+        The model's column names, in its order. Other columns of a data frame are left out.
+    n_columns : int or None
+        The model's number of columns, if known.
+    takes_text : bool
+        Whether a model without column names may get columns of text.
+
+    Returns
+    -------
+    array, sparse matrix, or data frame
+        Arrow tables become pandas data frames, which scikit-learn reads.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If columns are missing, or a model without column names would get text.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table = pandas.DataFrame({"b": [1.0], "id": [7], "a": [2.0]})
+    >>> select_columns(table, ["a", "b"], 2, takes_text=False).columns.tolist()
+    ['a', 'b']
+    >>> select_columns(table[["a", "b"]], None, 2, takes_text=False).tolist()
+    [[2.0, 1.0]]
+    """
+    if isinstance(X, list | tuple):
+        X = np.asarray(X)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        if not (isinstance(X, np.ndarray) or sp.issparse(X)):
+            raise InvalidArgumentError(
+                f"X must be an array, a sparse matrix or a data frame; got {type(X).__name__}."
+            )
+        if X.ndim != 2:
+            raise InvalidArgumentError(
+                f"X must have rows and columns; got an array of {X.ndim} dimension(s). "
+                "Pass a single column as X.reshape(-1, 1)."
+            )
+        _check_column_number(X.shape[1], n_columns)
+        return X
+    if names is None:
+        _check_column_number(len(frame.columns), n_columns)
+        return _as_array(frame, takes_text=takes_text)
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise InvalidArgumentError(
+            f"X must have the columns that the model was fitted on; it lacks "
+            f"{_listed(missing)}. It has: {_listed(frame.columns)}."
+        )
+    selected = frame.select(*names)
+    if selected.implementation.is_pyarrow():
+        return _as_pandas(selected)
+    return selected.to_native()
+
+
+def _check_column_number(n_columns: int, expected: int | None) -> None:
+    if expected is not None and n_columns != expected:
+        raise InvalidArgumentError(
+            f"X must have the {expected} columns that the model was fitted on; got {n_columns}. "
+            "Leave out all other columns and the labels."
+        )
+
+
+def _as_array(frame: "nw.DataFrame[Any]", *, takes_text: bool) -> NDArray[Any]:
+    text = [
+        name
+        for name, kind in frame.schema.items()
+        if not (kind.is_numeric() or kind == nw.Boolean or kind == nw.Unknown)
+    ]
+    if text and not takes_text:
+        raise InvalidArgumentError(
+            f"X must have numbers only, because the model was fitted without column names and "
+            f"columns are matched by position; got other values in {_listed(text)}. Pass the "
+            "columns as they were in fit, or save the model with its encoding as a Pipeline."
+        )
+    if text:
+        return np.array([column.to_list() for column in frame.iter_columns()], dtype=object).T
+    columns = [column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]
+    return np.column_stack(columns).astype(float)
+
+
+def _as_pandas(frame: "nw.DataFrame[Any]") -> Any:
+    try:
+        return frame.to_pandas()
+    except ImportError:
+        raise MissingPackageError(
+            "pandas is needed to pass columns to the model by name, and is not installed. "
+            "Install it: pip install pandas"
+        ) from None
+
+
+def _text_as_categories(rows: Any) -> Any:
+    """Convert text columns of a pandas data frame to categories, which boosters read."""
+    if _package(rows) != "pandas":
+        return rows
+    text = [
+        name
+        for name in rows.columns
+        if rows[name].dtype == object or type(rows[name].dtype).__name__ == "StringDtype"
+    ]
+    return rows.astype(dict.fromkeys(text, "category")) if text else rows
+
+
+def _listed(names: Sequence[object]) -> str:
+    shown = ", ".join(map(repr, names[:8]))
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

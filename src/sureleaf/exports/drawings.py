@@ -1,0 +1,493 @@
+"""Drawings of a tree: as SVG, which needs no other program, and as DOT for Graphviz.
+
+Both draw the tree from left to right. `NodeText` holds what they write at each node.
+"""
+
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import Any, Final
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from sureleaf.exports.tree_view import (
+    NodeTest,
+    TreeView,
+    label_texts,
+    printable,
+    single_tree,
+    view_tree,
+)
+from sureleaf.model.node_levels import NodeLevels
+from sureleaf.tree.rules import branch_tests
+from sureleaf.tree.structure import leaves_in_words
+
+__all__ = ["NodeText", "TreeDrawing", "draw_tree", "node_texts", "to_dot", "to_svg"]
+
+# ---- texts and colours of nodes ------------------------------------------------------------------
+
+_LONGEST: Final = 28
+
+
+@dataclass(frozen=True)
+class NodeText:
+    """What a drawing writes at a node.
+
+    Parameters
+    ----------
+    node : int
+        Its number.
+    children : tuple of int
+        The nodes of its branches; empty for a leaf.
+    branch : str
+        The test that leads to the node, without the column: "≤ 2.45"; "" for the root.
+    lines : tuple of str
+        The tested column, or the prediction and what is known about it.
+    tooltip : str
+        The complete text.
+    predicted : int
+        Index of the predicted class.
+    strength : float
+        Position of its probability between chance (0) and certainty (1).
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(levels_from="training", leaf_estimate="frequency")
+    >>> texts = node_texts(model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]), "DOT")
+    >>> texts[1].branch, texts[1].lines
+    ('≤ 2', ('no 100 %', '2 rows, confidence 1.00'))
+    """
+
+    node: int
+    children: tuple[int, ...]
+    branch: str
+    lines: tuple[str, ...]
+    tooltip: str
+    predicted: int
+    strength: float
+
+
+def node_texts(estimator: Any, form: str) -> list[NodeText]:
+    """Return the text of each node, by node number.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(max_depth=0, levels_from="training")
+    >>> model = model.fit([[1], [2], [3]], ["no", "yes", "yes"])
+    >>> node_texts(model, "SVG")[0].tooltip
+    'all rows: yes 62 %, 3 rows (no 1, yes 2), confidence 0.66, utility 0.54'
+    """
+    view = view_tree(estimator, form)
+    complete = estimator.complete_model()
+    levels = complete.node_levels() if complete.has_levels else None
+    labels = label_texts(view.model.classes)
+    branches = {
+        child: _branch_text(view, test, branch)
+        for test in view.tests.values()
+        for branch, child in enumerate(test.children)
+    }
+    texts = []
+    for node in range(view.model.tree.n_nodes):
+        test = view.tests.get(node)
+        predicted = int(view.model.predicted_classes[node])
+        if test is None:
+            lines, tooltip = _leaf_text(view, node, labels, levels)
+        else:
+            lines, tooltip = _inner_text(view, node, test)
+        texts.append(
+            NodeText(
+                node,
+                () if test is None else test.children,
+                branches.get(node, ""),
+                lines,
+                tooltip,
+                predicted,
+                _strength(float(view.model.probabilities[node, predicted]), len(labels)),
+            )
+        )
+    return texts
+
+
+def _inner_text(view: TreeView, node: int, test: NodeTest) -> tuple[tuple[str, ...], str]:
+    column, tree = view.column(test), view.model.tree
+    tests = " | ".join(branch_tests(tree, node, column))
+    rows = _rows_text(float(tree.class_counts[node].sum()))
+    return (_shortened(column.name),), f"{column.name}: {tests}; {rows}"
+
+
+def _leaf_text(
+    view: TreeView, node: int, labels: list[str], levels: NodeLevels | None
+) -> tuple[tuple[str, ...], str]:
+    counts = view.model.tree.class_counts[node]
+    predicted = int(view.model.predicted_classes[node])
+    probability = f"{100 * view.model.probabilities[node, predicted]:.0f} %"
+    rows = _rows_text(float(counts.sum()))
+    present = ", ".join(
+        f"{label} {count:g}"
+        for label, count in zip(labels, np.round(counts, 2).tolist(), strict=True)
+        if count > 0
+    )
+    tooltip = f"{view.rules[node]}: {labels[predicted]} {probability}, {rows}"
+    tooltip += f" ({present})" if present else ""
+    second = rows
+    if levels is not None:
+        confidence = f", confidence {_level_text(levels.confidence[node])}"
+        second += confidence
+        tooltip += f"{confidence}, utility {_level_text(levels.utility[node])}"
+    return (f"{_shortened(labels[predicted])} {probability}", second), tooltip
+
+
+def _branch_text(view: TreeView, test: NodeTest, branch: int) -> str:
+    column = view.column(test)
+    sign = "≤" if branch == 0 else ">"
+    if test.threshold is not None:
+        is_date = column.kind == "date"
+        return f"{sign} {column.render(test.threshold) if is_date else f'{test.threshold:.6g}'}"
+    if column.kind == "ordered":
+        last = column.categories[test.codes[0][-1]] if test.codes[0] else "the first"
+        return _shortened(f"{sign} {last}")
+    categories = [str(column.categories[code]) for code in test.codes[branch]]
+    if len(categories) == 1:
+        return _shortened(f"= {categories[0]}")
+    return _shortened(" | ".join(categories) or "none")
+
+
+def _shortened(text: str) -> str:
+    line = printable(text)
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+
+
+def _level_text(value: float) -> str:
+    """Round a level, but never up to certainty."""
+    return ">0.99" if 0.995 <= value < 1.0 else f"{value:.2f}"
+
+
+def _rows_text(n: float) -> str:
+    number = f"{n:.0f}" if n == round(n) else f"{n:.1f}"
+    return f"{number} {'row' if n == 1 else 'rows'}"
+
+
+def _strength(probability: float, n_classes: int) -> float:
+    chance = 1.0 / n_classes
+    return 1.0 if n_classes == 1 else min(1.0, max(0.0, (probability - chance) / (1.0 - chance)))
+
+
+# Distinguishable with colour blindness (Okabe and Ito, 2008, Color Universal Design).
+_COLOURS: Final = (
+    (0, 114, 178),
+    (230, 159, 0),
+    (0, 158, 115),
+    (204, 121, 167),
+    (86, 180, 233),
+    (213, 94, 0),
+    (180, 170, 40),
+    (120, 120, 120),
+)
+_PALEST, _STRONGEST = 0.12, 0.60
+
+
+def _class_colour(class_index: int) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*_COLOURS[class_index % len(_COLOURS)])
+
+
+def _leaf_colour(text: NodeText) -> str:
+    """Return the colour of the predicted class, paler with less strength, for dark letters."""
+    amount = _PALEST + (_STRONGEST - _PALEST) * text.strength
+    colour = _COLOURS[text.predicted % len(_COLOURS)]
+    return "#{:02x}{:02x}{:02x}".format(*(round(255 + (v - 255) * amount) for v in colour))
+
+
+# ---- DOT -----------------------------------------------------------------------------------------
+
+
+def to_dot(model: Any) -> str:
+    r"""Write a tree as a DOT graph, for `dot -Tsvg` and similar programs.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        Fitted.
+
+    Returns
+    -------
+    str
+        A graph from left to right. Leaves are coloured by class and probability; the rule of a
+        node is its tooltip.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(levels_from="training", leaf_estimate="frequency")
+    >>> print(to_dot(model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])))
+    digraph tree {
+      rankdir=LR;
+      node [shape=box, style="rounded,filled", fillcolor="#ffffff", fontname="Helvetica"];
+      edge [fontname="Helvetica"];
+      n0 [label="x0", tooltip="x0: x0 <= 2 | x0 > 2; 4 rows"];
+      n1 [label="no 100 %\n2 rows, confidence 1.00", tooltip="x0 <= 2: no 100 %, 2 rows (no 2),
+      confidence 1.00, utility 1.00", fillcolor="#66aad1"];
+      n2 [label="yes 100 %\n2 rows, confidence 1.00", tooltip="x0 > 2: yes 100 %, 2 rows (yes 2),
+      confidence 1.00, utility 1.00", fillcolor="#f0c566"];
+      n0 -> n1 [label="≤ 2"];
+      n0 -> n2 [label="> 2"];
+    }
+    """
+    texts = node_texts(model, "DOT")
+    lines = [
+        "digraph tree {",
+        "  rankdir=LR;",
+        '  node [shape=box, style="rounded,filled", fillcolor="#ffffff", fontname="Helvetica"];',
+        '  edge [fontname="Helvetica"];',
+        *(_dot_node(text) for text in texts),
+        *(
+            f'  n{text.node} -> n{child} [label="{_dot_escape(texts[child].branch)}"];'
+            for text in texts
+            for child in text.children
+        ),
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def _dot_node(text: NodeText) -> str:
+    label = "\\n".join(_dot_escape(line) for line in text.lines)
+    tooltip = _dot_escape(text.tooltip)
+    colour = "" if text.children else f', fillcolor="{_leaf_colour(text)}"'
+    return f'  n{text.node} [label="{label}", tooltip="{tooltip}"{colour}];'
+
+
+def _dot_escape(text: str) -> str:
+    return printable(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+# ---- SVG -----------------------------------------------------------------------------------------
+
+_FONT: Final = 13.0
+_SMALL_FONT: Final = 11.0
+_LINE: Final = 34.0
+_LEGEND_LINE: Final = 24.0
+_LEGEND_WIDTH: Final = 900.0
+_MARGIN: Final = 16.0
+_PADDING: Final = 9.0
+_BOX_HEIGHTS: Final = {1: 24.0, 2: 30.0}
+_GAP: Final = 26.0
+_INK, _SOFT, _EDGE = "#1f2933", "#52606d", "#9aa5b1"
+
+
+@dataclass(frozen=True)
+class _Box:
+    """The box of a node: its text, left end, middle height and width."""
+
+    text: NodeText
+    left: float
+    middle: float
+    width: float
+
+    @property
+    def right(self) -> float:
+        return self.left + self.width
+
+    @property
+    def height(self) -> float:
+        return _BOX_HEIGHTS[len(self.text.lines)]
+
+
+@dataclass(frozen=True)
+class TreeDrawing:
+    """The layout of a drawing of a tree.
+
+    Parameters
+    ----------
+    boxes : tuple
+        One per node, with its text, left end, middle height and width.
+    labels : tuple of str
+        The classes, for the legend.
+    width, height : float
+        Of the drawing.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> [box.middle for box in draw_tree(model).boxes]
+    [74.0, 57.0, 91.0]
+    """
+
+    boxes: tuple[_Box, ...]
+    labels: tuple[str, ...]
+    width: float
+    height: float
+
+    def svg(self) -> str:
+        """Write the drawing as SVG."""
+        n_leaves = sum(not box.text.children for box in self.boxes)
+        edges = [
+            _svg_edges(box, [self.boxes[child] for child in box.text.children])
+            for box in self.boxes
+            if box.text.children
+        ]
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width:.0f}" '
+                f'height="{self.height:.0f}" viewBox="0 0 {self.width:.0f} {self.height:.0f}" '
+                f'role="img" font-family="Helvetica, Arial, sans-serif" font-size="{_FONT:g}">',
+                f"<title>Decision tree of {leaves_in_words(n_leaves)}</title>",
+                f'<rect width="{self.width:.0f}" height="{self.height:.0f}" fill="#ffffff"/>',
+                *_svg_legend(self.labels),
+                *edges,
+                *(_svg_box(box) for box in self.boxes),
+                "</svg>\n",
+            ]
+        )
+
+
+def to_svg(model: Any) -> str:
+    """Draw a tree as SVG, from left to right.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        Fitted. Its levels are computed if they are not known yet.
+
+    Returns
+    -------
+    str
+        A drawing for any browser. A leaf has the colour of its predicted class, paler if that is
+        less probable, and shows its rows and its confidence. Pointing at a node shows its rule.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> to_svg(model).startswith("<svg")
+    True
+    """
+    return draw_tree(model).svg()
+
+
+def draw_tree(estimator: Any) -> TreeDrawing:
+    """Lay out a tree: one line per leaf, one column per depth, as wide as its longest text."""
+    texts = node_texts(estimator, "SVG")
+    model = single_tree(estimator, "SVG").model_
+    labels = tuple(label_texts(model.classes))
+    legend = _legend_positions(labels)
+    middle = _middles(texts, _MARGIN + _LEGEND_LINE * (1 + legend[-1][1]))
+    depth = model.tree.node_depth.tolist()
+    by_depth: list[list[NodeText]] = [[] for _ in range(max(depth) + 1)]
+    for text, level in zip(texts, depth, strict=True):
+        by_depth[level].append(text)
+    left = [_MARGIN]
+    for column, following in pairwise(by_depth):
+        gap = _GAP + max(_text_width(text.branch, _SMALL_FONT) for text in following)
+        left.append(left[-1] + max(map(_box_width, column)) + gap)
+    boxes = tuple(
+        _Box(text, left[level], middle[text.node], _box_width(text))
+        for text, level in zip(texts, depth, strict=True)
+    )
+    legend_right = max(
+        x + _legend_entry_width(label) for (x, _), label in zip(legend, labels, strict=True)
+    )
+    return TreeDrawing(
+        boxes,
+        labels,
+        max(legend_right, *(box.right for box in boxes)) + _MARGIN,
+        max(middle) + _LINE / 2 + _MARGIN,
+    )
+
+
+def _middles(texts: list[NodeText], top: float) -> list[float]:
+    """Return vertical positions: leaves in order, other nodes midway between their branches."""
+    middle = [0.0] * len(texts)
+    n_leaves = 0
+    for text in texts:
+        if not text.children:
+            middle[text.node] = top + _LINE / 2 + _LINE * n_leaves
+            n_leaves += 1
+    for text in reversed(texts):
+        if text.children:
+            middle[text.node] = (middle[text.children[0]] + middle[text.children[-1]]) / 2
+    return middle
+
+
+def _box_width(text: NodeText) -> float:
+    fonts = (_FONT, _SMALL_FONT)
+    widths = (_text_width(line, font) for line, font in zip(text.lines, fonts, strict=False))
+    return 2 * _PADDING + max(widths)
+
+
+def _text_width(text: str, font: float) -> float:
+    """Estimate the width of text, rather too wide than too narrow."""
+    units = sum(1.0 if east_asian_width(letter) in "WF" else 0.57 for letter in text)
+    return units * font
+
+
+def _legend_entry_width(label: str) -> float:
+    return _text_width(_shortened(label), _FONT) + 40
+
+
+def _legend_positions(labels: tuple[str, ...]) -> list[tuple[float, int]]:
+    """Return the left end and the line of each entry of the legend."""
+    positions, left, line = [], _MARGIN, 0
+    for label in labels:
+        width = _legend_entry_width(label)
+        if left > _MARGIN and left + width > _LEGEND_WIDTH:
+            left, line = _MARGIN, line + 1
+        positions.append((left, line))
+        left += width
+    return positions
+
+
+def _svg_legend(labels: tuple[str, ...]) -> list[str]:
+    entries = []
+    positions = _legend_positions(labels)
+    for index, ((left, line), label) in enumerate(zip(positions, labels, strict=True)):
+        y = _MARGIN + _LEGEND_LINE * line
+        entries.append(
+            f'<rect x="{left:.1f}" y="{y:.1f}" width="13" height="13" rx="3" '
+            f'fill="{_class_colour(index)}"/>'
+            f'<text x="{left + 19:.1f}" y="{y + 11:.1f}" fill="{_INK}">'
+            f"{_xml(_shortened(label))}</text>"
+        )
+    return entries
+
+
+def _svg_edges(box: _Box, children: list[_Box]) -> str:
+    """Draw curves to the branches, each with a straight end below the text of the test."""
+    text_width = max(_text_width(child.text.branch, _SMALL_FONT) for child in children)
+    turn = children[0].left - text_width - 6.0
+    bend = (turn - box.right) / 2
+    return "\n".join(
+        f'<path d="M{box.right:.1f} {box.middle:.1f} C{box.right + bend:.1f} {box.middle:.1f} '
+        f'{turn - bend:.1f} {child.middle:.1f} {turn:.1f} {child.middle:.1f} H{child.left:.1f}" '
+        f'fill="none" stroke="{_EDGE}"/>'
+        f'<text x="{child.left - 4:.1f}" y="{child.middle - 4:.1f}" text-anchor="end" '
+        f'font-size="{_SMALL_FONT:g}" fill="{_SOFT}">{_xml(child.text.branch)}</text>'
+        for child in children
+    )
+
+
+def _svg_box(box: _Box) -> str:
+    text, is_leaf = box.text, not box.text.children
+    fill = _leaf_colour(text) if is_leaf else "#ffffff"
+    stroke = _class_colour(text.predicted) if is_leaf else _EDGE
+    centre = box.left + box.width / 2
+    first, *second = text.lines
+    y = box.middle + (-1.5 if second else 4.5)
+    lines = f'<text x="{centre:.1f}" y="{y:.1f}" font-weight="bold">{_xml(first)}</text>'
+    if second:
+        lines += (
+            f'<text x="{centre:.1f}" y="{box.middle + 11:.1f}" font-size="{_SMALL_FONT:g}">'
+            f"{_xml(second[0])}</text>"
+        )
+    return (
+        f'<g text-anchor="middle" fill="{_INK}"><title>{_xml(text.tooltip)}</title>'
+        f'<rect x="{box.left:.1f}" y="{box.middle - box.height / 2:.1f}" width="{box.width:.1f}" '
+        f'height="{box.height:.1f}" rx="5" fill="{fill}" stroke="{stroke}"/>{lines}</g>'
+    )
+
+
+def _xml(text: str) -> str:
+    return escape(printable(text))

@@ -1,0 +1,182 @@
+"""One view of a fitted tree for all formats that write its tests."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sureleaf.errors import InvalidTypeError
+from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.model import TreeModel
+from sureleaf.table import Column
+from sureleaf.tree import Tree
+from sureleaf.tree.rules import leaf_rules
+
+__all__ = [
+    "TIE",
+    "NodeTest",
+    "TreeView",
+    "label_texts",
+    "plain_labels",
+    "printable",
+    "single_tree",
+    "view_tree",
+]
+
+TIE = 1e-12
+"""Probabilities that differ by at most this are equal, and the first class is predicted.
+
+`sureleaf.probability.predicted_class` has the same definition."""
+
+
+@dataclass(frozen=True)
+class NodeTest:
+    """The test of an inner node.
+
+    Parameters
+    ----------
+    column_index : int
+        Index of the tested column.
+    threshold : float or None
+        Values up to the threshold take the first branch, larger ones the second; None for
+        categories.
+    codes : tuple of tuple of int
+        For each branch, the codes of the categories that take it; empty for thresholds.
+    children : tuple of int
+        The node of each branch.
+    shares : tuple of float
+        The share of a row with a missing or unseen value that each branch gets.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> view_tree(model, "SQL").tests[0]
+    NodeTest(column_index=0, threshold=2.0, codes=(), children=(1, 2), shares=(0.5, 0.5))
+    """
+
+    column_index: int
+    threshold: float | None
+    codes: tuple[tuple[int, ...], ...]
+    children: tuple[int, ...]
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeView:
+    """A fitted tree and its tests.
+
+    Parameters
+    ----------
+    model : TreeModel
+        The fitted tree.
+    tests : dict of int to NodeTest
+        By inner node. Ordered columns are tested by the categories of each branch.
+    """
+
+    model: TreeModel
+    tests: dict[int, NodeTest]
+
+    @property
+    def tested_columns(self) -> list[int]:
+        """Indices of the columns that are tested, ascending."""
+        return sorted({test.column_index for test in self.tests.values()})
+
+    @cached_property
+    def rules(self) -> dict[int, str]:
+        """The tests on the path to each leaf, in words."""
+        return leaf_rules(self.model.tree, self.model.schema)
+
+    def column(self, test: NodeTest) -> Column:
+        """Return the column of a test."""
+        return self.model.schema.columns[test.column_index]
+
+
+def single_tree(estimator: Any, form: str) -> TreeClassifier:
+    """Check that an estimator is one fitted tree, which an export to `form` needs."""
+    if isinstance(estimator, BaggedTreesClassifier):
+        raise InvalidTypeError(
+            f"model must be one tree for an export to {form}; got a bag of "
+            f"{len(estimator.model_.members)} trees. Use 'json' (--to json) or model.save(path) "
+            "for the whole bag; in Python, model.estimators_[0] is one of its trees."
+        )
+    if not isinstance(estimator, TreeClassifier):
+        raise InvalidTypeError(
+            f"model must be a fitted TreeClassifier for an export to {form}; got "
+            f"{type(estimator).__name__}."
+        )
+    check_is_fitted(estimator)
+    return estimator
+
+
+def view_tree(estimator: Any, form: str) -> TreeView:
+    """Return the view of a fitted `TreeClassifier`; `form` is the format for error messages."""
+    model = single_tree(estimator, form).model_
+    columns, feature = model.schema.columns, model.tree.feature
+    inner_nodes = np.flatnonzero(~model.tree.is_leaf).tolist()
+    tests = {node: _node_test(model.tree, node, columns[feature[node]]) for node in inner_nodes}
+    return TreeView(model, tests)
+
+
+def _node_test(tree: Tree, node: int, column: Column) -> NodeTest:
+    children = tuple(tree.branches(node).tolist())
+    begin, end = tree.child_offset[node], tree.child_offset[node + 1]
+    shares = tuple(tree.branch_share[begin:end].tolist())
+    index = int(tree.feature[node])
+    threshold = float(tree.threshold[node])
+    if column.kind == "categorical":
+        branch_of_code = tree.categories(node)
+        codes = tuple(
+            tuple(np.flatnonzero(branch_of_code == branch).tolist())
+            for branch in range(len(children))
+        )
+        return NodeTest(index, None, codes, children, shares)
+    if column.kind == "ordered":
+        all_codes = range(len(column.categories))
+        low = tuple(code for code in all_codes if code <= threshold)
+        return NodeTest(index, None, (low, tuple(all_codes[len(low) :])), children, shares)
+    return NodeTest(index, threshold, (), children, shares)
+
+
+# ---- class labels and text in other languages ----------------------------------------------------
+
+
+def plain_labels(classes: NDArray[Any]) -> list[Any]:
+    """Return labels as Python's text, numbers, bools, dates and times.
+
+    Examples
+    --------
+    >>> plain_labels(np.array(["2024-02-29"], dtype="datetime64[ns]"))
+    [datetime.datetime(2024, 2, 29, 0, 0)]
+    """
+    # Python has no nanoseconds: tolist() would return integers.
+    if classes.dtype.kind in "mM" and np.datetime_data(classes.dtype)[0] in ("ns", "ps", "fs"):
+        classes = classes.astype(f"{classes.dtype.kind}8[us]")
+    return list(classes.tolist())
+
+
+def label_texts(classes: NDArray[Any]) -> list[str]:
+    """Return labels as text, dates and times in ISO 8601.
+
+    Examples
+    --------
+    >>> label_texts(np.array([True, False])), label_texts(np.array([1.0, 2.0]))
+    (['True', 'False'], ['1', '2'])
+    """
+    return [_label_text(label) for label in plain_labels(classes)]
+
+
+def _label_text(label: Any) -> str:
+    if hasattr(label, "isoformat"):
+        return str(label.isoformat())
+    if isinstance(label, float) and label == round(label) and abs(label) < 2**53:
+        return f"{label:.0f}"
+    return str(label)
+
+
+def printable(text: str) -> str:
+    """Replace line breaks and other unprintable characters by spaces."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
