@@ -53,15 +53,15 @@ C45: Final = {
 
 
 class TreeClassifier(ModelEstimator):
-    """A decision tree: the smallest one that is not practically worse than the best.
+    """A decision tree that knows how sure it is; by default, the tree that C4.5 grows.
 
-    With the defaults, splits are chosen by entropy, categories are divided into two groups, every
-    test learns where missing values go, and the size is chosen by cross-validation. The tree that
-    C4.5 grows is `TreeClassifier.c45`.
+    A smaller tree, whose leaves have more rows, is grown by ``criterion="entropy"``,
+    ``categorical_split="subset"``, ``missing="branch"``, ``collapse=False`` and
+    ``pruning="auto"``: the smallest tree that is not worse than the best by more than `margin`.
 
     Parameters
     ----------
-    criterion : {"entropy", "gini", "gain_ratio"}
+    criterion : {"gain_ratio", "entropy", "gini"}
         How splits are compared. gain_ratio applies all rules of C4.5; entropy and gini split
         every impure node that has a legal split, as in scikit-learn.
     categorical_features : "auto", list of names, indices or bools, mapping, or Schema
@@ -69,11 +69,11 @@ class TreeClassifier(ModelEstimator):
         the kind of columns by name or index: "numeric", "categorical", "ordered", "date", or the
         categories of an ordered column from first to last, ``{"size": ["s", "m", "l"]}``; other
         columns go by their type. A Schema, such as `schema_` of another model, gives all kinds.
-    categorical_split : {"subset", "multiway"}
-        The best partition of the categories into two groups, or one branch per category.
-    missing : {"branch", "fraction"}
-        "branch": every test learns which branch missing values take, and "is missing" can be the
-        test itself. "fraction": a row goes down all branches with fractional weights (C4.5).
+    categorical_split : {"multiway", "subset"}
+        One branch per category, or the best partition of the categories into two groups.
+    missing : {"fraction", "branch"}
+        "fraction": a row goes down all branches with fractional weights (C4.5). "branch": every
+        test learns which branch missing values take, and "is missing" can be the test itself.
     max_depth : int or None
         The largest number of tests from the root to a leaf.
     max_leaves : int or None
@@ -166,22 +166,22 @@ class TreeClassifier(ModelEstimator):
     def __init__(
         self,
         *,
-        criterion: str = "entropy",
+        criterion: str = "gain_ratio",
         categorical_features: Any = "auto",
-        categorical_split: str = "subset",
-        missing: str = "branch",
+        categorical_split: str = "multiway",
+        missing: str = "fraction",
         max_depth: int | None = None,
         max_leaves: int | None = None,
         min_samples_leaf: float = 2,
         min_samples_split: float = 2,
         min_impurity_decrease: float = 0.0,
         max_features: Any = None,
-        pruning: str | None = "auto",
+        pruning: str | None = "pessimistic",
         margin: float = 0.01,
         confidence_factor: float = 0.25,
         ccp_alpha: float = 0.0,
         class_weight: Any = None,
-        collapse: bool = False,
+        collapse: bool = True,
         leaf_estimate: Any = "auto",
         levels_from: str = "cross_fit",
         cv: Any = 10,
