@@ -22,7 +22,6 @@ from tests.sized_tree import sized_tree
 EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
 NOT_PROMISED = {
     "reduced_error": "the held-out third is drawn by row, and a row of weight 2 is one row",
-    "auto": "folds are assigned by row, and a row of weight 2 is one row",
     "importance": "weights that are importances do not mean repeated rows",
 }
 

@@ -146,8 +146,8 @@ class TreeClassifier(ModelEstimator):
 
     Notes
     -----
-    A row with a missing value goes down every branch, weighted by the share of each branch, in
-    ``fit`` and in ``predict``.
+    With ``missing="fraction"``, a row with a missing value goes down every branch, weighted by the
+    share of each branch, in ``fit`` and in ``predict``.
 
     Examples
     --------
