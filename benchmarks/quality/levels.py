@@ -60,7 +60,7 @@ def run() -> None:
 def _measure(data, settings, source, repeats):
     differences, utilities, corrects = [], [], []
     for seed, train, test in splits(len(data.y), repeats):
-        model = TreeClassifier(**settings, levels_from=source, random_state=seed)
+        model = TreeClassifier.c45(**settings, levels_from=source, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # categories that the training part lacks
             model.fit(data.X.iloc[train], data.y[train])

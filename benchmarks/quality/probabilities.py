@@ -36,9 +36,9 @@ Probabilities = Iterator[tuple[str, np.ndarray]]
 
 def single_trees(train: DataSet, X: pd.DataFrame) -> Probabilities:
     grown = {
-        "C4.5 pruned": TreeClassifier(levels_from="training"),
-        "C4.5 unpruned": TreeClassifier(pruning=None, levels_from="training"),
-        "gini, full": TreeClassifier(
+        "C4.5 pruned": TreeClassifier.c45(levels_from="training"),
+        "C4.5 unpruned": TreeClassifier.c45(pruning=None, levels_from="training"),
+        "gini, full": TreeClassifier.c45(
             criterion="gini",
             min_samples_leaf=1,
             collapse=False,

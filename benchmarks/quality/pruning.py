@@ -43,7 +43,7 @@ def run() -> None:
 def _measure(data, pruning, repeats):
     results = []
     for seed, train, test in splits(len(data.y), repeats):
-        model = TreeClassifier(pruning=pruning, levels_from="training", random_state=seed)
+        model = TreeClassifier.c45(pruning=pruning, levels_from="training", random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # categories that the training part lacks
             model.fit(data.X.iloc[train], data.y[train])

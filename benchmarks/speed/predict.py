@@ -70,7 +70,7 @@ def prepared(n_rows: int) -> Iterator[tuple[Path, Path, Path]]:
         chunk = rows_of(rng, CHUNK)
         fitted = chunk.slice(0, 50_000)
         X = fitted.drop_columns(["id", "class"])
-        model = TreeClassifier(min_samples_leaf=50, random_state=0).fit(X, fitted["class"])
+        model = TreeClassifier.c45(min_samples_leaf=50, random_state=0).fit(X, fitted["class"])
         model.save(folder / "model.sureleaf")
         paths = folder / "model.sureleaf", folder / "all.csv", folder / "tenth.csv"
         for path, n in ((paths[1], n_rows), (paths[2], n_rows // 10)):

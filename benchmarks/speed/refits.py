@@ -54,7 +54,7 @@ def run() -> None:
     fold_loop = peer_seconds(codes, y, ((s.train, s.test) for s in folds.splits(classes, seed=0)))
     curve_loop = peer_seconds(codes, y, curve_parts(classes))
     for name, parameters in (("C4.5", {}), ("full gini", FULL)):
-        model = TreeClassifier(**parameters)
+        model = TreeClassifier.c45(**parameters)
         times = measure(lambda m=model: evaluate(m, frame, y, design=bootstraps, random_state=0))
         report(f"{N_BOOTSTRAPS} bootstraps of adult, {name}", times, loop, 10)
         times = measure(lambda m=model: evaluate(m, frame, y, design=folds, random_state=0))

@@ -28,7 +28,7 @@ FULL = {"min_samples_leaf": 1, "collapse": False, "pruning": None, "levels_from"
 
 
 def ours(**parameters: Any) -> TreeClassifier:
-    return TreeClassifier(**FULL, n_jobs=N_THREADS, **parameters)
+    return TreeClassifier.c45(**FULL, n_jobs=N_THREADS, **parameters)
 
 
 def run() -> None:

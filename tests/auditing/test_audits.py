@@ -151,7 +151,7 @@ def test_bins_of_many_classes_are_by_predicted_class():
 def test_our_own_trees_are_audited_with_rows_in_several_leaves():
     rows = X[:, :4].copy()
     rows[::5, 0] = np.nan
-    model = sureleaf.TreeClassifier(max_depth=2).fit(rows[SEEN], Y[SEEN])
+    model = sureleaf.TreeClassifier.c45(max_depth=2).fit(rows[SEEN], Y[SEEN])
     found = audit(model, rows[UNSEEN], Y[UNSEEN])
     shares = model.leaf_shares(rows[UNSEEN]).toarray()[:, model.tree_.leaf_ids]
     for code, label in enumerate(model.classes_):

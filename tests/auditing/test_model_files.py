@@ -55,7 +55,7 @@ def test_skops_files_of_trees_are_read_and_other_types_need_trust(tmp_path):
 
 
 def test_our_own_files_are_read(tmp_path):
-    model = TreeClassifier().fit(ROWS, LABELS)
+    model = TreeClassifier.c45().fit(ROWS, LABELS)
     model.save(tmp_path / "tree.sureleaf")
     loaded = load_model(tmp_path / "tree.sureleaf")
     assert np.array_equal(loaded.predict_proba(ROWS), model.predict_proba(ROWS))

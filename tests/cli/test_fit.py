@@ -20,7 +20,7 @@ def test_fit_saves_the_model_that_the_library_fits(
         capsys, "fit", folder / "rows.csv", "-t", "class", "-o", path, *options, "--json"
     )
     rows = make_rows()
-    expected = sureleaf.TreeClassifier(
+    expected = sureleaf.TreeClassifier.c45(
         criterion="gini",
         max_depth=3,
         min_samples_leaf=9,

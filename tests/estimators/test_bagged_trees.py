@@ -25,7 +25,9 @@ FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning"
 @parametrize_with_checks(
     [
         BaggedTreesClassifier(n_estimators=5),
-        BaggedTreesClassifier(n_estimators=25, estimator=TreeClassifier(), calibration="sigmoid"),
+        BaggedTreesClassifier(
+            n_estimators=25, estimator=TreeClassifier.c45(), calibration="sigmoid"
+        ),
     ],
     expected_failed_checks=lambda model: BAGGED,
 )
@@ -50,10 +52,10 @@ def rows(n_rows: int = 400, n_classes: int = 2, seed: int = 0) -> tuple[pd.DataF
 @pytest.mark.parametrize(
     "tree",
     [
-        TreeClassifier(**FULL),
-        TreeClassifier(**FULL, categorical_split="subset"),
-        TreeClassifier(criterion="entropy", min_samples_leaf=3, pruning=None),
-        TreeClassifier(),
+        TreeClassifier.c45(**FULL),
+        TreeClassifier.c45(**FULL, categorical_split="subset"),
+        TreeClassifier.c45(criterion="entropy", min_samples_leaf=3, pruning=None),
+        TreeClassifier.c45(),
     ],
     ids=["gini", "subset", "entropy", "C4.5"],
 )
@@ -75,8 +77,8 @@ def test_counts_that_do_not_fit_beside_the_row_grow_the_same_tree():
     often = np.random.default_rng(0).integers(0, 3, len(X))
     many = 2**22  # leaves no room for the count in a list entry of 32 bits
     for n_classes, labels in ((2, y), (3, (y + often) % 3)):
-        once = TreeClassifier(**FULL).fit(X, labels, sample_weight=often)
-        more = TreeClassifier(**(FULL | {"min_samples_leaf": many}))
+        once = TreeClassifier.c45(**FULL).fit(X, labels, sample_weight=often)
+        more = TreeClassifier.c45(**(FULL | {"min_samples_leaf": many}))
         more.fit(X, labels, sample_weight=often * many)
         assert len(once.classes_) == n_classes
         np.testing.assert_array_equal(once.tree_.feature, more.tree_.feature)

@@ -37,11 +37,13 @@ def test_constant_and_wholly_missing_columns_never_split(criterion):
             "good": X[:, 0],
         }
     )
-    model = TreeClassifier(criterion=criterion, **PLAIN).fit(frame, y)
+    model = TreeClassifier.c45(criterion=criterion, **PLAIN).fit(frame, y)
     assert set(model.tree_.feature) == {-1, 5}
     assert model.score(frame, y) == 1.0
     rest = frame.drop(columns="good")
-    useless = TreeClassifier(criterion=criterion, leaf_estimate="frequency", **PLAIN).fit(rest, y)
+    useless = TreeClassifier.c45(criterion=criterion, leaf_estimate="frequency", **PLAIN).fit(
+        rest, y
+    )
     assert useless.tree_.n_nodes == 1
     np.testing.assert_allclose(useless.predict_proba(rest)[:, 1], y.mean())
 
@@ -50,7 +52,7 @@ def test_constant_and_wholly_missing_columns_never_split(criterion):
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_one_class_and_one_row_give_one_leaf(criterion, pruning):
     X, _ = numbers()
-    model = TreeClassifier(criterion=criterion, pruning=pruning, random_state=0)
+    model = TreeClassifier.c45(criterion=criterion, pruning=pruning, random_state=0)
     one_class = model.fit(X, np.full(40, "a"))
     assert one_class.tree_.n_nodes == 1
     np.testing.assert_array_equal(one_class.predict_proba(X), np.ones((40, 1)))
@@ -85,7 +87,7 @@ def test_one_class_and_one_row_give_one_leaf(criterion, pruning):
     ids=lambda value: None if isinstance(value, np.ndarray | pd.DataFrame | list) else value,
 )
 def test_what_is_no_table_or_no_labels_is_refused_in_words(X, y, message):
-    model = TreeClassifier()
+    model = TreeClassifier.c45()
     with pytest.raises(SureleafError, match=message):
         model.fit(X, y)
     assert not hasattr(model, "tree_")
@@ -93,7 +95,7 @@ def test_what_is_no_table_or_no_labels_is_refused_in_words(X, y, message):
 
 def test_wrong_types_at_predict_are_refused_with_the_column_and_what_it_held():
     X = pd.DataFrame({"age": [20.0, 30, 40, 50] * 5, "town": ["Rome", "Rome", "Oslo", "Oslo"] * 5})
-    model = TreeClassifier().fit(X, [0, 0, 1, 1] * 5)
+    model = TreeClassifier.c45().fit(X, [0, 0, 1, 1] * 5)
     with pytest.raises(InvalidTypeError, match=r"'age'.*text"):
         model.predict(X.assign(age="old"))
     with pytest.raises(InvalidTypeError, match=r"'town'.*number"):
@@ -124,7 +126,7 @@ def test_wrong_types_at_predict_are_refused_with_the_column_and_what_it_held():
 )
 def test_a_cut_between_any_two_numbers_parts_them(low, high, criterion):
     X = np.array([low, high] * 5)[:, np.newaxis]
-    model = TreeClassifier(criterion=criterion, **PLAIN).fit(X, [0, 1] * 5)
+    model = TreeClassifier.c45(criterion=criterion, **PLAIN).fit(X, [0, 1] * 5)
     assert model.tree_.n_leaves == 2
     assert low <= model.tree_.threshold[0] < high
     assert model.predict([[low], [high]]).tolist() == [0, 1]
@@ -137,15 +139,15 @@ def test_a_cut_between_any_two_numbers_parts_them(low, high, criterion):
 )
 def test_neighbouring_numbers_are_parted_where_no_gap_is_asked_for(low, high, criterion):
     X = np.array([low, high] * 5)[:, np.newaxis]
-    model = TreeClassifier(criterion=criterion, **PLAIN).fit(X, [0, 1] * 5)
+    model = TreeClassifier.c45(criterion=criterion, **PLAIN).fit(X, [0, 1] * 5)
     assert model.predict([[low], [high]]).tolist() == [0, 1]
-    assert TreeClassifier(**PLAIN).fit(X, [0, 1] * 5).tree_.n_nodes == 1  # C4.5's 1e-5
+    assert TreeClassifier.c45(**PLAIN).fit(X, [0, 1] * 5).tree_.n_nodes == 1  # C4.5's 1e-5
 
 
 def test_minus_zero_is_zero():
     X = np.array([0.0, -0.0] * 5)[:, np.newaxis]
     for criterion in CRITERIA:
-        model = TreeClassifier(criterion=criterion, **PLAIN).fit(X, [0, 1] * 5)
+        model = TreeClassifier.c45(criterion=criterion, **PLAIN).fit(X, [0, 1] * 5)
         assert model.tree_.n_nodes == 1
 
 
@@ -164,7 +166,7 @@ def test_columns_at_the_edge_of_small_codes_give_the_oracles_tree(n_values, kind
     else:
         text = [None if hole else names[code] for code, hole in zip(codes, is_missing, strict=True)]
         column = pd.Categorical(text, names, ordered=kind == "ordered")
-    model = TreeClassifier().fit(pd.DataFrame({"x": column}), labels)
+    model = TreeClassifier.c45().fit(pd.DataFrame({"x": column}), labels)
     if kind == "text":
         data = c45.table([np.where(is_missing, -1, codes)], [n_values], labels, 2)
     else:
@@ -177,11 +179,11 @@ def test_more_columns_than_rows_and_hundreds_of_classes(criterion):
     random = np.random.default_rng(0)
     wide = random.normal(size=(60, 2_000))
     y = (wide[:, 1_234] > 0).astype(int)
-    model = TreeClassifier(criterion=criterion).fit(wide, y)
+    model = TreeClassifier.c45(criterion=criterion).fit(wide, y)
     assert model.feature_importances_[1_234] == 1.0
     X = np.repeat(np.arange(300.0), 4)[:, np.newaxis]
     labels = np.repeat(np.arange(300), 4)
-    many = TreeClassifier(criterion=criterion, **PLAIN).fit(X, labels)
+    many = TreeClassifier.c45(criterion=criterion, **PLAIN).fit(X, labels)
     assert many.score(X, labels) == 1.0
     assert many.tree_.n_leaves == 300
 
@@ -192,11 +194,11 @@ def test_a_million_categories_are_no_trouble():
     y = np.random.default_rng(0).integers(0, 2, n_rows)
     # C4.5 has no use for a column that tells every row apart
     for split in ("multiway", "subset"):
-        assert TreeClassifier(categorical_split=split, **PLAIN).fit(ids, y).tree_.n_nodes == 1
+        assert TreeClassifier.c45(categorical_split=split, **PLAIN).fit(ids, y).tree_.n_nodes == 1
     one_each = {"criterion": "gini", "min_samples_leaf": 1, **PLAIN}
-    multiway = TreeClassifier(**one_each).fit(ids, y)
+    multiway = TreeClassifier.c45(**one_each).fit(ids, y)
     assert multiway.tree_.n_leaves == n_rows
-    grouped = TreeClassifier(**one_each, categorical_split="subset").fit(ids, y)
+    grouped = TreeClassifier.c45(**one_each, categorical_split="subset").fit(ids, y)
     assert grouped.tree_.n_leaves == 2
     assert grouped.score(ids, y) == 1.0
 
@@ -204,7 +206,7 @@ def test_a_million_categories_are_no_trouble():
 def test_a_numeric_id_of_a_million_rows_is_no_trouble():
     X = np.random.default_rng(0).permutation(1_000_000).astype(float)[:, np.newaxis]
     y = np.random.default_rng(1).integers(0, 2, len(X))
-    assert TreeClassifier(**PLAIN).fit(X, y).tree_.n_nodes == 1
+    assert TreeClassifier.c45(**PLAIN).fit(X, y).tree_.n_nodes == 1
 
 
 @pytest.mark.slow
@@ -212,7 +214,7 @@ def test_a_tree_that_would_not_fit_is_refused_in_words():
     codes = np.arange(600_000) // 2
     X = pd.DataFrame({"id": pd.Categorical.from_codes(codes, np.arange(300_000))})
     y = np.random.default_rng(1).integers(0, 2, len(codes))
-    model = TreeClassifier(criterion="gini", categorical_split="subset", **PLAIN)
+    model = TreeClassifier.c45(criterion="gini", categorical_split="subset", **PLAIN)
     with pytest.raises(InvalidArgumentError, match=r"column 'id' has 300,000 categories"):
         model.fit(X, y)
 
@@ -224,9 +226,9 @@ def test_very_deep_trees_do_not_overflow_a_stack():
     n_rows = 4_000
     X = np.arange(float(n_rows))[:, np.newaxis]
     y = np.arange(n_rows) % 2
-    model = TreeClassifier(criterion="gini", min_samples_leaf=1, collapse=False, pruning=None).fit(
-        X, y
-    )
+    model = TreeClassifier.c45(
+        criterion="gini", min_samples_leaf=1, collapse=False, pruning=None
+    ).fit(X, y)
     assert model.tree_.depth == n_rows - 1
     assert model.score(X, y) == 1.0
     last = int(model.apply(X[-1:])[0])
@@ -240,7 +242,7 @@ def test_very_deep_trees_do_not_overflow_a_stack():
     assert model.prune(n_leaves=3).tree_.n_leaves <= 3
     assert model.prune(nodes=int(model.tree_.parent[last])).tree_.n_leaves < n_rows
     assert model.cost_complexity_path().n_leaves[-1] == 1
-    collapsed = TreeClassifier(criterion="gini", min_samples_leaf=1).fit(X, y)
+    collapsed = TreeClassifier.c45(criterion="gini", min_samples_leaf=1).fit(X, y)
     assert collapsed.tree_.n_leaves <= n_rows
 
 
@@ -268,7 +270,7 @@ def test_very_deep_trees_do_not_overflow_a_stack():
 def test_weights_that_are_none_are_refused_in_words(weights, message):
     X, y = numbers()
     with pytest.raises(SureleafError, match=message):
-        TreeClassifier().fit(X, y, sample_weight=weights)
+        TreeClassifier.c45().fit(X, y, sample_weight=weights)
 
 
 @pytest.mark.parametrize(
@@ -287,19 +289,21 @@ def test_weights_that_are_none_are_refused_in_words(weights, message):
 def test_groups_that_are_none_are_refused_in_words_and_at_once(groups, message):
     X, y = numbers()
     with pytest.raises(SureleafError, match=f"groups.*{message}"):
-        TreeClassifier().fit(X, y, groups=groups)
+        TreeClassifier.c45().fit(X, y, groups=groups)
 
 
 def test_weights_at_the_ends_of_the_numbers_have_a_result():
     X, y = numbers()
     for criterion in CRITERIA:
-        tiny = TreeClassifier(criterion=criterion).fit(X, y, sample_weight=np.full(40, 5e-324))
+        tiny = TreeClassifier.c45(criterion=criterion).fit(X, y, sample_weight=np.full(40, 5e-324))
         assert tiny.tree_.n_nodes == 1  # less than two rows in all
-        huge = TreeClassifier(criterion=criterion).fit(X, y, sample_weight=np.full(40, 1e145))
+        huge = TreeClassifier.c45(criterion=criterion).fit(X, y, sample_weight=np.full(40, 1e145))
         assert huge.score(X, y) == 1.0
-        whole = TreeClassifier(criterion=criterion).fit(X, y, sample_weight=np.full(40, 2.0**33))
+        whole = TreeClassifier.c45(criterion=criterion).fit(
+            X, y, sample_weight=np.full(40, 2.0**33)
+        )
         assert whole.score(X, y) == 1.0
-    scaled = TreeClassifier(weights="importance").fit(X, y, sample_weight=np.full(40, 5e-324))
+    scaled = TreeClassifier.c45(weights="importance").fit(X, y, sample_weight=np.full(40, 5e-324))
     assert scaled.tree_.class_counts[0].sum() == pytest.approx(40)
 
 
@@ -309,7 +313,9 @@ def test_a_row_of_weight_zero_is_no_row_even_if_it_is_the_only_one_of_its_class(
     y[0] = 2
     weights = np.ones(40)
     weights[0] = 0
-    model = TreeClassifier(leaf_estimate="frequency").fit(X, y.astype(int), sample_weight=weights)
+    model = TreeClassifier.c45(leaf_estimate="frequency").fit(
+        X, y.astype(int), sample_weight=weights
+    )
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba(X)[:, 2].max() == 0.0
 
@@ -350,25 +356,27 @@ def test_a_row_of_weight_zero_is_no_row_even_if_it_is_the_only_one_of_its_class(
 def test_parameters_that_make_no_sense_are_refused_in_words(parameters, message):
     X, y = numbers()
     with pytest.raises(SureleafError, match=message):
-        TreeClassifier(**parameters).fit(X, y)
+        TreeClassifier.c45(**parameters).fit(X, y)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 1_000, -1, -1_000])
 def test_any_number_of_threads_is_good(n_jobs):
     X, y = numbers()
-    assert TreeClassifier(n_jobs=n_jobs).fit(X, y).predict(X).tolist() == y.tolist()
+    assert TreeClassifier.c45(n_jobs=n_jobs).fit(X, y).predict(X).tolist() == y.tolist()
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_limits_at_their_ends_have_a_result(criterion):
     X, y = numbers()
-    assert TreeClassifier(criterion=criterion, max_depth=0).fit(X, y).tree_.n_nodes == 1
-    assert TreeClassifier(criterion=criterion, max_depth=10**30).fit(X, y).score(X, y) == 1.0
+    assert TreeClassifier.c45(criterion=criterion, max_depth=0).fit(X, y).tree_.n_nodes == 1
+    assert TreeClassifier.c45(criterion=criterion, max_depth=10**30).fit(X, y).score(X, y) == 1.0
     for least in (21, 1e300, np.inf):
-        model = TreeClassifier(criterion=criterion, min_samples_leaf=least).fit(X, y)
+        model = TreeClassifier.c45(criterion=criterion, min_samples_leaf=least).fit(X, y)
         assert model.tree_.n_nodes == 1
-    assert TreeClassifier(criterion=criterion, min_samples_leaf=1e-9).fit(X, y).score(X, y) == 1.0
+    assert (
+        TreeClassifier.c45(criterion=criterion, min_samples_leaf=1e-9).fit(X, y).score(X, y) == 1.0
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        folds = TreeClassifier(criterion=criterion, pruning="cost_complexity", cv=1_000)
+        folds = TreeClassifier.c45(criterion=criterion, pruning="cost_complexity", cv=1_000)
         assert folds.fit(X, y).score(X, y) == 1.0

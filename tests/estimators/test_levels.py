@@ -26,7 +26,7 @@ SOURCES = ("training", "honest", "cross_fit")
 @pytest.fixture(scope="module")
 def model():
     X, y = noisy()
-    return TreeClassifier(random_state=0).fit(X, y)
+    return TreeClassifier.c45(random_state=0).fit(X, y)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
@@ -34,7 +34,7 @@ def model():
 @pytest.mark.parametrize("pruning", ["pessimistic", None, "utility"])
 def test_leaves_agree_with_the_theory(n_classes, source, pruning):
     X, y = noisy(n_classes=n_classes)
-    model = TreeClassifier(levels_from=source, pruning=pruning, random_state=0).fit(X, y)
+    model = TreeClassifier.c45(levels_from=source, pruning=pruning, random_state=0).fit(X, y)
     table = model.leaves()
     plain = ~np.isnan(table.rows_needed) & (table.n > 0)
     if n_classes == 2:
@@ -52,7 +52,7 @@ def test_leaves_agree_with_the_theory(n_classes, source, pruning):
 @pytest.mark.parametrize("source", SOURCES)
 def test_levels_are_the_share_weighted_sums_over_the_leaves(source):
     X, y = noisy()
-    model = TreeClassifier(levels_from=source, random_state=0).fit(X, y)
+    model = TreeClassifier.c45(levels_from=source, random_state=0).fit(X, y)
     table, found = model.leaves(), model.levels()
     shares = table.n / table.n.sum()
     assert found.confidence == pytest.approx(shares @ table.confidence)
@@ -62,7 +62,7 @@ def test_levels_are_the_share_weighted_sums_over_the_leaves(source):
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_row_has_the_levels_of_its_leaf(source):
     X, y = noisy()
-    model = TreeClassifier(levels_from=source, random_state=0).fit(X, y)
+    model = TreeClassifier.c45(levels_from=source, random_state=0).fit(X, y)
     table, rows = model.leaves(), model.predict_levels(X)
     place = np.searchsorted(table.leaf, rows.leaf)
     for column in ("confidence", "utility", "low", "high"):
@@ -91,7 +91,7 @@ def test_a_row_with_an_unseen_value_has_levels(unseen):
     rng = np.random.default_rng(0)
     kinds = rng.choice(["u", "v", "w"], 200)
     y = (kinds == "u") ^ (rng.random(200) < 0.2)
-    model = TreeClassifier(unseen=unseen, random_state=0).fit([[kind] for kind in kinds], y)
+    model = TreeClassifier.c45(unseen=unseen, random_state=0).fit([[kind] for kind in kinds], y)
     with pytest.warns(UserWarning, match="not there in training"):
         rows = model.predict_levels([["new"]])
     assert rows.imputed_share[0] == 1
@@ -117,7 +117,7 @@ def test_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeypatch):
     X, y = noisy()
     for pruning, of_fit in (("pessimistic", 1), ("cost_complexity", 11), ("utility", 11)):
         grown.clear()
-        model = TreeClassifier(pruning=pruning, random_state=0).fit(X, y)
+        model = TreeClassifier.c45(pruning=pruning, random_state=0).fit(X, y)
         assert len(grown) == of_fit
         model.levels()
         assert len(grown) == of_fit + 12
@@ -129,8 +129,8 @@ def test_levels_do_not_change_with_what_becomes_of_the_callers_table():
     X, y = noisy()
     numbers = X[["a", "b"]].to_numpy().copy()
     weights = np.ones(len(y))
-    model = TreeClassifier(random_state=0).fit(numbers, y, sample_weight=weights)
-    other = TreeClassifier(random_state=0).fit(numbers.copy(), y)
+    model = TreeClassifier.c45(random_state=0).fit(numbers, y, sample_weight=weights)
+    other = TreeClassifier.c45(random_state=0).fit(numbers.copy(), y)
     numbers[:] = 0
     weights[:] = 0
     assert model.levels() == other.levels()
@@ -138,11 +138,11 @@ def test_levels_do_not_change_with_what_becomes_of_the_callers_table():
 
 def test_a_pickled_model_knows_its_levels_and_one_without_rows_says_that_it_does_not(model):
     X, y = noisy()
-    fresh = TreeClassifier(random_state=0).fit(X, y)
+    fresh = TreeClassifier.c45(random_state=0).fit(X, y)
     again = pickle.loads(pickle.dumps(fresh))
     np.testing.assert_array_equal(again.predict(X), fresh.predict(X))
     assert again.levels() == copy.deepcopy(fresh).levels() == model.levels()
-    without = TreeClassifier(random_state=0).fit(X, y).forget_rows()
+    without = TreeClassifier.c45(random_state=0).fit(X, y).forget_rows()
     for unknown in (without, pickle.loads(pickle.dumps(without)), copy.deepcopy(without)):
         with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
             unknown.leaves()
@@ -152,16 +152,16 @@ def test_a_pickled_model_knows_its_levels_and_one_without_rows_says_that_it_does
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_second_fit_forgets_the_levels_of_the_first(source):
-    model = TreeClassifier(levels_from=source, random_state=0).fit(*noisy(seed=1))
+    model = TreeClassifier.c45(levels_from=source, random_state=0).fit(*noisy(seed=1))
     model.levels()
-    fresh = TreeClassifier(levels_from=source, random_state=0).fit(*noisy(seed=2))
+    fresh = TreeClassifier.c45(levels_from=source, random_state=0).fit(*noisy(seed=2))
     assert model.fit(*noisy(seed=2)).levels() == fresh.levels()
 
 
 @pytest.mark.parametrize("source", ["training", "honest"])
 def test_levels_from_counts_need_no_rows(source):
     X, y = noisy()
-    model = TreeClassifier(levels_from=source, random_state=0).fit(X, y)
+    model = TreeClassifier.c45(levels_from=source, random_state=0).fit(X, y)
     assert pickle.loads(pickle.dumps(model)).forget_rows().levels() == model.levels()
 
 
@@ -176,7 +176,7 @@ def test_a_tree_pruned_by_hand_has_training_levels_and_says_so(model):
 
 def test_another_leaf_estimate_gets_its_own_levels():
     X, y = noisy()
-    model = TreeClassifier(pruning=None, random_state=0).fit(X, y)
+    model = TreeClassifier.c45(pruning=None, random_state=0).fit(X, y)
     model.levels()
 
     class Upside:
@@ -199,7 +199,7 @@ def test_another_leaf_estimate_gets_its_own_levels():
 
 def test_honest_counts_are_of_rows_that_did_not_grow_the_tree():
     X, y = noisy()
-    model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y)
+    model = TreeClassifier.c45(levels_from="honest", random_state=0).fit(X, y)
     assert model.leaf_counts_.n.sum() == pytest.approx(150)
     np.testing.assert_allclose(model.leaves().counts, model.leaf_counts_.counts)
     leaves, counts = model.tree_.leaf_ids, model.leaf_counts_.counts
@@ -209,7 +209,7 @@ def test_honest_counts_are_of_rows_that_did_not_grow_the_tree():
 def test_honest_parts_keep_groups_together():
     X, y = noisy()
     groups = np.arange(300) // 30
-    model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y, groups=groups)
+    model = TreeClassifier.c45(levels_from="honest", random_state=0).fit(X, y, groups=groups)
     assert model.leaf_counts_.n.sum() % 30 == 0
 
 
@@ -219,8 +219,8 @@ def test_groups_stay_together_in_cross_fitting():
     y = np.repeat(rng.integers(0, 2, 30), 10)  # the class is the group's, the column names it
     X = group[:, None] + rng.normal(scale=0.01, size=(300, 1))
     settings = {"criterion": "gini", "pruning": None, "random_state": 0}
-    alone = TreeClassifier(**settings).fit(X, y).levels().utility
-    together = TreeClassifier(**settings).fit(X, y, groups=group).levels().utility
+    alone = TreeClassifier.c45(**settings).fit(X, y).levels().utility
+    together = TreeClassifier.c45(**settings).fit(X, y, groups=group).levels().utility
     assert alone > 0.95
     assert together < 0.8
 
@@ -229,13 +229,13 @@ def test_importance_weights_count_effective_rows():
     X, y = noisy()
     weights = np.random.default_rng(0).gamma(0.3, size=300)
     settings = {"max_depth": 1, "random_state": 0, "levels_from": "training"}
-    counted = TreeClassifier(weights="importance", **settings).fit(X, y, sample_weight=weights)
+    counted = TreeClassifier.c45(weights="importance", **settings).fit(X, y, sample_weight=weights)
     n = counted.leaf_counts_.n_effective
     table = counted.leaves()
     assert (n < table.n).all()
     np.testing.assert_allclose(table.confidence, levels.confidence(n, table.probability))
-    equal = TreeClassifier(weights="importance", **settings).fit(X, y, np.full(300, 7.0))
-    assert equal.levels() == TreeClassifier(**settings).fit(X, y).levels()
+    equal = TreeClassifier.c45(weights="importance", **settings).fit(X, y, np.full(300, 7.0))
+    assert equal.levels() == TreeClassifier.c45(**settings).fit(X, y).levels()
 
 
 def test_rows_needed_reach_the_wanted_levels(model):
@@ -250,13 +250,15 @@ def test_rows_needed_reach_the_wanted_levels(model):
 def test_more_rows_are_said_not_to_help_only_where_the_interval_says_so():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(400, 2)).round(1), rng.choice(["a", "b"], 400)
-    full = TreeClassifier(criterion="gini", pruning=None, collapse=False, random_state=0).fit(X, y)
+    full = TreeClassifier.c45(criterion="gini", pruning=None, collapse=False, random_state=0).fit(
+        X, y
+    )
     table = full.leaves(confidence=0.95)
     small = np.isnan(table.rows_needed) & (table.n <= 2)
     assert small.any()
     assert not any("would not help" in text for text in table.repair[small])
     assert "2 rows cannot tell whether more rows would help" in " ".join(table.repair)
-    root = TreeClassifier(max_depth=0, levels_from="training").fit(X, y)
+    root = TreeClassifier.c45(max_depth=0, levels_from="training").fit(X, y)
     assert root.leaves(utility=0.99).high[0] < 0.99
     assert root.leaves(utility=0.99).repair.tolist() == [
         "more rows would not help; other columns might"
@@ -267,7 +269,9 @@ def test_classes_that_tie_need_more_rows_than_there_are():
     """Leaves at a tie are known to be so at once: no doubling up to a million rows."""
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(150, 3)), rng.choice(3, 150)
-    model = TreeClassifier(criterion="gini", pruning=None, collapse=False, random_state=0).fit(X, y)
+    model = TreeClassifier.c45(criterion="gini", pruning=None, collapse=False, random_state=0).fit(
+        X, y
+    )
     table = model.leaves(confidence=0.9, utility=0.4)
     vectors = model.complete_model().node_levels().vectors()[table.leaf]
     second, first = np.sort(vectors, axis=1)[:, -2:].T
@@ -285,7 +289,7 @@ def test_classes_that_tie_need_more_rows_than_there_are():
 
 def test_rows_needed_reach_the_wanted_levels_of_three_classes():
     X, y = noisy(n_classes=3)
-    model = TreeClassifier(random_state=0).fit(X, y)
+    model = TreeClassifier.c45(random_state=0).fit(X, y)
     table = model.leaves(confidence=0.9)
     stated = model.complete_model().node_levels()
     vectors = stated.vectors()[table.leaf]
@@ -296,7 +300,7 @@ def test_rows_needed_reach_the_wanted_levels_of_three_classes():
 
 def test_weak_leaves_are_flagged_with_a_remedy_and_fragmentation_is_told():
     X, y = noisy(n=120)
-    model = TreeClassifier(criterion="gini", pruning=None, collapse=False, random_state=0)
+    model = TreeClassifier.c45(criterion="gini", pruning=None, collapse=False, random_state=0)
     table = model.fit(X, y).leaves()
     assert table.flagged.any()
     assert all(table.repair[table.flagged])
@@ -343,7 +347,10 @@ def test_levels_by_subgroup_of_unseen_rows_are_their_hits(model):
     [
         (lambda m, X: m.leaves(level=95), "level must be"),
         (lambda m, X: m.leaves(confidence=95), "confidence must be .* Did you mean 0.95"),
-        (lambda m, X: TreeClassifier(criterion="Gini").fit(X, noisy()[1]), "Did you mean 'gini'"),
+        (
+            lambda m, X: TreeClassifier.c45(criterion="Gini").fit(X, noisy()[1]),
+            "Did you mean 'gini'",
+        ),
         (lambda m, X: m.prune("utility"), "TreeClassifier\\(pruning='utility'\\)"),
         (lambda m, X: m.predict_or_abstain(X, min_confidence=2), "min_confidence must be"),
         (lambda m, X: m.levels_by("nothing"), "column must be the name of a column"),
@@ -359,7 +366,7 @@ def test_folds_may_be_a_number_a_splitter_a_list_or_an_iterator():
     parts = list(KFold(5).split(X))
     settings = {"pruning": "cost_complexity", "random_state": 0}
     one, two, three = (
-        TreeClassifier(cv=cv, **settings).fit(X, y).levels()
+        TreeClassifier.c45(cv=cv, **settings).fit(X, y).levels()
         for cv in (KFold(5), parts, iter(parts))
     )
     assert one == two == three
@@ -367,7 +374,7 @@ def test_folds_may_be_a_number_a_splitter_a_list_or_an_iterator():
 
 def test_levels_by_without_rows_says_what_to_give():
     X, y = noisy()
-    model = TreeClassifier(levels_from="training").fit(X, y)
+    model = TreeClassifier.c45(levels_from="training").fit(X, y)
     with pytest.raises(InvalidArgumentError, match="Give X and y"):
         model.levels_by("kind")
 
@@ -396,10 +403,10 @@ def test_poor_data_have_levels_without_nan_or_warning(name, source, weights):
     X, y, sample_weight = BAD[name]
     if source == "honest" and name == "one row":
         with pytest.raises(InvalidArgumentError, match="1 sample"):
-            TreeClassifier(levels_from=source).fit(X, y)
+            TreeClassifier.c45(levels_from=source).fit(X, y)
         return
     for settings in ({}, {"criterion": "gini", "pruning": None, "min_samples_leaf": 1}):
-        model = TreeClassifier(levels_from=source, weights=weights, random_state=0, **settings)
+        model = TreeClassifier.c45(levels_from=source, weights=weights, random_state=0, **settings)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model.fit(X, y, sample_weight=sample_weight)
@@ -414,18 +421,18 @@ def test_poor_data_have_levels_without_nan_or_warning(name, source, weights):
 
 def test_one_group_measures_nothing_and_all_is_flagged():
     X, y = noisy()
-    model = TreeClassifier(random_state=0).fit(X, y, groups=np.zeros(300))
+    model = TreeClassifier.c45(random_state=0).fit(X, y, groups=np.zeros(300))
     table = model.leaves()
     assert (table.utility == 0.5).all()
     assert table.flagged.all()
     with pytest.raises(InvalidArgumentError, match="honest"):
-        TreeClassifier(levels_from="honest").fit(X, y, groups=np.zeros(300))
+        TreeClassifier.c45(levels_from="honest").fit(X, y, groups=np.zeros(300))
 
 
 def test_a_printed_table_keeps_the_end_of_a_long_rule() -> None:
     X = [[f"{'a long name of a category ' * 3}{i % 2}", i] for i in range(40)]
     y = [i % 2 for i in range(40)]
-    leaves = TreeClassifier(pruning=None).fit(X, y).leaves()
+    leaves = TreeClassifier.c45(pruning=None).fit(X, y).leaves()
     assert max(map(len, leaves.rule)) > 64
     shown = repr(leaves).splitlines()[1]
     assert str(leaves.rule[0]) not in shown

@@ -39,9 +39,9 @@ def tables() -> dict[str, object]:
 def test_the_model_does_not_depend_on_the_library(library, parameters):
     table = tables()
     _, y = columns()
-    expected = TreeClassifier(**parameters).fit(table["pandas"], y)
+    expected = TreeClassifier.c45(**parameters).fit(table["pandas"], y)
     assert expected.tree_.n_leaves > 2
-    ours = TreeClassifier(**parameters).fit(table[library], y)
+    ours = TreeClassifier.c45(**parameters).fit(table[library], y)
     assert ours.rules() == expected.rules()
     for name in ("feature", "threshold", "children", "class_counts", "category_branch"):
         np.testing.assert_array_equal(getattr(ours.tree_, name), getattr(expected.tree_, name))
@@ -63,32 +63,32 @@ def test_the_kinds_of_columns_can_be_said_in_any_library(make):
     sizes, y = sized_rows()
     X = make({"size": sizes, "year": [2020, 2021] * 20})
     kinds = {"size": ["xs", "s", "m", "l", "xl"], "year": "categorical"}
-    model = clone(TreeClassifier(categorical_features=kinds)).fit(X, y)
+    model = clone(TreeClassifier.c45(categorical_features=kinds)).fit(X, y)
     assert [column.kind for column in model.schema_] == ["ordered", "categorical"]
     assert model.rules().splitlines()[0].startswith("size <= m: False")
     assert model.score(X, y) == 1.0
-    again = clone(TreeClassifier(categorical_features=model.schema_)).fit(X, y)
+    again = clone(TreeClassifier.c45(categorical_features=model.schema_)).fit(X, y)
     assert again.rules() == model.rules()
-    told = TreeClassifier(categorical_features=kinds)
+    told = TreeClassifier.c45(categorical_features=kinds)
     bag = BaggedTreesClassifier(estimator=told, n_estimators=3, random_state=0)
     assert bag.fit(X, y).schema_ == model.schema_
     with pytest.raises(InvalidArgumentError, match=r"'size' must hold .* given.*got xs in"):
-        TreeClassifier(categorical_features={"size": ["s", "m", "l"]}).fit(X, y)
+        TreeClassifier.c45(categorical_features={"size": ["s", "m", "l"]}).fit(X, y)
 
 
 @pytest.mark.parametrize("make", [list, pd.Series, pl.Series, pa.array, np.array])
 def test_labels_may_come_from_any_library(make):
     cells, y = columns()
     X = pd.DataFrame(cells)
-    assert TreeClassifier().fit(X, make(y)).rules() == TreeClassifier().fit(X, y).rules()
+    assert TreeClassifier.c45().fit(X, make(y)).rules() == TreeClassifier.c45().fit(X, y).rules()
 
 
 def test_an_array_of_objects_and_a_list_of_rows_are_tables_too():
     cells, y = columns()
     rows = [list(row) for row in zip(*cells.values(), strict=True)]
-    named = TreeClassifier().fit(pd.DataFrame(cells), y)
+    named = TreeClassifier.c45().fit(pd.DataFrame(cells), y)
     for table in (rows, np.array(rows, dtype=object)):
-        bare = TreeClassifier().fit(table, y)
+        bare = TreeClassifier.c45().fit(table, y)
         np.testing.assert_array_equal(bare.tree_.feature, named.tree_.feature)
         np.testing.assert_array_equal(bare.tree_.threshold, named.tree_.threshold)
         np.testing.assert_array_equal(
@@ -108,8 +108,8 @@ def test_numbers_of_any_type_and_layout_give_the_same_tree(dtype, order):
     elif order == "strided":
         X = np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)[::2, ::3]
     kinds = {"categorical_features": [], "criterion": "gini"}
-    expected = TreeClassifier(**kinds).fit(plain, y)
-    ours = TreeClassifier(**kinds).fit(X, y)
+    expected = TreeClassifier.c45(**kinds).fit(plain, y)
+    ours = TreeClassifier.c45(**kinds).fit(X, y)
     np.testing.assert_array_equal(ours.tree_.feature, expected.tree_.feature)
     np.testing.assert_array_equal(ours.tree_.threshold, expected.tree_.threshold)
     np.testing.assert_array_equal(ours.predict(X), expected.predict(plain))

@@ -51,7 +51,7 @@ def is_cut_from(small: Tree, large: Tree) -> bool:
 
 def test_prune_cuts_a_copy_and_leaves_the_model_as_it_is():
     X, y = table_with_holes(0)
-    model = TreeClassifier(**GROWN).fit(X, y)
+    model = TreeClassifier.c45(**GROWN).fit(X, y)
     before = model.rules(), model.tree_, model.leaf_counts_, model.get_params()
     for way in (
         {"n_leaves": 5},
@@ -72,7 +72,7 @@ def test_prune_cuts_a_copy_and_leaves_the_model_as_it_is():
 
 def test_levels_of_a_pruned_copy_are_training_ones_and_it_says_so():
     X, y = noisy_table(1)
-    model = TreeClassifier(**GROWN, levels_from="cross_fit").fit(X, y)
+    model = TreeClassifier.c45(**GROWN, levels_from="cross_fit").fit(X, y)
     pruned = model.prune(n_leaves=4)
     assert pruned.levels_from == "training"
     assert model.levels_from == "cross_fit"
@@ -83,7 +83,7 @@ def test_levels_of_a_pruned_copy_are_training_ones_and_it_says_so():
 def test_given_rows_are_counted_in_the_leaves_of_the_pruned_copy():
     X, y = table_with_holes(2)
     later, labels = table_with_holes(3, n_rows=80)
-    model = TreeClassifier(**GROWN).fit(X, y)
+    model = TreeClassifier.c45(**GROWN).fit(X, y)
     pruned = model.prune(n_leaves=5, X=later, y=labels)
     assert pruned.leaf_counts_.n.sum() == pytest.approx(80)
     shares = pruned.leaf_shares(later).toarray()[:, pruned.tree_.leaf_ids]
@@ -95,7 +95,7 @@ def test_given_rows_are_counted_in_the_leaves_of_the_pruned_copy():
 def test_all_that_a_copy_says_comes_from_the_rows_given(way):
     X, y = table_with_holes(2)
     later, labels = table_with_holes(3, n_rows=80)
-    model = TreeClassifier(**GROWN, leaf_estimate="frequency").fit(X, y)
+    model = TreeClassifier.c45(**GROWN, leaf_estimate="frequency").fit(X, y)
     pruned = model.prune(**way, X=later, y=labels)
     leaves = pruned.tree_.leaf_ids
     counts = pruned.tree_.class_counts[leaves]
@@ -113,7 +113,7 @@ def test_all_that_a_copy_says_comes_from_the_rows_given(way):
 def test_importances_are_kept_by_a_cut_with_and_without_the_rows(source):
     X, y = table_with_holes(4)
     weights = np.random.default_rng(0).random(len(y)) * 3
-    model = TreeClassifier(**GROWN, weights="importance", levels_from=source, random_state=0)
+    model = TreeClassifier.c45(**GROWN, weights="importance", levels_from=source, random_state=0)
     model.fit(X, y, sample_weight=weights)
     whole = model.leaf_counts_
     for way in ({"n_leaves": 5}, {"nodes": [1]}, {"nodes": 0}, {"n_leaves": 10_000}):
@@ -134,7 +134,7 @@ def test_importances_are_kept_by_a_cut_with_and_without_the_rows(source):
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 5, 10, 1000])
 def test_a_number_of_leaves_is_kept_to_by_the_largest_tree_of_the_path_that_does(n_leaves):
     X, y = noisy_table(4)
-    model = TreeClassifier(criterion="gini", **GROWN).fit(X, y)
+    model = TreeClassifier.c45(criterion="gini", **GROWN).fit(X, y)
     sizes = model.cost_complexity_path().n_leaves
     pruned = model.prune(n_leaves=n_leaves)
     assert pruned.tree_.n_leaves == sizes[sizes <= n_leaves].max()
@@ -142,7 +142,7 @@ def test_a_number_of_leaves_is_kept_to_by_the_largest_tree_of_the_path_that_does
 
 def test_nodes_that_are_named_become_leaves():
     X, y = noisy_table(5)
-    model = TreeClassifier(**GROWN).fit(X, y)
+    model = TreeClassifier.c45(**GROWN).fit(X, y)
     inner = np.flatnonzero(~model.tree_.is_leaf)
     chosen = [int(inner[1]), int(inner[-1])]
     pruned = model.prune(nodes=chosen).tree_
@@ -154,7 +154,7 @@ def test_nodes_that_are_named_become_leaves():
 
 def test_pruning_twice_is_pruning_once():
     X, y = noisy_table(6)
-    model = TreeClassifier(criterion="gini", **GROWN).fit(X, y)
+    model = TreeClassifier.c45(criterion="gini", **GROWN).fit(X, y)
     once = model.prune("cost_complexity", ccp_alpha=0.01)
     steps = model.prune("cost_complexity", ccp_alpha=0.004).prune("cost_complexity", ccp_alpha=0.01)
     assert steps.rules() == once.rules()
@@ -189,15 +189,15 @@ def test_pruning_twice_is_pruning_once():
 )
 def test_a_way_that_makes_no_sense_is_refused(way, message):
     X, y = noisy_table(7, 60)
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier.c45().fit(X, y)
     with pytest.raises(InvalidArgumentError, match=message):
         model.prune(**way)
 
 
 def test_pessimistic_pruning_after_the_fit_is_that_of_the_fit_and_needs_the_rows():
     X, y = table_with_holes(8)
-    grown = TreeClassifier(pruning=None).fit(X, y)
-    fitted = TreeClassifier().fit(X, y)
+    grown = TreeClassifier.c45(pruning=None).fit(X, y)
+    fitted = TreeClassifier.c45().fit(X, y)
     assert grown.prune("pessimistic").rules() == fitted.rules()
     grown.forget_rows()
     with pytest.raises(InvalidArgumentError, match="no longer holds"):
@@ -215,14 +215,14 @@ def test_the_penalty_is_the_largest_within_one_standard_error_of_the_best(criter
     X, y = noisy_table(10 + seed, 200)
     folds = list(StratifiedKFold(4).split(X, y))
     growth = {"criterion": criterion, **GROWN, "levels_from": "training"}
-    whole = TreeClassifier(**growth).fit(X, y)
+    whole = TreeClassifier.c45(**growth).fit(X, y)
     alphas = whole.cost_complexity_path().alphas
     candidates = [*np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1]]
     rates = []
     for alpha in candidates:
         wrong = 0
         for train, test in folds:
-            fold = TreeClassifier(**growth).fit(X[train], y[train])
+            fold = TreeClassifier.c45(**growth).fit(X[train], y[train])
             pruned = fold.prune("cost_complexity", ccp_alpha=alpha)
             wrong += int((pruned.predict(X[test]) != y[test]).sum())
         rates.append(wrong / len(y))
@@ -230,7 +230,7 @@ def test_the_penalty_is_the_largest_within_one_standard_error_of_the_best(criter
     limit = best + np.sqrt(best * (1 - best) / len(y))
     chosen = max(alpha for alpha, rate in zip(candidates, rates, strict=True) if rate <= limit)
     expected = whole.prune("cost_complexity", ccp_alpha=chosen)
-    ours = TreeClassifier(**growth | {"pruning": "cost_complexity"}, cv=folds).fit(X, y)
+    ours = TreeClassifier.c45(**growth | {"pruning": "cost_complexity"}, cv=folds).fit(X, y)
     assert 1 < ours.tree_.n_leaves < whole.tree_.n_leaves
     assert ours.rules() == expected.rules()
 
@@ -252,11 +252,11 @@ def fewest_errors(tree: Tree, node: int, rows: np.ndarray, X, y) -> tuple[int, s
 def test_reduced_error_pruning_cuts_what_does_not_help_on_the_held_out_third(seed):
     X, y = noisy_table(20 + seed)
     growth = {**GROWN, "criterion": "gini", "levels_from": "training"}
-    ours = TreeClassifier(**growth | {"pruning": "reduced_error"}, random_state=seed).fit(X, y)
+    ours = TreeClassifier.c45(**growth | {"pruning": "reduced_error"}, random_state=seed).fit(X, y)
     rows = TrainingRows(None, y.astype(np.int32), 3)  # what is held out depends on labels only
     is_held_out = hold_out(rows, seed=seed)
     assert 0.3 < is_held_out.mean() < 0.37
-    grown = TreeClassifier(**growth).fit(X[~is_held_out], y[~is_held_out])
+    grown = TreeClassifier.c45(**growth).fit(X[~is_held_out], y[~is_held_out])
     _, cuts = fewest_errors(grown.tree_, 0, np.flatnonzero(is_held_out), X, y)
     expected = grown.prune(nodes=sorted(cuts)) if cuts else grown
     assert 1 < ours.tree_.n_leaves < grown.tree_.n_leaves

@@ -58,7 +58,7 @@ def test_a_loaded_tree_says_what_the_saved_one_said(tmp_path, source, split):
     wanted = {"level": 0.8, "confidence": None, "utility": None}
     if split == "multiway":  # rows_needed of three classes takes seconds
         y, wanted = y > 0, {"level": 0.8, "confidence": 0.9, "utility": 0.7}
-    model = TreeClassifier(levels_from=source, categorical_split=split, random_state=3)
+    model = TreeClassifier.c45(levels_from=source, categorical_split=split, random_state=3)
     model.fit(X, y)
     again = saved(model, tmp_path)
     same(model, again, X)
@@ -78,14 +78,14 @@ def test_a_loaded_tree_says_what_the_saved_one_said(tmp_path, source, split):
 
 def test_levels_are_computed_before_a_tree_is_saved(tmp_path):
     X, y = table()
-    model = TreeClassifier(random_state=0).fit(X, y)
+    model = TreeClassifier.c45(random_state=0).fit(X, y)
     again = saved(model, tmp_path)
-    assert again.levels() == TreeClassifier(random_state=0).fit(X, y).levels()
+    assert again.levels() == TreeClassifier.c45(random_state=0).fit(X, y).levels()
 
 
 def test_a_loaded_tree_holds_no_rows_and_says_so(tmp_path):
     X, y = table()
-    again = saved(TreeClassifier(random_state=0).fit(X, y), tmp_path)
+    again = saved(TreeClassifier.c45(random_state=0).fit(X, y), tmp_path)
     with pytest.raises(InvalidArgumentError, match="the model holds none"):
         again.levels_by("size")
     assert len(again.levels_by("size", X, y)) == 5  # four ranges, and missing
@@ -97,7 +97,7 @@ def test_a_loaded_tree_holds_no_rows_and_says_so(tmp_path):
 
 def test_a_tree_without_levels_and_rows_is_saved_without_levels(tmp_path):
     X, y = table()
-    model = TreeClassifier(random_state=0).fit(X, y).forget_rows()
+    model = TreeClassifier.c45(random_state=0).fit(X, y).forget_rows()
     again = saved(model, tmp_path)
     np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
     with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first, or fit again"):
@@ -106,7 +106,7 @@ def test_a_tree_without_levels_and_rows_is_saved_without_levels(tmp_path):
 
 def test_a_loaded_tree_can_be_fitted_saved_and_pickled_again(tmp_path):
     X, y = table()
-    model = TreeClassifier(random_state=0).fit(X, y)
+    model = TreeClassifier.c45(random_state=0).fit(X, y)
     again = saved(saved(model, tmp_path), tmp_path)
     same(model, again, X)
     same(model, pickle.loads(pickle.dumps(again)), X)
@@ -116,7 +116,7 @@ def test_a_loaded_tree_can_be_fitted_saved_and_pickled_again(tmp_path):
 def test_weights_and_pruned_copies_are_kept(tmp_path):
     X, y = table()
     weights = np.random.default_rng(1).random(len(y)) + 0.5
-    model = TreeClassifier(weights="importance", random_state=0).fit(X, y, weights)
+    model = TreeClassifier.c45(weights="importance", random_state=0).fit(X, y, weights)
     again = saved(model, tmp_path)
     assert again.levels() == model.levels()
     np.testing.assert_array_equal(again.leaf_counts_.n_effective, model.leaf_counts_.n_effective)
@@ -151,7 +151,7 @@ def test_loaded_bags_say_what_the_saved_ones_said(tmp_path, calibration, n_class
 
 def test_bags_of_given_trees_keep_their_parameters(tmp_path):
     X, y = table()
-    tree = TreeClassifier(max_depth=3, leaf_estimate=Shrinkage(4.0), unseen="stop")
+    tree = TreeClassifier.c45(max_depth=3, leaf_estimate=Shrinkage(4.0), unseen="stop")
     model = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=1).fit(X, y)
     pickled = saved(pickle.loads(pickle.dumps(model)), tmp_path)
     without = saved(BaggedTreesClassifier(n_estimators=3).fit(X, y).forget_rows(), tmp_path)
@@ -181,7 +181,7 @@ LABELS = {
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_of_every_type_come_back(tmp_path, kind):
     y = np.repeat(LABELS[kind], 20)
-    model = TreeClassifier().fit(np.arange(40.0).reshape(-1, 1), y)
+    model = TreeClassifier.c45().fit(np.arange(40.0).reshape(-1, 1), y)
     again = saved(model, tmp_path)
     assert again.classes_.dtype == model.classes_.dtype
     assert again.classes_.tolist() == model.classes_.tolist()
@@ -196,14 +196,14 @@ def test_labels_of_data_frames_come_back(tmp_path):
         times.cast(pl.String).cast(pl.Categorical),
         pd.Series([True] * 20 + [False] * 20),
     ):
-        model = TreeClassifier().fit(X, y)
+        model = TreeClassifier.c45().fit(X, y)
         again = saved(model, tmp_path)
         assert again.classes_.dtype == model.classes_.dtype
         assert again.classes_.tolist() == model.classes_.tolist()
 
 
 def test_one_class_one_leaf_and_an_array_without_names(tmp_path):
-    model = TreeClassifier().fit([[1.0], [2.0]], ["a", "a"])
+    model = TreeClassifier.c45().fit([[1.0], [2.0]], ["a", "a"])
     again = saved(model, tmp_path)
     assert again.predict([[7.0]]).tolist() == ["a"]
     assert not hasattr(again, "feature_names_in_")
@@ -215,8 +215,10 @@ def test_one_class_one_leaf_and_an_array_without_names(tmp_path):
 def test_infinite_thresholds_and_categories_come_back(tmp_path):
     X = pd.DataFrame({"x": [-np.inf, 1.0, np.inf, 2.0] * 10, "c": [np.inf, 1, -np.inf, 2.5] * 10})
     y = [0, 1, 0, 1] * 10
-    model = TreeClassifier(categorical_features=["c"], min_samples_leaf=1).fit(X, y)
-    other = TreeClassifier(categorical_features=[], min_samples_leaf=1, criterion="gini").fit(X, y)
+    model = TreeClassifier.c45(categorical_features=["c"], min_samples_leaf=1).fit(X, y)
+    other = TreeClassifier.c45(categorical_features=[], min_samples_leaf=1, criterion="gini").fit(
+        X, y
+    )
     for fitted in (model, other):
         again = saved(fitted, tmp_path)
         assert again.schema_ == fitted.schema_
@@ -236,7 +238,7 @@ ESTIMATES = [
 @pytest.mark.parametrize("estimate", ESTIMATES, ids=str)
 def test_leaf_estimates_come_back_by_name_and_parameters(tmp_path, estimate):
     X, y = table()
-    model = TreeClassifier(leaf_estimate=estimate, levels_from="training").fit(X, y)
+    model = TreeClassifier.c45(leaf_estimate=estimate, levels_from="training").fit(X, y)
     again = saved(model, tmp_path)
     assert again.leaf_estimate == estimate
     same(model, again, X)
@@ -249,7 +251,7 @@ class Even:
 
 def test_an_estimate_of_ones_own_is_refused_with_the_way_out(tmp_path):
     X, y = table()
-    model = TreeClassifier(leaf_estimate=Even(), levels_from="training").fit(X, y)
+    model = TreeClassifier.c45(leaf_estimate=Even(), levels_from="training").fit(X, y)
     with pytest.raises(InvalidTypeError, match=r"with_leaf_estimate\('auto'\)\.save\(path\)"):
         model.save(tmp_path / "model")
     with pytest.raises(InvalidTypeError, match="whose code a file cannot hold"):
@@ -260,7 +262,7 @@ def test_an_estimate_of_ones_own_is_refused_with_the_way_out(tmp_path):
 
 def test_parameters_that_are_objects_are_refused_with_the_way_out(tmp_path):
     X, y = table()
-    model = TreeClassifier(cv=KFold(5, shuffle=True, random_state=0), random_state=0).fit(X, y)
+    model = TreeClassifier.c45(cv=KFold(5, shuffle=True, random_state=0), random_state=0).fit(X, y)
     with pytest.raises(InvalidTypeError, match=r"cv must be .*set_params\(cv=...\)"):
         model.save(tmp_path / "model")
     levels = model.levels()
@@ -270,18 +272,18 @@ def test_parameters_that_are_objects_are_refused_with_the_way_out(tmp_path):
 def test_kinds_that_were_given_are_saved(tmp_path):
     X, y = table()
     kinds = {"member": "numeric", 1: list(range(9)), "kind": "categorical"}
-    model = TreeClassifier(categorical_features=kinds, levels_from="training").fit(X, y)
+    model = TreeClassifier.c45(categorical_features=kinds, levels_from="training").fit(X, y)
     again = saved(model, tmp_path)
     assert again.categorical_features == kinds
     same(model, again, X)
     schema = model.schema_
-    model = TreeClassifier(categorical_features=schema, levels_from="training").fit(X, y)
+    model = TreeClassifier.c45(categorical_features=schema, levels_from="training").fit(X, y)
     assert saved(model, tmp_path).categorical_features == schema
 
 
 def test_numpy_parameters_are_saved_as_numbers(tmp_path):
     X, y = table()
-    model = TreeClassifier(
+    model = TreeClassifier.c45(
         max_depth=np.int64(3), categorical_features=np.array([2, 3, 4]), levels_from="training"
     ).fit(X, y)
     again = saved(model, tmp_path)
@@ -294,14 +296,14 @@ def test_what_is_not_fitted_or_not_ours_is_refused(tmp_path):
         pass
 
     with pytest.raises(NotFittedError):
-        TreeClassifier().save(tmp_path / "model")
+        TreeClassifier.c45().save(tmp_path / "model")
     with pytest.raises(InvalidTypeError, match="TreeClassifier or a BaggedTreesClassifier"):
         Grown().fit([[1], [2]], [0, 1]).save(tmp_path / "model")
 
 
 def test_a_schema_of_every_kind_comes_back(tmp_path):
     X, y = table()
-    model = TreeClassifier(levels_from="training").fit(X, y)
+    model = TreeClassifier.c45(levels_from="training").fit(X, y)
     assert {column.kind for column in model.schema_} == {
         "numeric",
         "categorical",
@@ -316,7 +318,7 @@ def test_a_schema_of_every_kind_comes_back(tmp_path):
 def test_a_file_of_another_process_is_the_same_and_reads_the_same(tmp_path):
     X, y = table()
     X.to_pickle(tmp_path / "X")
-    model = TreeClassifier(random_state=0).fit(X, y)
+    model = TreeClassifier.c45(random_state=0).fit(X, y)
     model.save(tmp_path / "model")
     code = (
         "import sys, pandas, sureleaf\n"

@@ -17,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sureleaf import TreeClassifier, UnseenCategoryWarning
+from tests.sized_tree import sized_tree
 
 EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
 NOT_PROMISED = {
@@ -34,13 +35,16 @@ def expected_to_fail(model: TreeClassifier) -> dict[str, str]:
 
 @parametrize_with_checks(
     [
-        TreeClassifier(),
-        TreeClassifier(criterion="gini", min_samples_leaf=1, collapse=False, pruning=None),
-        TreeClassifier(criterion="entropy", categorical_split="subset", levels_from="training"),
-        TreeClassifier(criterion="gini", pruning="cost_complexity", cv=3, random_state=0),
-        TreeClassifier(pruning="cost_complexity", ccp_alpha=0.01, unseen="stop"),
-        TreeClassifier(pruning="reduced_error", random_state=0),
-        TreeClassifier(weights="importance", leaf_estimate="frequency"),
+        sized_tree(random_state=0),
+        sized_tree(pruning=None, max_features="sqrt", random_state=0),
+        sized_tree(max_leaves=5, random_state=0),
+        TreeClassifier.c45(),
+        TreeClassifier.c45(criterion="gini", min_samples_leaf=1, collapse=False, pruning=None),
+        TreeClassifier.c45(criterion="entropy", categorical_split="subset", levels_from="training"),
+        TreeClassifier.c45(criterion="gini", pruning="cost_complexity", cv=3, random_state=0),
+        TreeClassifier.c45(pruning="cost_complexity", ccp_alpha=0.01, unseen="stop"),
+        TreeClassifier.c45(pruning="reduced_error", random_state=0),
+        TreeClassifier.c45(weights="importance", leaf_estimate="frequency"),
     ],
     expected_failed_checks=expected_to_fail,
 )
@@ -59,7 +63,7 @@ def mixed_table(n_rows: int = 200) -> tuple[pd.DataFrame, np.ndarray]:
 
 def test_a_clone_has_the_parameters_and_no_tree():
     X, y = mixed_table()
-    model = TreeClassifier(criterion="gini", max_depth=3, random_state=7).fit(X, y)
+    model = TreeClassifier.c45(criterion="gini", max_depth=3, random_state=7).fit(X, y)
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "tree_")
@@ -69,7 +73,7 @@ def test_a_clone_has_the_parameters_and_no_tree():
 @pytest.mark.parametrize("levels_from", ["training", "cross_fit"])
 def test_a_pickled_model_predicts_and_explains_as_before(levels_from):
     X, y = mixed_table()
-    model = TreeClassifier(levels_from=levels_from)
+    model = TreeClassifier.c45(levels_from=levels_from)
     assert pickle.loads(pickle.dumps(model)).get_params() == model.get_params()
     written = pickle.dumps(model.fit(X, y))  # before the first prediction
     expected = model.predict_proba(X)
@@ -84,7 +88,7 @@ def test_a_pickled_model_predicts_and_explains_as_before(levels_from):
 
 def test_names_and_numbers_of_columns_are_noted_and_checked():
     X, y = mixed_table()
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier.c45().fit(X, y)
     assert model.feature_names_in_.tolist() == ["age", "town", "noise"]
     assert model.n_features_in_ == 3
     np.testing.assert_array_equal(model.predict(X[["noise", "town", "age"]]), model.predict(X))
@@ -114,12 +118,12 @@ def test_names_and_numbers_of_columns_are_noted_and_checked():
 def test_labels_of_every_type_come_back_as_they_were(labels):
     X, y = mixed_table()
     given = np.asarray(labels)[(y == "yes").astype(int)]
-    model = TreeClassifier().fit(X, given)
+    model = TreeClassifier.c45().fit(X, given)
     np.testing.assert_array_equal(model.classes_, np.unique(given))
     predicted = model.predict(X)
     assert predicted.dtype == model.classes_.dtype == given.dtype
     assert model.score(X, given) == np.mean(predicted == given) > 0.8
-    series = TreeClassifier().fit(X, pd.Series(given))
+    series = TreeClassifier.c45().fit(X, pd.Series(given))
     np.testing.assert_array_equal(series.predict(X), predicted)
 
 
@@ -127,7 +131,7 @@ def test_more_than_two_classes_and_rare_ones_have_a_column_of_probabilities_each
     X, _ = mixed_table()
     y = np.arange(len(X)) % 5
     y[0] = 99
-    model = TreeClassifier(min_samples_leaf=1).fit(X, y)
+    model = TreeClassifier.c45(min_samples_leaf=1).fit(X, y)
     probabilities = model.predict_proba(X)
     assert probabilities.shape == (len(X), 6)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
@@ -143,7 +147,7 @@ def test_it_works_in_a_pipeline_with_a_column_transformer():
         [("numbers", numbers, ["age", "noise"]), ("town", "passthrough", ["town"])]
     )
     for output in ("default", "pandas"):
-        pipeline = Pipeline([("columns", keep), ("tree", TreeClassifier())])
+        pipeline = Pipeline([("columns", keep), ("tree", TreeClassifier.c45())])
         pipeline.set_output(transform=output).fit(X, y)
         assert pipeline.score(X, y) > 0.8
         schema = pipeline["tree"].schema_
@@ -153,14 +157,16 @@ def test_it_works_in_a_pipeline_with_a_column_transformer():
 def test_it_can_be_searched_calibrated_and_voted_with():
     X, y = mixed_table()
     grid = {"min_samples_leaf": [2, 20], "criterion": ["gini", "gain_ratio"], "max_depth": [1, 4]}
-    search = GridSearchCV(TreeClassifier(levels_from="training"), grid, cv=3).fit(X, y)
+    search = GridSearchCV(TreeClassifier.c45(levels_from="training"), grid, cv=3).fit(X, y)
     assert search.best_params_["max_depth"] == 4  # an exclusive or needs more than one test
     assert search.best_score_ > 0.7
-    voting = VotingClassifier([("a", TreeClassifier()), ("b", TreeClassifier(criterion="gini"))])
+    voting = VotingClassifier(
+        [("a", TreeClassifier.c45()), ("b", TreeClassifier.c45(criterion="gini"))]
+    )
     assert voting.fit(X, y).score(X, y) > 0.7
-    calibrated = CalibratedClassifierCV(TreeClassifier(levels_from="training"), cv=3).fit(X, y)
+    calibrated = CalibratedClassifierCV(TreeClassifier.c45(levels_from="training"), cv=3).fit(X, y)
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0)
-    assert len(cross_val_predict(TreeClassifier(), X, y, cv=3)) == len(y)
+    assert len(cross_val_predict(TreeClassifier.c45(), X, y, cv=3)) == len(y)
 
 
 def test_weights_and_groups_are_routed():
@@ -168,7 +174,7 @@ def test_weights_and_groups_are_routed():
     random = np.random.default_rng(1)
     weights, groups = random.integers(0, 3, len(y)).astype(float), np.arange(len(y)) // 20
     with sklearn.config_context(enable_metadata_routing=True):
-        model = TreeClassifier(pruning="reduced_error", random_state=0)
+        model = TreeClassifier.c45(pruning="reduced_error", random_state=0)
         model.set_fit_request(sample_weight=True, groups=True).set_score_request(sample_weight=True)
         pipeline = make_pipeline(FunctionTransformer(), model)
         result = cross_validate(
@@ -191,8 +197,8 @@ def test_weights_and_groups_are_routed():
 def test_weights_are_counts_of_rows_in_the_whole_estimator():
     X, y = mixed_table()
     weights = np.random.default_rng(2).integers(0, 3, len(y))
-    weighted = TreeClassifier(min_samples_leaf=4).fit(X, y, sample_weight=weights)
-    repeated = TreeClassifier(min_samples_leaf=4).fit(
+    weighted = TreeClassifier.c45(min_samples_leaf=4).fit(X, y, sample_weight=weights)
+    repeated = TreeClassifier.c45(min_samples_leaf=4).fit(
         X.loc[np.repeat(X.index, weights)], np.repeat(y, weights)
     )
     assert weighted.rules() == repeated.rules()
@@ -205,7 +211,7 @@ def test_a_category_of_rows_that_take_no_part_is_unknown(criterion, split):
     town = np.array(["Rome", "Oslo", "Bern", "Rome", "Oslo", "Bern"] * 5 + ["Lima"] * 3)
     X, y = pd.DataFrame({"town": town}), (town == "Oslo") | (np.arange(33) % 7 == 0)
     weights = np.where(town == "Lima", 0, 1)
-    model = TreeClassifier(criterion=criterion, categorical_split=split, pruning=None)
+    model = TreeClassifier.c45(criterion=criterion, categorical_split=split, pruning=None)
     alone = clone(model).fit(X[weights > 0], y[weights > 0])
     model.fit(X, y, sample_weight=weights)
     assert model.rules() == alone.rules()
@@ -216,8 +222,8 @@ def test_a_category_of_rows_that_take_no_part_is_unknown(criterion, split):
 
 def test_a_given_schema_keeps_the_categories_of_rows_that_take_no_part():
     X, y = pd.DataFrame({"town": ["Rome", "Oslo", "Lima"] * 8}), [0, 1, 0] * 8
-    schema = TreeClassifier().fit(X, y).schema_
-    model = TreeClassifier(categorical_features=schema, criterion="gini")
+    schema = TreeClassifier.c45().fit(X, y).schema_
+    model = TreeClassifier.c45(categorical_features=schema, criterion="gini")
     model.fit(X, y, sample_weight=(X["town"] != "Lima").astype(int))
     assert model.schema_ == schema
     assert model.predict(X).shape == (24,)  # without a warning: Lima is known
@@ -227,7 +233,7 @@ def test_importances_do_not_depend_on_the_unit_of_the_weights():
     X, y = mixed_table()
     weights = np.random.default_rng(3).random(len(y))
     models = [
-        TreeClassifier(weights="importance").fit(X, y, sample_weight=weights * unit)
+        TreeClassifier.c45(weights="importance").fit(X, y, sample_weight=weights * unit)
         for unit in (1.0, 1e-9, 1e140)
     ]
     assert models[0].tree_.class_counts[0].sum() == pytest.approx(len(y))
@@ -242,8 +248,8 @@ def test_fit_changes_neither_the_table_nor_the_labels():
     array = np.ascontiguousarray(X[["age", "noise"]].to_numpy())
     kept_array = array.copy()
     array.flags.writeable = y.flags.writeable = False
-    TreeClassifier().fit(X, y).predict(X)
-    TreeClassifier().fit(array, y).predict(array)
+    TreeClassifier.c45().fit(X, y).predict(X)
+    TreeClassifier.c45().fit(array, y).predict(array)
     pd.testing.assert_frame_equal(X, kept)
     np.testing.assert_array_equal(y, labels)
     np.testing.assert_array_equal(array, kept_array)
@@ -253,7 +259,7 @@ def test_what_the_caller_does_with_the_table_after_fit_does_not_reach_the_model(
     random = np.random.default_rng(4)
     X, y = random.normal(size=(100, 3)), random.integers(0, 2, 100)
     weights, groups = random.random(100), np.arange(100)
-    model = TreeClassifier().fit(X, y, sample_weight=weights, groups=groups)
+    model = TreeClassifier.c45().fit(X, y, sample_weight=weights, groups=groups)
     held = model._rows
     before = [column.copy() for column in held.table.columns], held.weights.copy()
     X[:], weights[:], groups[:] = 0.0, 0.0, 0
@@ -262,12 +268,12 @@ def test_what_the_caller_does_with_the_table_after_fit_does_not_reach_the_model(
     np.testing.assert_array_equal(held.weights, before[1])
     assert model._groups.max() == 99
     assert model.forget_rows()._rows is None
-    assert TreeClassifier(levels_from="training").fit(X, y)._rows is None
+    assert TreeClassifier.c45(levels_from="training").fit(X, y)._rows is None
 
 
 def test_a_fit_that_fails_leaves_the_model_as_it_was():
     X, y = mixed_table()
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier.c45().fit(X, y)
     rules, names = model.rules(), model.feature_names_in_.tolist()
     model.leaf_estimate = lambda tree, counts: 1 / 0
     with pytest.raises(ZeroDivisionError):

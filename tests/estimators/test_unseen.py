@@ -17,7 +17,7 @@ def towns() -> tuple[pd.DataFrame, np.ndarray]:
 
 def model_of(**parameters) -> TreeClassifier:
     X, y = towns()
-    return TreeClassifier(leaf_estimate="frequency", **parameters).fit(X[["town"]], y)
+    return TreeClassifier.c45(leaf_estimate="frequency", **parameters).fit(X[["town"]], y)
 
 
 @pytest.mark.parametrize("split", ["multiway", "subset"])
@@ -56,7 +56,7 @@ def test_what_is_missing_or_known_does_not_warn():
 def test_an_unseen_value_of_an_ordered_column_follows_the_policy_too(unseen):
     size = pd.Categorical(["s"] * 10 + ["m"] * 20 + ["l"] * 10, ORDER, ordered=True)
     y = [0] * 10 + [1] * 20 + [0] * 10
-    model = TreeClassifier(unseen=unseen, leaf_estimate="frequency", criterion="gini")
+    model = TreeClassifier.c45(unseen=unseen, leaf_estimate="frequency", criterion="gini")
     model.fit(pd.DataFrame({"size": size}), y)
     later = pd.DataFrame({"size": pd.Categorical(["xl", "m"], ["s", "m", "l", "xl"], ordered=True)})
     with pytest.warns(UnseenCategoryWarning, match=r"'size' \(1\)"):
@@ -72,7 +72,9 @@ def test_an_unseen_value_of_an_ordered_column_follows_the_policy_too(unseen):
 def test_a_known_category_that_a_grouping_has_not_seen_stops_or_goes_down_all_branches(unseen):
     X = pd.DataFrame({"x": [0.0] * 30 + [1.0] * 20, "town": ["Oslo"] * 30 + ["Rome", "Lima"] * 10})
     y = np.array(["a"] * 30 + ["b", "c"] * 10)
-    model = TreeClassifier(criterion="gini", categorical_split="subset", unseen=unseen).fit(X, y)
+    model = TreeClassifier.c45(criterion="gini", categorical_split="subset", unseen=unseen).fit(
+        X, y
+    )
     tree = model.tree_
     assert tree.feature.tolist() == [0, -1, 1, -1, -1]
     assert tree.categories(2).tolist() == [0, -1, 1]  # Lima, Oslo, Rome
@@ -83,7 +85,7 @@ def test_a_known_category_that_a_grouping_has_not_seen_stops_or_goes_down_all_br
 def test_counts_of_several_columns_are_in_one_warning():
     X, y = towns()
     X["other"] = np.where(np.arange(N) % 2, "u", "v")
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier.c45().fit(X, y)
     later = X.assign(other="w").astype({"town": object})
     later.loc[0, "town"] = "Bonn"
     with pytest.warns(UnseenCategoryWarning) as caught:
@@ -104,5 +106,5 @@ def test_the_warning_points_at_the_line_that_asked(ask):
         getattr(model_of(), ask)(pd.DataFrame({"town": ["Oslo"], "more": [1]}))
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="column-vector y") as caught:
-        TreeClassifier().fit([[1], [2]], [["a"], ["b"]])
+        TreeClassifier.c45().fit([[1], [2]], [["a"], ["b"]])
     assert caught[0].filename == __file__

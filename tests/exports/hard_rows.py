@@ -125,4 +125,4 @@ def hard_rows(model, rows):
 
 def fitted(rows, y, **parameters):
     defaults = {"levels_from": "training", "min_samples_leaf": 3, "pruning": None}
-    return TreeClassifier(**{**defaults, **parameters}).fit(frame(rows), y)
+    return TreeClassifier.c45(**{**defaults, **parameters}).fit(frame(rows), y)

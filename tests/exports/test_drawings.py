@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def models():
     plain, y = plain_rows()
     hard = fitted(plain, y)
-    one = TreeClassifier(max_depth=0).fit([[1], [2]], ["a<b&c", 'd"'])
+    one = TreeClassifier.c45(max_depth=0).fit([[1], [2]], ["a<b&c", 'd"'])
     names = ["<script>alert(1)</script>", 'say "]]>"\\', "&amp;\x0b\x00"]
     rng = np.random.default_rng(0)
     X = pd.DataFrame({name: rng.normal(size=90) for name in names})
@@ -27,7 +27,7 @@ def models():
     y = np.array(["</text>", '"\\', "\x00\u2028"])[
         1 * (X[names[0]] > 0) + 1 * (X[names[2]] == "</g>")
     ]
-    hostile = TreeClassifier(levels_from="training", pruning=None).fit(X, y)
+    hostile = TreeClassifier.c45(levels_from="training", pruning=None).fit(X, y)
     assert hostile.tree_.n_leaves > 3
     return {"hard": hard, "one": one, "hostile": hostile}
 
@@ -85,7 +85,7 @@ def test_a_leaf_shows_its_class_probability_rows_and_confidence(models):
 
 def test_the_surer_leaf_has_the_stronger_colour():
     X = np.arange(80.0).reshape(-1, 1)
-    model = TreeClassifier(levels_from="training", leaf_estimate="laplace", min_samples_leaf=5)
+    model = TreeClassifier.c45(levels_from="training", leaf_estimate="laplace", min_samples_leaf=5)
     model.fit(X, np.r_[np.zeros(60), np.ones(20)])
     drawn = to_svg(model)
     fills = re.findall(r'rx="5" fill="#(\w+)"', drawn)
@@ -110,7 +110,7 @@ def test_graphviz_reads_what_is_written_for_it(models, name):
 
 
 def test_a_model_without_levels_is_drawn_without_them():
-    model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20).forget_rows()
+    model = TreeClassifier.c45().fit([[i] for i in range(40)], [0] * 20 + [1] * 20).forget_rows()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "confidence" not in to_svg(model)

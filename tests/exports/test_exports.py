@@ -11,7 +11,7 @@ from sureleaf.exports.tree_view import TIE
 from sureleaf.probability import predicted_class
 from tests.cli.command import sureleaf as sureleaf_command
 
-MODEL = TreeClassifier(levels_from="training").fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
+MODEL = TreeClassifier.c45(levels_from="training").fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -77,7 +77,7 @@ class NearlyEven:
 
 
 def test_every_format_predicts_the_first_of_nearly_equal_classes():
-    model = TreeClassifier(levels_from="training", leaf_estimate=NearlyEven())
+    model = TreeClassifier.c45(levels_from="training", leaf_estimate=NearlyEven())
     model.fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
     assert model.predict([[1.0]]).tolist() == [0]
     module = {}

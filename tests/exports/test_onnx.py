@@ -44,7 +44,7 @@ def test_onnx_predicts_like_the_tree_also_on_thresholds(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5))
     y = LABELS[kind][np.digitize(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=400), [0.3, 1.5])]
-    model = TreeClassifier(levels_from="training", pruning=None).fit(X, y)
+    model = TreeClassifier.c45(levels_from="training", pruning=None).fit(X, y)
     assert model.tree_.n_leaves > 8
     rows = on_thresholds(model, X)
     label, probabilities = run(model, rows)
@@ -54,7 +54,7 @@ def test_onnx_predicts_like_the_tree_also_on_thresholds(kind):
 
 
 def test_a_tree_of_one_leaf():
-    model = TreeClassifier(max_depth=0, levels_from="training").fit([[1.0], [2.0]], ["a", "b"])
+    model = TreeClassifier.c45(max_depth=0, levels_from="training").fit([[1.0], [2.0]], ["a", "b"])
     label, probabilities = run(model, [[1.0], [np.nan]])
     assert label.tolist() == ["a", "a"]
     np.testing.assert_array_equal(probabilities, model.predict_proba([[1.0], [np.nan]]))
@@ -63,7 +63,7 @@ def test_a_tree_of_one_leaf():
 def test_a_missing_value_in_a_tested_column_gives_no_prediction():
     X = np.column_stack([np.arange(40.0), np.zeros(40)])
     for y in (np.repeat(["a", "b"], 20), np.repeat([3, 4], 20)):
-        model = TreeClassifier(levels_from="training").fit(X, y)
+        model = TreeClassifier.c45(levels_from="training").fit(X, y)
         label, probabilities = run(model, [[np.nan, 0.0], [1.0, np.nan]])
         assert np.isnan(probabilities[0]).all()
         assert label[0] == ("" if y.dtype.kind == "U" else np.iinfo(np.int64).min)
@@ -82,11 +82,11 @@ def test_trees_that_onnx_cannot_represent_are_errors_with_an_alternative():
         (dates, half, "date"),
         (ordered, y, "ordered"),
     ):
-        model = TreeClassifier(levels_from="training").fit(X, labels)
+        model = TreeClassifier.c45(levels_from="training").fit(X, labels)
         with pytest.raises(InvalidArgumentError, match=f"{word}.*Export to 'python' or 'sql'"):
             to_onnx(model)
     with_missing = np.arange(40.0).reshape(-1, 1)
     with_missing[3] = np.nan
-    model = TreeClassifier(levels_from="training").fit(with_missing, half)
+    model = TreeClassifier.c45(levels_from="training").fit(with_missing, half)
     with pytest.raises(InvalidArgumentError, match=r"fractional rows.*Export to 'python' or 'sql'"):
         to_onnx(model)

@@ -76,7 +76,7 @@ def test_rows_of_text_from_a_csv_reader_get_the_predictions_of_the_model(tmp_pat
     table = read_file(path)
     assert table.schema.types[:3] == [pa.int64(), pa.float64(), pa.bool_()]
     X = table.drop_columns(["y"])
-    model = TreeClassifier(pruning=None).fit(X, table["y"])
+    model = TreeClassifier.c45(pruning=None).fit(X, table["y"])
     tested = {int(index) for index in model.tree_.feature if index >= 0}
     assert tested == {0, 1, 2, 3}
     with path.open(newline="") as file:
@@ -114,7 +114,7 @@ def test_hostile_names_categories_and_labels_stay_text():
     X = pd.DataFrame({name: rng.normal(size=n) for name in HOSTILE})
     X["kind"] = kinds[np.arange(n) % len(kinds)]
     y = kinds[(X[HOSTILE[0]] > 0).to_numpy() * 1 + (X[HOSTILE[1]] > 0.5) * 2]
-    model = TreeClassifier(levels_from="training", pruning=None).fit(X, y)
+    model = TreeClassifier.c45(levels_from="training", pruning=None).fit(X, y)
     check(module_of(model), model, X.to_dict("records"), X)
 
 
@@ -133,11 +133,13 @@ def test_labels_and_columns_of_dates_and_times():
     for name, values in columns.items():
         X = pa.table({name: values})
         key = np.argsort(np.argsort(values))
-        model = TreeClassifier(levels_from="training").fit(X, y[key])
+        model = TreeClassifier.c45(levels_from="training").fit(X, y[key])
         assert model.tree_.n_leaves == 3, name
         check(module_of(model), model, [{name: value} for value in values], X)
 
 
 def test_a_tree_of_one_leaf():
-    model = TreeClassifier(max_depth=0, levels_from="training").fit([[1.0], [2.0]], [True, False])
+    model = TreeClassifier.c45(max_depth=0, levels_from="training").fit(
+        [[1.0], [2.0]], [True, False]
+    )
     assert module_of(model)["predict_proba"]({}) == {False: 0.5, True: 0.5}

@@ -72,7 +72,7 @@ def test_a_tree_of_more_than_400_leaves(database):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(1500, 4))
     y = rng.integers(0, 3, len(X))
-    model = TreeClassifier(
+    model = TreeClassifier.c45(
         criterion="gini", min_samples_leaf=1, pruning=None, collapse=False, levels_from="training"
     ).fit(X, y)
     assert model.tree_.n_leaves > 400
@@ -87,7 +87,7 @@ def test_a_tree_of_more_than_400_leaves(database):
 
 def test_a_deep_tree(database):
     X = np.arange(240.0).reshape(-1, 1)
-    model = TreeClassifier(
+    model = TreeClassifier.c45(
         criterion="gini", min_samples_leaf=1, pruning=None, levels_from="training"
     ).fit(X, np.arange(240) // 2 % 2)
     assert model.tree_.depth > 100
@@ -105,7 +105,7 @@ def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen):
         {"a": rng.normal(size=n), "k": np.array(list("abcdef"))[rng.integers(0, 6, n)]}
     )
     X["b"] = rng.normal(size=n)
-    model = TreeClassifier(
+    model = TreeClassifier.c45(
         criterion="gini", min_samples_leaf=1, pruning=None, levels_from="training", unseen=unseen
     ).fit(X, rng.integers(0, 2, n))
     assert model.tree_.n_leaves > 2000
@@ -119,7 +119,9 @@ def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen):
 
 def test_a_node_of_more_branches_than_a_query_has_columns_is_an_error_with_a_next_step():
     X = pd.DataFrame({"k": [f"k{i % 1700}" for i in range(3400)]})
-    model = TreeClassifier(levels_from="training", criterion="gini", pruning=None, collapse=False)
+    model = TreeClassifier.c45(
+        levels_from="training", criterion="gini", pruning=None, collapse=False
+    )
     model.fit(X, [i % 1700 % 2 for i in range(3400)])
     assert model.tree_.n_leaves == 1700
     with pytest.raises(InvalidArgumentError, match=r"Export to 'python', or prune"):
@@ -154,7 +156,7 @@ LABELS = {
 def test_labels_of_every_type(database, kind):
     labels = LABELS[kind]
     X = np.arange(20.0 * len(labels)).reshape(-1, 1)
-    model = TreeClassifier(levels_from="training").fit(X, np.repeat(labels, 20))
+    model = TreeClassifier.c45(levels_from="training").fit(X, np.repeat(labels, 20))
     database.fill([{"x0": value} for value in X[:, 0].tolist()], {"x0": "float"})
     found, names = database.ask(to_sql(model, dialect=database.dialect, keep=["row_id"]))
     predicted = [row[1] for row in sorted(found, key=lambda row: row[0])]
@@ -167,13 +169,15 @@ def test_labels_of_every_type(database, kind):
 def test_a_tree_of_one_leaf_and_of_one_class(database):
     database.fill([{"x0": 1.0}, {"x0": None}], {"x0": "float"})
     for y in (["a", "b", "b"], ["a", "a", "a"]):
-        model = TreeClassifier(max_depth=0, levels_from="training").fit([[1.0], [2.0], [3.0]], y)
+        model = TreeClassifier.c45(max_depth=0, levels_from="training").fit(
+            [[1.0], [2.0], [3.0]], y
+        )
         found, _ = database.ask(to_sql(model, dialect=database.dialect))
         assert found == [(model.predict([[1.0]])[0], *model.predict_proba([[1.0]])[0].tolist())] * 2
 
 
 def test_a_query_reads_a_table_of_a_schema_and_can_be_a_view(database):
-    model = TreeClassifier(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    model = TreeClassifier.c45(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     database.fill([{"x0": 1}, {"x0": 4}], {"x0": "int"})
     schema = "public" if database.dialect == "postgresql" else "main"
     query = to_sql(model, dialect=database.dialect, table=f"{schema}.data", keep=["row_id"])
@@ -224,7 +228,7 @@ def test_sqlite_reads_a_table_of_text_from_a_csv_import():
 
 def test_sqlite_compares_text_exactly_in_any_collation():
     X = pd.DataFrame({"k": ["a", "A", "b"] * 20})
-    model = TreeClassifier(levels_from="training").fit(X, ["low", "up", "b"] * 20)
+    model = TreeClassifier.c45(levels_from="training").fit(X, ["low", "up", "b"] * 20)
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE data (k TEXT COLLATE NOCASE)")
     database.executemany("INSERT INTO data VALUES (?)", [("a",), ("A",), ("b",)])
@@ -234,7 +238,7 @@ def test_sqlite_compares_text_exactly_in_any_collation():
 
 
 def test_sqlite_reports_a_missing_column():
-    model = TreeClassifier(levels_from="training").fit(
+    model = TreeClassifier.c45(levels_from="training").fit(
         pd.DataFrame({"size": [1, 2, 3, 4]}), [0, 0, 1, 1]
     )
     database = sqlite3.connect(":memory:")
@@ -268,7 +272,9 @@ def test_times_of_day_zones_and_durations(database):
     for name, column in values.items():
         X = pa.table({name: column})
         y = (np.argsort(np.argsort(ticks)) // 16) % 2
-        model = TreeClassifier(levels_from="training", min_samples_leaf=1, pruning=None).fit(X, y)
+        model = TreeClassifier.c45(levels_from="training", min_samples_leaf=1, pruning=None).fit(
+            X, y
+        )
         assert model.tree_.n_leaves > 2
         if name == "span" and database.dialect == "sqlite":
             with pytest.raises(InvalidArgumentError, match=r"no durations.*Export to Python"):
@@ -290,7 +296,7 @@ def test_times_of_day_zones_and_durations(database):
 
 
 def test_invalid_arguments_are_errors():
-    model = TreeClassifier(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    model = TreeClassifier.c45(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     with pytest.raises(InvalidArgumentError, match="dialect must be one of duckdb, sqlite"):
         to_sql(model, dialect="oracle")
     with pytest.raises(InvalidArgumentError, match=r"Did you mean \['id'\]"):

@@ -13,7 +13,7 @@ WEIGHTS = RNG.random(200) ** 3
 
 
 def bagged(weights: str) -> BaggedTreesClassifier:
-    tree = TreeClassifier(weights=weights, criterion="gini", pruning=None, collapse=False)
+    tree = TreeClassifier.c45(weights=weights, criterion="gini", pruning=None, collapse=False)
     return BaggedTreesClassifier(estimator=tree, n_estimators=12, random_state=3)
 
 
@@ -40,7 +40,9 @@ def test_importance_has_no_unit() -> None:
 
 
 def test_subgroups_of_importance_weights_have_effective_rows() -> None:
-    model = TreeClassifier(weights="importance", random_state=0).fit(X, Y, sample_weight=WEIGHTS)
+    model = TreeClassifier.c45(weights="importance", random_state=0).fit(
+        X, Y, sample_weight=WEIGHTS
+    )
     found = model.levels_by(0)
     place = np.searchsorted(np.quantile(X[:, 0], [0.25, 0.5, 0.75], method="lower"), X[:, 0])
     for k in range(4):

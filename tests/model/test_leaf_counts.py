@@ -28,7 +28,9 @@ def rows_for(model: TreeClassifier, X, y, weights=None) -> TrainingRows:
 def test_two_halves_merged_equal_one_pass(holes, weighted):
     X, y = table(0, 400, holes)
     weights = np.random.default_rng(1).random(400) if weighted else None
-    model = TreeClassifier(criterion="gini", min_samples_leaf=5).fit(X, y, sample_weight=weights)
+    model = TreeClassifier.c45(criterion="gini", min_samples_leaf=5).fit(
+        X, y, sample_weight=weights
+    )
     whole = count_leaves(model.tree_, rows_for(model, X, y, weights))
     first, second = slice(0, 150), slice(150, None)
     parts = [
@@ -50,7 +52,7 @@ def test_two_halves_merged_equal_one_pass(holes, weighted):
 
 def test_a_part_of_a_row_counts_as_that_part_of_a_row():
     X = [[1.0, 0], [1.0, 0], [2.0, 0], [2.0, 0], [np.nan, 0], [np.nan, 0]]
-    model = TreeClassifier(criterion="gini", pruning=None).fit(X, [0, 0, 1, 1, 0, 1])
+    model = TreeClassifier.c45(criterion="gini", pruning=None).fit(X, [0, 0, 1, 1, 0, 1])
     np.testing.assert_allclose(model.leaf_counts_.n, [3.0, 3.0])
     np.testing.assert_allclose(model.leaf_counts_.squares, [3.0, 3.0])
     np.testing.assert_allclose(model.leaf_counts_.n_effective, [3.0, 3.0])
@@ -130,6 +132,6 @@ def test_leaves_that_differ_are_trusted_and_leaves_alike_are_not():
 def test_honest_levels_do_not_promise_what_noise_cannot_keep():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
-    model = TreeClassifier(criterion="gini", pruning=None, levels_from="honest", random_state=0)
+    model = TreeClassifier.c45(criterion="gini", pruning=None, levels_from="honest", random_state=0)
     # 200 rows are counted: a rate of one half has a standard error of 3.5 points.
     assert abs(model.fit(X, y).levels().utility - 0.5) < 3 * 0.035

@@ -28,7 +28,7 @@ def rows(n=120):
 
 @pytest.fixture(scope="module")
 def tree():
-    return TreeClassifier(levels_from="training", random_state=0).fit(*rows())
+    return TreeClassifier.c45(levels_from="training", random_state=0).fit(*rows())
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ def make_table(seed, n=160, *, holes=True):
 
 def judge_both(parameters, X, y, **how):
     """Both ways must agree that the estimator can be prepared, or the comparison says nothing."""
-    model = TreeClassifier(**parameters)
+    model = TreeClassifier.c45(**parameters)
     assert find_refits(model, read_table(X, y)) is not None
     assert find_refits(Plain(**parameters), read_table(X, y)) is None
     return (evaluate(m, X, y, random_state=3, **how) for m in (model, Plain(**parameters)))
@@ -151,12 +151,12 @@ def test_bootstrap_errors_and_learning_curves() -> None:
     for loss in ("error", "quadratic_loss"):
         shared, alone = (
             bootstrap_error(model, X, y, n_bootstraps=6, loss=loss, random_state=0)
-            for model in (TreeClassifier(), Plain())
+            for model in (TreeClassifier.c45(), Plain())
         )
         assert shared == alone
     shared, alone = (
         learning_curve(model, *make_table(9), schedule=Geometric(20, 2), repeats=3, random_state=0)
-        for model in (TreeClassifier(), Plain())
+        for model in (TreeClassifier.c45(), Plain())
     )
     np.testing.assert_array_equal(shared.values, alone.values)
 
@@ -165,9 +165,9 @@ def test_bootstrap_errors_and_learning_curves() -> None:
 @pytest.mark.parametrize("threads", [1, None])
 def test_neither_workers_nor_threads_change_a_number(n_jobs, threads) -> None:
     X, y = make_table(4)
-    few = evaluate(TreeClassifier(n_jobs=1), X, y, design=Bootstrap(6), random_state=0)
+    few = evaluate(TreeClassifier.c45(n_jobs=1), X, y, design=Bootstrap(6), random_state=0)
     many = evaluate(
-        TreeClassifier(n_jobs=threads), X, y, design=Bootstrap(6), n_jobs=n_jobs, random_state=0
+        TreeClassifier.c45(n_jobs=threads), X, y, design=Bootstrap(6), n_jobs=n_jobs, random_state=0
     )
     assert_same(few, many)
 
@@ -181,12 +181,12 @@ def test_a_seed_left_open_is_that_of_the_plain_fit() -> None:
 def test_what_wraps_a_tree_or_must_not_see_all_rows_is_fitted_as_it_is() -> None:
     X, y = make_table(1)
     table = read_table(X, y)
-    unchanged = make_pipeline(FunctionTransformer(), TreeClassifier())
-    frozen = FrozenEstimator(TreeClassifier().fit(X, y))
-    given = TreeClassifier(categorical_features=TreeClassifier().fit(X, y).schema_)
-    for model in (unchanged, frozen, TreeClassifier(unseen="error"), given):
+    unchanged = make_pipeline(FunctionTransformer(), TreeClassifier.c45())
+    frozen = FrozenEstimator(TreeClassifier.c45().fit(X, y))
+    given = TreeClassifier.c45(categorical_features=TreeClassifier.c45().fit(X, y).schema_)
+    for model in (unchanged, frozen, TreeClassifier.c45(unseen="error"), given):
         assert find_refits(model, table) is None
-    shared = evaluate(TreeClassifier(), X, y, design=KFold(3), random_state=0)
+    shared = evaluate(TreeClassifier.c45(), X, y, design=KFold(3), random_state=0)
     assert_same(shared, evaluate(unchanged, X, y, design=KFold(3), random_state=0))
     kept = evaluate(frozen, X, y, design=KFold(3), random_state=0)
     assert kept.prediction.tolist() != shared.prediction.tolist()
@@ -195,14 +195,14 @@ def test_what_wraps_a_tree_or_must_not_see_all_rows_is_fitted_as_it_is() -> None
 def test_a_category_that_a_part_lacks_fails_it_where_that_is_asked_for() -> None:
     X, y = make_table(1)
     X["word"] = X["word"].where(X["word"].isin(["w0", "w1"]))
-    judged = evaluate(TreeClassifier(unseen="error"), X, y, design=KFold(4), random_state=0)
+    judged = evaluate(TreeClassifier.c45(unseen="error"), X, y, design=KFold(4), random_state=0)
     assert any("not there in training" in (s.failure or "") for s in judged.splits)
 
 
 def test_a_table_that_cannot_be_read_fails_with_the_message_of_a_fit() -> None:
     X = np.array([[1, "a"], [2, 3j]] * 10, dtype=object)
     with pytest.raises(FailedFitError, match="real numbers"):
-        evaluate(TreeClassifier(), X, ["a", "b"] * 10, random_state=0)
+        evaluate(TreeClassifier.c45(), X, ["a", "b"] * 10, random_state=0)
 
 
 def test_weights_of_zero_in_a_part_fail_that_part() -> None:
@@ -218,7 +218,7 @@ def test_a_column_that_is_empty_in_a_part_is_what_it_is_in_the_table() -> None:
     X = np.array([[None, i] for i in range(10)] + [["a", i] for i in range(10)], dtype=object)
     y = ["no", "yes"] * 10
     design = KFold(1 + 1, time_ordered=True)
-    shared = evaluate(TreeClassifier(), X, y, design=design, random_state=0)
+    shared = evaluate(TreeClassifier.c45(), X, y, design=design, random_state=0)
     alone = evaluate(Plain(), X, y, design=design, random_state=0)
     assert [s.failure is None for s in shared.splits] == [True, True]
     assert "must hold numbers, as at fit" in alone.splits[0].failure

@@ -23,7 +23,7 @@ Y = [0] * 20 + [1, 1, 0, 1] * 5
 
 
 def fitted(**parameters):
-    return TreeClassifier(**parameters).fit(X, Y)
+    return TreeClassifier.c45(**parameters).fit(X, Y)
 
 
 def is_computed(model):
@@ -96,7 +96,7 @@ def test_leaves_that_were_overturned_tie_exactly_and_are_not_ranked_by_rounding(
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 4))
     y = (rng.random(600) < 0.3 + 0.3 * (X[:, 0] > 0)).astype(int)
-    model = TreeClassifier(criterion="gini", pruning=None).fit(X, y)
+    model = TreeClassifier.c45(criterion="gini", pruning=None).fit(X, y)
     stated = model.predict_proba(X)
     tied = np.abs(stated[:, 0] - 0.5) < 1e-8
     assert len(np.unique(model.apply(X)[tied])) > 10
@@ -116,7 +116,7 @@ class OneUlpMore:
 
 
 def test_a_tie_but_for_rounding_is_the_first_class_wherever_a_class_is_predicted():
-    model = TreeClassifier(leaf_estimate=OneUlpMore(), random_state=0).fit(X, Y)
+    model = TreeClassifier.c45(leaf_estimate=OneUlpMore(), random_state=0).fit(X, Y)
     value = model.model_
     assert model.predict_proba(X).argmax(axis=1).all()  # rounding favours the second class
     assert not model.predict(X).any()
@@ -129,7 +129,7 @@ def test_a_tie_but_for_rounding_is_the_first_class_wherever_a_class_is_predicted
     assert not judged.predictions.prediction.any()
     out_of_fold = model._out_of_fold
     assert np.array_equal(out_of_fold.correct, (np.array(Y) == 0).astype(float))
-    tree = TreeClassifier(leaf_estimate=OneUlpMore())
+    tree = TreeClassifier.c45(leaf_estimate=OneUlpMore())
     bag = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, Y)
     assert not bag.predict(X).any()
     assert not bag.predict_levels(X).prediction.any()
@@ -146,7 +146,7 @@ def test_the_predicted_class_is_the_first_of_the_largest(n_classes):
 
 
 def test_no_method_changes_the_model():
-    model = TreeClassifier(levels_from="training").fit(X, Y).model_
+    model = TreeClassifier.c45(levels_from="training").fit(X, Y).model_
     before = {name: getattr(model, name) for name in model.__dataclass_fields__}
     probabilities, rules = model.predict_proba(X), model.rules()
     model.prune(n_leaves=1)
@@ -162,7 +162,7 @@ def test_no_method_changes_the_model():
 
 @pytest.mark.parametrize("source", ["training", "honest", "cross_fit"])
 def test_the_model_alone_says_all_that_the_estimator_says(source):
-    estimator = TreeClassifier(levels_from=source, random_state=0).fit(X, Y)
+    estimator = TreeClassifier.c45(levels_from=source, random_state=0).fit(X, Y)
     model = estimator.complete_model()
     assert np.array_equal(model.predict(X), estimator.predict(X))
     assert np.array_equal(model.apply(X), estimator.apply(X))
@@ -176,7 +176,7 @@ def test_the_model_alone_says_all_that_the_estimator_says(source):
 
 @pytest.mark.parametrize("source", ["training", "honest", "cross_fit"])
 def test_a_state_restores_the_model_without_its_estimator(source):
-    model = TreeClassifier(levels_from=source, unseen="stop", random_state=0).fit(X, Y)
+    model = TreeClassifier.c45(levels_from=source, unseen="stop", random_state=0).fit(X, Y)
     model = model.complete_model()
     again = TreeModel.from_state(model.to_state())
     assert again.levels() == model.levels()
@@ -193,7 +193,7 @@ def test_a_state_restores_the_model_without_its_estimator(source):
 
 def test_parameters_that_are_set_after_the_fit_wait_for_the_next_one(tmp_path):
     rows = [[letter] for letter in "aaabbbccc" * 4]
-    model = TreeClassifier(criterion="gini", leaf_estimate="frequency", levels_from="training")
+    model = TreeClassifier.c45(criterion="gini", leaf_estimate="frequency", levels_from="training")
     model.fit(rows, [0, 0, 0, 1, 1, 1, 1, 1, 1] * 4)
     with pytest.warns(UnseenCategoryWarning, match="go down all branches"):
         before = model.predict_proba([["z"]])
@@ -208,7 +208,7 @@ def test_parameters_that_are_set_after_the_fit_wait_for_the_next_one(tmp_path):
 
 
 def test_cross_fitting_fills_in_the_evidence_and_nothing_else():
-    estimator = TreeClassifier(random_state=0).fit(X, Y)
+    estimator = TreeClassifier.c45(random_state=0).fit(X, Y)
     pending = estimator.model_
     assert not pending.has_levels
     with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first, or fit again"):
@@ -223,17 +223,19 @@ def test_cross_fitting_fills_in_the_evidence_and_nothing_else():
     "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
 )
 def test_levels_are_computed_before_a_model_is_pickled_or_copied(again):
-    model = TreeClassifier(random_state=0).fit(X, Y)
+    model = TreeClassifier.c45(random_state=0).fit(X, Y)
     other = again(model)
     assert other._rows is None
-    assert other.levels() == TreeClassifier(random_state=0).fit(X, Y).levels()
+    assert other.levels() == TreeClassifier.c45(random_state=0).fit(X, Y).levels()
     assert repr(other.leaves(level=0.5)) == repr(model.leaves(level=0.5))
 
 
 def test_rows_of_weight_0_do_not_change_what_the_codes_of_other_rows_mean():
     towns = np.array(["a", "b", "c"])[np.arange(90) % 3]
     y = (towns == "b").astype(int)
-    model = TreeClassifier(criterion="gini", categorical_split="multiway", levels_from="training")
+    model = TreeClassifier.c45(
+        criterion="gini", categorical_split="multiway", levels_from="training"
+    )
     model.fit(towns[:, None].astype(object), y)
     weights = np.where(towns == "a", 0.0, 1.0)
     counts = model.node_counts(towns[:, None].astype(object), y, sample_weight=weights)
@@ -255,7 +257,7 @@ def labor():
 def test_a_file_of_the_first_version_loads_and_says_what_a_fit_says(source):
     X, y = labor()
     old = load(OLD_FILES / f"labor.{source}.sureleaf")
-    new = TreeClassifier(**old.get_params()).fit(X, y)
+    new = TreeClassifier.c45(**old.get_params()).fit(X, y)
     assert old.levels_from == source
     assert old.rules() == new.rules()
     assert old.levels() == new.levels()

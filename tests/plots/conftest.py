@@ -17,10 +17,10 @@ LABELS = np.array(["bad", "good"])[Y]
 
 @pytest.fixture(scope="session")
 def model() -> TreeClassifier:
-    return TreeClassifier(random_state=0).fit(FRAME, LABELS)
+    return TreeClassifier.c45(random_state=0).fit(FRAME, LABELS)
 
 
 @pytest.fixture(scope="session")
 def evaluations() -> dict[str, sureleaf.Evaluation]:
-    models = {"tree": TreeClassifier(max_depth=2), "Bayes": GaussianNB()}
+    models = {"tree": TreeClassifier.c45(max_depth=2), "Bayes": GaussianNB()}
     return {name: sureleaf.evaluate(m, X, Y, random_state=0) for name, m in models.items()}

@@ -42,7 +42,7 @@ def test_columns_are_compared_as_single_splits():
 
 
 def test_levels_by_rows_are_of_two_classes(model):
-    three = TreeClassifier().fit(*load_iris(return_X_y=True))
+    three = TreeClassifier.c45().fit(*load_iris(return_X_y=True))
     with pytest.raises(InvalidArgumentError, match=r"two classes .* got 3 classes"):
         plots.LevelsDisplay.from_estimator(three)
     with pytest.raises(InvalidArgumentError, match="'confidence' or 'utility'"):

@@ -26,7 +26,7 @@ def test_a_tree_is_laid_out_with_every_leaf_once_and_parents_between(model):
 
 
 def test_a_large_tree_is_cut_and_says_how_many_leaves_are_hidden():
-    full = TreeClassifier(
+    full = TreeClassifier.c45(
         criterion="gini", pruning=None, min_samples_leaf=1, levels_from="training"
     ).fit(FRAME, LABELS)
     display = plots.TreeDisplay.from_estimator(full)
@@ -39,7 +39,7 @@ def test_a_large_tree_is_cut_and_says_how_many_leaves_are_hidden():
 
 
 def test_a_tree_of_one_leaf_is_drawn():
-    single = TreeClassifier(max_depth=0).fit([[1], [2], [3]], ["a", "a", "b"])
+    single = TreeClassifier.c45(max_depth=0).fit([[1], [2], [3]], ["a", "a", "b"])
     assert drawn(plots.TreeDisplay.from_estimator(single)).test == [""]
     assert drawn(plots.LeavesDisplay.from_estimator(single)).names == ["all rows"]
 
@@ -73,7 +73,7 @@ def test_leaves_and_bins_of_audits_show_what_was_stated():
 
 def test_a_long_rule_keeps_its_last_tests():
     display = plots.LeavesDisplay.from_estimator(
-        TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+        TreeClassifier.c45().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
     )
     display.names[0] = " and ".join(f"column{i} <= {i}" for i in range(12))
     assert display.label(0).startswith("... and column")

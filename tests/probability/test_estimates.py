@@ -24,7 +24,7 @@ def test_jeffreys_adds_half_a_row_of_each_class():
 
 
 def test_the_m_estimate_adds_ten_rows_of_the_rarest_class():
-    tree = TreeClassifier(max_depth=1, min_samples_leaf=1, pruning=None, collapse=False)
+    tree = TreeClassifier.c45(max_depth=1, min_samples_leaf=1, pruning=None, collapse=False)
     tree.fit([[1]] * 6 + [[2]] * 4, [0] * 6 + [0, 0, 1, 1])
     found = MEstimate()(tree.tree_, tree.tree_.class_counts)
     m = 10 / 0.2
@@ -69,7 +69,7 @@ def test_the_blend_of_more_classes_keeps_the_others_and_the_order(counts):
 
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_an_empty_leaf_and_an_empty_tree_have_probabilities(name):
-    model = TreeClassifier(criterion="gini", pruning=None, collapse=False, min_samples_leaf=1)
+    model = TreeClassifier.c45(criterion="gini", pruning=None, collapse=False, min_samples_leaf=1)
     model.fit([["a"], ["a"], ["b"], ["c"], ["c"]], [0, 1, 1, 0, 0])
     tree = model.tree_
     for counts in (tree.class_counts, np.where(tree.is_leaf[:, None], 0.0, tree.class_counts)):
@@ -83,7 +83,7 @@ def test_an_empty_leaf_and_an_empty_tree_have_probabilities(name):
 
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_one_class_is_certain(name):
-    model = TreeClassifier(leaf_estimate=name).fit([[1], [2], [3]], ["only", "only", "only"])
+    model = TreeClassifier.c45(leaf_estimate=name).fit([[1], [2], [3]], ["only", "only", "only"])
     assert model.predict_proba([[2]]).tolist() == [[1.0]]
 
 
@@ -99,7 +99,7 @@ def test_an_unknown_name_a_class_and_a_number_are_no_estimates():
 def test_another_estimate_regrows_nothing():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
-    model = TreeClassifier().fit(X, X[:, 0] + rng.normal(size=200) > 0)
+    model = TreeClassifier.c45().fit(X, X[:, 0] + rng.normal(size=200) > 0)
     for name in ESTIMATES:
         other = model.with_leaf_estimate(name)
         assert other.tree_ is model.tree_

@@ -53,7 +53,7 @@ def test_little_strength_is_the_frequency_and_much_is_no_class_at_all():
 def test_averaging_cuts_off_splits_that_explain_nothing():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 5)), rng.random(2000) < 0.3
-    model = TreeClassifier(
+    model = TreeClassifier.c45(
         criterion="gini",
         min_samples_leaf=1,
         collapse=False,
@@ -67,7 +67,7 @@ def test_averaging_cuts_off_splits_that_explain_nothing():
 
 def test_averaging_believes_a_split_that_explains_everything():
     X = np.arange(1000.0)[:, np.newaxis]
-    model = TreeClassifier(leaf_estimate="averaging").fit(X, X[:, 0] >= 500)
+    model = TreeClassifier.c45(leaf_estimate="averaging").fit(X, X[:, 0] >= 500)
     np.testing.assert_allclose(model.predict_proba([[0.0]]), [[500.5 / 501, 0.5 / 501]], rtol=1e-9)
 
 

@@ -28,7 +28,7 @@ def small_tree(seed: int, n_rows: int = 40, n_classes: int = 3) -> Tree:
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.integers(0, 9, n_rows), rng.integers(0, 3, n_rows)])
     y = rng.integers(0, n_classes, n_rows)
-    model = TreeClassifier(
+    model = TreeClassifier.c45(
         criterion="gini",
         categorical_features=[1],
         max_depth=2,

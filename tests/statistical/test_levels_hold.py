@@ -29,7 +29,7 @@ def found(request):
         rng = np.random.default_rng(seed)
         X, _, y = draw(400, rng)
         Z, chance, _ = draw(10_000, rng)
-        model = TreeClassifier(random_state=seed, **TREES[request.param]).fit(X, y)
+        model = TreeClassifier.c45(random_state=seed, **TREES[request.param]).fit(X, y)
         table = model.leaves()
         place = np.searchsorted(table.leaf, model.apply(Z))
         n = np.bincount(place, minlength=len(table))
@@ -71,6 +71,6 @@ def test_training_rows_promise_too_much():
         rng = np.random.default_rng(seed)
         X, _, y = draw(400, rng)
         Z, _, truth = draw(5000, rng)
-        model = TreeClassifier(levels_from="training", **TREES["full"]).fit(X, y)
+        model = TreeClassifier.c45(levels_from="training", **TREES["full"]).fit(X, y)
         gaps.append(model.levels().utility - model.score(Z, truth))
     assert min(gaps) > 0.15

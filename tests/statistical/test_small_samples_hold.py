@@ -89,7 +89,7 @@ def test_pure_noise_is_not_taken_for_knowledge(name: str) -> None:
     for seed in range(30):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(200, 4)), rng.choice(len(shares), 200, p=shares)
-        model = TreeClassifier(random_state=seed).fit(X, y)
+        model = TreeClassifier.c45(random_state=seed).fit(X, y)
         table = model.leaves()
         holds += ((table.low <= shares.max() + 1e-9) & (shares.max() <= table.high)).tolist()
         weights += table.n.tolist()

@@ -257,7 +257,7 @@ def test_codes_of_labels_in_another_order_are_translated() -> None:
 def test_rows_of_narrow_columns_reach_the_same_leaves(unseen: str, n_rows: int) -> None:
     frame = _mixed_frame(3000, 2)
     y = (frame["x"] + (frame["letter"] == "a") > 0.5) ^ (frame["whole"] % 3 == 0)
-    model = TreeClassifier(unseen=unseen, pruning=None, min_samples_leaf=1).fit(frame, y)
+    model = TreeClassifier.c45(unseen=unseen, pruning=None, min_samples_leaf=1).fit(frame, y)
     rows = frame.iloc[:n_rows]
     wide = pd.DataFrame({"letter": rows["letter"].astype(object), "size": rows["size"]})
     wide = wide.assign(whole=rows["whole"].astype(float), x=rows["x"])

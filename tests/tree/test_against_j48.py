@@ -45,7 +45,7 @@ def fitted(
     named: Named, kind: str, **rules: float
 ) -> tuple[TreeClassifier, pd.DataFrame, np.ndarray]:
     X, y = frame_of(named)
-    return TreeClassifier(**PARAMETERS[kind], **rules).fit(X, y), X, y
+    return TreeClassifier.c45(**PARAMETERS[kind], **rules).fit(X, y), X, y
 
 
 def rules_of(stored: dict) -> dict[str, float]:
@@ -120,6 +120,6 @@ def test_a_file_read_by_pandas_gives_the_same_tree(name):
     numeric = {c for c, texts in zip(named.columns, named.values, strict=True) if not texts}
     X = frame[list(named.columns)]
     X = X.astype({c: float if c in numeric else "category" for c in X})
-    model = TreeClassifier().fit(X, frame[target])
+    model = TreeClassifier.c45().fit(X, frame[target])
     printed = load_printed(name, "pruned", named.columns)
     assert first_difference_from_print(model.tree_, printed, named) is None

@@ -40,7 +40,7 @@ TABLES = {
 def grown(X, y, max_depth=None, min_samples_leaf=1, **parameters) -> TreeClassifier:
     limits = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
     plain = {"criterion": "gini", "collapse": False, "pruning": None, "leaf_estimate": "frequency"}
-    return TreeClassifier(**plain | limits | parameters).fit(X, y)
+    return TreeClassifier.c45(**plain | limits | parameters).fit(X, y)
 
 
 def peers(X, y, max_depth, min_samples_leaf, n_seeds=N_SEEDS):

@@ -29,7 +29,7 @@ def test_importances_are_the_decreases_of_impurity(criterion, impurity, split):
     y = np.where((X["a"] > 0) ^ (X["b"] == "v"), 1, 0) + (random.random(300) < 0.1)
     X["c"] = 7.0
     X = X.mask(random.random(X.shape) < 0.1)
-    model = TreeClassifier(criterion=criterion, categorical_split=split).fit(X, y)
+    model = TreeClassifier.c45(criterion=criterion, categorical_split=split).fit(X, y)
     expected = naive_importances(model.tree_, impurity)
     np.testing.assert_allclose(model.feature_importances_, expected, rtol=1e-9, atol=1e-12)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
@@ -40,5 +40,5 @@ def test_importances_are_the_decreases_of_impurity(criterion, impurity, split):
 
 
 def test_all_importances_of_a_single_leaf_are_zero():
-    model = TreeClassifier().fit([[1.0, 2.0], [3.0, 4.0]], [0, 0])
+    model = TreeClassifier.c45().fit([[1.0, 2.0], [3.0, 4.0]], [0, 0])
     np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])

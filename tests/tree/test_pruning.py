@@ -71,7 +71,7 @@ def test_noise_is_cut_and_signal_is_kept():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     noise = rng.integers(0, 2, 400)
-    model = TreeClassifier(pruning="utility", random_state=0)
+    model = TreeClassifier.c45(pruning="utility", random_state=0)
     assert model.fit(X, noise).tree_.n_leaves <= 2
     plain = model.fit(X, X[:, 2] > 0.3)
     assert plain.tree_.n_leaves == 2
@@ -82,7 +82,7 @@ def test_utility_pruning_is_the_same_for_the_same_seed():
     X = rng.normal(size=(200, 3))
     y = X[:, 0] + rng.normal(size=200) > 0
     one, other = (
-        TreeClassifier(pruning="utility", random_state=7, n_jobs=n_jobs).fit(X, y)
+        TreeClassifier.c45(pruning="utility", random_state=7, n_jobs=n_jobs).fit(X, y)
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.tree_.feature, other.tree_.feature)

@@ -86,7 +86,7 @@ def table_with_missing_values(n_rows: int = 150) -> tuple[pd.DataFrame, np.ndarr
 
 def test_shares_and_paths_of_a_row_are_consistent():
     X, y = table_with_missing_values()
-    model = TreeClassifier(min_samples_leaf=5).fit(X, y)
+    model = TreeClassifier.c45(min_samples_leaf=5).fit(X, y)
     tree = model.tree_
     shares, path = model.leaf_shares(X).toarray(), model.decision_path(X).toarray()
     assert shares.shape == path.shape == (len(y), tree.n_nodes)
@@ -105,7 +105,7 @@ def test_shares_and_paths_of_a_row_are_consistent():
 
 def test_a_table_without_rows_is_routed():
     X, y = table_with_missing_values()
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier.c45().fit(X, y)
     no_rows = X.iloc[:0]
     n_nodes = model.tree_.n_nodes
     assert model.leaf_shares(no_rows).shape == model.decision_path(no_rows).shape == (0, n_nodes)
@@ -119,7 +119,7 @@ def test_probabilities_do_not_depend_on_which_rows_are_predicted_together(n_rows
     X = random.normal(size=(n_rows, 3))
     X[random.random(X.shape) < 0.02] = np.nan
     table, y = table_with_missing_values()
-    model = TreeClassifier(n_jobs=2).fit(table[["a", "b", "c"]].to_numpy(), y)
+    model = TreeClassifier.c45(n_jobs=2).fit(table[["a", "b", "c"]].to_numpy(), y)
     whole = model.predict_proba(X)
     for part in np.array_split(np.arange(n_rows), min(n_rows, 5)):
         np.testing.assert_array_equal(model.predict_proba(X[part]), whole[part])
@@ -132,7 +132,7 @@ def test_repeated_and_parallel_predictions_are_identical():
     frame = pd.DataFrame({"n": rng.normal(size=4000), "t": rng.choice(list("abcde"), 4000)})
     frame = frame.mask(rng.random(frame.shape) < 0.1)
     y = (frame["n"] > 0) ^ (frame["t"] == "b")
-    model = TreeClassifier(min_samples_leaf=1, pruning=None, n_jobs=2).fit(frame, y)
+    model = TreeClassifier.c45(min_samples_leaf=1, pruning=None, n_jobs=2).fit(frame, y)
     few = model.predict_proba(frame[:3])  # before the tree is packed for many rows
     expected = model.predict_proba(frame)
     np.testing.assert_array_equal(expected[:3], few)

@@ -21,7 +21,7 @@ PLAY = ["no", "yes", "yes", "yes", "yes", "no", "no", "yes"]
 
 
 def test_a_leaf_shows_its_rows_counts_and_probability():
-    model = TreeClassifier(leaf_estimate="frequency").fit([row[:2] for row in ROWS], PLAY)
+    model = TreeClassifier.c45(leaf_estimate="frequency").fit([row[:2] for row in ROWS], PLAY)
     assert model.rules().splitlines() == [
         "x1 <= 21: yes   100.0 % (4.57 rows: yes 4.57)",
         "x1 > 21: no   87.5 % (3.43 rows: no 3, yes 0.43)",
@@ -31,7 +31,7 @@ def test_a_leaf_shows_its_rows_counts_and_probability():
 def test_each_category_has_a_branch_or_categories_are_listed():
     X = pd.DataFrame({"sky": [row[0] for row in ROWS] * 4})
     y = ["yes" if sky == "rain" else "no" for sky in X["sky"]]
-    multiway = TreeClassifier(leaf_estimate="laplace").fit(X, y)
+    multiway = TreeClassifier.c45(leaf_estimate="laplace").fit(X, y)
     assert multiway.rules().splitlines() == [
         "sky = fog: no   90.0 % (8 rows: no 8)",
         "sky = rain: yes   92.9 % (12 rows: yes 12)",
@@ -45,17 +45,17 @@ def test_each_category_has_a_branch_or_categories_are_listed():
 
 
 def test_a_single_leaf_is_called_all_rows_and_one_row_is_singular():
-    only = TreeClassifier(leaf_estimate="frequency").fit([[1.0], [2.0]], ["a", "a"])
+    only = TreeClassifier.c45(leaf_estimate="frequency").fit([[1.0], [2.0]], ["a", "a"])
     assert only.rules() == "all rows: a   100.0 % (2 rows: a 2)"
     assert leaf_rules(only.tree_, only.schema_) == {0: "all rows"}
-    one = TreeClassifier(criterion="gini", min_samples_leaf=1).fit([[1.0], [2.0]], ["a", "b"])
+    one = TreeClassifier.c45(criterion="gini", min_samples_leaf=1).fit([[1.0], [2.0]], ["a", "b"])
     assert "(1 row: a 1)" in one.rules()
 
 
 def test_empty_leaves_show_no_rows_and_predict_like_their_parent():
     X = pd.DataFrame({"a": [0.0] * 21 + [1.0] * 12, "b": list("uvw" * 7) + list("vw" * 6)})
     y = [0] * 21 + [1, 0] * 6
-    model = TreeClassifier(pruning=None, leaf_estimate="frequency").fit(X, y)
+    model = TreeClassifier.c45(pruning=None, leaf_estimate="frequency").fit(X, y)
     assert model.rules().splitlines() == [
         "a <= 0: 0   100.0 % (21 rows: 0 21)",
         "a > 0",
@@ -73,7 +73,7 @@ def test_dates_and_ordered_categories_are_written_as_such(criterion, day):
     sizes = pd.Categorical(["s", "m", "l", "xl"] * 5, ["s", "m", "l", "xl"], ordered=True)
     for column, bound in ((days, day), (sizes, "m")):
         X = pd.DataFrame({"x": column})
-        model = TreeClassifier(criterion=criterion).fit(X, [0, 0, 1, 1] * 5)
+        model = TreeClassifier.c45(criterion=criterion).fit(X, [0, 0, 1, 1] * 5)
         tests = leaf_rules(model.tree_, model.schema_)
         assert tests == {1: f"x <= {bound}", 2: f"x > {bound}"}
 
@@ -101,7 +101,7 @@ def test_difficult_names_stay_on_their_line(split):
     column = np.array(DIFFICULT_NAMES, dtype=object)[codes]
     labels = np.array(["yes\nno", "", "x: y"], dtype=object)[codes % 3]
     X = pd.DataFrame({"bad\nname": column, " ": codes * 1.0})
-    model = TreeClassifier(criterion="gini", categorical_split=split, collapse=False)
+    model = TreeClassifier.c45(criterion="gini", categorical_split=split, collapse=False)
     model.fit(X[["bad\nname"]], labels)
     text = model.rules()
     lines = text.splitlines()
@@ -119,7 +119,7 @@ def test_every_row_satisfies_the_rule_of_its_leaf_only():
     random = np.random.default_rng(1)
     X = pd.DataFrame({"a": random.normal(size=200), "b": random.integers(0, 5, 200) * 1.0})
     y = (X["a"] * X["b"] > 1).to_numpy()
-    model = TreeClassifier(criterion="gini", min_samples_leaf=5).fit(X, y)
+    model = TreeClassifier.c45(criterion="gini", min_samples_leaf=5).fit(X, y)
     leaf_of = model.apply(X)
     rules = leaf_rules(model.tree_, model.schema_)
     assert list(rules) == sorted(rules) == model.tree_.leaf_ids.tolist()

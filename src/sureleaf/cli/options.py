@@ -222,6 +222,7 @@ Bagged = Annotated[
 
 _BAGGED_TREE: dict[str, Any] = {
     "criterion": "gini",
+    "missing": "fraction",
     "pruning": None,
     "categorical_split": "subset",
     "min_samples_leaf": 1,

@@ -171,6 +171,7 @@ class BaggedTreesClassifier(ModelEstimator):
         if self.estimator is None:
             return TreeClassifier(
                 criterion="gini",
+                missing="fraction",
                 categorical_split="subset",
                 min_samples_leaf=1,
                 collapse=False,

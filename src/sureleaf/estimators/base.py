@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.arguments import check_weights
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.model.model_file import write_state
 from sureleaf.model.tree_model import check_same_length, scale_importances
 from sureleaf.table import Schema, encode_labels, read_table
@@ -98,6 +99,31 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         write_state(estimator_state(self), path)
 
 
+def _class_weights(
+    class_weight: Any, classes: NDArray[Any], labels: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Weight of each class, checked as scikit-learn does."""
+    from sklearn.utils.class_weight import compute_class_weight
+
+    if not isinstance(class_weight, dict) and class_weight != "balanced":
+        raise InvalidArgumentError(
+            "class_weight must be a dict of weights by class, 'balanced' or None; "
+            f"got {class_weight!r}."
+        )
+    if isinstance(class_weight, dict):
+        unknown = [label for label in class_weight if label not in classes.tolist()]
+        if unknown:
+            raise InvalidArgumentError(
+                f"class_weight must name classes of y, {classes.tolist()}; got {unknown[0]!r}."
+            )
+    weights: NDArray[np.float64] = compute_class_weight(
+        class_weight, classes=classes, y=classes[labels]
+    )
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise InvalidArgumentError("class_weight must have finite weights of at least 0.")
+    return weights
+
+
 def read_training_rows(
     X: Any,
     y: Any,
@@ -105,6 +131,7 @@ def read_training_rows(
     *,
     categorical_features: Any,
     weights: str,
+    class_weight: Any = None,
     estimator: str,
 ) -> tuple[TrainingRows, NDArray[Any]]:
     """Read a table and its labels; categories of rows of weight 0 are left out.
@@ -113,7 +140,7 @@ def read_training_rows(
     ----------
     X, y, sample_weight
         As in fit.
-    categorical_features, weights
+    categorical_features, weights, class_weight
         As for `TreeClassifier`.
     estimator : str
         Name of the estimator, for messages.
@@ -127,6 +154,9 @@ def read_training_rows(
     labels, classes = encode_labels(y, estimator=estimator)
     check_same_length(table, labels)
     row_weights = check_weights(sample_weight, table.n_rows)
+    if class_weight is not None:
+        by_class = _class_weights(class_weight, classes, labels)
+        row_weights = by_class[labels] * (1.0 if row_weights is None else row_weights)
     if weights == "importance":
         row_weights = scale_importances(row_weights)
     has_schema = isinstance(categorical_features, Schema)

@@ -142,7 +142,11 @@ def _cross_fitted_levels(
         evidence=Evidence("cross_fit"),
     )
     out_of_fold = predict_out_of_fold(
-        rows, fold_of, _split_once, model.leaf_estimate, n_threads=n_threads
+        rows,
+        fold_of,
+        lambda part, _: _split_once(part),
+        model.leaf_estimate,
+        n_threads=n_threads,
     )
     return cross_fit_levels(model, rows, out_of_fold).levels()
 

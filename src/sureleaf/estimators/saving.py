@@ -159,7 +159,8 @@ def _make_tree(written: Any) -> TreeClassifier:
     parameters = _known_parameters(TreeClassifier, written)
     estimate = estimate_from_plain(parameters.pop("leaf_estimate", "auto"))
     plain = {name: from_plain(value) for name, value in parameters.items()}
-    estimator = TreeClassifier(**plain, leaf_estimate=estimate)
+    # Files of earlier versions lack newer parameters; their trees were grown as c45 grows them.
+    estimator = TreeClassifier.c45(**plain, leaf_estimate=estimate)
     try:
         estimator.settings()
     except (InvalidArgumentError, InvalidTypeError) as error:

@@ -1,7 +1,7 @@
 """TreeClassifier: a decision tree as a scikit-learn estimator around a `TreeModel`."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.model.cross_fitting import OutOfFold, cross_fit, cross_fit_levels
-from sureleaf.model.fitting import TreeSettings, fit_model
+from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.folds import reusable
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
@@ -25,7 +25,7 @@ from sureleaf.model.refits import TreeRefits
 from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import find_estimate, is_built_in
+from sureleaf.probability import SIZED_ESTIMATE, LeafEstimate, find_estimate, is_built_in
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
@@ -38,46 +38,78 @@ if TYPE_CHECKING:
 __all__ = ["TreeClassifier"]
 
 
-PRUNINGS = (None, "pessimistic", "cost_complexity", "reduced_error", "utility")
+PRUNINGS = (None, "auto", "pessimistic", "cost_complexity", "reduced_error", "utility")
+
+
+C45: Final = {
+    "criterion": "gain_ratio",
+    "categorical_split": "multiway",
+    "missing": "fraction",
+    "min_samples_leaf": 2,
+    "collapse": True,
+    "pruning": "pessimistic",
+}
+"""Parameters with which the tree is that of C4.5."""
 
 
 class TreeClassifier(ModelEstimator):
     """A decision tree that knows how sure it is; by default, the tree that C4.5 grows.
 
+    A smaller tree, whose leaves have more rows, is grown by ``criterion="entropy"``,
+    ``categorical_split="subset"``, ``missing="branch"``, ``collapse=False`` and
+    ``pruning="auto"``: the smallest tree that is not worse than the best by more than `margin`.
+
     Parameters
     ----------
     criterion : {"gain_ratio", "entropy", "gini"}
-        How a split is scored. gain_ratio follows all rules of C4.5; entropy and gini split every
-        impure node that has a legal split, as scikit-learn does.
+        How splits are compared. gain_ratio applies all rules of C4.5; entropy and gini split
+        every impure node that has a legal split, as in scikit-learn.
     categorical_features : "auto", list of names, indices or bools, mapping, or Schema
         Which columns are categorical. "auto": text, bools, categories and enums. A mapping gives
         the kind of columns by name or index: "numeric", "categorical", "ordered", "date", or the
-        categories of an ordered column from first to last, ``{"size": ["s", "m", "l"]}``; the type
-        decides for the other columns. A Schema, such as `schema_` of another model, gives all.
+        categories of an ordered column from first to last, ``{"size": ["s", "m", "l"]}``; other
+        columns go by their type. A Schema, such as `schema_` of another model, gives all kinds.
     categorical_split : {"multiway", "subset"}
-        One branch per category, or the best division of the categories into two groups.
+        One branch per category, or the best partition of the categories into two groups.
+    missing : {"fraction", "branch"}
+        "fraction": a row goes down all branches with fractional weights (C4.5). "branch": every
+        test learns which branch missing values take, and "is missing" can be the test itself.
     max_depth : int or None
-        The largest number of tests on the path to a leaf.
+        The largest number of tests from the root to a leaf.
+    max_leaves : int or None
+        The largest number of leaves; the best splits are then made first.
     min_samples_leaf : float
-        C4.5's M. With gain_ratio at least two branches must hold this many rows (and thresholds may
-        need more); with entropy and gini every branch.
-    collapse : bool
-        Before pruning, cut subtrees that make no fewer training errors than a leaf in their place.
-    pruning : {"pessimistic", "cost_complexity", "reduced_error", "utility"} or None
-        "pessimistic" is C4.5's. "cost_complexity" gives the smallest tree within one standard error
-        of the best by cross-validation, or that of `ccp_alpha`. "reduced_error" prunes by the
-        errors on a third of the rows, which is held out. "utility" prunes splits that add too
-        little utility at the given sample size; cross-validation chooses how much is needed.
+        Least weight of rows in a leaf. With gain_ratio it is C4.5's M: two branches must have
+        this weight (and thresholds may need more).
+    min_samples_split : float
+        Least weight of rows in a node that is split.
+    min_impurity_decrease : float
+        Least decrease of impurity of a split, weighted by the share of the rows.
+    max_features : int, float, "sqrt", "log2" or None
+        Number (or share) of columns that are drawn for each node; None for all.
+    pruning : {"auto", "pessimistic", "cost_complexity", "reduced_error", "utility"} or None
+        "auto": the smallest tree that is not worse than the best by more than `margin`, by
+        cross-validation. "pessimistic": the rule of C4.5. "cost_complexity": the smallest tree
+        within one standard error of the best, or that of `ccp_alpha`. "reduced_error": by the
+        errors on a third of the rows, which do not grow the tree. "utility": by the utility that
+        a split adds at the sample size at hand, with the least gain chosen by cross-validation.
+    margin : float
+        For pruning="auto": how much accuracy may be given up for a smaller tree. 0 gives the most
+        accurate tree.
     confidence_factor : float
         For pessimistic pruning, in (0, 0.5]; smaller values prune more.
     ccp_alpha : float
-        For cost-complexity pruning: the penalty per leaf, in the units of scikit-learn. With 0,
-        cross-validation chooses it.
+        For cost-complexity pruning: the penalty per leaf, in the units of scikit-learn. At 0 it is
+        chosen by cross-validation.
+    class_weight : dict, "balanced" or None
+        Weight of the rows of each class, as in scikit-learn.
+    collapse : bool
+        Cut subtrees that make no fewer training errors than a leaf in their place (C4.5).
     leaf_estimate : str or object
-        How the counts of a leaf become probabilities: "frequency", "laplace", "m_estimate",
-        "jeffreys", "blend", "shrinkage", "averaging", or an object that is called with the tree
-        and its counts, from `sureleaf.probability` or your own. "auto" is "averaging", with the
-        majority class of each leaf kept as its prediction.
+        How class counts become probabilities: "frequency", "laplace", "m_estimate", "jeffreys",
+        "blend", "shrinkage", "averaging", or an object of `sureleaf.probability` or your own,
+        called with the tree and its counts. "auto" is "shrinkage" with pruning="auto", else
+        "averaging".
     levels_from : {"training", "honest", "cross_fit"}
         Which rows the levels of confidence and utility come from: the rows that grew the tree;
         half of the rows, which are kept from growing it and give its counts and predictions; or
@@ -114,8 +146,8 @@ class TreeClassifier(ModelEstimator):
 
     Notes
     -----
-    A row with a missing value goes down every branch, weighted by the share of each branch, in
-    ``fit`` and in ``predict``.
+    With ``missing="fraction"``, a row with a missing value goes down every branch, weighted by the
+    share of each branch, in ``fit`` and in ``predict``.
 
     Examples
     --------
@@ -137,12 +169,19 @@ class TreeClassifier(ModelEstimator):
         criterion: str = "gain_ratio",
         categorical_features: Any = "auto",
         categorical_split: str = "multiway",
+        missing: str = "fraction",
         max_depth: int | None = None,
+        max_leaves: int | None = None,
         min_samples_leaf: float = 2,
-        collapse: bool = True,
+        min_samples_split: float = 2,
+        min_impurity_decrease: float = 0.0,
+        max_features: Any = None,
         pruning: str | None = "pessimistic",
+        margin: float = 0.01,
         confidence_factor: float = 0.25,
         ccp_alpha: float = 0.0,
+        class_weight: Any = None,
+        collapse: bool = True,
         leaf_estimate: Any = "auto",
         levels_from: str = "cross_fit",
         cv: Any = 10,
@@ -154,12 +193,19 @@ class TreeClassifier(ModelEstimator):
         self.criterion = criterion
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
+        self.missing = missing
         self.max_depth = max_depth
+        self.max_leaves = max_leaves
         self.min_samples_leaf = min_samples_leaf
-        self.collapse = collapse
+        self.min_samples_split = min_samples_split
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
         self.pruning = pruning
+        self.margin = margin
         self.confidence_factor = confidence_factor
         self.ccp_alpha = ccp_alpha
+        self.class_weight = class_weight
+        self.collapse = collapse
         self.leaf_estimate = leaf_estimate
         self.levels_from = levels_from
         self.cv = cv
@@ -167,6 +213,31 @@ class TreeClassifier(ModelEstimator):
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    @classmethod
+    def c45(cls, **changes: Any) -> Self:
+        """Return an estimator that grows the tree of C4.5.
+
+        Gain ratio, one branch per category, missing values as fractional rows, at least two rows
+        per leaf, collapsing and pessimistic pruning.
+
+        Parameters
+        ----------
+        **changes
+            Parameters that differ from those of C4.5.
+
+        Returns
+        -------
+        TreeClassifier
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> tree = TreeClassifier.c45(confidence_factor=0.1)
+        >>> tree.criterion, tree.pruning, tree.confidence_factor
+        ('gain_ratio', 'pessimistic', 0.1)
+        """
+        return cls(**{**C45, **changes})
 
     model_: TreeModel
     _rows: TrainingRows | None = None
@@ -220,29 +291,54 @@ class TreeClassifier(ModelEstimator):
         for name, choices in CHOICES.items():
             check_choice(name, getattr(self, name), choices)
         check_choice("categorical_split", self.categorical_split, ("multiway", "subset"))
+        check_choice("missing", self.missing, ("branch", "fraction"))
         check_choice("pruning", self.pruning, PRUNINGS)
         check_choice("collapse", self.collapse, (True, False))
         check_number("min_samples_leaf", self.min_samples_leaf, low=0, open_low=True)
         check_number("confidence_factor", self.confidence_factor, low=0, high=0.5, open_low=True)
         check_number("ccp_alpha", self.ccp_alpha, low=0)
-        if self.max_depth is not None:
-            check_number("max_depth", self.max_depth, low=0, whole=True)
+        check_number("margin", self.margin, low=0, high=1)
+        check_number("min_samples_split", self.min_samples_split, low=0)
+        check_number("min_impurity_decrease", self.min_impurity_decrease, low=0)
+        for name, low in (("max_depth", 0), ("max_leaves", 1)):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), low=low, whole=True)
+        check_max_features(self.max_features)
+        seed = draw_seed(self.random_state)
         return TreeSettings(
             rules=GrowthRules(
-                self.criterion, self.categorical_split, self.max_depth, self.min_samples_leaf
+                criterion=self.criterion,
+                categorical_split=self.categorical_split,
+                max_depth=self.max_depth,
+                min_samples_leaf=self.min_samples_leaf,
+                missing=self.missing,
+                min_samples_split=self.min_samples_split,
+                min_impurity_decrease=self.min_impurity_decrease,
+                max_leaves=self.max_leaves,
+                seed=seed,
             ),
+            max_features=self.max_features,
             collapse=bool(self.collapse),
             pruning=self.pruning,
             confidence_factor=self.confidence_factor,
             ccp_alpha=self.ccp_alpha,
+            margin=self.margin,
             cv=reusable(self.cv),
-            seed=draw_seed(self.random_state),
+            seed=seed,
             n_threads=thread_count(self.n_jobs),
             keep_order=self.levels_from == "cross_fit",
-            leaf_estimate=find_estimate(self.leaf_estimate),
+            leaf_estimate=self._leaf_estimate(),
             levels_from=self.levels_from,
             weights=self.weights,
             unseen=self.unseen,
+        )
+
+    def _leaf_estimate(self) -> LeafEstimate:
+        is_auto = isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
+        return (
+            SIZED_ESTIMATE
+            if is_auto and self.pruning == "auto"
+            else find_estimate(self.leaf_estimate)
         )
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[TrainingRows, NDArray[Any]]:
@@ -252,6 +348,7 @@ class TreeClassifier(ModelEstimator):
             sample_weight,
             categorical_features=self.categorical_features,
             weights=self.weights,
+            class_weight=self.class_weight,
             estimator=type(self).__name__,
         )
 

@@ -96,7 +96,7 @@ def cross_fit(
     return predict_out_of_fold(
         rows,
         fold_numbers(rows, settings.cv, seed=settings.seed, groups=groups),
-        lambda part: build(part, settings, groups=groups),
+        lambda part, fold: build(part, settings.without_fold(fold), groups=groups),
         settings.leaf_estimate,
         n_threads=n_threads,
     )
@@ -127,7 +127,7 @@ def cross_fit_levels(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFol
 def predict_out_of_fold(
     rows: TrainingRows,
     fold_of: NDArray[np.int64],
-    build: Callable[[TrainingRows], Tree],
+    build: Callable[[TrainingRows, int], Tree],
     estimate: LeafEstimate,
     *,
     n_threads: int = 1,
@@ -141,7 +141,8 @@ def predict_out_of_fold(
     fold_of : ndarray of int64, shape (n_rows,)
         The fold that tests each row, -1 for none.
     build : callable
-        From weighted rows to a tree.
+        From weighted rows and the number of the fold that they lack to a tree; -1 for half the
+        folds.
     estimate : LeafEstimate
         From a tree and its counts to the class probabilities of its nodes.
     n_threads : int
@@ -159,7 +160,7 @@ def predict_out_of_fold(
     >>> table = read_table([[float(i)] for i in range(12)])
     >>> rows = TrainingRows(table, np.repeat([0, 1], 6).astype(np.int32), 2)
     >>> out_of_fold = predict_out_of_fold(
-    ...     rows, np.arange(12) % 3, lambda part: grow(part, GrowthRules()), Frequency())
+    ...     rows, np.arange(12) % 3, lambda part, fold: grow(part, GrowthRules()), Frequency())
     >>> out_of_fold.correct.tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
@@ -172,12 +173,12 @@ def predict_out_of_fold(
     halves = [tested & first_half, tested & ~first_half] if len(folds) > 2 else []
     rows.sort(n_threads)
 
-    def predict_part(part: NDArray[np.bool_]) -> _PartPredictions | None:
-        return _predict_part(rows, weights, part, build, estimate)
+    def predict_part(part: NDArray[np.bool_], fold: int) -> _PartPredictions | None:
+        return _predict_part(rows, weights, part, lambda train: build(train, fold), estimate)
 
     with ThreadPoolExecutor(n_threads) as pool:
         every = [*parts, *halves]
-        work = pool.map(predict_part, every)
+        work = pool.map(predict_part, every, [*folds.tolist(), *(-1 for _ in halves)])
         predictions = list(track(work, total=len(every), what="Cross-fitting"))
     joined = _join(rows, predictions[: len(parts)])
     accuracy = _accuracy(joined[0], weights)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.model.folds import fold_numbers, hold_out
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
+from sureleaf.model.size_selection import SizeCurve, family_alphas, select_size
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, LeafEstimate
 from sureleaf.tree import (
@@ -32,6 +34,9 @@ __all__ = ["TreeSettings", "build", "fit_model", "fit_tree", "settings_model", "
 # threads each, which keeps their memory within half of the encoded table.
 _SMALL_TABLE = 1_000_000
 
+BY_FOLDS = ("auto", "cost_complexity", "utility")
+"""Prunings whose strength is chosen by cross-validation."""
+
 NodeAlphas = Callable[[Tree], NDArray[np.float64]]
 """From a tree to the penalty per leaf at which each inner node is cut."""
 
@@ -44,7 +49,7 @@ class TreeSettings:
     ----------
     rules : GrowthRules
         How splits are chosen.
-    collapse, pruning, confidence_factor, ccp_alpha, cv
+    collapse, pruning, confidence_factor, ccp_alpha, margin, cv
         As for `TreeClassifier`.
     seed : int
         Key of the random assignments of rows (folds, rows held out).
@@ -54,6 +59,14 @@ class TreeSettings:
         Keep the order of the columns for further trees on the same rows.
     utility_gain : float or None
         For pruning by utility: what a leaf must add; None to choose it by cross-validation.
+    max_features : int, float, str or None
+        Columns drawn per node, as for `TreeClassifier`.
+    penalty : float or None
+        For pruning="auto": the penalty per leaf; None to choose it by cross-validation.
+    fold_penalties : dict of int to float, or None
+        The penalty that is chosen without the test rows of each fold.
+    size_curve : SizeCurve or None
+        What the choice of size was made from.
     leaf_estimate : LeafEstimate
         From counts to class probabilities.
     levels_from, weights, unseen : str
@@ -70,11 +83,16 @@ class TreeSettings:
     pruning: str | None = "pessimistic"
     confidence_factor: float = 0.25
     ccp_alpha: float = 0.0
+    margin: float = 0.01
     cv: Any = 10
     seed: int = 0
     n_threads: int = 1
     keep_order: bool = False
     utility_gain: float | None = None
+    penalty: float | None = None
+    fold_penalties: dict[int, float] | None = None
+    size_curve: SizeCurve | None = None
+    max_features: int | float | str | None = None
     leaf_estimate: LeafEstimate = ESTIMATES["auto"]
     levels_from: str = "cross_fit"
     weights: str = "counts"
@@ -83,12 +101,20 @@ class TreeSettings:
     @property
     def chosen_penalty(self) -> float | None:
         """The penalty per leaf that was given or chosen; None if it is still to be chosen."""
+        if self.pruning == "auto":
+            return self.penalty
         return self.utility_gain if self.pruning == "utility" else self.ccp_alpha or None
+
+    def without_fold(self, fold: int) -> "TreeSettings":
+        """Return the settings that were chosen without the test rows of a fold."""
+        if self.fold_penalties is None:
+            return self
+        return replace(self, penalty=self.fold_penalties.get(fold, self.penalty))
 
     @property
     def assigns_rows(self) -> bool:
         """Whether rows are assigned by number, to folds or to be held out, on the way to a tree."""
-        by_folds = self.pruning in ("cost_complexity", "utility") and self.chosen_penalty is None
+        by_folds = self.pruning in BY_FOLDS and self.chosen_penalty is None
         return self.pruning == "reduced_error" or by_folds or self.levels_from == "honest"
 
 
@@ -222,6 +248,9 @@ def _build_resolved(
         return prune_pessimistic(tree, rows, confidence_factor=factor), settings
     if alphas is None:
         return tree, settings
+    if penalty is None and settings.pruning == "auto":
+        settings = _with_selected_size(tree, rows, settings, groups)
+        penalty = settings.penalty
     if penalty is None:
         # A choice of 0 must not read as "choose" again; no penalty lies between 0 and tiny.
         penalty = max(_one_standard_error(tree, rows, settings, groups, alphas), _TINY)
@@ -238,8 +267,33 @@ _SPREADS = {"cost_complexity": 1.0, "utility": 0.5}
 nested trees on the same rows rise and fall together, so half of one distinguishes them, too."""
 
 
+def _with_selected_size(
+    tree: Tree, rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
+) -> TreeSettings:
+    """Choose the size of the tree, and what it would be without each fold."""
+    n_at_once = trees_at_once(rows, settings.n_threads)
+    of_part = replace(settings, keep_order=True, n_threads=max(1, settings.n_threads // n_at_once))
+    selection = select_size(
+        tree,
+        rows,
+        fold_numbers(rows, settings.cv, seed=settings.seed, groups=groups),
+        lambda part: _grow(part, of_part),
+        settings.leaf_estimate,
+        margin=settings.margin,
+        n_at_once=n_at_once,
+    )
+    return replace(
+        settings,
+        penalty=selection.alpha,
+        fold_penalties=selection.fold_alphas,
+        size_curve=selection.curve,
+    )
+
+
 def _node_alphas(settings: TreeSettings) -> NodeAlphas | None:
     """Return the weakest-link penalties of the pruning rule, if it has any."""
+    if settings.pruning == "auto":
+        return family_alphas
     if settings.pruning == "cost_complexity":
         return lambda tree: cost_complexity_alphas(tree, settings.rules.criterion)
     if settings.pruning == "utility":
@@ -248,8 +302,40 @@ def _node_alphas(settings: TreeSettings) -> NodeAlphas | None:
 
 
 def _grow(rows: TrainingRows, settings: TreeSettings) -> Tree:
-    tree = grow(rows, settings.rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    rules = settings.rules
+    if settings.max_features is not None:
+        n_drawn = n_features_drawn(settings.max_features, len(rows.table.columns))
+        rules = replace(rules, max_features=n_drawn)
+    tree = grow(rows, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
     return collapse(tree) if settings.collapse else tree
+
+
+def check_max_features(max_features: object) -> None:
+    """Raise an error unless it is a number or share of columns, "sqrt", "log2" or None."""
+    if max_features is None or max_features in ("sqrt", "log2"):
+        return
+    if isinstance(max_features, bool | str):
+        raise InvalidArgumentError(
+            f"max_features must be an int, a share in (0, 1], 'sqrt', 'log2' or None; got "
+            f"{max_features!r}."
+        )
+    is_whole = isinstance(max_features, int | np.integer)
+    check_number("max_features", max_features, low=1 if is_whole else 0, open_low=not is_whole)
+    if not is_whole:
+        check_number("max_features", max_features, low=0, high=1, open_low=True)
+
+
+def n_features_drawn(max_features: int | float | str, n_columns: int) -> int:
+    """Return the number of columns that are drawn per node, at least 1."""
+    if max_features == "sqrt":
+        drawn = int(np.sqrt(n_columns))
+    elif max_features == "log2":
+        drawn = int(np.log2(max(n_columns, 1)))
+    elif isinstance(max_features, int | np.integer):
+        drawn = int(max_features)
+    else:
+        drawn = int(float(max_features) * n_columns)
+    return min(max(drawn, 1), max(n_columns, 1))
 
 
 def _build_by_reduced_error(

@@ -132,7 +132,7 @@ class LevelsDisplay(Display):
                 f"columns must be names of columns of X; got {unknown[0]!r}. X has: "
                 f"{', '.join(names[:12])}."
             )
-        root = TreeClassifier(max_depth=0).fit(X, y)
+        root = TreeClassifier.c45(max_depth=0).fit(X, y)
         _check(level, root)
         n_rows = float(root.leaf_counts_.n.sum())
         share = float(root.leaf_counts_.counts.max() / n_rows)
@@ -281,5 +281,5 @@ def _split_on(name: str, X: Any, y: Any, root: TreeClassifier) -> TreeClassifier
         column = frame.select(frame.columns[index]).to_native()
     else:
         column = [[row[index]] for row in np.asarray(X, dtype=object)]
-    model = TreeClassifier(max_depth=1, pruning=None, collapse=False, random_state=0)
+    model = TreeClassifier.c45(max_depth=1, pruning=None, collapse=False, random_state=0)
     return model.fit(column, y)

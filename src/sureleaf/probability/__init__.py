@@ -2,6 +2,7 @@
 
 from sureleaf.probability.estimates import (
     ESTIMATES,
+    SIZED_ESTIMATE,
     Blend,
     Frequency,
     Jeffreys,
@@ -17,6 +18,7 @@ from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
 __all__ = [
     "ESTIMATES",
+    "SIZED_ESTIMATE",
     "Averaging",
     "Blend",
     "Frequency",

@@ -17,6 +17,7 @@ from sureleaf.tree.structure import row_maxima, row_sums
 
 __all__ = [
     "ESTIMATES",
+    "SIZED_ESTIMATE",
     "Blend",
     "Frequency",
     "Jeffreys",
@@ -275,6 +276,10 @@ ESTIMATES: dict[str, LeafEstimate] = {
     "averaging": Averaging(),
 }
 """Estimates by name; docs/probabilities.md shows the measurements behind "auto"."""
+
+
+SIZED_ESTIMATE: LeafEstimate = KeepMajority(Shrinkage(10.0))
+"""What "auto" is for trees whose size is chosen by cross-validation: their leaves are large."""
 
 
 def find_estimate(estimate: object) -> LeafEstimate:

@@ -147,7 +147,7 @@ def _accuracy_alone(
     n_units = len(rows) if groups is None else len(np.unique(groups))
     if n_units < 3 or len(np.unique(truth)) < 2:
         return None
-    model = TreeClassifier(
+    model = TreeClassifier.c45(
         max_depth=1 if column.kind == "categorical" else math.ceil(math.log2(n_classes)),
         categorical_features=[0] if column.kind == "categorical" else [],
         levels_from="training",

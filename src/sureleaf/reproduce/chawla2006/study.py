@@ -277,14 +277,14 @@ def _probabilities(
     """Yield each method with its probability of the positive class for each test row."""
     X, y, X_test = dataset.X.iloc[train], dataset.y[train], dataset.X.iloc[test]
     for growing, tree in (
-        ("unpruned", TreeClassifier(pruning=None, levels_from="training")),
-        ("pruned", TreeClassifier(levels_from="training")),
+        ("unpruned", TreeClassifier.c45(pruning=None, levels_from="training")),
+        ("pruned", TreeClassifier.c45(levels_from="training")),
     ):
         tree.fit(X, y)
         for title, name in _LEAF_ESTIMATES.items():
             yield f"{growing}, {title}", tree.with_leaf_estimate(name).predict_proba(X_test)[:, 1]
     bags = BaggedTreesClassifier(
-        estimator=TreeClassifier(pruning=None, leaf_estimate="frequency"),
+        estimator=TreeClassifier.c45(pruning=None, leaf_estimate="frequency"),
         n_estimators=_N_BAGS,
         random_state=seed,
     ).fit(X, y)

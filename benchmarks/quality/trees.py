@@ -1,0 +1,195 @@
+"""Single trees side by side: accuracy, AUC, log loss, size and trust on unseen rows.
+
+Five-fold means over the data sets, every learner on the same folds: Sureleaf's default tree, its
+most accurate tree and C4.5's, scikit-learn's CART on one-hot columns with `ccp_alpha` tuned, the
+CART of ydf and C5.0 of c50py (``pip install ydf c50py``; a peer that is not installed is left
+out). SURELEAF_SETS names data sets, SURELEAF_TREE_ROWS caps their rows.
+"""
+
+import importlib.util
+import os
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.quality.data_sets import ALL, DataSet, load
+from sureleaf import BaggedTreesClassifier, TreeClassifier
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Result:
+    accuracy: float
+    auc: float  # NaN for more than two classes
+    log_loss: float
+    n_leaves: float
+    flagged: float  # share of test rows in flagged leaves; NaN for other libraries
+    utility_gap: float  # stated utility minus accuracy on unseen rows
+    seconds: float
+
+
+def one_hot(model: Any, X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
+    """Numbers with imputed medians and categories as columns, for scikit-learn's trees."""
+    names = [name for name in X.columns if name in categorical or X[name].dtype == object]
+    numeric = [name for name in X.columns if name not in names]
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), encoder), names),
+        (SimpleImputer(add_indicator=True, keep_empty_features=True), numeric),
+    )
+    return make_pipeline(columns, model)
+
+
+def tuned_cart(X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
+    grid = {"ccp_alpha": [0.0, *np.geomspace(1e-4, 0.05, 12)]}
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    cart = GridSearchCV(DecisionTreeClassifier(random_state=0), grid, cv=folds)
+    return one_hot(cart, X, categorical)
+
+
+class Ydf:
+    """ydf's CART with the interface of scikit-learn."""
+
+    def fit(self, X: pd.DataFrame, y: np.ndarray) -> "Ydf":
+        import ydf
+
+        ydf.verbose(0)
+        self.classes_ = np.unique(y)
+        frame = X.assign(label=y.astype(str))
+        self._model = ydf.CartLearner(label="label").train(frame)
+        self._order = [str(name) for name in self._model.label_classes()]
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+        p = np.asarray(self._model.predict(X))
+        if p.ndim == 1:
+            p = np.column_stack([1 - p, p])
+        result = np.zeros((len(X), len(self.classes_)))
+        for i, name in enumerate(self._order):
+            result[:, [str(c) for c in self.classes_].index(name)] = p[:, i]
+        return result
+
+    def n_leaves(self) -> float:
+        return float(sum(1 for node in _walk(self._model.get_tree(0).root) if not _children(node)))
+
+
+def _children(node: Any) -> list[Any]:
+    return [node.pos_child, node.neg_child] if hasattr(node, "pos_child") else []
+
+
+def _walk(node: Any) -> Any:
+    yield node
+    for child in _children(node):
+        yield from _walk(child)
+
+
+def c50(X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
+    from c50py import C5Classifier
+
+    return C5Classifier()
+
+
+def learners() -> dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]]:
+    c45 = getattr(TreeClassifier, "c45", TreeClassifier)
+    found: dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]] = {
+        "default": lambda X, c: TreeClassifier(random_state=0),
+    }
+    if "margin" in TreeClassifier().get_params():
+        found["margin=0"] = lambda X, c: TreeClassifier(margin=0.0, random_state=0)
+    found["C4.5"] = lambda X, c: c45(random_state=0)
+    found["CART, tuned"] = tuned_cart
+    if importlib.util.find_spec("ydf"):
+        found["ydf CART"] = lambda X, c: Ydf()
+    if importlib.util.find_spec("c50py"):
+        found["C5.0"] = c50
+    if "forests" in os.environ.get("SURELEAF_TREE_LEARNERS", ""):
+        found["30 bagged"] = lambda X, c: BaggedTreesClassifier(n_estimators=30, random_state=0)
+        found["forest of 30"] = lambda X, c: one_hot(
+            RandomForestClassifier(30, random_state=0), X, c
+        )
+    return found
+
+
+def measure(data: DataSet, make: Callable[..., Any]) -> Result:
+    results = []
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
+    for train, test in folds.split(data.X, data.y):
+        X, y = data.X.iloc[train].reset_index(drop=True), data.y[train]
+        T, t = data.X.iloc[test].reset_index(drop=True), data.y[test]
+        model = make(X, data.categorical)
+        start = time.perf_counter()
+        model.fit(X, y)
+        seconds = time.perf_counter() - start
+        classes = np.asarray(model.classes_)
+        p = np.asarray(model.predict_proba(T), dtype=float)
+        p = p / p.sum(axis=1, keepdims=True)
+        if hasattr(model, "predict"):
+            right = np.asarray(model.predict(T)) == t
+        else:
+            right = classes[p.argmax(axis=1)] == t
+        codes = np.searchsorted(classes, t)
+        is_binary = len(classes) == 2
+        auc = roc_auc_score(codes, p[:, 1]) if is_binary else np.nan
+        loss = log_loss(codes, np.clip(p, 1e-15, 1), labels=np.arange(len(classes)))
+        results.append((right.mean(), auc, loss, *_tree_facts(model, T, right), seconds))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # all NaN for more than two classes
+        return Result(*np.nanmean(np.array(results, dtype=float), axis=0))
+
+
+def _tree_facts(model: Any, T: pd.DataFrame, right: np.ndarray) -> tuple[float, float, float]:
+    """Leaves, share of the rows in flagged leaves, stated utility minus accuracy."""
+    if isinstance(model, TreeClassifier):
+        leaves = model.leaves()
+        flagged = dict(zip(leaves.leaf.tolist(), leaves.flagged.tolist(), strict=True))
+        share = np.mean([flagged.get(leaf, True) for leaf in model.apply(T).tolist()])
+        return model.tree_.n_leaves, float(share), model.levels().utility - right.mean()
+    if isinstance(model, Ydf):
+        return model.n_leaves(), np.nan, np.nan
+    final = model[-1] if hasattr(model, "steps") else model
+    if hasattr(final, "best_estimator_"):
+        return final.best_estimator_.get_n_leaves(), np.nan, np.nan
+    return float(getattr(final, "n_leaves_", np.nan)), np.nan, np.nan
+
+
+def run() -> None:
+    warnings.simplefilter("ignore")
+    most = int(os.environ.get("SURELEAF_TREE_ROWS", "4000"))
+    named = os.environ.get("SURELEAF_SETS")
+    names = tuple(named.split(",")) if named else ALL
+    table: dict[str, list[Result]] = {name: [] for name in learners()}
+    print(f"{FOLDS} folds, at most {most} rows per data set; accuracy / log loss / leaves")
+    print(f"{'data set':14s}" + "".join(f"{name:>22s}" for name in table))
+    for name in names:
+        data = load(name).cut(most, least_rows_a_class=2 * FOLDS)
+        cells = []
+        for learner, make in learners().items():
+            result = measure(data, make)
+            table[learner].append(result)
+            cells.append(f"{result.accuracy:.3f} / {result.log_loss:.3f} / {result.n_leaves:4.0f}")
+        print(f"{name:14s}" + "".join(f"{cell:>22s}" for cell in cells), flush=True)
+    print(
+        f"\n{'mean':14s}{'accuracy':>10s}{'AUC':>8s}{'log loss':>10s}{'leaves':>8s}{'median':>8s}"
+        f"{'flagged':>9s}{'utility gap':>13s}{'seconds':>9s}"
+    )
+    for learner, results in table.items():
+        rows = np.array([tuple(vars(result).values()) for result in results])
+        mean = np.nanmean(rows, axis=0)
+        print(
+            f"{learner:14s}{mean[0]:10.4f}{mean[1]:8.4f}{mean[2]:10.4f}{mean[3]:8.1f}"
+            f"{np.nanmedian(rows[:, 3]):8.1f}{mean[4]:9.4f}{mean[5]:13.4f}{mean[6]:9.3f}"
+        )

@@ -1,0 +1,256 @@
+"""The size of the tree: the smallest one that is not worse than the best by more than a margin.
+
+One large tree is grown and pruned by its weakest links, which gives a nested family of trees from
+the large one to its root. For every fold a tree is grown without the fold, pruned in the same way
+and tested on the fold. Each size gets a *loss* per row, and the smallest size whose loss is within
+the margin of the best is taken.
+
+The loss is the error rate (or the mean cost, if errors have different costs) plus a share of the
+log loss, relative to that of the root. The log loss sees what the error rate does not: leaves that
+predict the same class with different probabilities. It keeps a tree from being cut to its root
+where classes are rare.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf import _kernel
+from sureleaf.probability import LeafEstimate
+from sureleaf.tree import TrainingRows, Tree, count_nodes
+from sureleaf.tree.structure import row_sums
+
+__all__ = ["SizeCurve", "SizeSelection", "family_alphas", "select_size"]
+
+FloatArray = NDArray[np.float64]
+
+LOG_LOSS_SHARE = 0.4
+"""Weight of the relative log loss beside the error rate."""
+
+MARGIN_FACTOR = 2.0
+"""The loss has two parts, and a margin in error rate counts for both."""
+
+ENTROPY_SHARE = 0.3
+"""The family is pruned by training errors plus this share of the entropy, in nats."""
+
+
+@dataclass(frozen=True, eq=False)
+class SizeCurve:
+    """What each size of the family is worth by cross-validation, from the largest to the root.
+
+    Parameters
+    ----------
+    alphas : ndarray
+        Penalty per leaf that leads to each size, ascending.
+    n_leaves : ndarray of int
+        Leaves of the tree of all rows at this penalty.
+    error : ndarray
+        Error rate of the fold trees on their test rows; the mean cost if there are costs.
+    log_loss : ndarray
+        Mean negative log probability of the true class.
+    standard_error : ndarray
+        Of `error`, over the test rows.
+    """
+
+    alphas: FloatArray
+    n_leaves: NDArray[np.int64]
+    error: FloatArray
+    log_loss: FloatArray
+    standard_error: FloatArray
+
+    @property
+    def loss(self) -> FloatArray:
+        """The quantity that sizes are compared by."""
+        return _loss(self.error, self.log_loss)
+
+
+@dataclass(frozen=True, eq=False)
+class SizeSelection:
+    """The chosen size.
+
+    Parameters
+    ----------
+    alpha : float
+        The chosen penalty per leaf.
+    fold_alphas : dict of int to float
+        The penalty that is chosen without the test rows of a fold. Trees that test the levels
+        are pruned by it: a penalty that had seen the fold would state levels that are too high.
+    curve : SizeCurve
+        What the choice was made from.
+    """
+
+    alpha: float
+    fold_alphas: dict[int, float]
+    curve: SizeCurve
+
+
+def family_alphas(tree: Tree, regret: FloatArray | None = None) -> FloatArray:
+    """Return the penalty per leaf at which each inner node is cut; infinity for leaves.
+
+    A node costs its training errors (with costs: the regret of its cheapest decision) plus a share
+    of its entropy, per row of the tree. Errors alone would cut splits between leaves of one
+    class, entropy alone would keep splits that change no decision.
+    """
+    counts = tree.class_counts
+    totals = row_sums(counts)
+    shares = counts / np.maximum(totals, 1e-300)[:, np.newaxis]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -row_sums(np.where(shares > 0, shares * np.log(shares), 0.0))
+    cost = (_training_errors(counts, totals, regret) + ENTROPY_SHARE * totals * entropy) / totals[0]
+    alphas: FloatArray = _kernel.cost_complexity_alphas(tree.kernel, np.ascontiguousarray(cost))
+    return alphas
+
+
+def _training_errors(
+    counts: FloatArray, totals: FloatArray, regret: FloatArray | None
+) -> FloatArray:
+    if regret is None:
+        errors: FloatArray = totals - counts.max(axis=1)
+    else:
+        errors = (counts @ regret).min(axis=1)
+    return errors
+
+
+def select_size(
+    tree: Tree,
+    rows: TrainingRows,
+    fold_of: NDArray[np.int64],
+    grow_part: Callable[[TrainingRows], Tree],
+    estimate: LeafEstimate,
+    *,
+    margin: float,
+    regret: FloatArray | None = None,
+    n_at_once: int = 1,
+) -> SizeSelection:
+    """Choose the size of a tree by cross-validation.
+
+    Parameters
+    ----------
+    tree : Tree
+        Grown on all rows, not pruned.
+    rows : TrainingRows
+        The rows.
+    fold_of : ndarray of int
+        The fold that tests each row, -1 for none.
+    grow_part : callable
+        Grows a tree on weighted rows as `tree` was grown.
+    estimate : LeafEstimate
+        How leaves turn counts into probabilities.
+    margin : float
+        How much worse than the best the tree may be, in error rate.
+    regret : ndarray of shape (n_classes, n_classes), optional
+        What each decision costs beyond the right one.
+    n_at_once : int
+        Trees grown at a time.
+
+    Returns
+    -------
+    SizeSelection
+    """
+    node_alphas = np.maximum(family_alphas(tree, regret), 0.0)
+    alphas = np.unique(np.concatenate(([0.0], node_alphas[~tree.is_leaf])))
+    candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
+    n_leaves = _sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
+    rows.sort(n_at_once)
+
+    def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
+        fold, train, test = part
+        return fold, _test_sums(grow_part(train), test, candidates, estimate, regret)
+
+    with ThreadPoolExecutor(n_at_once) as pool:
+        parts = dict(pool.map(test_fold, _fold_parts(rows, fold_of)))
+    total = sum(parts.values(), np.zeros((len(candidates), 4)))
+    curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
+    chosen = _smallest_within(curve.loss, margin)
+    fold_alphas = {}
+    for fold, part in parts.items():
+        others = _curve(candidates, curve.n_leaves, total - part)
+        fold_alphas[fold] = float(candidates[_smallest_within(others.loss, margin)])
+    return SizeSelection(float(candidates[chosen]), fold_alphas, curve)
+
+
+def _fold_parts(
+    rows: TrainingRows, fold_of: NDArray[np.int64]
+) -> Iterator[tuple[int, TrainingRows, TrainingRows]]:
+    """Each fold with the rows that train and the rows that test."""
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    for fold in np.unique(fold_of[fold_of >= 0]).tolist():
+        is_test = fold_of == fold
+        train = rows.with_weights(np.where(is_test, 0.0, weights))
+        test = rows.with_weights(np.where(is_test, weights, 0.0))
+        if train.total_weight and test.total_weight:
+            yield fold, train, test
+
+
+def _test_sums(
+    tree: Tree,
+    test: TrainingRows,
+    candidates: FloatArray,
+    estimate: LeafEstimate,
+    regret: FloatArray | None,
+) -> FloatArray:
+    """For each penalty: cost, squared cost, log loss and weight of the test rows, summed.
+
+    All nodes are counted once; a node counts for the penalties at which it is a leaf.
+    """
+    counts = count_nodes(tree, test)
+    probabilities = estimate(tree, tree.class_counts)
+    row_costs = _decision_costs(probabilities, regret)  # one row per node, one column per class
+    log_p = np.log(np.clip(probabilities, 1e-15, 1.0))
+    per_node = np.column_stack(
+        (
+            row_sums(counts * row_costs),
+            row_sums(counts * row_costs**2),
+            -row_sums(counts * log_p),
+            row_sums(counts),
+        )
+    )
+    return _sums_along(tree, np.maximum(family_alphas(tree, regret), 0.0), candidates, per_node)
+
+
+def _decision_costs(probabilities: FloatArray, regret: FloatArray | None) -> FloatArray:
+    """Return what the decision of each node costs a row of each class."""
+    if regret is None:
+        regret = 1.0 - np.eye(probabilities.shape[1])
+    decision = (probabilities @ regret).argmin(axis=1)
+    costs: FloatArray = regret[:, decision].T
+    return costs
+
+
+def _sums_along(
+    tree: Tree, node_alphas: FloatArray, candidates: FloatArray, per_node: FloatArray
+) -> FloatArray:
+    """Sum over the leaves of the tree pruned at each penalty.
+
+    A node is a leaf from its own penalty on (a leaf of the large tree from the start) until that
+    of its parent.
+    """
+    begins = np.searchsorted(candidates, np.where(tree.is_leaf, 0.0, node_alphas))
+    ends = np.full(tree.n_nodes, len(candidates))
+    ends[1:] = np.searchsorted(candidates, node_alphas[tree.parent[1:]])
+    changes = np.zeros((len(candidates) + 1, per_node.shape[1]))
+    np.add.at(changes, begins, per_node)
+    np.subtract.at(changes, ends, per_node)
+    sums: FloatArray = np.cumsum(changes[:-1], axis=0)
+    return sums
+
+
+def _curve(alphas: FloatArray, n_leaves: NDArray[np.int64], sums: FloatArray) -> SizeCurve:
+    weight = np.maximum(sums[:, 3], 1e-300)
+    error, log_loss = sums[:, 0] / weight, sums[:, 2] / weight
+    variance = np.maximum(sums[:, 1] / weight - error**2, 0.0)
+    return SizeCurve(alphas, n_leaves, error, log_loss, np.sqrt(variance / weight))
+
+
+def _loss(error: FloatArray, log_loss: FloatArray) -> FloatArray:
+    root = log_loss[-1] if len(log_loss) and log_loss[-1] > 0 else 1.0
+    loss: FloatArray = error + LOG_LOSS_SHARE * log_loss / root
+    return loss
+
+
+def _smallest_within(loss: FloatArray, margin: float) -> int:
+    """Index of the smallest tree whose loss is within the margin of the best."""
+    return int(np.flatnonzero(loss <= loss.min() + MARGIN_FACTOR * margin + 1e-12)[-1])

@@ -1,0 +1,128 @@
+"""The size of the default tree: the curve, the choice, and what it must not see."""
+
+import numpy as np
+import pytest
+
+from sureleaf.model.folds import fold_numbers
+from sureleaf.model.size_selection import LOG_LOSS_SHARE, MARGIN_FACTOR, select_size
+from sureleaf.probability import SIZED_ESTIMATE
+from sureleaf.table import read_table
+from sureleaf.tree import GrowthRules, TrainingRows, grow
+from tests.naive import size_selection as naive
+from tests.sized_tree import sized_tree
+
+RULES = GrowthRules("entropy", "subset", missing="branch")
+
+
+def grow_part(rows: TrainingRows):
+    return grow(rows, RULES, keep_order=True)
+
+
+def noisy_rows(seed: int, n: int = 120, n_classes: int = 2, weighted: bool = False) -> TrainingRows:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 4)).round(1)
+    X[random.random((n, 4)) < 0.1] = np.nan
+    score = np.nan_to_num(X[:, 0]) + (np.nan_to_num(X[:, 1]) > 0) + random.normal(size=n) / 2
+    edges = np.quantile(score, np.arange(1, n_classes) / n_classes)
+    labels = np.digitize(score, edges).astype(np.int32)
+    weights = random.integers(0, 4, n).astype(float) if weighted else None
+    return TrainingRows(read_table(X), labels, n_classes, weights)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n_classes", "weighted"), [(2, False), (2, True), (4, False)])
+def test_the_curve_is_that_of_trees_pruned_one_by_one(
+    seed: int, n_classes: int, weighted: bool
+) -> None:
+    rows = noisy_rows(seed, n_classes=n_classes, weighted=weighted)
+    tree, fold_of = grow_part(rows), fold_numbers(rows, 5, seed=seed)
+    for regret in (None, np.random.default_rng(seed).random((n_classes, n_classes))):
+        if regret is not None:
+            np.fill_diagonal(regret, 0.0)
+        selection = select_size(
+            tree, rows, fold_of, grow_part, SIZED_ESTIMATE, margin=0.01, regret=regret, n_at_once=2
+        )
+        curve = selection.curve
+        alphas, sizes, error, log_loss = naive.curve(
+            tree, rows, fold_of, grow_part, SIZED_ESTIMATE, regret
+        )
+        np.testing.assert_allclose(curve.alphas, alphas)
+        assert curve.n_leaves.tolist() == sizes.tolist()
+        np.testing.assert_allclose(curve.error, error, atol=1e-12)
+        np.testing.assert_allclose(curve.log_loss, log_loss, atol=1e-12)
+        loss = error + LOG_LOSS_SHARE * log_loss / log_loss[-1]
+        within = np.flatnonzero(loss <= loss.min() + MARGIN_FACTOR * 0.01 + 1e-12)
+        assert selection.alpha == curve.alphas[within[-1]]
+
+
+def test_the_choice_without_a_fold_does_not_see_its_test_rows() -> None:
+    rows = noisy_rows(0)
+    fold_of = fold_numbers(rows, 5, seed=0)
+    tree = grow_part(rows)
+    selection = select_size(tree, rows, fold_of, grow_part, SIZED_ESTIMATE, margin=0.0)
+    for fold, alpha in selection.fold_alphas.items():
+        others = np.where(fold_of == fold, -1, fold_of)
+        alone = select_size(tree, rows, others, grow_part, SIZED_ESTIMATE, margin=0.0)
+        assert alpha == alone.alpha
+
+
+def test_a_larger_margin_never_gives_a_larger_tree() -> None:
+    X = np.random.default_rng(1).normal(size=(300, 5))
+    y = (X[:, 0] + X[:, 1] ** 2 + np.random.default_rng(2).normal(size=300) > 1).astype(int)
+    sizes = [
+        sized_tree(margin=margin, random_state=0).fit(X, y).tree_.n_leaves
+        for margin in (0.0, 0.005, 0.01, 0.05, 0.5)
+    ]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 1
+
+
+def test_pure_noise_gives_a_small_tree_and_rare_classes_do_not_give_one_leaf() -> None:
+    random = np.random.default_rng(3)
+    noise = random.normal(size=(400, 6))
+    assert sized_tree(random_state=0).fit(noise, random.integers(0, 2, 400)).tree_.n_leaves <= 3
+    X = random.normal(size=(3000, 4))
+    rare = (random.random(3000) < np.where(X[:, 0] > 1.2, 0.15, 0.005)).astype(int)
+    assert 0.01 < rare.mean() < 0.04
+    model = sized_tree(random_state=0).fit(X, rare)
+    assert model.tree_.n_leaves > 1
+    assert model.tree_.feature[0] == 0
+
+
+def test_the_default_tree_is_the_same_under_increasing_transformations() -> None:
+    random = np.random.default_rng(4)
+    X, unseen = random.normal(size=(300, 3)), random.normal(size=(200, 3))
+    y = (X[:, 0] + X[:, 1] > 0.3).astype(int)
+    model = sized_tree(random_state=0).fit(X, y)
+    for change in (np.exp, lambda x: 1e-7 * x, lambda x: 1e9 * np.arctan(x) + 1e3):
+        other = sized_tree(random_state=0).fit(change(X), y)
+        assert other.tree_.n_leaves == model.tree_.n_leaves
+        np.testing.assert_array_equal(
+            other.predict_proba(change(unseen)), model.predict_proba(unseen)
+        )
+        np.testing.assert_array_equal(other.apply(change(X)), model.apply(X))
+
+
+def test_kilograms_and_grams_give_the_same_accuracy() -> None:
+    grams = np.arange(2000.0)
+    y = (np.arange(2000) // 500) % 2
+    for unit in (1.0, 1e-3, 1e-9):
+        model = sized_tree(random_state=0).fit((grams * unit)[:, np.newaxis], y)
+        assert model.score((grams * unit)[:, np.newaxis], y) > 0.99
+
+
+def test_levels_use_the_size_that_was_chosen_without_the_fold() -> None:
+    random = np.random.default_rng(5)
+    stated, true = [], []
+    for _ in range(12):
+        X = random.normal(size=(100, 8))
+        p = np.where(X[:, 0] > 0, 0.75, 0.3)
+        y = (random.random(100) < p).astype(int)
+        model = sized_tree(random_state=0).fit(X, y)
+        T = random.normal(size=(4000, 8))
+        q = np.where(T[:, 0] > 0, 0.75, 0.3)
+        said = model.predict(T)
+        true.append(np.where(said == 1, q, 1 - q).mean())
+        stated.append(model.levels().utility)
+    error = np.std(np.array(stated) - np.array(true), ddof=1) / np.sqrt(12)
+    assert abs(np.mean(stated) - np.mean(true)) < 3 * error

@@ -1,0 +1,32 @@
+"""The cross-validated loss of every size of a tree, pruned and predicted one size at a time."""
+
+import numpy as np
+
+from sureleaf.model.size_selection import family_alphas
+from sureleaf.tree import cut, mixture
+
+
+def curve(tree, rows, fold_of, grow_part, estimate, regret=None):
+    """Penalties, leaves, error (or cost) and log loss of the family, from large to the root."""
+    alphas = np.maximum(family_alphas(tree, regret)[~tree.is_leaf], 0.0)
+    alphas = np.unique(np.concatenate(([0.0], alphas)))
+    candidates = [*np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1]]
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    costs = 1.0 - np.eye(rows.n_classes) if regret is None else regret
+    sizes, error, log_loss = [], [], []
+    for alpha in candidates:
+        sizes.append(cut(tree, np.maximum(family_alphas(tree, regret), 0.0) <= alpha).n_leaves)
+        paid = lost = total = 0.0
+        for fold in np.unique(fold_of[fold_of >= 0]):
+            is_test = fold_of == fold
+            grown = grow_part(rows.with_weights(np.where(is_test, 0.0, weights)))
+            small = cut(grown, np.maximum(family_alphas(grown, regret), 0.0) <= alpha)
+            p = mixture(small, rows.table, estimate(small, small.class_counts))
+            for row in np.flatnonzero(is_test & (weights > 0)):
+                decision = int((p[row] @ costs).argmin())
+                paid += weights[row] * costs[rows.labels[row], decision]
+                lost -= weights[row] * np.log(max(p[row, rows.labels[row]], 1e-15))
+                total += weights[row]
+        error.append(paid / total)
+        log_loss.append(lost / total)
+    return np.array(candidates), np.array(sizes), np.array(error), np.array(log_loss)
