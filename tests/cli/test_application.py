@@ -55,7 +55,7 @@ def test_the_help_lists_every_command_with_what_it_does() -> None:
     [
         (["plna"], "No such command 'plna'. Did you mean 'plan'?"),
         (["plan", "--p-mx", "0.75"], "No such option: --p-mx. Did you mean --p-max?"),
-        (["plan"], "a plan needs to know what for: --p-max for a node"),
+        (["plan"], "plan needs a question: --p-max for a node"),
         (["plan", "--p-max", "75"], "p_max must be from 0.5 to 1; got 75"),
         (["plan", "--p-max", "high"], "--p-max must be a number such as 0.75 or a range"),
         (["plan", "--p-max", "0.6", "0.7", "0.8"], "--p-max must be a number such as 0.75"),

@@ -44,7 +44,7 @@ def test_fit_prints_a_summary(
     arguments = ["fit", folder / "rows.csv", "-t", "class", "--drop", "id", "-o", tmp_path / "m"]
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
-    assert "grown on 2,000 rows of 3 columns to predict class" in out
+    assert "trained on 2,000 rows and 3 columns to predict class" in out
     code, out, _ = run(capsys, *arguments, "--bagged", "3")
-    assert "3 trees on bags of the rows" in out
+    assert "3 bagged trees, trained on 2,000 rows" in out
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3

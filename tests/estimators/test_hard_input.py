@@ -259,10 +259,10 @@ def test_very_deep_trees_do_not_overflow_a_stack():
         (np.ones(39), r"shape \(39,\)"),
         (np.ones((40, 1)), r"shape \(40, 1\)"),
         (np.full(40, 1e300), "at most 1e[+]150"),
-        (np.full(40, "heavy"), "numbers"),
+        (np.full(40, "heavy"), "one number per row"),
         (np.ma.masked_array(np.ones(40), np.arange(40) == 7), "got nan in row 7"),
-        (np.ones(40) + 1j, "numbers.*complex128"),
-        (np.full(40, "2024-01-01", "M8[D]"), "numbers.*datetime64"),
+        (np.ones(40) + 1j, "not a number.*complex128"),
+        (np.full(40, "2024-01-01", "M8[D]"), "not a number.*datetime64"),
         ([None] * 40, "nan"),
     ],
     ids=str,
@@ -276,7 +276,7 @@ def test_weights_that_are_none_are_refused_in_words(weights, message):
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (np.arange(39), r"one entry a row, shape \(40,\); got shape \(39,\)"),
+        (np.arange(39), r"one entry per row, shape \(40,\); got shape \(39,\)"),
         (np.ones((40, 1)), r"got shape \(40, 1\)"),
         (5, r"got shape \(\)"),
         ([None] * 40, "never missing"),

@@ -37,6 +37,7 @@ def flat(tree: Node) -> SimpleNamespace:
         category_offset=np.cumsum([0, *map(len, branch_of)]),
         category_branch=np.array([to for codes in branch_of for to in codes], np.int32),
         class_counts=np.array([node.class_counts for node in nodes]),
+        missing_branch=np.full(len(nodes), -1, np.int32),
     )
 
 

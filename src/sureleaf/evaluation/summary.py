@@ -10,7 +10,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import ConfusionMatrix
 from sureleaf.evaluation.measures.named import NAMED
-from sureleaf.formatting import TextDisplay, percentage
+from sureleaf.formatting import TextDisplay, percent
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
@@ -112,8 +112,8 @@ def _class_warnings(confusion: ConfusionMatrix, majority: float) -> list[str]:
     if accuracy <= majority + 1e-12:
         most = confusion.labels.tolist()[int(np.argmax(confusion.actual))]
         warnings.append(
-            f"Accuracy {percentage(accuracy)} is no higher than the baseline, which always "
-            f"predicts {most!r} ({percentage(majority)})."
+            f"Accuracy {percent(accuracy)} is no higher than the baseline, which always "
+            f"predicts {most!r} ({percent(majority)})."
         )
     for label, n_correct, rows in zip(
         confusion.labels.tolist(), correct, confusion.actual, strict=True
