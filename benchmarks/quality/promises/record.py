@@ -1,6 +1,6 @@
 """One simulated or exact rate, its nominal level, and the document of all of them.
 
-A row is sorted by rules that were fixed before any result was seen:
+A row is sorted by rules that are the same for all rows:
 
 - *at the nominal level*: coverage and power are not below, false positives not above the nominal
   level, by more than `SIMULATION_ERRORS` simulation errors;

@@ -278,29 +278,13 @@ def tree_section(results: ReportResults) -> TreeSection:
     )
 
 
-FEW_ROWS = 100
 MANY_MISSING = 0.1
 
 
 def _known_limits(results: ReportResults) -> list[str]:
-    """Return the known limits of the levels (docs/levels.md) that apply to this table."""
+    """Return the known limits of levels that depend on the table; `LeafTable.notes` has others."""
     table, evaluation = results.table, results.evaluation
     limits = []
-    if results.n_rows <= FEW_ROWS:
-        limits.append(
-            f"With {results.n_rows} rows, the accuracy and all levels have a standard error of "
-            "about 4 percentage points or more."
-        )
-    if results.model.tree.n_leaves == 1:
-        limits.append(
-            "The tree has only one leaf. If no column is related to the class, utility is too "
-            "high: by 2.7 percentage points with 100 rows and by 1.1 with 1,000."
-        )
-    if len(results.labels) > 2:
-        limits.append(
-            "With three or more classes, levels of leaves may be too high: leaves of pruned trees "
-            "that reported 85 % were correct for 78 % of unseen rows."
-        )
     n_missing = sum(
         np.count_nonzero(values < 0 if column.is_coded else np.isnan(values))
         for column, values in zip(table.schema.columns, table.columns, strict=True)
