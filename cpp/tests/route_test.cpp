@@ -12,23 +12,29 @@ using checks::close;
 using checks::mixed_table;
 using checks::SmallTable;
 using sureleaf::InterruptFlag;
+using sureleaf::Missing;
 using sureleaf::Tree;
 using sureleaf::Unseen;
 
 namespace {
 
-Tree grown(const SmallTable& table, bool subsets) {
-  return checks::grow(table, checks::config_of(sureleaf::criterion_id<sureleaf::Gini>, subsets), 2);
+Tree grown(const SmallTable& table, bool subsets,
+           sureleaf::Missing missing = sureleaf::Missing::fraction) {
+  sureleaf::GrowthConfig config =
+      checks::config_of(sureleaf::criterion_id<sureleaf::Gini>, subsets);
+  config.missing = missing;
+  return checks::grow(table, config, 2);
 }
 
 void predictions_are_the_mixtures_of_routes() {
   InterruptFlag interrupt;
   for (const std::size_t n_rows : {1, 7, 8, 9, 4095, 4096, 4097})
-    for (const double missing_share : {0.0, 0.1})
+    for (const auto& [missing_share, missing] :
+         {std::pair{0.0, Missing::fraction}, {0.1, Missing::fraction}, {0.1, Missing::branch}})
       for (const bool subsets : {false, true}) {
         const SmallTable train = mixed_table(600, missing_share, 1);
         const SmallTable table = mixed_table(n_rows, missing_share, 2);
-        const Tree tree = grown(train, subsets);
+        const Tree tree = grown(train, subsets, missing);
         std::vector<double> values;
         for (std::size_t node = 0; node < tree.size(); ++node)
           values.push_back(std::cos(static_cast<double>(node)));

@@ -55,6 +55,32 @@ void threads_do_not_change_a_bit() {
       }
 }
 
+// Limits of growth, in all of which a split may be refused.
+void limits_do_not_depend_on_threads() {
+  const SmallTable table = mixed_table(1200, 0.15, 5);
+  std::vector<std::int8_t> signs(table.columns.size() * table.n_classes, 0);
+  signs[0] = 1;
+  signs[2] = -1;
+  signs[table.n_classes + 1] = 1;
+  for (const Missing missing : {Missing::fraction, Missing::branch})
+    for (const std::uint8_t criterion : criteria)
+      for (int limit = 0; limit < 5; ++limit) {
+        GrowthConfig config = config_of(criterion, limit % 2 == 0);
+        config.missing = missing;
+        if (limit == 0) config.max_leaves = 20;
+        if (limit == 1) config.max_features = 2;
+        if (limit == 2) config.monotone = signs;
+        if (limit == 3) config.category_penalty = 1;
+        if (limit == 4) config.min_impurity_decrease = 0.001;
+        const Tree expected = grow(table, config);
+        CHECK(expected.size() > 1);
+        CHECK(sureleaf::fault_in(expected, expected.size(), table.columns.size()) == nullptr);
+        CHECK(same_tree(grow(table, config, 3), expected));
+        const auto n_leaves = std::count(expected.feature.begin(), expected.feature.end(), -1);
+        CHECK(limit != 0 || n_leaves <= 20);
+      }
+}
+
 void weights_are_repeated_rows() {
   const SmallTable table = mixed_table(500, 0.1, 2);
   std::vector<std::uint32_t> counts;
@@ -195,6 +221,7 @@ void an_interrupt_stops_all_threads() {
 
 int main() {
   threads_do_not_change_a_bit();
+  limits_do_not_depend_on_threads();
   weights_are_repeated_rows();
   counts_are_those_of_rows_sent_through();
   wide_entries_give_the_same_tree();

@@ -358,33 +358,42 @@ class Partitioner {
                         n_known_here);
   }
 
+  // How far two branches have been filled. An entry that is skipped passes its mark of increase to
+  // the next entry of the other branch: these are the marks to be passed on.
+  struct Halves {
+    std::size_t n_left = 0, n_right = 0;
+    Entry pending_left = 0, pending_right = 0;
+  };
+
   void partition_in_two(Entry* range, std::size_t n, std::size_t n_with_value,
                         const std::uint64_t* goes_right, Workspace<Entry>& space,
                         std::vector<std::size_t>* known) const {
-    Entry* right_out = space.scratch.data();
-    std::size_t n_left = 0, n_right = 0;
-    // An entry that is skipped passes its mark of increase to the next entry of the other branch.
-    Entry pending_left = 0, pending_right = 0;
-    auto pass = [&](std::size_t from, std::size_t to) {
-      for (std::size_t i = from; i < to; ++i) {
-        const Entry entry = range[i];
-        const std::size_t row = growth_.packing.row(entry);
-        const auto right = static_cast<Entry>((goes_right[row >> 6] >> (row & 63)) & 1);
-        const Entry increase = entry & Packing<Entry>::increase;
-        pending_left |= increase;
-        pending_right |= increase;
-        range[n_left] = (entry & ~Packing<Entry>::increase) | pending_left;
-        right_out[n_right] = (entry & ~Packing<Entry>::increase) | pending_right;
-        n_left += 1 - static_cast<std::size_t>(right);
-        n_right += static_cast<std::size_t>(right);
-        pending_left &= Entry{0} - right;
-        pending_right &= right - Entry{1};
-      }
-    };
-    pass(0, n_with_value);
-    if (known) *known = {n_left, n_right};
-    pass(n_with_value, n);
-    std::copy(right_out, right_out + n_right, range + n_left);
+    Entry* const right_out = space.scratch.data();
+    Halves halves = fill_halves(range, 0, n_with_value, goes_right, right_out, {});
+    if (known) *known = {halves.n_left, halves.n_right};
+    halves = fill_halves(range, n_with_value, n, goes_right, right_out, halves);
+    std::copy(right_out, right_out + halves.n_right, range + halves.n_left);
+  }
+
+  // Takes and returns the state by value, so that it stays in registers.
+  Halves fill_halves(Entry* range, std::size_t from, std::size_t to,
+                     const std::uint64_t* goes_right, Entry* right_out, Halves state) const {
+    const Packing<Entry> packing = growth_.packing;
+    for (std::size_t i = from; i < to; ++i) {
+      const Entry entry = range[i];
+      const std::size_t row = packing.row(entry);
+      const auto right = static_cast<Entry>((goes_right[row >> 6] >> (row & 63)) & 1);
+      const Entry increase = entry & Packing<Entry>::increase;
+      state.pending_left |= increase;
+      state.pending_right |= increase;
+      range[state.n_left] = (entry & ~Packing<Entry>::increase) | state.pending_left;
+      right_out[state.n_right] = (entry & ~Packing<Entry>::increase) | state.pending_right;
+      state.n_left += 1 - static_cast<std::size_t>(right);
+      state.n_right += static_cast<std::size_t>(right);
+      state.pending_left &= Entry{0} - right;
+      state.pending_right &= right - Entry{1};
+    }
+    return state;
   }
 
   void partition_in_many(Entry* range, std::size_t n, std::size_t n_with_value,
