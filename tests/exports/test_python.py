@@ -34,12 +34,23 @@ def check(module, model, rows, X):
 
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 @pytest.mark.parametrize("split", ["multiway", "subset"])
-def test_a_module_returns_the_same_floats_as_the_model(unseen, split):
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_a_module_returns_the_same_floats_as_the_model(unseen, split, missing):
     plain, y = plain_rows()
-    model = fitted(plain, y, unseen=unseen, categorical_split=split)
+    model = fitted(plain, y, unseen=unseen, categorical_split=split, missing=missing)
     rows = hard_rows(model, plain)
     named = [{NAMES[name]: value for name, value in row.items()} for row in rows]
     check(module_of(model), model, named, frame(rows))
+
+
+def test_a_module_tests_for_missing_values():
+    X = pd.DataFrame({"flag": ["t", None] * 20, "age": [1.0, np.nan, 1.0, 1.0] * 10})
+    y = np.select([X["flag"].isna() & X["age"].isna(), X["flag"].isna()], [0, 1], 2)
+    model = TreeClassifier(pruning=None, levels_from="training").fit(X, y)
+    assert np.isinf(model.tree_.threshold).any()
+    rows = [{"flag": flag, "age": age} for flag in ("t", None, "new") for age in (1.0, -5.0, None)]
+    X = pd.DataFrame(rows, dtype=object).astype({"age": float})
+    check(module_of(model), model, rows, X)
 
 
 def test_none_nan_and_absent_are_missing_values():
@@ -133,7 +144,7 @@ def test_labels_and_columns_of_dates_and_times():
     for name, values in columns.items():
         X = pa.table({name: values})
         key = np.argsort(np.argsort(values))
-        model = TreeClassifier(levels_from="training").fit(X, y[key])
+        model = TreeClassifier.c45(levels_from="training").fit(X, y[key])
         assert model.tree_.n_leaves == 3, name
         check(module_of(model), model, [{name: value} for value in values], X)
 
