@@ -120,7 +120,7 @@ def _check(view: TreeView) -> None:
                 f"{column.kind} column {column.name!r}. {_ALTERNATIVE}"
             )
     counts = view.model.tree.class_counts
-    if view.has_fractional_rows and np.any(counts != np.rint(counts)):
+    if view.model.tree.has_fractional_rows and np.any(counts != np.rint(counts)):
         raise InvalidArgumentError(
             "model must have been grown on whole rows for an export to ONNX, where a row takes one "
             "branch; got fractional rows, from missing values in tested columns or from weights. "

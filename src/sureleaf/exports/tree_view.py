@@ -93,11 +93,6 @@ class TreeView:
         """The tests on the path to each leaf, in words."""
         return leaf_rules(self.model.tree, self.model.schema)
 
-    @property
-    def has_fractional_rows(self) -> bool:
-        """Whether a row with missing values can end in several leaves."""
-        return any(test.missing_branch is None for test in self.tests.values())
-
     def column(self, test: NodeTest) -> Column:
         """Return the column of a test."""
         return self.model.schema.columns[test.column_index]

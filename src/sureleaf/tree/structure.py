@@ -221,6 +221,11 @@ class Tree:
         """Return the children of a node."""
         return self.children[self.child_offset[node] : self.child_offset[node + 1]]
 
+    @property
+    def has_fractional_rows(self) -> bool:
+        """Whether missing values go down all branches of a test, as fractional rows."""
+        return bool(np.any(self.missing_branch[~self.is_leaf] < 0))
+
     def tests_missing(self, node: int) -> bool:
         """Whether a node asks if a value is missing: known values take the first branch."""
         return bool(self.threshold[node] == np.inf and self.missing_branch[node] == 1)
