@@ -440,6 +440,8 @@ def last_tests(tree: TreeSection, leaf: int) -> str:
         tests.setdefault((parent.column, side), edge)
         node = parent
     last = [_cut(test) for test in list(tests.values())[:MAX_NAMED_TESTS]]
+    if len(last) > 1:
+        last = [f"({test})" if test.endswith(" or missing") else test for test in last]
     rule = " and ".join(reversed(last)) or "all rows"
     return f"… {rule}" if len(tests) > MAX_NAMED_TESTS else rule
 
