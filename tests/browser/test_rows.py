@@ -20,9 +20,11 @@ def ends(
         return {node: share}
     value, branches = values[here["column"]], here["branch_of_category"]
     if value is None:
-        taken = None
+        taken = here["missing_branch"]
     elif branches is not None:
         taken = branches[int(value)] if value != UNSEEN else -1
+    elif here["threshold_text"] is None:  # is it missing?
+        taken = 0
     else:
         taken = 0 if value <= here["threshold"] else 1
     if taken is not None and taken >= 0:
@@ -37,8 +39,11 @@ def ends(
 
 
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
-def test_paths_and_probabilities_are_those_of_the_rules(show: Show, unseen: str) -> None:
-    made = document(n_leaves=30, labels=["a", "b", "c"], unseen=unseen)
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_paths_and_probabilities_are_those_of_the_rules(
+    show: Show, unseen: str, missing: str
+) -> None:
+    made = document(n_leaves=30, labels=["a", "b", "c"], unseen=unseen, missing=missing)
     tree, draw = made["tree"], random.Random(2)
     thresholds = [node["threshold"] for node in tree["nodes"] if node["threshold"] is not None]
     rows: list[list[float | None]] = [
@@ -103,6 +108,34 @@ def test_an_example_and_typed_values_are_followed_and_nonsense_is_said(show: Sho
     fields.nth(0).fill("forty")
     assert "age" in page.locator("#row-result").inner_text()
     assert fields.nth(0).get_attribute("aria-invalid") == "true"
+
+
+def test_rules_and_labels_say_where_missing_values_go(show: Show) -> None:
+    made = document(n_leaves=40, missing="branch")
+    nodes = made["tree"]["nodes"]
+    page = show(made)
+    rules = page.evaluate(
+        "Sureleaf.report.tree.nodes.filter(node => !node.children.length)"
+        ".map(node => Sureleaf.treeParts.ruleOf(node.id))"
+    )
+    assert rules == [node["rule"] for node in nodes if not node["children"]]
+    assert any("or missing)" in rule for rule in rules)
+    labels = page.evaluate(
+        "Sureleaf.report.tree.nodes.slice(1).map(node => Sureleaf.treeParts.edgeLabel(node))"
+    )
+    for node, label in zip(nodes[1:], labels, strict=True):
+        assert label.endswith(" or missing") == node["edge"].endswith(" or missing")
+        assert (label == "missing") == node["edge"].endswith(" is missing")
+        assert (label == "known") == node["edge"].endswith(" is known")
+
+
+def test_only_what_divides_a_row_is_named(show: Show) -> None:
+    page = show(document(n_leaves=30, missing="branch"))
+    new = page.evaluate(f"Sureleaf.rowPath([null, {UNSEEN}, null, null]).reasons")
+    assert new == ["new"]
+    assert page.evaluate("Sureleaf.rowPath([null, null, null, null]).ends.length") == 1
+    page = show(document(n_leaves=30))
+    assert page.evaluate("Sureleaf.rowPath([null, 0, null, null]).reasons") == ["missing"]
 
 
 def test_a_tree_that_refuses_new_categories_says_so(show: Show) -> None:

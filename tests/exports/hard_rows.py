@@ -92,7 +92,7 @@ def frame(rows):
 def hard_rows(model, rows):
     """Rows on every threshold and next to it, with unseen, infinite and combined missing values."""
     found = [dict(row) for row in rows]
-    for node in np.flatnonzero(~np.isnan(model.tree_.threshold)).tolist():
+    for node in np.flatnonzero(np.isfinite(model.tree_.threshold)).tolist():
         column = model.schema_.columns[model.tree_.feature[node]]
         bound = float(model.tree_.threshold[node])
         if column.name == NAMES["size"]:

@@ -11,6 +11,7 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.exports.drawings import draw_tree, node_texts, to_dot, to_svg
 from tests.exports.hard_rows import fitted, plain_rows
+from tests.sized_tree import sized_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -114,3 +115,26 @@ def test_a_model_without_levels_is_drawn_without_them():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "confidence" not in to_svg(model)
+
+
+def test_branches_say_where_missing_values_go():
+    X = pd.DataFrame(
+        {
+            "age": [1.0, 2.0, 3.0, 4.0, None, None],
+            "color": ["a", "b", "c", None, "a", "b"],
+            "size": pd.Categorical(["s", "m", "m", None, None, "s"], ["s", "m"], ordered=True),
+        }
+    )
+    settings = {"pruning": None, "min_samples_leaf": 1, "levels_from": "training"}
+    for name, y, expected in (
+        ("age", [0, 0, 1, 1, 1, 1], ["≤ 2", "> 2 or missing"]),
+        ("age", [0, 0, 0, 0, 1, 1], ["known", "missing"]),
+        ("color", [0, 0, 1, 0, 0, 0], ["a | b or missing", "= c"]),
+        ("color", [0, 0, 0, 1, 0, 0], ["a | b | c", "missing"]),
+        ("size", [0, 1, 1, 0, 0, 0], ["≤ s or missing", "> s"]),
+        ("size", [0, 0, 0, 1, 1, 0], ["known", "missing"]),
+    ):
+        model = sized_tree(**settings).fit(X[[name]], y)
+        assert [text.branch for text in node_texts(model, "DOT")[1:]] == expected
+    known = sized_tree(**settings).fit([[1.0], [2.0]], [0, 1])
+    assert [text.branch for text in node_texts(known, "DOT")[1:]] == ["≤ 1", "> 1"]

@@ -26,10 +26,13 @@ def same(model, again, X):
 
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 @pytest.mark.parametrize("source", ["training", "cross_fit"])
-def test_a_tree_comes_back_from_json(rows, unseen, source):
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_a_tree_comes_back_from_json(rows, unseen, source, missing):
     plain, y = rows
-    model = fitted(plain, y, unseen=unseen, levels_from=source, random_state=0)
+    model = fitted(plain, y, unseen=unseen, levels_from=source, missing=missing, random_state=0)
     again = from_json(to_json(model))
+    np.testing.assert_array_equal(again.tree_.missing_branch, model.tree_.missing_branch)
+    assert again.rules() == model.rules()
     same(model, again, frame(hard_rows(model, plain)))
     assert again.levels() == model.levels()
     assert again.get_params() == model.get_params()
@@ -60,10 +63,14 @@ def walk(written, row):
         if columns[nodes[node]["column"]]["kind"] == "ordered" and value is not None:
             value = columns[nodes[node]["column"]]["categories"].index(value)
         if value is not None and "threshold" in nodes[node]:
-            return go(branches[int(value > nodes[node]["threshold"])]["node"], share)
+            bound = nodes[node]["threshold"]
+            bound = float(bound["float"]) if isinstance(bound, dict) else bound
+            return go(branches[int(value > bound)]["node"], share)
         for branch in branches:
             if value is not None and value in branch["categories"]:
                 return go(branch["node"], share)
+        if value is None and "missing_branch" in nodes[node]:
+            return go(branches[nodes[node]["missing_branch"]]["node"], share)
         for branch in branches:
             go(branch["node"], share * branch["share"])
         return None
@@ -72,10 +79,11 @@ def walk(written, row):
     return found
 
 
-def test_the_schema_is_enough_to_predict(rows):
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_the_schema_is_enough_to_predict(rows, missing):
     plain, y = rows
     used = [{**row, "day": None, "stamp": None} for row in plain]
-    model = fitted(used, y)
+    model = fitted(used, y, missing=missing)
     written = json.loads(to_json(model))
     found = [walk(written, {NAMES[name]: v for name, v in row.items()}) for row in used]
     np.testing.assert_allclose(found, model.predict_proba(frame(used)), rtol=0, atol=1e-14)
@@ -106,6 +114,8 @@ def test_text_that_is_not_a_model_is_an_error(rows):
         spoilt(written, "nodes", 0, "branches", 0, "node", to=0),
         spoilt(written, "nodes", 0, "branches", 0, "node", to=2**40),
         spoilt(written, "nodes", 0, "branches", 0, "share", to=1e999),
+        spoilt(written, "nodes", 0, "missing_branch", to=2),
+        spoilt(written, "nodes", 0, "missing_branch", to="left"),
         spoilt(written, "nodes", 0, "probabilities", to=[1.0]),
         spoilt(written, "nodes", 0, "counts", to=["a", "b", "c"]),
         spoilt(written, "nodes", 0, "levels", to={}),

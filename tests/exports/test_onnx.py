@@ -5,6 +5,7 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.onnx import to_onnx
+from tests.sized_tree import sized_tree
 
 pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -60,7 +61,28 @@ def test_a_tree_of_one_leaf():
     np.testing.assert_array_equal(probabilities, model.predict_proba([[1.0], [np.nan]]))
 
 
-def test_a_missing_value_in_a_tested_column_gives_no_prediction():
+@pytest.mark.parametrize("with_missing", [False, True])
+def test_a_missing_value_takes_the_branch_that_the_tree_has_learned(with_missing):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 4))
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=500) / 2, [0.3, 1.5])
+    if with_missing:
+        is_missing = rng.random(X.shape) < 0.2
+        is_missing[:, 3] = y == 2  # a test for missing values
+        X[:, 3] = 1.0
+        X[is_missing] = np.nan
+    model = sized_tree(levels_from="training", pruning=None).fit(X, y)
+    tested = ~model.tree_.is_leaf
+    assert set(model.tree_.missing_branch[tested]) == {0, 1}
+    assert np.isinf(model.tree_.threshold[tested]).any() == with_missing
+    rows = on_thresholds(model, X)
+    rows = np.vstack([rows, np.where(rng.random(rows.shape) < 0.4, np.nan, rows)])
+    label, probabilities = run(model, rows)
+    np.testing.assert_array_equal(probabilities, model.predict_proba(rows))
+    assert label.tolist() == model.predict(rows).tolist()
+
+
+def test_a_missing_value_that_takes_all_branches_gives_no_prediction():
     X = np.column_stack([np.arange(40.0), np.zeros(40)])
     for y in (np.repeat(["a", "b"], 20), np.repeat([3, 4], 20)):
         model = TreeClassifier.c45(levels_from="training").fit(X, y)

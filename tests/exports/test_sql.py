@@ -18,16 +18,21 @@ from tests.exports.hard_rows import (
     hard_rows,
     plain_rows,
 )
+from tests.sized_tree import sized_tree
 
 
 def renamed(rows):
     return [{NAMES[name]: value for name, value in row.items()} for row in rows]
 
 
-def check(database, model, rows, X, types):
-    """Every row's probabilities and prediction are the model's."""
+def check(database, model, rows, X, types, *, least_mixed=21):
+    """Every row's probabilities and prediction are the model's.
+
+    `least_mixed` is the least number of rows that end in several nodes.
+    """
     database.fill(rows, types)
     query = to_sql(model, dialect=database.dialect, keep=["row_id"])
+    assert ("LEFT JOIN ends" in query) == (least_mixed == 0)
     found, names = database.ask(query)
     found.sort(key=lambda row: row[0])
     assert [row[0] for row in found] == list(range(len(rows)))
@@ -47,33 +52,93 @@ def check(database, model, rows, X, types):
     np.testing.assert_array_equal(
         predicted[is_clear], model.classes_[stated.argmax(axis=1)][is_clear]
     )
-    assert (~one).sum() > 20
+    assert (~one).sum() >= least_mixed
 
 
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 @pytest.mark.parametrize("split", ["multiway", "subset"])
-def test_a_query_returns_the_predictions_of_the_model(database, unseen, split):
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_a_query_returns_the_predictions_of_the_model(database, unseen, split, missing):
     plain, y = plain_rows()
-    model = fitted(plain, y, unseen=unseen, categorical_split=split)
+    model = fitted(
+        plain, y, criterion="gain_ratio", unseen=unseen, categorical_split=split, missing=missing
+    )
     tested = {model.schema_.columns[index].name for index in model.tree_.feature if index >= 0}
     assert tested == set(NAMES.values())  # of every kind of column
     rows = hard_rows(model, plain)
-    check(database, model, renamed(rows), frame(rows), COLUMN_TYPES)
+    least_mixed = 21 if missing == "fraction" else 10 if unseen == "mixture" else 0
+    check(database, model, renamed(rows), frame(rows), COLUMN_TYPES, least_mixed=least_mixed)
 
 
-def test_not_a_number_is_missing_like_null(database):
+def test_a_query_tests_for_missing_values(database):
+    X = pd.DataFrame({"flag": ["t", None] * 20, "age": [1.0, np.nan, 1.0, 1.0] * 10})
+    y = np.select([X["flag"].isna() & X["age"].isna(), X["flag"].isna()], [0, 1], 2)
+    rows = [{"flag": flag, "age": age} for flag in ("t", None, "new") for age in (1.0, -5.0, None)]
+    X_new = pd.DataFrame(rows, dtype=object).astype({"age": float})
+    for unseen, least_mixed in (("mixture", 3), ("stop", 0)):
+        model = sized_tree(pruning=None, levels_from="training", unseen=unseen).fit(X, y)
+        assert np.isinf(model.tree_.threshold).any()
+        types = {"flag": "text", "age": "float"}
+        check(database, model, rows, X_new, types, least_mixed=least_mixed)
+
+
+def test_a_query_of_thresholds_is_a_nested_case():
+    X = np.array([[1.0], [2.0], [3.0], [4.0], [np.nan]] * 5)
+    model = sized_tree(pruning=None, levels_from="training", leaf_estimate="frequency")
+    query = to_sql(model.fit(X, ["no", "no", "yes", "yes", "no"] * 5), table="people")
+    assert (
+        query.split("\n", 1)[1]
+        == """\
+WITH s0 AS MATERIALIZED (
+  SELECT
+    NULLIF(CAST(t."x0" AS DOUBLE), CAST('nan' AS DOUBLE)) AS v0,
+    0 AS node
+  FROM "people" AS t
+),
+s1 AS MATERIALIZED (
+  SELECT
+    v0,
+    CASE
+      WHEN v0 > 2.0e0 THEN 2
+      ELSE 1
+    END AS node
+  FROM s0
+),
+ends(node, prediction, p0, p1) AS (
+  VALUES
+    (1, 'no', 1.0e0, 0.0e0),  -- x0 <= 2 or missing
+    (2, 'yes', 0.0e0, 1.0e0)  -- x0 > 2
+)
+SELECT
+  prediction,
+  p0 AS "p_no",
+  p1 AS "p_yes"
+FROM s1 LEFT JOIN ends ON ends.node = s1.node
+"""
+    )
+
+
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_not_a_number_is_missing_like_null(database, missing):
     plain, y = plain_rows()
-    model = fitted(plain, y)
+    model = fitted(plain, y, missing=missing, unseen="stop")
     rows = [{**row, "size": np.nan if i % 2 else row["size"]} for i, row in enumerate(plain)]
-    check(database, model, renamed(rows), frame(rows), COLUMN_TYPES)
+    least_mixed = 21 if missing == "fraction" else 0
+    check(database, model, renamed(rows), frame(rows), COLUMN_TYPES, least_mixed=least_mixed)
 
 
-def test_a_tree_of_more_than_400_leaves(database):
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_a_tree_of_more_than_400_leaves(database, missing):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(1500, 4))
     y = rng.integers(0, 3, len(X))
     model = TreeClassifier.c45(
-        criterion="gini", min_samples_leaf=1, pruning=None, collapse=False, levels_from="training"
+        criterion="gini",
+        min_samples_leaf=1,
+        pruning=None,
+        collapse=False,
+        levels_from="training",
+        missing=missing,
     ).fit(X, y)
     assert model.tree_.n_leaves > 400
     X = X[:200]
@@ -82,22 +147,26 @@ def test_a_tree_of_more_than_400_leaves(database):
         {f"x{j}": None if np.isnan(value) else float(value) for j, value in enumerate(line)}
         for line in X
     ]
-    check(database, model, rows, X, dict.fromkeys(rows[0], "float"))
+    least_mixed = 21 if missing == "fraction" else 0
+    check(database, model, rows, X, dict.fromkeys(rows[0], "float"), least_mixed=least_mixed)
 
 
-def test_a_deep_tree(database):
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_a_deep_tree(database, missing):
     X = np.arange(240.0).reshape(-1, 1)
     model = TreeClassifier.c45(
-        criterion="gini", min_samples_leaf=1, pruning=None, levels_from="training"
+        criterion="gini", min_samples_leaf=1, pruning=None, levels_from="training", missing=missing
     ).fit(X, np.arange(240) // 2 % 2)
     assert model.tree_.depth > 100
     X = np.r_[X, X + 0.5, np.full((30, 1), np.nan)]
     rows = [{"x0": None if np.isnan(v) else float(v)} for v in X[:, 0]]
-    check(database, model, rows, X, {"x0": "float"})
+    least_mixed = 21 if missing == "fraction" else 0
+    check(database, model, rows, X, {"x0": "float"}, least_mixed=least_mixed)
 
 
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
-def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen):
+def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen, missing):
     """The tree is taken in groups of subtrees, whose order is the model's."""
     rng = np.random.default_rng(4)
     n = 6000
@@ -106,14 +175,22 @@ def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen):
     )
     X["b"] = rng.normal(size=n)
     model = TreeClassifier.c45(
-        criterion="gini", min_samples_leaf=1, pruning=None, levels_from="training", unseen=unseen
+        criterion="gini",
+        min_samples_leaf=1,
+        categorical_split="multiway",
+        pruning=None,
+        levels_from="training",
+        unseen=unseen,
+        missing=missing,
     ).fit(X, rng.integers(0, 2, n))
-    assert model.tree_.n_leaves > 2000
+    assert model.tree_.n_leaves > 1900
     X = X[:80].astype({"k": object})
     X.loc[::5, "a"], X.loc[1::5, "k"], X.loc[2::5, "k"] = None, None, "unseen"
     rows = X.astype(object).where(X.notna(), None).to_dict("records")
     connection = sqlite3.connect(":memory:")
-    check(Database("sqlite", connection), model, rows, X, {"a": "float", "k": "text", "b": "float"})
+    types = {"a": "float", "k": "text", "b": "float"}
+    least_mixed = 21 if missing == "fraction" else 10 if unseen == "mixture" else 0
+    check(Database("sqlite", connection), model, rows, X, types, least_mixed=least_mixed)
     connection.close()
 
 

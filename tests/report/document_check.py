@@ -169,12 +169,17 @@ def _check_node(node: Document, nodes: list[Document], columns: list[Document], 
     column = columns[node["column"]]
     if node["branch_of_category"] is None:
         assert len(children) == 2
-        assert node["threshold"] is not None
-        assert type(node["threshold_text"]) is str
+        if node["threshold"] is None:  # is it missing?
+            assert node["threshold_text"] is None
+            assert node["missing_branch"] == 1
+        else:
+            assert type(node["threshold_text"]) is str
     else:
         assert node["threshold"] is None
         assert len(node["branch_of_category"]) == len(column["categories"])
-        assert set(node["branch_of_category"]) - {-1} == set(range(len(children)))
+        branches = {*node["branch_of_category"], node["missing_branch"]} - {-1, None}
+        assert branches == set(range(len(children)))
+    assert node["missing_branch"] is None or 0 <= node["missing_branch"] < len(children)
 
 
 def walk(tree: Document, codes: list[float | None]) -> dict[int, float]:
@@ -188,7 +193,12 @@ def walk(tree: Document, codes: list[float | None]) -> dict[int, float]:
             shares[number] = shares.get(number, 0.0) + share
             continue
         code = codes[node["column"]]
-        if code is not None and node["branch_of_category"] is None:
+        if code is None and node["missing_branch"] is not None:
+            pending.append((node["children"][node["missing_branch"]], share))
+        elif code is not None and node["branch_of_category"] is None:
+            if node["threshold_text"] is None:  # is it missing?
+                pending.append((node["children"][0], share))
+                continue
             pending.append((node["children"][0 if code <= node["threshold"] else 1], share))
         elif code is not None and (branch := node["branch_of_category"][int(code)]) >= 0:
             pending.append((node["children"][branch], share))

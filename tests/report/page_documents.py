@@ -20,7 +20,13 @@ def estimate(value: float, width: float = 0.05) -> Document:
     return {"value": value, "low": low, "high": high, "level": 0.95, "method": "made up"}
 
 
-def tree(n_leaves: int, n_classes: int, seed: int = 0, unseen: str = "mixture") -> Document:
+def tree(
+    n_leaves: int,
+    n_classes: int,
+    seed: int = 0,
+    unseen: str = "mixture",
+    missing: str = "fraction",
+) -> Document:
     """Split the largest leaf until there are enough; every third test is by category."""
     draw = random.Random(seed)
     counts = [float(draw.randint(2 * n_leaves, 6 * n_leaves)) for _ in range(n_classes)]
@@ -30,7 +36,7 @@ def tree(n_leaves: int, n_classes: int, seed: int = 0, unseen: str = "mixture") 
         at = max(open_leaves, key=lambda node: nodes[node]["n"])
         open_leaves.remove(at)
         kind = len(nodes) % 3 if len(open_leaves) + 3 <= n_leaves else 0
-        open_leaves += _split(nodes, at, {0: 0, 1: 1, 2: 2}[kind], draw)
+        open_leaves += _split(nodes, at, {0: 0, 1: 1, 2: 2}[kind], draw, missing)
     for node in nodes:
         node["depth"] = _depth(nodes, node)
         if not node["children"]:
@@ -89,6 +95,7 @@ def _node(place: int, parent: int | None, edge: str | None, counts: list[float])
         "branch_of_category": None,
         "children": [],
         "shares": [],
+        "missing_branch": None,
         "counts": counts,
         "n": n,
         "prediction": best,
@@ -100,7 +107,9 @@ def _node(place: int, parent: int | None, edge: str | None, counts: list[float])
     )
 
 
-def _split(nodes: list[Document], at: int, column: int, draw: random.Random) -> list[int]:
+def _split(
+    nodes: list[Document], at: int, column: int, draw: random.Random, missing: str
+) -> list[int]:
     parent, name = nodes[at], COLUMNS[column]["name"]
     parent["column"] = column
     if column == 1:
@@ -114,6 +123,8 @@ def _split(nodes: list[Document], at: int, column: int, draw: random.Random) -> 
         value = round(draw.uniform(5, 95), 1)
         parent |= {"threshold": value, "threshold_text": f"{value}"}
         tests = [f"{name} <= {value}", f"{name} > {value}"]
+    if missing == "branch":
+        tests = _with_missing(nodes, parent, tests, draw)
     left = [round(count * draw.uniform(0.05, 0.95)) for count in parent["counts"]]
     parts = [
         [float(count) for count in left],
@@ -128,15 +139,67 @@ def _split(nodes: list[Document], at: int, column: int, draw: random.Random) -> 
     return made
 
 
-def _state(nodes: list[Document], leaf: Document, draw: random.Random) -> None:
-    tests, node = [], leaf
+def _with_missing(
+    nodes: list[Document], parent: Document, tests: list[str], draw: random.Random
+) -> list[str]:
+    """Send missing values down one branch; some tests are for missing values themselves."""
+    parent["missing_branch"] = draw.choice([0, 1])
+    name = COLUMNS[parent["column"]]["name"]
+    if draw.random() < 0.2:
+        parent |= {"missing_branch": 1, "threshold": None, "threshold_text": None}
+        if parent["branch_of_category"] is None:
+            return [f"{name} is known", f"{name} is missing"]
+        parent["branch_of_category"] = [0, 0, -1]
+        return [f"{name} in {{cook, nurse}}", f"{name} is missing"]
+    if _missing_arrives(nodes, parent):
+        tests[parent["missing_branch"]] += " or missing"
+    return tests
+
+
+def _missing_arrives(nodes: list[Document], node: Document) -> bool:
+    """Whether all tests of the column further up send missing values here."""
+    column = node["column"]
     while node["parent"] is not None:
-        tests.append(node["edge"])
+        above = nodes[node["parent"]]
+        if (
+            above["column"] == column
+            and above["children"].index(node["id"]) != (above["missing_branch"])
+        ):
+            return False
+        node = above
+    return True
+
+
+def _rule(nodes: list[Document], leaf: Document) -> str:
+    """Join the deepest test of each column and direction, by docs/report-json.md."""
+    path, node = [], leaf
+    while node["parent"] is not None:
+        path.insert(0, (nodes[node["parent"]], node))
         node = nodes[node["parent"]]
+    tests: list[str] = []
+    for column in dict.fromkeys(above["column"] for above, _ in path):
+        mine = [(above, node) for above, node in path if above["column"] == column]
+        sides = [above["children"].index(node["id"]) for above, node in mine]
+        deepest: dict[int, str] = {}
+        passes = all(
+            above["missing_branch"] == side for (above, _), side in zip(mine, sides, strict=True)
+        )
+        for (above, node), side in zip(mine, sides, strict=True):
+            edge = node["edge"] if passes else node["edge"].removesuffix(" or missing")
+            deepest[side if above["threshold_text"] is not None else 2] = edge
+        only = [node["edge"] for _, node in mine if node["edge"].endswith(" is missing")]
+        bounds = [deepest[side] for side in (1, 0) if side in deepest]
+        tests += only[-1:] or bounds or [deepest[2]]
+    if len(tests) > 1:
+        tests = [f"({test})" if test.endswith(" or missing") else test for test in tests]
+    return " and ".join(tests) or "all rows"
+
+
+def _state(nodes: list[Document], leaf: Document, draw: random.Random) -> None:
     confidence = draw.uniform(0.5, 1.0)
     flagged = confidence < 0.95
     leaf |= {
-        "rule": " and ".join(reversed(tests)) or "all rows",
+        "rule": _rule(nodes, leaf),
         "low": max(0.0, leaf["probability"] - 0.1),
         "high": min(1.0, leaf["probability"] + 0.1),
         "confidence": confidence,
@@ -157,10 +220,11 @@ def document(
     labels: Sequence[str] = ("no", "yes"),
     seed: int = 0,
     unseen: str = "mixture",
+    missing: str = "fraction",
 ) -> Document:
     """Return a whole document with the tree and the classes asked for."""
     draw = random.Random(seed + 1)
-    found = tree(n_leaves, len(labels), seed, unseen)
+    found = tree(n_leaves, len(labels), seed, unseen, missing)
     counts = found["nodes"][0]["counts"]
     rows = sum(counts)
     for example in found["example_rows"]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.table import MISSING, UNSEEN, Column, EncodedTable, Schema
+from sureleaf.table import MISSING, UNSEEN, Column, EncodedTable, Schema, read_table
 
 categories = st.one_of(
     st.lists(st.text(max_size=3), unique=True),
@@ -89,3 +89,12 @@ def test_only_the_first_of_many_categories_are_shown() -> None:
 def test_an_encoded_table_shows_its_shape_and_columns() -> None:
     table = EncodedTable(Schema((), named=False), (), 1)
     assert (repr(table), len(table)) == ("EncodedTable of 1 row x 0 columns", 1)
+
+
+def test_a_column_remembers_missing_values_but_is_equal_without_them():
+    schema = read_table([[1.5, "b"], [None, "a"]]).schema_with_missing()
+    assert [column.has_missing for column in schema] == [True, False]
+    plain = schema.to_json()
+    assert plain["columns"][0] == {"name": "x0", "kind": "numeric", "has_missing": True}
+    assert [column.has_missing for column in Schema.from_json(plain)] == [True, False]
+    assert schema == read_table([[1.5, "b"], [2.5, "a"]]).schema

@@ -6,6 +6,7 @@ import pytest
 
 from sureleaf import TreeClassifier
 from sureleaf.tree.rules import leaf_rules
+from tests.sized_tree import sized_tree
 
 ROWS = [
     ["sunny", 30.0, True],
@@ -125,3 +126,130 @@ def test_every_row_satisfies_the_rule_of_its_leaf_only():
     assert list(rules) == sorted(rules) == model.tree_.leaf_ids.tolist()
     for leaf, rule in rules.items():
         np.testing.assert_array_equal(X.eval(rule).to_numpy(), leaf_of == leaf)
+
+
+# ---- missing values ------------------------------------------------------------------------------
+
+NAN = float("nan")
+
+
+def grown(X, y, **changes):
+    settings = {"min_samples_leaf": 1, "pruning": None, "leaf_estimate": "frequency", **changes}
+    return sized_tree(**settings).fit(X, y)
+
+
+def rules_of(model):
+    return list(leaf_rules(model.tree_, model.schema_).values())
+
+
+def test_the_branch_of_missing_values_says_so():
+    model = grown([[1.0], [2.0], [3.0], [4.0], [NAN]], ["no", "no", "yes", "yes", "yes"])
+    assert model.rules().splitlines() == [
+        "x0 <= 2: no   100.0 % (2 rows: no 2)",
+        "x0 > 2 or missing: yes   100.0 % (3 rows: yes 3)",
+    ]
+    assert rules_of(model) == ["x0 <= 2", "x0 > 2 or missing"]
+
+
+def test_without_missing_values_in_training_nothing_is_said_about_them():
+    model = grown([[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"])
+    assert model.tree_.missing_branch[0] >= 0
+    assert rules_of(model) == ["x0 <= 2", "x0 > 2"]
+
+
+@pytest.mark.parametrize("kind", ["numeric", "date", "ordered"])
+def test_a_test_for_missing_values_is_written_as_such(kind):
+    column = {
+        "numeric": [1.0, 1.0, NAN, NAN],
+        "date": pd.to_datetime(["2024-02-29", "2024-02-29", None, None]),
+        "ordered": pd.Categorical(["s", "s", None, None], ["s", "m"], ordered=True),
+    }[kind]
+    model = grown(pd.DataFrame({"age": column}), [0, 0, 1, 1])
+    assert rules_of(model) == ["age is known", "age is missing"]
+
+
+def test_missing_values_of_categories_have_a_branch_or_go_with_a_group():
+    X = pd.DataFrame({"color": ["a", "b", "c", None] * 5})
+    y = ["no", "no", "yes", "no"] * 5
+    assert rules_of(grown(X, y)) == ["color in {a, b} or missing", "color = c"]
+    multiway = ["color = a", "color = b", "color = c", "color is missing"]
+    assert rules_of(grown(X, y, categorical_split="multiway")) == multiway
+    only = pd.DataFrame({"flag": ["t", None] * 5})
+    assert rules_of(grown(only, [0, 1] * 5)) == ["flag = t", "flag is missing"]
+
+
+def test_fractional_rows_are_not_mentioned():
+    model = TreeClassifier.c45(min_samples_leaf=1, pruning=None).fit(
+        [[1.0], [2.0], [3.0], [4.0], [NAN]], ["no", "no", "yes", "yes", "yes"]
+    )
+    assert rules_of(model) == ["x0 <= 2", "x0 > 2"]
+
+
+def test_of_several_tests_in_one_direction_the_tightest_is_the_rule():
+    X = [[float(i)] for i in range(5)]
+    model = grown(X, ["a", "b", "c", "d", "e"])
+    assert model.tree_.depth >= 3
+    assert rules_of(model) == [
+        "x0 <= 0",
+        "x0 > 0 and x0 <= 1",
+        "x0 > 1 and x0 <= 2",
+        "x0 > 2 and x0 <= 3",
+        "x0 > 3",
+    ]
+    lines = [line.lstrip("| ").split(":")[0] for line in model.rules().splitlines()]
+    assert len(set(lines)) == len(lines) == model.tree_.n_nodes - 1  # each test as it is
+
+
+def in_words(rule, row):
+    """Whether a row satisfies a rule, by reading its words."""
+    for test in rule.replace("(", "").replace(")", "").split(" and "):
+        with_missing = test.endswith(" or missing")
+        name, sign, *rest = test.removesuffix(" or missing").split(" ", 2)
+        value = row[name]
+        if value is None or value != value:
+            passes = with_missing or rest == ["missing"]
+        elif sign == "is":
+            passes = rest == ["known"]
+        elif sign in ("<=", ">"):
+            passes = (value <= float(rest[0])) == (sign == "<=")
+        else:
+            passes = value in rest[0].strip("{}").split(", ")
+        if not passes:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("split", ["multiway", "subset"])
+def test_every_row_satisfies_the_rule_of_its_leaf_only_also_with_missing_values(split):
+    random = np.random.default_rng(2)
+    n = 400
+    X = pd.DataFrame(
+        {
+            "a": random.normal(size=n),
+            "b": random.integers(0, 5, n) * 1.0,
+            "c": np.array(list("uvwxy"), dtype=object)[random.integers(0, 5, n)],
+            "flag": np.where(random.random(n) < 0.5, "t", None),
+        }
+    )
+    y = (X["a"] * X["b"] > 1) ^ X["c"].isin(["u", "x"]) ^ (random.random(n) < 0.1)
+    for name in "abc":
+        X.loc[random.random(n) < 0.2, name] = None
+    model = grown(X, y, min_samples_leaf=3, categorical_split=split)
+    rules = leaf_rules(model.tree_, model.schema_)
+    texts = " ".join(rules.values())
+    assert "or missing)" in texts
+    assert "is missing" in texts
+    leaf_of = model.apply(X)
+    for row, leaf in zip(X.to_dict("records"), leaf_of.tolist(), strict=True):
+        assert [each for each, rule in rules.items() if in_words(rule, row)] == [leaf]
+
+
+def test_the_branches_of_a_node_mention_only_missing_values_that_arrive():
+    model = grown([[1.0], [2.0], [3.0], [NAN]], ["a", "b", "c", "c"])
+    assert model.rules().splitlines() == [
+        "x0 <= 2",
+        "|   x0 <= 1: a   100.0 % (1 row: a 1)",
+        "|   x0 > 1: b   100.0 % (1 row: b 1)",
+        "x0 > 2 or missing: c   100.0 % (2 rows: c 2)",
+    ]
+    assert model.tree_.missing_arrives.tolist() == [True, False, False, False, False]

@@ -146,7 +146,7 @@ class BaggedTreesClassifier(ModelEstimator):
         )
         rows = rows.owned()  # out-of-bag rows are predicted later, and the caller may change X
         model = BaggedModel(
-            schema=rows.table.schema,
+            schema=rows.table.schema_with_missing(),
             classes=classes,
             trees=tuple(self._grow(rows, template, seed)),
             leaf_estimate=_leaf_estimate(template),

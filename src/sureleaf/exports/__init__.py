@@ -95,7 +95,7 @@ def export(model: Any, form: str, **options: Any) -> str | bytes:
     Examples
     --------
     >>> import sureleaf
-    >>> model = sureleaf.TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = sureleaf.TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> sureleaf.export(model, "sql", dialect="sqlite", table="people")[:42]
     '-- A decision tree of 2 leaves, written by'
     """

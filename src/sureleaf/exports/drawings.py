@@ -20,6 +20,7 @@ from sureleaf.exports.tree_view import (
     view_tree,
 )
 from sureleaf.model.node_levels import NodeLevels
+from sureleaf.table import Column
 from sureleaf.tree.rules import branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
@@ -54,7 +55,7 @@ class NodeText:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(levels_from="training", leaf_estimate="frequency")
+    >>> model = TreeClassifier.c45(levels_from="training", leaf_estimate="frequency")
     >>> texts = node_texts(model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]), "DOT")
     >>> texts[1].branch, texts[1].lines
     ('≤ 2', ('no 100 %', '2 rows, confidence 1.00'))
@@ -75,7 +76,7 @@ def node_texts(estimator: Any, form: str) -> list[NodeText]:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(max_depth=0, levels_from="training")
+    >>> model = TreeClassifier.c45(max_depth=0, levels_from="training")
     >>> model = model.fit([[1], [2], [3]], ["no", "yes", "yes"])
     >>> node_texts(model, "SVG")[0].tooltip
     'all rows: yes 62 %, 3 rows (no 1, yes 2), confidence 0.66, utility 0.54'
@@ -85,8 +86,8 @@ def node_texts(estimator: Any, form: str) -> list[NodeText]:
     levels = complete.node_levels() if complete.has_levels else None
     labels = label_texts(view.model.classes)
     branches = {
-        child: _branch_text(view, test, branch)
-        for test in view.tests.values()
+        child: _branch_text(view, node, branch) or "none"
+        for node, test in view.tests.items()
         for branch, child in enumerate(test.children)
     }
     texts = []
@@ -140,8 +141,22 @@ def _leaf_text(
     return (f"{_shortened(labels[predicted])} {probability}", second), tooltip
 
 
-def _branch_text(view: TreeView, test: NodeTest, branch: int) -> str:
-    column = view.column(test)
+def _branch_text(view: TreeView, node: int, branch: int) -> str:
+    test = view.tests[node]
+    tree, column = view.model.tree, view.column(test)
+    if tree.tests_missing(node):
+        return "known" if branch == 0 else "missing"
+    text = _known_branch_text(column, test, branch)
+    if branch != test.missing_branch:
+        return text
+    if not text:
+        return "missing"
+    is_mentioned = column.has_missing and tree.missing_arrives[node]
+    return f"{text} or missing" if is_mentioned else text
+
+
+def _known_branch_text(column: Column, test: NodeTest, branch: int) -> str:
+    """Return which known values take the branch; "" if none does."""
     sign = "≤" if branch == 0 else ">"
     if test.threshold is not None:
         is_date = column.kind == "date"
@@ -152,7 +167,7 @@ def _branch_text(view: TreeView, test: NodeTest, branch: int) -> str:
     categories = [str(column.categories[code]) for code in test.codes[branch]]
     if len(categories) == 1:
         return _shortened(f"= {categories[0]}")
-    return _shortened(" | ".join(categories) or "none")
+    return _shortened(" | ".join(categories))
 
 
 def _shortened(text: str) -> str:
@@ -220,7 +235,7 @@ def to_dot(model: Any) -> str:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(levels_from="training", leaf_estimate="frequency")
+    >>> model = TreeClassifier.c45(levels_from="training", leaf_estimate="frequency")
     >>> print(to_dot(model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])))
     digraph tree {
       rankdir=LR;
@@ -311,7 +326,7 @@ class TreeDrawing:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> [box.middle for box in draw_tree(model).boxes]
     [74.0, 57.0, 91.0]
     """
@@ -361,7 +376,7 @@ def to_svg(model: Any) -> str:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> to_svg(model).startswith("<svg")
     True
     """

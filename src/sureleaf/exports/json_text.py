@@ -42,7 +42,7 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
     --------
     >>> import json
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier(pruning=None).fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> root = json.loads(to_json(model))["nodes"][0]
     >>> root["column"], root["threshold"]
     ('x0', 2.0)
@@ -96,6 +96,7 @@ def _nodes(
     }
     of_node = state.arrays[probabilities].tolist()
     counts = arrays["class_counts"].tolist()
+    missing_branch = arrays["missing_branch"].tolist() if "missing_branch" in arrays else None
     nodes: list[dict[str, Any]] = []
     for node, feature in enumerate(arrays["feature"].tolist()):
         record: dict[str, Any] = {"node": node}
@@ -122,6 +123,8 @@ def _nodes(
                         branches[index]["categories"].append(category)
             else:
                 record["threshold"] = to_plain("threshold", float(arrays["threshold"][node]))
+            if missing_branch is not None:
+                record["missing_branch"] = missing_branch[node]
             record["branches"] = branches
         record |= {"counts": counts[node], "probabilities": of_node[node]}
         nodes.append(record)
@@ -217,13 +220,14 @@ def _tree_arrays(
     nodes: list[dict[str, Any]], schema: Schema, prefix: str, probabilities: str
 ) -> dict[str, NDArray[Any]]:
     index_of = {name: index for index, name in enumerate(schema.names)}
-    feature, threshold, children, shares = [], [], [], []
+    feature, threshold, missing_branch, children, shares = [], [], [], [], []
     child_offset, category_offset, category_branch = [0], [0], []
     for expected, node in enumerate(nodes):
         if node["node"] != expected:
             raise Damaged("its nodes are not in the order of their numbers")
         column = node.get("column")
         feature.append(-1 if column is None else index_of[column])
+        missing_branch.append(node.get("missing_branch", -1))
         branches = node.get("branches", [])
         children += [branch["node"] for branch in branches]
         shares += [branch["share"] for branch in branches]
@@ -241,6 +245,7 @@ def _tree_arrays(
         f"{prefix}branch_share": np.array(shares, dtype=np.float64),
         f"{prefix}category_offset": np.array(category_offset, dtype=np.int64),
         f"{prefix}category_branch": np.array(category_branch, dtype=np.int32),
+        f"{prefix}missing_branch": np.array(missing_branch, dtype=np.int32),
         f"{prefix}class_counts": _column(nodes, "counts"),
         probabilities: _column(nodes, "probabilities"),
     }

@@ -15,14 +15,15 @@ __all__ = ["to_onnx"]
 _LESS_OR_EQUAL: Final = 0
 _SUM: Final = 1
 _NO_TRANSFORM: Final = 0
-_ALTERNATIVE: Final = "Export to 'python' or 'sql', where such a row takes every branch."
+_ALTERNATIVE: Final = "Export to 'python' or 'sql'."
 
 
 def to_onnx(model: Any) -> bytes:
     """Write a tree of thresholds as an ONNX model.
 
     In ONNX a row takes exactly one branch. So all tests of the tree must be thresholds of numeric
-    columns, and these columns must not have had missing values in training.
+    columns. If missing values take all branches of the tree (``missing="fraction"``), these columns
+    must not have had missing values in training.
 
     Parameters
     ----------
@@ -33,8 +34,9 @@ def to_onnx(model: Any) -> bytes:
     -------
     bytes
         A model with the input `X`, float64 of shape (n_rows, n_columns), and the outputs `label`
-        and `probabilities`, float64. A row with a missing value (NaN) in a tested column gets NaN
-        as probabilities, and "" or the smallest int64 as label.
+        and `probabilities`, float64. A missing value (NaN) takes the branch that the tree has
+        learned. If it takes all branches of the tree, the row gets NaN as probabilities, and "" or
+        the smallest int64 as label.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def to_onnx(model: Any) -> bytes:
     labels, no_label = _labels(view.model.classes)
     k = len(view.model.classes)
     constants: dict[str, NDArray[Any]] = {
-        "tested": np.array(view.tested_columns, dtype=np.int64),
+        "tested": np.array(_unpredictable_columns(view), dtype=np.int64),
         "nan": np.array(np.nan),
         "tie": np.array(TIE),
         "no_class": np.array([[k]], dtype=np.int64),
@@ -115,16 +117,21 @@ def _check(view: TreeView) -> None:
         if column.kind != "numeric":
             raise InvalidArgumentError(
                 f"model must test numeric columns only for an export to ONNX; got a test of the "
-                f"{column.kind} column {column.name!r}, where an unseen or missing value takes "
-                f"several branches. {_ALTERNATIVE}"
+                f"{column.kind} column {column.name!r}. {_ALTERNATIVE}"
             )
     counts = view.model.tree.class_counts
-    if view.tests and np.any(counts != np.rint(counts)):
+    if view.model.tree.has_fractional_rows and np.any(counts != np.rint(counts)):
         raise InvalidArgumentError(
             "model must have been grown on whole rows for an export to ONNX, where a row takes one "
             "branch; got fractional rows, from missing values in tested columns or from weights. "
             f"{_ALTERNATIVE}"
         )
+
+
+def _unpredictable_columns(view: TreeView) -> list[int]:
+    """Return the columns in which a missing value takes several branches."""
+    fractional = {test.column_index for test in view.tests.values() if test.missing_branch is None}
+    return sorted(fractional)
 
 
 def _labels(classes: NDArray[Any]) -> tuple[list[Any], Any]:
@@ -148,6 +155,7 @@ def _ensemble(onnx: Any, view: TreeView) -> dict[str, Any]:
     features = [test.column_index for test in tests] or [0]
     splits = [test.threshold for test in tests] or [0.0]
     children = [test.children for test in tests] or [(0, 0)]
+    missing_first = [int(test.missing_branch == 0) for test in tests] or [0]
     k = len(view.model.classes)
     child_index: list[list[int]] = [[], []]
     child_is_leaf: list[list[int]] = [[], []]
@@ -176,6 +184,7 @@ def _ensemble(onnx: Any, view: TreeView) -> dict[str, Any]:
         "nodes_trueleafs": child_is_leaf[0],
         "nodes_falsenodeids": child_index[1],
         "nodes_falseleafs": child_is_leaf[1],
+        "nodes_missing_value_tracks_true": missing_first * k,
         "leaf_targetids": [tree for tree in range(k) for _ in leaves],
         "leaf_weights": numpy_helper.from_array(np.ascontiguousarray(weights)),
     }

@@ -33,9 +33,10 @@ COLUMNS = {{
 STOPS_AT_UNSEEN = {stops}
 RAISES_AT_UNSEEN = {raises}
 
-# One line per node: the tested column, the test, the branches as (node, share of the training
-# rows), and the probability of each class. The test is a threshold, and values up to it take the
-# first branch; or a dict with the branch of each category. A leaf has no test.
+# One line per node: the tested column, the test, the branch of a missing value, the branches as
+# (node, share of the training rows), and the probability of each class. The test is a threshold,
+# and values up to it take the first branch; or a dict with the branch of each category. If the
+# branch of a missing value is None, the row takes all branches. A leaf has no test.
 NODES = [
 {nodes}
 ]
@@ -46,8 +47,8 @@ _PROGRAM: Final = '''
 def predict_proba(row):
     """Return a dict with the probability of each class.
 
-    None, NaN, absent columns and, in columns of numbers, empty text are missing values. A row with
-    a missing value takes every branch, weighted by its share, and gets the weighted mean of the
+    None, NaN, absent columns and empty text (unless it is a category) are missing values. A row
+    that takes several branches, weighted by their shares, gets the weighted mean of the
     probabilities of its leaves.
     """
     values = {column: _read(column, row.get(column)) for column in COLUMNS}
@@ -55,16 +56,16 @@ def predict_proba(row):
     pending = [(0, 1.0)]
     while pending:
         node, share = pending.pop()
-        column, test, branches, probabilities = NODES[node]
+        column, test, missing, branches, probabilities = NODES[node]
         while branches:
-            branch = _branch(values[column], test)
-            if branch == "missing" or (branch == "unseen" and not STOPS_AT_UNSEEN):
+            branch = _branch(values[column], test, missing)
+            if branch is None or (branch == "unseen" and not STOPS_AT_UNSEEN):
                 pending += [(child, share * part) for child, part in reversed(branches) if part > 0]
                 share = 0.0
                 break
             if branch == "unseen":
                 break
-            column, test, branches, probabilities = NODES[branches[branch][0]]
+            column, test, missing, branches, probabilities = NODES[branches[branch][0]]
         if share > 0:
             mixture = [m + share * p for m, p in zip(mixture, probabilities)]
     return dict(zip(CLASSES, mixture))
@@ -77,9 +78,9 @@ def predict(row):
     return next(label for label in CLASSES if probabilities[label] >= least)
 
 
-def _branch(value, test):
+def _branch(value, test, missing):
     if value is None:
-        return "missing"
+        return missing
     if isinstance(test, dict):
         return test.get(value, "unseen")
     return 0 if value <= test else 1
@@ -101,10 +102,10 @@ def _read(column, value):
 
 
 def _read_text(column, text, kind):
-    """Convert text to a number, bool or category; empty text is a missing value."""
+    """Convert text to a number, bool or category; empty text is missing unless it is a category."""
     if isinstance(kind, set):
         if any(isinstance(category, str) for category in kind):
-            return text
+            return text if text or text in kind else None
         known = {str(category).lower(): category for category in kind}
         return known.get(text.strip().lower(), text) if text else None
     if not text:
@@ -132,7 +133,7 @@ def _moment(value, kind):
 '''
 
 _UNSEEN: Final = {
-    "mixture": "the row takes all branches, as with a missing value",
+    "mixture": "the row takes all branches, weighted by their shares",
     "stop": "the row stops at the node that tests it",
     "error": "an error is raised",
 }
@@ -151,13 +152,13 @@ def to_python(model: Any) -> str:
     str
         Source text that imports only the standard library. A row is a dict of column name to
         value, and gets exactly the probabilities of the model. Numbers may be text, as from
-        csv.DictReader; empty text is a missing value.
+        csv.DictReader; empty text is a missing value unless it is a category.
 
     Examples
     --------
     >>> from sureleaf import TreeClassifier
     >>> rows = [["sun", 30.0], ["rain", 20.0], ["sun", 21.0], ["rain", 29.0]]
-    >>> model = TreeClassifier().fit(rows * 5, ["no", "yes", "no", "yes"] * 5)
+    >>> model = TreeClassifier.c45().fit(rows * 5, ["no", "yes", "no", "yes"] * 5)
     >>> module = {}
     >>> exec(to_python(model), module)
     >>> module["predict"]({"x0": "rain", "x1": 25.0})
@@ -195,7 +196,7 @@ def _node(view: TreeView, node: int) -> str:
     test = view.tests.get(node)
     if test is None:
         rule = printable(view.rules[node])
-        return f"    (None, None, [], {probabilities}),  # {node}: {rule}"
+        return f"    (None, None, None, [], {probabilities}),  # {node}: {rule}"
     column = view.column(test)
     condition: Any = test.threshold
     if condition is None:
@@ -205,8 +206,8 @@ def _node(view: TreeView, node: int) -> str:
             for code in codes
         }
     branches = _literal(list(zip(test.children, test.shares, strict=True)))
-    values = f"{_literal(column.name)}, {_literal(condition)}, {branches}, {probabilities}"
-    return f"    ({values}),  # {node}"
+    test_values = f"{_literal(column.name)}, {_literal(condition)}, {test.missing_branch}"
+    return f"    ({test_values}, {branches}, {probabilities}),  # {node}"
 
 
 def _literal(value: Any) -> str:

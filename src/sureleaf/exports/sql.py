@@ -1,14 +1,21 @@
 """A tree as a query that returns probabilities and prediction for each row of a table.
 
-For each node where a row can end, a CASE computes the share of the row that reaches it: 1 or 0, or
-a fraction if values are missing. The probability of a class is the sum of its probabilities in
-these nodes, weighted by the shares and added in the same order as in the model. Each step of the
-query computes the shares some levels further down, from the step before. So the query grows with
-the number of nodes, and not with the combinations of missing values.
+If each row ends in one node, a nested CASE finds this node, and a table of the nodes has their
+probabilities and predictions.
+
+A row with a missing value may end in several nodes (C4.5's fractional rows), and so may a row with
+an unseen category. Then a CASE for each node computes the share of the row that reaches it: 1, 0 or
+a fraction. The probability of a class is the sum of its probabilities in these nodes, weighted by
+the shares and added in the same order as in the model.
+
+In both forms, each step of the query computes some levels of the tree from the step before. So the
+query grows with the number of nodes, and not with the combinations of missing values.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 from typing import Any, Final
 
 from numpy.typing import NDArray
@@ -34,7 +41,7 @@ __all__ = ["UNSEEN_CODE", "Conditions", "to_sql"]
 # ---- tests of a tree as conditions ---------------------------------------------------------------
 
 UNSEEN_CODE: Final = -2
-"""Code of an unseen category, if unseen is not handled like missing."""
+"""Code of an unseen category, if it is not handled like a missing value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,23 +53,29 @@ class Conditions:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> view = view_tree(model, "SQL")
     >>> conditions = Conditions(view, DIALECTS["duckdb"])
-    >>> conditions.skips(view.tests[0], 0), conditions.share(view.tests[0], 0)
+    >>> conditions.skips(view.tests[0], 0), conditions.fraction(view.tests[0], 0)
     ('v0 > 2.0e0', 'CASE WHEN v0 IS NULL THEN 0.5e0 ELSE 1.0e0 END')
     """
 
     view: TreeView
     dialect: Dialect
 
+    @cached_property
+    def _unseen_is_missing(self) -> bool:
+        """Whether unseen categories and missing values are handled in the same way."""
+        takes_branch = any(t.missing_branch is not None for t in self.view.tests.values())
+        return self.view.model.unseen == "mixture" and not takes_branch
+
     def code(self, column: Column, value: str) -> str:
-        """Map categories to codes; a missing value is NULL, and so is unseen as a mixture."""
+        """Map categories to codes; a missing value is NULL, and so is unseen if handled alike."""
         known = " ".join(
             f"WHEN {self.dialect.category(column, category)} THEN {code}"
             for code, category in enumerate(column.categories)
         )
-        if self.view.model.unseen == "mixture":
+        if self._unseen_is_missing:
             return f"CASE {value} {known} END" if known else "CAST(NULL AS INTEGER)"
         if not known:
             return f"CASE WHEN {value} IS NOT NULL THEN {UNSEEN_CODE} END"
@@ -70,7 +83,16 @@ class Conditions:
         return f"CASE WHEN {value} IS NOT NULL THEN {code} END"
 
     def skips(self, test: NodeTest, branch: int) -> str:
-        """Return the condition that a row with a known value does not take the branch."""
+        """Return the condition that no part of a row takes the branch."""
+        value = f"v{test.column_index}"
+        if test.threshold == inf:
+            return f"{value} IS {'' if branch == 0 else 'NOT '}NULL"
+        known = self._takes_other(test, branch)
+        is_for_missing = test.missing_branch is None or test.missing_branch == branch
+        return known if is_for_missing else f"{known} OR {value} IS NULL"
+
+    def _takes_other(self, test: NodeTest, branch: int) -> str:
+        """Return the condition that a known value takes another branch, or none."""
         value = f"v{test.column_index}"
         if test.threshold is not None:
             bound = self.dialect.number(test.threshold)
@@ -78,20 +100,44 @@ class Conditions:
         others = [code for i, codes in enumerate(test.codes) if i != branch for code in codes]
         if self.view.model.unseen == "stop":
             others += self._unknown(test)
-        taken = set(range(len(self.view.column(test).categories))) - set(others)
+        n_categories = len(self.view.column(test).categories)
+        taken = {UNSEEN_CODE, *range(n_categories)} - set(others)
         if len(others) > len(taken) + 1:
             return _among(value, sorted(taken), "NOT ")
         return _among(value, sorted(others))
 
-    def share(self, test: NodeTest, branch: int) -> str:
-        """Return the share of a row that takes the branch; a fraction if the value is missing."""
+    def fraction(self, test: NodeTest, branch: int) -> str | None:
+        """Return the share of a row that takes the branch; None if it is always 1."""
         value = f"v{test.column_index}"
-        is_missing = f"{value} IS NULL"
-        unknown = [] if test.threshold is not None else self._unknown(test)[1:]
-        if unknown and self.view.model.unseen != "stop":
-            is_missing += f" OR {_among(value, unknown)}"
-        fraction, whole = self.dialect.number(test.shares[branch]), self.dialect.number(1.0)
-        return f"CASE WHEN {is_missing} THEN {fraction} ELSE {whole} END"
+        cases = [f"{value} IS NULL"] if test.missing_branch is None else []
+        if test.threshold is None and self.view.model.unseen != "stop":
+            unknown = self._unknown(test)
+            if self._unseen_is_missing or self.view.model.unseen == "error":
+                unknown = unknown[1:]
+            cases += [_among(value, unknown)] if unknown else []
+        if not cases:
+            return None
+        part, whole = self.dialect.number(test.shares[branch]), self.dialect.number(1.0)
+        return f"CASE WHEN {' OR '.join(cases)} THEN {part} ELSE {whole} END"
+
+    def takes(self, test: NodeTest, branch: int) -> str:
+        """Return the condition that a known value takes the branch."""
+        value = f"v{test.column_index}"
+        if test.threshold == inf:
+            return f"{value} IS {'NOT ' if branch == 0 else ''}NULL"
+        if test.threshold is not None:
+            return f"{value} {'<=' if branch == 0 else '>'} {self.dialect.number(test.threshold)}"
+        return _among(value, test.codes[branch])
+
+    def stops(self, test: NodeTest) -> str:
+        """Return the condition that a row stops at the test for an unseen category."""
+        return _among(f"v{test.column_index}", self._unknown(test))
+
+    @property
+    def each_row_has_one_end(self) -> bool:
+        """Whether no row takes several branches of a test."""
+        tests = self.view.tests.values()
+        return all(self.fraction(test, 0) is None for test in tests)
 
     def passes(self, test: NodeTest) -> str:
         """Return the condition that a row does not stop at the test for an unseen category."""
@@ -131,6 +177,9 @@ def _codes(codes: Sequence[int]) -> str:
 _LEVELS_PER_STEP: Final = 4
 _MAX_ENDS: Final = 600
 """Nodes whose shares are columns of one step; PostgreSQL allows 1664 columns, SQLite 2000."""
+
+_NESTED_LEVELS: Final = 10
+"""Levels of one nested CASE; SQLite's parser has a stack of 100 entries."""
 
 _MAX_COLUMNS: Final = 1600
 _MAX_TERMS: Final = 300
@@ -172,7 +221,7 @@ def to_sql(
     --------
     >>> import sqlite3
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+    >>> model = TreeClassifier.c45().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
     >>> database = sqlite3.connect(":memory:")
     >>> _ = database.execute("CREATE TABLE days (x0 REAL)")
     >>> _ = database.execute("INSERT INTO days VALUES (5.0), (25.0), (NULL)")
@@ -189,48 +238,35 @@ def to_sql(
         raise InvalidArgumentError(
             f"keep must be a list of columns; got the text {keep!r}. Did you mean [{keep!r}]?"
         )
-    return _Query(view_tree(model, "SQL"), DIALECTS[dialect], table, tuple(keep)).text()
+    conditions = Conditions(view_tree(model, "SQL"), DIALECTS[dialect])
+    form = _PathQuery if conditions.each_row_has_one_end else _ShareQuery
+    return form(conditions, table, tuple(keep)).text()
 
 
 class _Query:
-    """The steps of a query; each step reads the one before.
+    """The steps of a query; each step reads the one before."""
 
-    Column ``w7`` has the share of the row that reaches node 7, and ``e7`` the share that stops
-    there because node 7 has not seen the category.
-    """
-
-    def __init__(self, view: TreeView, dialect: Dialect, table: str, keep: tuple[str, ...]) -> None:
-        self.view, self.dialect, self.keep = view, dialect, keep
-        self.model, self.conditions = view.model, Conditions(view, dialect)
-        self.table = ".".join(dialect.name_of(part) for part in table.split("."))
+    def __init__(self, conditions: Conditions, table: str, keep: tuple[str, ...]) -> None:
+        self.conditions, self.keep = conditions, keep
+        self.view, self.dialect = conditions.view, conditions.dialect
+        self.model = self.view.model
+        self.table = ".".join(self.dialect.name_of(part) for part in table.split("."))
         self.base = [f"k{i}" for i in range(len(keep))] + [
-            f"v{index}" for index in view.tested_columns
+            f"v{index}" for index in self.view.tested_columns
         ]
         self.sums = [f"p{k}" for k in range(len(self.model.classes))]
         self.steps: list[tuple[str, str]] = []
-        self.is_summed = False
 
-    def text(self) -> str:
-        self._encode()
-        groups = self._groups()
-        self._descend([0], [name for group in groups for name in group], [])
-        for index, group in enumerate(groups):
-            later = [name for other in groups[index + 1 :] for name in other]
-            roots = [int(name[1:]) for name in group if name[0] == "w"]
-            ends = [end for name in group for end in self._ends(name)]
-            stopped = [name for name in group if name[0] == "e"]
-            self._descend(roots, ends, later + stopped)
-            self._sum(ends, later)
-        # MATERIALIZED: a database that inlines one step into the next would repeat its work
-        # wherever a column is used.
-        steps = ",\n".join(f"{name} AS MATERIALIZED (\n{body}\n)" for name, body in self.steps)
-        return f"{self._title()}\nWITH {steps}\n{self._result()}\n"
-
-    def _title(self) -> str:
-        return (
-            f"-- A decision tree of {leaves_in_words(self.model.tree.n_leaves)}, written by "
-            f"sureleaf {sureleaf.__version__} for {self.dialect.name}."
-        )
+    def _encode(self, *more: str) -> None:
+        """Add the step that reads the columns as numbers and category codes."""
+        columns = [f"t.{self.dialect.name_of(name)} AS k{i}" for i, name in enumerate(self.keep)]
+        for index in self.view.tested_columns:
+            column = self.model.schema.columns[index]
+            value = self.dialect.value(column, f"t.{self.dialect.name_of(column.name)}")
+            if column.is_coded:
+                value = self.conditions.code(column, value)
+            columns.append(f"{value} AS v{index}")
+        self._step([*columns, *more], f"{self.table} AS t")
 
     def _step(self, columns: Sequence[str], source: str | None = None) -> None:
         if len(columns) > _MAX_COLUMNS:
@@ -243,24 +279,133 @@ class _Query:
         before = source or self.steps[-1][0]
         self.steps.append((f"s{len(self.steps)}", f"  SELECT\n    {listed}\n  FROM {before}"))
 
-    # ---- columns as numbers and category codes --------------------------------------------------
+    def _stops(self, node: int) -> bool:
+        """Whether rows with an unseen category end in the node."""
+        test = self.view.tests.get(node)
+        return self.model.unseen == "stop" and test is not None and test.threshold is None
 
-    def _encode(self) -> None:
-        columns = [f"t.{self.dialect.name_of(name)} AS k{i}" for i, name in enumerate(self.keep)]
-        for index in self.view.tested_columns:
-            column = self.model.schema.columns[index]
-            value = self.dialect.value(column, f"t.{self.dialect.name_of(column.name)}")
-            if column.is_coded:
-                value = self.conditions.code(column, value)
-            columns.append(f"{value} AS v{index}")
-        columns.append(f"{self.dialect.number(1.0)} AS w0")
-        self._step(columns, f"{self.table} AS t")
+    def _with_steps(self) -> list[str]:
+        # MATERIALIZED: a database that inlines one step into the next would repeat its work
+        # wherever a column is used.
+        return [f"{name} AS MATERIALIZED (\n{body}\n)" for name, body in self.steps]
+
+    def _joined(self, parts: list[str], result: str) -> str:
+        title = (
+            f"-- A decision tree of {leaves_in_words(self.model.tree.n_leaves)}, written by "
+            f"sureleaf {sureleaf.__version__} for {self.dialect.name}."
+        )
+        listed = ",\n".join(parts)
+        return f"{title}\nWITH {listed}\n{result}\n"
+
+
+class _PathQuery(_Query):
+    """A query for trees in which each row ends in one node; column ``node`` has its number."""
+
+    def text(self) -> str:
+        self._encode("0 AS node")
+        lower: list[int] = []
+        if self.view.tests:
+            node = self._nested(0, lower)
+            if is_error := self.conditions.is_error():
+                node = f"CASE WHEN NOT ({is_error}) THEN {node} END"
+            self._step([*self.base, f"{node} AS node"])
+        while lower:
+            roots, lower = lower, []
+            cases = " ".join(f"WHEN {root} THEN {self._nested(root, lower)}" for root in roots)
+            self._step([*self.base, f"CASE node {cases} ELSE node END AS node"])
+        return self._joined([*self._with_steps(), self._ends()], self._result())
+
+    def _nested(self, root: int, lower: list[int]) -> str:
+        """Return the CASE that finds the node of a row; `lower` gets nodes that are too deep."""
+        parts: list[str] = []
+        pending: list[tuple[str, int | None, int]] = [("", root, 0)]
+        while pending:
+            before, node, depth = pending.pop()
+            parts.append(before)
+            if node is None:
+                continue
+            test = self.view.tests.get(node)
+            if test is None or depth == _NESTED_LEVELS:
+                parts.append(str(node))
+                lower += [node] if test is not None else []
+                continue
+            line = "\n    " + "  " * depth
+            parts.append("CASE")
+            if self._stops(node):
+                parts.append(f"{line}  WHEN {self.conditions.stops(test)} THEN {node}")
+            # A missing value satisfies no condition, so its branch comes last.
+            last = test.missing_branch or 0
+            following: list[tuple[str, int | None, int]] = [
+                (f"{line}  WHEN {self.conditions.takes(test, branch)} THEN ", child, depth + 1)
+                for branch, child in enumerate(test.children)
+                if branch != last
+            ]
+            following.append((f"{line}  ELSE ", test.children[last], depth + 1))
+            following.append((f"{line}END", None, depth))
+            pending += reversed(following)
+        return "".join(parts)
+
+    def _ends(self) -> str:
+        """Return the table of the nodes where rows can end."""
+        labels = [self.dialect.label(label) for label in _sql_labels(self.model.classes)]
+        with_rules = self.model.tree.n_leaves <= _MAX_RULES
+        lines = []
+        for node in range(self.model.tree.n_nodes):
+            if node in self.view.tests and not self._stops(node):
+                continue
+            label = labels[int(self.model.predicted_classes[node])]
+            numbers = map(self.dialect.number, self.model.probabilities[node].tolist())
+            lines.append((node, f"({node}, {label}, {', '.join(numbers)})"))
+        written = [
+            f"{values}{',' if index + 1 < len(lines) else ''}"
+            + (
+                f"  -- {printable(self.view.rules[node])}"
+                if with_rules and node in self.view.rules
+                else ""
+            )
+            for index, (node, values) in enumerate(lines)
+        ]
+        listed = "\n    ".join(written)
+        return f"ends(node, prediction, {', '.join(self.sums)}) AS (\n  VALUES\n    {listed}\n)"
+
+    def _result(self) -> str:
+        name_of = self.dialect.name_of
+        columns = [
+            *(f"k{i} AS {name_of(name)}" for i, name in enumerate(self.keep)),
+            "prediction",
+            *(
+                f"{value} AS {name_of(name)}"
+                for value, name in zip(self.sums, _column_names(self.model.classes), strict=True)
+            ),
+        ]
+        last = self.steps[-1][0]
+        listed = ",\n  ".join(columns)
+        return f"SELECT\n  {listed}\nFROM {last} LEFT JOIN ends ON ends.node = {last}.node"
+
+
+class _ShareQuery(_Query):
+    """A query for trees in which a row can end in several nodes.
+
+    Column ``w7`` has the share of the row that reaches node 7, and ``e7`` the share that stops
+    there because node 7 has not seen the category.
+    """
+
+    is_summed = False
+
+    def text(self) -> str:
+        self._encode(f"{self.dialect.number(1.0)} AS w0")
+        groups = self._groups()
+        self._descend([0], [name for group in groups for name in group], [])
+        for index, group in enumerate(groups):
+            later = [name for other in groups[index + 1 :] for name in other]
+            roots = [int(name[1:]) for name in group if name[0] == "w"]
+            ends = [end for name in group for end in self._ends(name)]
+            stopped = [name for name in group if name[0] == "e"]
+            self._descend(roots, ends, later + stopped)
+            self._sum(ends, later)
+        return self._joined(self._with_steps(), self._result())
 
     # ---- where rows end -----------------------------------------------------------------------
-
-    def _stops(self, node: int) -> bool:
-        test = self.view.tests.get(node)
-        return self.view.model.unseen == "stop" and test is not None and test.threshold is None
 
     def _ends(self, name: str) -> list[str]:
         """Return the columns of all nodes below where rows can end, in the model's order."""
@@ -340,10 +485,13 @@ class _Query:
                     test.children[branch],
                     depth + 1,
                     [*skipped, self.conditions.skips(test, branch)],
-                    f"{share} * {self.conditions.share(test, branch)}",
+                    self._times(share, self.conditions.fraction(test, branch)),
                 )
                 for branch in reversed(range(len(test.children)))
             ]
+
+    def _times(self, share: str, fraction: str | None) -> str:
+        return share if fraction is None else f"{share} * {fraction}"
 
     def _share(self, root: int, name: str, skipped: list[str], share: str) -> str:
         zero = self.dialect.number(0.0)

@@ -42,20 +42,22 @@ class NodeTest:
         Index of the tested column.
     threshold : float or None
         Values up to the threshold take the first branch, larger ones the second; None for
-        categories.
+        categories. Infinity tests whether the value is missing.
     codes : tuple of tuple of int
         For each branch, the codes of the categories that take it; empty for thresholds.
     children : tuple of int
         The node of each branch.
     shares : tuple of float
-        The share of a row with a missing or unseen value that each branch gets.
+        The share of a row that each branch gets if the row takes all of them.
+    missing_branch : int or None
+        The branch of a missing value; None if it takes all branches.
 
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> view_tree(model, "SQL").tests[0]
-    NodeTest(column_index=0, threshold=2.0, codes=(), children=(1, 2), shares=(0.5, 0.5))
+    >>> model = TreeClassifier(pruning=None).fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> view_tree(model, "SQL").tests[0].children
+    (1, 2)
     """
 
     column_index: int
@@ -63,6 +65,7 @@ class NodeTest:
     codes: tuple[tuple[int, ...], ...]
     children: tuple[int, ...]
     shares: tuple[float, ...]
+    missing_branch: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,18 +130,21 @@ def _node_test(tree: Tree, node: int, column: Column) -> NodeTest:
     shares = tuple(tree.branch_share[begin:end].tolist())
     index = int(tree.feature[node])
     threshold = float(tree.threshold[node])
+    missing = int(tree.missing_branch[node])
+    missing_branch = missing if missing >= 0 else None
     if column.kind == "categorical":
         branch_of_code = tree.categories(node)
         codes = tuple(
             tuple(np.flatnonzero(branch_of_code == branch).tolist())
             for branch in range(len(children))
         )
-        return NodeTest(index, None, codes, children, shares)
+        return NodeTest(index, None, codes, children, shares, missing_branch)
     if column.kind == "ordered":
         all_codes = range(len(column.categories))
         low = tuple(code for code in all_codes if code <= threshold)
-        return NodeTest(index, None, (low, tuple(all_codes[len(low) :])), children, shares)
-    return NodeTest(index, threshold, (), children, shares)
+        codes = (low, tuple(all_codes[len(low) :]))
+        return NodeTest(index, None, codes, children, shares, missing_branch)
+    return NodeTest(index, threshold, (), children, shares, missing_branch)
 
 
 # ---- class labels and text in other languages ----------------------------------------------------

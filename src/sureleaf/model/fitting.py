@@ -154,7 +154,8 @@ def fit_model(
     TreeModel of 2 leaves for classes 'no', 'yes'; levels from cross_fit, not computed yet
     """
     tree, resolved, counted = fit_tree(rows, settings, groups=groups)
-    return settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted)), resolved
+    model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
+    return replace(model, schema=rows.table.schema_with_missing()), resolved
 
 
 def settings_model(

@@ -95,7 +95,7 @@ def _candidates(
     return [
         (
             "this tree",
-            "the tree of this report, pruned like C4.5",
+            "the tree of this report",
             n_leaves,
             report_tree(request),
             table,

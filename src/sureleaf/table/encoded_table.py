@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
+from sureleaf.table.schema import MISSING, UNSEEN, Schema
 
 __all__ = ["EncodedTable", "Recoding", "Recodings", "recode", "take_rows"]
 
@@ -54,6 +54,24 @@ class EncodedTable:
     def shape(self) -> tuple[int, int]:
         """The number of rows and of columns."""
         return self.n_rows, len(self.columns)
+
+    def schema_with_missing(self) -> Schema:
+        """Return the schema, in which each column says whether values are missing in these rows.
+
+        Examples
+        --------
+        >>> from sureleaf.table import read_table
+        >>> schema = read_table([[1.5, "b"], [None, "a"]]).schema_with_missing()
+        >>> [column.has_missing for column in schema]
+        [True, False]
+        """
+        columns = []
+        for column, values in zip(self.schema.columns, self.columns, strict=True):
+            is_missing = values == MISSING if column.is_coded else np.isnan(values)
+            has_missing = bool(is_missing.any())
+            same = has_missing == column.has_missing
+            columns.append(column if same else replace(column, has_missing=has_missing))
+        return replace(self.schema, columns=tuple(columns))
 
     def __getitem__(self, rows: NDArray[np.integer[Any]]) -> "EncodedTable":
         return take_rows(self, rows)
@@ -119,7 +137,7 @@ class Recoding:
             new[MISSING] = MISSING
             column = columns[index]
             kept = tuple(c for c, keep in zip(column.categories, is_kept, strict=True) if keep)
-            columns[index] = Column(column.name, column.kind, kept)
+            columns[index] = replace(column, categories=kept)
             codes[index] = new
         return cls(replace(schema, columns=tuple(columns)) if codes else schema, codes)
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -39,6 +39,9 @@ class Column:
         categorical columns, in their declared order for ordered ones, empty for other kinds.
     temporal : str, optional
         For dates, the unit of their numbers: see `sureleaf.table.dates`.
+    has_missing : bool
+        Whether training rows lack the value, so that rules say where missing values go. Columns
+        that differ in this alone are equal.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Column:
     kind: Kind
     categories: tuple[object, ...] = ()
     temporal: str | None = None
+    has_missing: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         self._check_kind()
@@ -117,7 +121,7 @@ class Column:
         return codes if cached is labels else None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def render(self, value: float) -> str:
         """Write a value, a threshold or a code of the column as text for people.
@@ -154,6 +158,8 @@ class Column:
             plain["categories"] = list(self.categories)
         if self.temporal:
             plain["temporal"] = self.temporal
+        if self.has_missing:
+            plain["has_missing"] = True
         return plain
 
     def __repr__(self) -> str:
@@ -223,9 +229,10 @@ class Schema:
         Returns
         -------
         dict
-            ``{"named": bool, "columns": [{"name", "kind", "categories"?, "temporal"?}, ...]}``;
-            ``categories`` (in code order) for categorical and ordered columns, ``temporal``
-            for dates. JSON keeps the types of categories: ``true``, ``1`` and ``1.5``.
+            ``{"named": bool, "columns": [{"name", "kind", "categories"?, "temporal"?,
+            "has_missing"?}, ...]}``; ``categories`` (in code order) for categorical and ordered
+            columns, ``temporal`` for dates, ``has_missing`` if it is true. JSON keeps the types of
+            categories: ``true``, ``1`` and ``1.5``.
 
         Examples
         --------
@@ -256,6 +263,7 @@ class Schema:
                     part["kind"],
                     tuple(part.get("categories", ())),
                     part.get("temporal"),
+                    bool(part.get("has_missing", False)),
                 )
                 for part in plain["columns"]
             )

@@ -111,7 +111,7 @@ class CostComplexityPath:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> model.cost_complexity_path().n_leaves.tolist()
     [2, 1]
     """
@@ -212,7 +212,7 @@ def node_utilities(tree: Tree) -> NDArray[np.float64]:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> node_utilities(model.tree_)
     array([0.5, 1. , 1. ])
     """

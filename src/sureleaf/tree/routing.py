@@ -75,7 +75,7 @@ def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> R
     --------
     >>> from sureleaf import TreeClassifier
     >>> from sureleaf.table import encode
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> route(model.tree_, encode([[1], [None]], model.schema_)).nodes.tolist()
     [1, 1, 2]
     """
@@ -112,7 +112,7 @@ def mixture(
     --------
     >>> from sureleaf import TreeClassifier
     >>> from sureleaf.table import encode
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> node_numbers = np.arange(3.0)[:, np.newaxis]
     >>> mixture(model.tree_, encode([[1], [None]], model.schema_), node_numbers).tolist()
     [[1.0], [1.5]]

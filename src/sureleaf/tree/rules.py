@@ -1,7 +1,7 @@
 """A tree as rules that people can read."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,47 +15,140 @@ __all__ = ["branch_tests", "leaf_rules", "rules_text"]
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
     """Return the test of each branch of a node as text.
 
+    The branch of missing values says so, if training rows lack a value of the column and such rows
+    can reach the node.
+
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> branch_tests(model.tree_, 0, model.schema_.columns[0])
     ['x0 <= 2', 'x0 > 2']
     """
-    categories = tree.categories(node)
+    missing_branch = int(tree.missing_branch[node]) if tree.missing_arrives[node] else -1
+    return [
+        _test_text(column, test, with_missing=branch == missing_branch)
+        for branch, test in enumerate(_known_tests(tree, node, column))
+    ]
+
+
+def _known_tests(tree: Tree, node: int, column: Column) -> list[str | None]:
+    """Return for each branch which known values take it; None if only missing values do."""
     name = _word(column.name)
-    if len(categories) == 0:
+    if tree.tests_missing(node):
+        return [f"{name} is known", None]
+    if column.kind != "categorical":
         bound = _word(column.render(float(tree.threshold[node])))
         return [f"{name} <= {bound}", f"{name} > {bound}"]
     listed: list[list[str]] = [[] for _ in tree.branches(node)]
-    for code, branch in enumerate(categories.tolist()):
+    for code, branch in enumerate(tree.categories(node).tolist()):
         if branch >= 0:
             listed[branch].append(_word(column.categories[code]))
-    return [
+    tests: list[str | None] = [
         f"{name} = {words[0]}" if len(words) == 1 else f"{name} in {{{', '.join(words)}}}"
         for words in listed
     ]
+    missing_branch = int(tree.missing_branch[node])
+    if missing_branch >= 0 and not listed[missing_branch]:
+        tests[missing_branch] = None
+    return tests
+
+
+def _test_text(column: Column, known: str | None, *, with_missing: bool) -> str:
+    if known is None:
+        return f"{_word(column.name)} is missing"
+    return f"{known} or missing" if with_missing and column.has_missing else known
 
 
 def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
     """Return the rule of each leaf, by its number: the tests on its path, joined by "and".
 
+    Of several tests of a column in the same direction, the deepest is the tightest and stands for
+    all of them. Missing values are mentioned if they pass all tests of their column.
+
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> leaf_rules(model.tree_, model.schema_)
     {1: 'x0 <= 2', 2: 'x0 > 2'}
     """
-    if tree.n_nodes == 1:
-        return {0: "all rows"}
-    rules = {0: ""}
+    paths: dict[int, _Path] = {0: {}}
     for node in np.flatnonzero(~tree.is_leaf).tolist():  # in preorder, parents come first
-        path = rules.pop(node)
-        tests = branch_tests(tree, node, schema.columns[tree.feature[node]])
+        path = paths.pop(node)
+        index = int(tree.feature[node])
+        column = schema.columns[index]
+        is_bound = column.kind != "categorical" and not tree.tests_missing(node)
+        tests = _ColumnTests.of_branches(tree, node, column, is_bound=is_bound)
         for child, test in zip(tree.branches(node).tolist(), tests, strict=True):
-            rules[child] = f"{path} and {test}" if path else test
-    return dict(sorted(rules.items()))
+            paths[child] = {**path, index: path[index].then(test) if index in path else test}
+    return {leaf: _rule(paths[leaf], schema) for leaf in sorted(paths)}
+
+
+class _ColumnTests(NamedTuple):
+    """The tests of one column on a path; the deepest of each kind.
+
+    Parameters
+    ----------
+    above, up_to, other : str or None
+        Which known values pass: those above a bound, those up to a bound, these categories.
+    known, missing : bool
+        Whether known values pass, and whether missing ones do.
+    """
+
+    above: str | None = None
+    up_to: str | None = None
+    other: str | None = None
+    known: bool = True
+    missing: bool = False
+
+    @classmethod
+    def of_branches(
+        cls, tree: Tree, node: int, column: Column, *, is_bound: bool
+    ) -> "list[_ColumnTests]":
+        """Return the test of each branch of a node."""
+        known = _known_tests(tree, node, column)
+        missing = [branch == int(tree.missing_branch[node]) for branch in range(len(known))]
+        if is_bound:
+            return [
+                cls(up_to=known[0], missing=missing[0]),
+                cls(above=known[1], missing=missing[1]),
+            ]
+        return [
+            cls(other=text, known=text is not None, missing=passes)
+            for text, passes in zip(known, missing, strict=True)
+        ]
+
+    def then(self, deeper: "_ColumnTests") -> "_ColumnTests":
+        """Return the tests of the path that goes on with a deeper test."""
+        return _ColumnTests(
+            deeper.above or self.above,
+            deeper.up_to or self.up_to,
+            deeper.other or self.other,
+            self.known and deeper.known,
+            self.missing and deeper.missing,
+        )
+
+    def texts(self, column: Column) -> list[str]:
+        """Return the tests in words."""
+        if not self.known:
+            return [_test_text(column, None, with_missing=True)]
+        # A bound implies "is known".
+        tests: list[str | None] = [test for test in (self.above, self.up_to) if test]
+        return [
+            _test_text(column, test, with_missing=self.missing) for test in tests or [self.other]
+        ]
+
+
+_Path = dict[int, _ColumnTests]
+"""The tests on the path to a node, by column."""
+
+
+def _rule(path: _Path, schema: Schema) -> str:
+    texts = [text for index, tests in path.items() for text in tests.texts(schema.columns[index])]
+    if len(texts) > 1:
+        texts = [f"({text})" if text.endswith(" or missing") else text for text in texts]
+    return " and ".join(texts) or "all rows"
 
 
 def rules_text(
@@ -87,7 +180,7 @@ def rules_text(
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="frequency")
+    >>> model = TreeClassifier.c45(leaf_estimate="frequency")
     >>> print(model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).rules())
     x0 <= 2: no   100.0 % (2 rows: no 2)
     x0 > 2: yes   100.0 % (2 rows: yes 2)

@@ -77,7 +77,7 @@ class Tree:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> model.tree_
     Tree of 3 nodes, 2 leaves, depth 1
     >>> model.tree_.threshold.tolist()
@@ -178,6 +178,23 @@ class Tree:
             depth[node] = depth[parents[node]] + 1
         return depth
 
+    @cached_property
+    def missing_arrives(self) -> NDArray[np.bool_]:
+        """Whether a missing value of the tested column can reach each inner node.
+
+        It cannot if a test of the same column further up has sent it elsewhere.
+        """
+        arrives = np.zeros(self.n_nodes, dtype=bool)
+        sent_away: dict[int, frozenset[int]] = {0: frozenset()}  # columns, by node
+        for node in np.flatnonzero(~self.is_leaf).tolist():  # parents come before their children
+            away, column = sent_away.pop(node), int(self.feature[node])
+            arrives[node] = column not in away
+            missing_branch = int(self.missing_branch[node])
+            for branch, child in enumerate(self.branches(node).tolist()):
+                stays = missing_branch in (branch, -1) or column in away
+                sent_away[child] = away if stays else away | {column}
+        return arrives
+
     @property
     def depth(self) -> int:
         """The largest number of tests on the path to a leaf."""
@@ -203,6 +220,15 @@ class Tree:
     def branches(self, node: int) -> NDArray[np.int32]:
         """Return the children of a node."""
         return self.children[self.child_offset[node] : self.child_offset[node + 1]]
+
+    @property
+    def has_fractional_rows(self) -> bool:
+        """Whether missing values go down all branches of a test, as fractional rows."""
+        return bool(np.any(self.missing_branch[~self.is_leaf] < 0))
+
+    def tests_missing(self, node: int) -> bool:
+        """Whether a node asks if a value is missing: known values take the first branch."""
+        return bool(self.threshold[node] == np.inf and self.missing_branch[node] == 1)
 
     def categories(self, node: int) -> NDArray[np.int32]:
         """Return the index of the branch of each category of the tested column, or -1."""

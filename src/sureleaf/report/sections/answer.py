@@ -427,16 +427,34 @@ def last_tests(tree: TreeSection, leaf: int) -> str:
     Of two tests of one number in the same direction, the deeper one is tighter and stands for both.
     """
     tests: dict[tuple[int | None, int], str] = {}
+    without_missing = _sends_missing_away(tree, leaf)
     node = tree.nodes[leaf]
     while node.parent is not None:
         parent = tree.nodes[node.parent]
-        side = parent.children.index(node.id) if parent.threshold_text is not None else -1
+        branch = parent.children.index(node.id)
+        side = branch if parent.threshold_text is not None else -1
+        edge = node.edge or ""
+        if parent.column in without_missing and branch == parent.missing_branch:
+            edge = edge.removesuffix(" or missing")
         # Going up: the test that is there already is tighter.
-        tests.setdefault((parent.column, side), node.edge or "")
+        tests.setdefault((parent.column, side), edge)
         node = parent
     last = [_cut(test) for test in list(tests.values())[:MAX_NAMED_TESTS]]
+    if len(last) > 1:
+        last = [f"({test})" if test.endswith(" or missing") else test for test in last]
     rule = " and ".join(reversed(last)) or "all rows"
     return f"… {rule}" if len(tests) > MAX_NAMED_TESTS else rule
+
+
+def _sends_missing_away(tree: TreeSection, leaf: int) -> set[int | None]:
+    """Return the columns whose missing values take another branch on the way to the leaf."""
+    columns, node = set(), tree.nodes[leaf]
+    while node.parent is not None:
+        parent = tree.nodes[node.parent]
+        if parent.children.index(node.id) != parent.missing_branch:
+            columns.add(parent.column)
+        node = parent
+    return columns
 
 
 def _cut(test: str) -> str:

@@ -212,6 +212,11 @@ def _duplicates(results: ReportResults) -> list[DataWarning]:
 
 def _without_values(results: ReportResults) -> list[DataWarning]:
     warnings = []
+    where_they_go = (
+        "Where the tree tests it, these rows are sent down every branch, in fractions."
+        if results.model.tree.has_fractional_rows
+        else "Each test of the tree has learned which branch these rows take."
+    )
     for column, values in zip(results.table.schema.columns, results.table.columns, strict=True):
         known = values[values >= 0] if column.is_coded else values[~np.isnan(values)]
         name, missing = str(column.name), 1 - len(known) / max(len(values), 1)
@@ -221,10 +226,7 @@ def _without_values(results: ReportResults) -> list[DataWarning]:
             text = f"{name} has the same value in all rows that have one."
             warnings.append(DataWarning("constant", name, text))
         elif missing >= MANY_MISSING:
-            text = (
-                f"{name} is missing in {percent(missing, 0)} of the rows. Where the tree tests it, "
-                "these rows are sent down every branch, in fractions."
-            )
+            text = f"{name} is missing in {percent(missing, 0)} of the rows. {where_they_go}"
             warnings.append(DataWarning("missing", name, text))
     return warnings
 

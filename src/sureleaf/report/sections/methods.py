@@ -2,7 +2,9 @@
 
 from dataclasses import asdict, dataclass
 
+from sureleaf.estimators import TreeClassifier
 from sureleaf.formatting import level_percent
+from sureleaf.report.baselines import report_tree
 from sureleaf.report.request import Budget
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.tree import leaf_terms
@@ -60,18 +62,48 @@ def methods_section(results: ReportResults) -> MethodsSection:
     )
 
 
+_CRITERIA = {"gain_ratio": "gain ratio", "entropy": "entropy", "gini": "the Gini index"}
+
+_CATEGORIES = {
+    "multiway": "a test of categories has one branch per category",
+    "subset": "a test of categories divides them into two groups",
+}
+
+_MISSING = {
+    "branch": "Every test has learned which branch missing values take.",
+    "fraction": "A row with a missing value goes down every branch, weighted by the share of the "
+    "rows there.",
+}
+
+
+def _tree_definition(tree: TreeClassifier) -> Definition:
+    """Describe how the tree is grown and pruned."""
+    pruning = {
+        None: "It is not pruned.",
+        "auto": "Its size is chosen by cross-validation: the smallest tree that is not worse than "
+        f"the best by more than {tree.margin:g}.",
+        "pessimistic": f"Pessimistic pruning (factor {tree.confidence_factor:g}).",
+    }
+    other = f"Pruned by {str(tree.pruning).replace('_', ' ')}."
+    is_c45 = tree.criterion == "gain_ratio" and tree.pruning == "pessimistic"
+    return Definition(
+        "tree",
+        f"{'A C4.5 tree' if is_c45 else 'A decision tree'}: splits by "
+        f"{_CRITERIA[tree.criterion]}, and {_CATEGORIES[tree.categorical_split]}. "
+        f"{_MISSING[tree.missing]} {pruning.get(tree.pruning, other)}",
+        "nothing about the distributions of the columns",
+        "Quinlan, J. R. (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann."
+        if is_c45
+        else "Breiman, L., Friedman, J. H., Olshen, R. A., Stone, C. J. (1984). Classification and "
+        "Regression Trees. Wadsworth.",
+    )
+
+
 def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
     budget = results.budget
     repeats = f", {budget.repeats} times with different folds" if budget.repeats > 1 else ""
     return (
-        Definition(
-            "tree",
-            "A C4.5 tree: splits by gain ratio, one branch per category, at least two rows in two "
-            "branches, pessimistic pruning (factor 0.25). A row with a missing value goes down "
-            "every branch, weighted by the share of the rows there.",
-            "nothing about the distributions of the columns",
-            "Quinlan, J. R. (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.",
-        ),
+        _tree_definition(report_tree(results.request)),
         Definition(
             "accuracy and other measures",
             f"Rows are divided into {budget.folds} folds with equal class proportions{repeats}. "

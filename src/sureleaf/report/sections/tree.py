@@ -123,15 +123,20 @@ class Node:
     threshold
         Numbers up to the threshold go to the first child, others to the second.
     threshold_text
-        The threshold as text, such as a date.
+        The threshold as text, such as a date. If it is null and branch_of_category is null, too,
+        the test is whether the value is missing: known values go to the first child.
     branch_of_category
         By category: index of the branch; -1 for a category that no training row had here.
     children
         Indices of the child nodes.
     shares
-        Share of the rows in each branch; a row with a missing value is divided by these shares.
+        Share of the rows in each branch; a row that goes down every branch is divided by these
+        shares.
+    missing_branch
+        Index of the branch that a missing value takes; null if it goes down every branch.
     rule
-        All tests from the root to the leaf.
+        All tests from the root to the leaf; of several tests of a column in the same direction, the
+        tightest.
     low, high
         Interval of the probability.
     confidence
@@ -161,6 +166,7 @@ class Node:
     branch_of_category: list[int] | None = None
     children: tuple[int, ...] = ()
     shares: tuple[float, ...] = ()
+    missing_branch: int | None = None
     rule: str | None = None
     low: float | None = None
     high: float | None = None
@@ -289,10 +295,12 @@ def _known_limits(results: ReportResults) -> list[str]:
         np.count_nonzero(values < 0 if column.is_coded else np.isnan(values))
         for column, values in zip(table.schema.columns, table.columns, strict=True)
     )
-    if n_missing > MANY_MISSING * table.n_rows * len(table.columns):
+    is_fractional = results.model.tree.has_fractional_rows
+    if is_fractional and n_missing > MANY_MISSING * table.n_rows * len(table.columns):
         limits.append(
-            "Many values are missing: the utility of the tree is then about 1 percentage point too "
-            "high, and the levels of rows without missing values are too low."
+            "Many values are missing, and rows with missing values go down several branches: the "
+            "utility of the tree is then about 1 percentage point too high, and the levels of rows "
+            "without missing values are too low."
         )
     if evaluation.groups is None and len(np.unique(row_hashes(list(table.columns)))) < len(table):
         limits.append(
@@ -363,15 +371,17 @@ def _test_fields(results: ReportResults, node: int, index: int, column: Column) 
     tree = results.model.tree
     branches = slice(tree.child_offset[node], tree.child_offset[node + 1])
     branch_of = tree.categories(node)
-    is_numeric = len(branch_of) == 0
+    has_bound = column.kind != "categorical" and not tree.tests_missing(node)
     threshold = float(tree.threshold[node])
+    missing_branch = int(tree.missing_branch[node])
     return {
         "column": index,
-        "threshold": finite(threshold) if is_numeric else None,
-        "threshold_text": column.render(threshold) if is_numeric else None,
-        "branch_of_category": None if is_numeric else branch_of.tolist(),
+        "threshold": finite(threshold) if has_bound else None,
+        "threshold_text": column.render(threshold) if has_bound else None,
+        "branch_of_category": branch_of.tolist() if column.kind == "categorical" else None,
         "children": tuple(tree.branches(node).tolist()),
         "shares": tuple(tree.branch_share[branches].tolist()),
+        "missing_branch": missing_branch if missing_branch >= 0 else None,
     }
 
 
@@ -424,8 +434,8 @@ def _examples(results: ReportResults, tested: list[int], columns: list[Column]) 
 
 
 # What the scripts of the page read. Nodes come column by column, with the fields of leaves and of
-# inner nodes apart and without rules, which are the edges joined by "and": otherwise names and
-# rules would be half of the page of a large tree.
+# inner nodes apart and without rules, which follow from the edges: otherwise names and rules would
+# be half of the page of a large tree.
 
 _EVERY_NODE = ("id", "parent", "edge", "counts", "n", "prediction", "probabilities")
 _LEAF = (
@@ -438,7 +448,15 @@ _LEAF = (
     "flagged",
     "repair",
 )
-_INNER = ("column", "threshold", "threshold_text", "branch_of_category", "children", "shares")
+_INNER = (
+    "column",
+    "threshold",
+    "threshold_text",
+    "branch_of_category",
+    "children",
+    "shares",
+    "missing_branch",
+)
 
 
 def embedded_tree(tree: Mapping[str, Any]) -> dict[str, Any]:

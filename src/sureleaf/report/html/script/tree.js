@@ -51,13 +51,27 @@
   // The node asks about the column; its branches need only the values.
   function edgeLabel(node) {
     const parent = byNode.get(node.parent), branch = parent.children.indexOf(node.id);
+    const { missing } = branchTest(node);
     if (parent.branch_of_category) {
       const categories = columns[parent.column].categories || [];
       const mine = categories.filter((_, code) => parent.branch_of_category[code] === branch);
-      if (mine.length) return mine.join(", ");
+      if (mine.length) return `${mine.join(", ")}${missing}`;
+      return parent.missing_branch === branch ? "missing" : node.edge;
     }
-    if (parent.threshold_text !== null) return `${branch === 0 ? "≤" : ">"} ${parent.threshold_text}`;
-    return node.edge;
+    if (parent.threshold_text !== null) return `${branch === 0 ? "≤" : ">"} ${parent.threshold_text}${missing}`;
+    return branch === 0 ? "known" : "missing";
+  }
+
+  // The test of the branch to a node: its text without and with missing values, and what passes.
+  const OR_MISSING = " or missing";
+  function branchTest(node) {
+    const parent = byNode.get(node.parent), branch = parent.children.indexOf(node.id);
+    const takesMissing = parent.missing_branch === branch;
+    const missing = takesMissing && node.edge.endsWith(OR_MISSING) ? OR_MISSING : "";
+    const bounded = parent.threshold_text !== null, codes = parent.branch_of_category;
+    const onlyMissing = takesMissing && !bounded && (codes ? !codes.includes(branch) : true);
+    const kind = bounded ? ["upTo", "above"][branch] : "other";
+    return { column: parent.column, kind, known: node.edge.slice(0, node.edge.length - missing.length), missing, takesMissing, onlyMissing };
   }
 
   const leavesUnder = new Map();
@@ -126,9 +140,31 @@
     return path;
   }
 
-  const ruleOf = (id) => pathTo(id).slice(1).map((step) => byNode.get(step).edge).join(" and ") || "all rows";
+  // The tests on the path, by the rules of leaf_rules in tree/rules.py: the deepest test of a column
+  // in each direction, with missing values if they pass all tests of the column.
+  function testsTo(id) {
+    const byColumn = new Map();
+    for (const step of pathTo(id).slice(1)) {
+      const test = branchTest(byNode.get(step));
+      const all = byColumn.get(test.column) || { passesMissing: true, onlyMissing: null };
+      all[test.kind] = test;
+      all.passesMissing = all.passesMissing && test.takesMissing;
+      if (test.onlyMissing) all.onlyMissing = test;
+      byColumn.set(test.column, all);
+    }
+    return [...byColumn.values()].flatMap((all) => {
+      if (all.onlyMissing) return [all.onlyMissing.known];
+      const bounds = [all.above, all.upTo].filter(Boolean);
+      return (bounds.length ? bounds : [all.other]).map((test) => `${test.known}${all.passesMissing ? test.missing : ""}`);
+    });
+  }
+  function ruleOf(id) {
+    const tests = testsTo(id);
+    const several = tests.length > 1;
+    return tests.map((test) => (several && test.endsWith(OR_MISSING) ? `(${test})` : test)).join(" and ") || "all rows";
+  }
 
-  Object.assign(S, { treeParts: { ruleOf, byNode, root, isLeaf, edgeLabel, leavesUnder, rowsText, layout, pathTo } });
+  Object.assign(S, { treeParts: { ruleOf, testsTo, byNode, root, isLeaf, edgeLabel, leavesUnder, rowsText, layout, pathTo } });
 })();
 
 // The diagram as SVG: branches first, then nodes, each a treeitem that says what it is.
@@ -414,7 +450,7 @@
 (() => {
   const S = window.Sureleaf;
   const { element, report } = S;
-  const { byNode, isLeaf, leavesUnder, pathTo } = S.treeParts;
+  const { byNode, isLeaf, leavesUnder, testsTo } = S.treeParts;
   const panel = S.byId("node-panel"), both = S.byId("tree-and-panel");
 
   function close() {
@@ -424,9 +460,9 @@
   }
 
   function conditions(node) {
-    const path = pathTo(node.id).slice(1);
-    if (!path.length) return element("p", {}, "All rows.");
-    return element("ol", {}, path.map((id) => element("li", {}, byNode.get(id).edge)));
+    const tests = testsTo(node.id);
+    if (!tests.length) return element("p", {}, "All rows.");
+    return element("ol", {}, tests.map((test) => element("li", {}, test)));
   }
 
   function facts(node) {
@@ -494,17 +530,18 @@
 
   // The branch a value takes; null for every branch with its share.
   function branchOf(node, value) {
-    if (value === null) return null;
+    if (value === null) return node.missing_branch;
     if (node.branch_of_category) {
       const branch = value === UNSEEN ? -1 : node.branch_of_category[value];
       return branch === undefined ? -1 : branch;
     }
-    return value === UNSEEN ? -1 : value <= node.threshold ? 0 : 1;
+    if (value === UNSEEN) return -1;
+    return node.threshold_text === null || value <= node.threshold ? 0 : 1;
   }
 
   // values: by tested column, a number or a category's place, null for missing, UNSEEN for a new category.
   function follow(values) {
-    const shares = new Map(), ends = [], { unseen } = S.report.tree;
+    const shares = new Map(), ends = [], reasons = new Set(), { unseen } = S.report.tree;
     let refused = null;
     (function visit(node, share) {
       shares.set(node.id, share);
@@ -513,6 +550,7 @@
       if (branch !== null && branch >= 0) return visit(byNode.get(node.children[branch]), share);
       if (branch === -1 && unseen === "stop") return ends.push({ id: node.id, share });
       if (branch === -1 && unseen === "error") return (refused = node.column);
+      reasons.add(branch === null ? "missing" : "new");
       node.children.forEach((id, place) => {
         if (node.shares[place] > 0) visit(byNode.get(id), share * node.shares[place]);
       });
@@ -522,7 +560,7 @@
       ends.reduce((sum, end) => sum + end.share * byNode.get(end.id).probabilities[place], 0),
     );
     const prediction = probabilities.indexOf(Math.max(...probabilities));
-    return { shares, ends, probabilities, prediction, refused: null };
+    return { shares, ends, reasons: [...reasons].sort(), probabilities, prediction, refused: null };
   }
 
   Object.assign(S, { rowPath: follow, UNSEEN });
@@ -627,7 +665,7 @@
         element("td", { class: "bar" }, S.shareBar(found.probabilities[place], S.colour(place)))),
     );
     const truth = example ? ` Its actual class is ${example.truth}.` : "";
-    const many = found.ends.length > 1 ? ` A value is missing or new, so the row goes down several branches and ends in ${found.ends.length} leaves or nodes.` : "";
+    const many = found.ends.length > 1 ? ` A value is ${found.reasons.join(" or ")}, so the row goes down several branches and ends in ${found.ends.length} leaves or nodes.` : "";
     const ends = [...found.ends].sort((a, b) => b.share - a.share);
     const weak = ends.map((end) => S.treeParts.byNode.get(end.id)).filter((node) => node.flagged);
     const warning = weak.length && ends.length === 1 ? `Leaf ${weak[0].id} is flagged: ${S.whyFlagged(weak[0])}.` : weak.length ? `${weak.length} of these ${ends.length} leaves or nodes are flagged (!).` : null;

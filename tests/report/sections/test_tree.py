@@ -1,0 +1,110 @@
+"""The tree of the document: its nodes are those of the model, also where values are missing."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sureleaf import TreeClassifier
+from sureleaf.report.sections.answer import last_tests
+from sureleaf.report.sections.methods import _tree_definition
+from sureleaf.report.sections.tree import Node, TreeSection
+from tests.report.document_check import check_document, walk
+from tests.report.tables import quick_report
+from tests.sized_tree import sized_tree
+
+
+def with_missing_values(n: int = 400) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    flag, age = rng.random(n) < 0.5, rng.normal(40, 10, size=n).round()
+    color = rng.choice(["red", "blue", "green"], n)
+    is_missing = rng.random((3, n)) < np.array([[0.2], [0.2], [0.6]])
+    y = np.where(flag, age > 42, is_missing[2] | (color == "red")) ^ (rng.random(n) < 0.05)
+    columns = {
+        "age": age.tolist(),
+        "color": color.tolist(),
+        "score": [float(1 + i % 2) for i in range(n)],
+        "flag": ["t" if one else None for one in flag],
+    }
+    for name, gone in zip(("age", "color", "score"), is_missing, strict=True):
+        columns[name] = [None if g else v for v, g in zip(columns[name], gone, strict=True)]
+    return pa.table(columns), np.where(y, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return quick_report(*with_missing_values()).to_dict()
+
+
+@pytest.fixture(scope="module")
+def model() -> TreeClassifier:
+    return sized_tree(weights="importance", random_state=0).fit(*with_missing_values())
+
+
+def test_nodes_have_the_branch_of_missing_values(
+    document: dict[str, Any], model: TreeClassifier
+) -> None:
+    check_document(document)
+    nodes, tree = document["tree"]["nodes"], model.tree_
+    expected = [None if branch < 0 else branch for branch in tree.missing_branch.tolist()]
+    assert [node["missing_branch"] for node in nodes] == expected
+    edges = [node["edge"] for node in nodes[1:]]
+    assert any(edge.endswith(" is missing") for edge in edges)
+    assert any(edge.endswith(" or missing") for edge in edges)
+    is_leaf = tree.is_leaf.tolist()
+    rules = [node["rule"] for node, leaf in zip(nodes, is_leaf, strict=True) if leaf]
+    assert rules == model.leaves().rule.tolist()
+
+
+def test_rows_with_missing_values_go_by_the_rules_of_the_document(
+    document: dict[str, Any], model: TreeClassifier
+) -> None:
+    X, _ = with_missing_values()
+    columns = document["tree"]["columns"]
+    leaf_of = model.apply(X)
+    for row, leaf in zip(X.to_pylist(), leaf_of.tolist(), strict=True):
+        codes = [
+            None
+            if row[column["name"]] is None
+            else column["categories"].index(row[column["name"]])
+            if column["categories"]
+            else row[column["name"]]
+            for column in columns
+        ]
+        assert walk(document["tree"], codes) == {leaf: 1.0}
+
+
+def test_sentences_say_what_happens_to_missing_values(document: dict[str, Any]) -> None:
+    warning = next(w for w in document["data"]["warnings"] if w["kind"] == "missing")
+    assert "every branch" not in warning["text"]
+    assert warning["text"].endswith("which branch these rows take.")
+    assert not any("missing" in note for note in document["tree"]["notes"])
+    definition = next(one for one in document["methods"]["definitions"] if one["name"] == "tree")
+    assert "Every test has learned which branch missing values take." in str(definition)
+
+
+def test_the_tree_of_c45_is_described_as_such() -> None:
+    text = _tree_definition(TreeClassifier.c45()).text
+    assert text.startswith("A C4.5 tree: splits by gain ratio")
+    assert "goes down every branch" in text
+    assert "Its size is chosen by cross-validation" in _tree_definition(sized_tree()).text
+
+
+def test_the_last_tests_mention_only_missing_values_that_reach_the_leaf() -> None:
+    def node(number: int, parent: int | None, edge: str | None, **fields: Any) -> Node:
+        return Node(number, parent, edge, 0, [1.0], 1.0, 0, 1.0, [1.0], **fields)
+
+    tests = {"column": 0, "threshold": 1.0, "threshold_text": "1"}
+    nodes = (
+        node(0, None, None, **tests, children=(1, 4), missing_branch=0),
+        node(1, 0, "age <= 9 or missing", **tests, children=(2, 3), missing_branch=1),
+        node(2, 1, "age <= 1"),
+        node(3, 1, "age > 1 or missing"),
+        node(4, 0, "age > 9"),
+    )
+    section = TreeSection.__new__(TreeSection)
+    object.__setattr__(section, "nodes", nodes)
+    assert last_tests(section, 2) == "age <= 1"
+    assert last_tests(section, 3) == "(age <= 9 or missing) and (age > 1 or missing)"
+    assert last_tests(section, 4) == "age > 9"
