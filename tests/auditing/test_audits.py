@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 import sureleaf
 from sureleaf import InvalidArgumentError, InvalidTypeError, TrainingRowsWarning, audit
 from tests.naive.audit import count
+from tests.sized_tree import sized_tree
 
 X, CODES = load_breast_cancer(return_X_y=True)
 Y = np.array(["bad", "good"])[CODES]
@@ -67,7 +68,7 @@ def test_missing_values_go_where_the_tree_sends_them_and_the_rule_says_so():
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(rows[SEEN], Y[SEEN])
     found = audit(model, rows[UNSEEN], Y[UNSEEN])
     check_counts(found.leaves, model, rows[UNSEEN], Y[UNSEEN])
-    assert all(" (or missing)" in rule for rule in found.leaves.rule if rule.count(" and ") < 2)
+    assert all(" or missing" in rule for rule in found.leaves.rule if rule.count(" and ") < 2)
 
 
 def test_rules_hold_for_the_rows_of_their_leaves():
@@ -148,11 +149,17 @@ def test_bins_of_many_classes_are_by_predicted_class():
     assert hits / 75 == pytest.approx(found.utility)
 
 
-def test_our_own_trees_are_audited_with_rows_in_several_leaves():
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_our_own_trees_are_audited_with_missing_values(missing):
     rows = X[:, :4].copy()
     rows[::5, 0] = np.nan
-    model = sureleaf.TreeClassifier.c45(max_depth=2).fit(rows[SEEN], Y[SEEN])
+    rows[::7, 1:] = np.nan
+    model = sized_tree(max_depth=2, pruning=None, missing=missing)
+    model.fit(rows[SEEN], Y[SEEN])
     found = audit(model, rows[UNSEEN], Y[UNSEEN])
+    in_several = np.diff(model.leaf_shares(rows[UNSEEN]).indptr) > 1
+    assert in_several.any() == (missing == "fraction")
+    assert any("missing" in rule for rule in found.leaves.rule) == (missing == "branch")
     shares = model.leaf_shares(rows[UNSEEN]).toarray()[:, model.tree_.leaf_ids]
     for code, label in enumerate(model.classes_):
         expected = [

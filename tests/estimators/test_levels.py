@@ -9,6 +9,7 @@ from sklearn.model_selection import KFold
 
 from sureleaf import TreeClassifier, levels
 from sureleaf.errors import InvalidArgumentError
+from tests.sized_tree import sized_tree
 
 
 def noisy(n=300, seed=0, n_classes=2):
@@ -72,7 +73,34 @@ def test_a_row_has_the_levels_of_its_leaf(source):
     assert not rows.imputed_share.any()
 
 
-def test_a_row_with_a_missing_value_is_the_mixture_of_its_leaves(model):
+def test_a_missing_value_takes_its_branch_and_has_the_levels_of_one_leaf():
+    X, y = noisy(n=400)
+    X.loc[::6, "a"] = np.nan
+    X.loc[::7, "kind"] = None
+    y = np.where(X["kind"].isna(), "yes", y)
+    model = sized_tree(pruning="pessimistic", random_state=0).fit(X, y)
+    assert {"a", "kind"} <= {model.schema_.columns[i].name for i in model.tree_.feature if i >= 0}
+    shares = model.leaf_shares(X)
+    assert shares.nnz == len(X)
+    np.testing.assert_array_equal(shares.indices, model.apply(X))
+    table, rows = model.leaves(), model.predict_levels(X)
+    place = np.searchsorted(table.leaf, rows.leaf)
+    for column in ("confidence", "utility", "low", "high"):
+        np.testing.assert_allclose(getattr(rows, column), getattr(table, column)[place], atol=1e-12)
+    np.testing.assert_array_equal(rows.prediction, table.prediction[place])
+    assert not rows.imputed_share.any()
+    by_kind = model.levels_by("kind")
+    assert by_kind.value.tolist() == ["u", "v", "w", "missing"]
+    assert by_kind.n.sum() == len(X)
+    unseen = model.levels_by("kind", X, y)
+    right = model.predict(X) == y
+    assert unseen.utility[-1] == pytest.approx(right[X["kind"].isna()].mean())
+    sure = model.predict_or_abstain(X, min_confidence=0.9)
+    assert len(sure) == len(X)
+
+
+def test_a_fractional_row_is_the_mixture_of_its_leaves():
+    model = TreeClassifier.c45(random_state=0).fit(*noisy())
     X, _ = noisy(n=4, seed=9)
     X.loc[0, "a"] = np.nan
     rows, table = model.predict_levels(X), model.leaves()

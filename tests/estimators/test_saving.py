@@ -16,6 +16,7 @@ from sureleaf import BaggedTreesClassifier, TreeClassifier, load
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.probability import Averaging, KeepMajority, MEstimate, Shrinkage
 from sureleaf.table import Schema
+from tests.sized_tree import sized_tree
 
 
 def table(n=240, seed=0):
@@ -74,6 +75,36 @@ def test_a_loaded_tree_says_what_the_saved_one_said(tmp_path, source, split):
     np.testing.assert_array_equal(again.leaf_counts_.counts, model.leaf_counts_.counts)
     np.testing.assert_array_equal(again.leaf_counts_.squares, model.leaf_counts_.squares)
     np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
+
+
+@pytest.mark.parametrize("changes", [{}, {"pruning": None}, {"pruning": "pessimistic"}])
+def test_a_loaded_tree_knows_where_missing_values_go(tmp_path, changes):
+    X, y = table(n=600)
+    X.loc[y == 2, "size"] = None  # a test for missing values
+    model = sized_tree(random_state=0, levels_from="training", **changes).fit(X, y)
+    again = saved(model, tmp_path)
+    np.testing.assert_array_equal(again.tree_.missing_branch, model.tree_.missing_branch)
+    np.testing.assert_array_equal(again.tree_.threshold, model.tree_.threshold)
+    assert np.isinf(again.tree_.threshold).any()
+    kept = [column.has_missing for column in again.schema_]
+    assert kept == [column.has_missing for column in model.schema_]
+    assert kept == X.isna().any().tolist()
+    assert "missing" in again.rules()
+    assert again.rules() == model.rules()
+    assert pickle.loads(pickle.dumps(again)).rules() == model.rules()
+    with_missing = X.copy()
+    with_missing.loc[::2, ["size", "kind"]] = None
+    same(model, again, with_missing)
+
+
+def test_bags_know_where_missing_values_go(tmp_path):
+    X, y = table()
+    model = BaggedTreesClassifier(n_estimators=3, random_state=0).fit(X, y)
+    again = saved(model, tmp_path)
+    same(model, again, X)
+    for ours, theirs in zip(model.estimators_, again.estimators_, strict=True):
+        assert (ours.tree_.missing_branch >= 0).any()
+        assert theirs.rules() == ours.rules()
 
 
 def test_levels_are_computed_before_a_tree_is_saved(tmp_path):

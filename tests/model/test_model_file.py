@@ -121,10 +121,10 @@ def test_a_newer_version_says_upgrade(tmp_path, tree):
 
 def test_parts_of_a_newer_version_say_upgrade(tmp_path, tree):
     state = estimator_state(tree)
-    parameters = {**state.header["parameters"], "max_leaves": 3}
+    parameters = {**state.header["parameters"], "max_splinters": 3}
     for header in ({"parameters": parameters}, {"model": "BoostedTreesClassifier"}):
         write_state(changed(state, header), tmp_path / "newer")
-        with pytest.raises(InvalidArgumentError, match=r"newer Sureleaf .*max_leaves|Boosted"):
+        with pytest.raises(InvalidArgumentError, match=r"newer Sureleaf .*max_splinters|Boosted"):
             load(tmp_path / "newer")
 
 

@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sureleaf import TreeClassifier, audit, plots
 from tests.plots.conftest import FRAME, LABELS
 from tests.plots.drawing import assert_texts_do_not_overlap, drawn
+from tests.sized_tree import sized_tree
 
 
 def test_a_tree_is_laid_out_with_every_leaf_once_and_parents_between(model):
@@ -36,6 +37,18 @@ def test_a_large_tree_is_cut_and_says_how_many_leaves_are_hidden():
     assert whole + display.hidden.sum() == full.tree_.n_leaves
     assert_texts_do_not_overlap(drawn(display))
     assert plots.TreeDisplay.from_estimator(full, max_depth=1).is_end.sum() == 2
+
+
+def test_branches_say_where_missing_values_go():
+    rows = [[1.0], [2.0], [3.0], [4.0], [None]] * 4
+    model = sized_tree(pruning=None, levels_from="training")
+    display = plots.TreeDisplay.from_estimator(model.fit(rows, ["a", "a", "b", "b", "b"] * 4))
+    assert display.test == ["", "x0 <= 2", "x0 > 2 or missing"]
+    names = plots.LeavesDisplay.from_estimator(model).names
+    assert names == ["x0 <= 2", "x0 > 2 or missing"]
+    model.fit([[1.0], [None]] * 10, ["a", "b"] * 10)
+    display = drawn(plots.TreeDisplay.from_estimator(model))
+    assert display.test == ["", "x0 is known", "x0 is missing"]
 
 
 def test_a_tree_of_one_leaf_is_drawn():

@@ -12,7 +12,7 @@ from sklearn.tree import BaseDecisionTree
 
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.model import TreeModel
-from sureleaf.tree.rules import leaf_rules
+from sureleaf.tree.rules import join_tests, leaf_rules
 
 __all__ = ["TreeLeaves", "find_trees", "path_rules"]
 
@@ -157,7 +157,7 @@ def path_rules(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> model = DecisionTreeClassifier().fit([[1], [2], [np.nan], [4]], [0, 0, 1, 1])
     >>> path_rules(model.tree_, ["wage"], np.array([True])).tolist()
-    ['all rows', 'wage <= 3', 'wage > 3 (or missing)']
+    ['all rows', 'wage <= 3', 'wage > 3 or missing']
     """
     tests: list[list[str]] = [[] for _ in range(tree.node_count)]
     pending = [0]
@@ -170,10 +170,10 @@ def path_rules(
         threshold = _threshold_text(float(tree.threshold[node]))
         texts = [f"{names[column]} <= {threshold}", f"{names[column]} > {threshold}"]
         if has_missing[column]:
-            texts[0 if tree.missing_go_to_left[node] else 1] += " (or missing)"
+            texts[0 if tree.missing_go_to_left[node] else 1] += " or missing"
         tests[left], tests[right] = [*tests[node], texts[0]], [*tests[node], texts[1]]
         pending += [left, right]
-    return np.array([" and ".join(path) or "all rows" for path in tests], dtype=object)
+    return np.array([join_tests(path) for path in tests], dtype=object)
 
 
 def _threshold_text(threshold: float) -> str:

@@ -498,7 +498,7 @@ class TreeClassifier(ModelEstimator):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            A row with missing values has the mixture of its leaves' probabilities.
+            A row in several leaves (see `leaf_shares`) has the mixture of their probabilities.
         """
         table = self._encode(X)
         return self.model_.predict_proba(table, n_threads=thread_count(self.n_jobs))
@@ -544,8 +544,8 @@ class TreeClassifier(ModelEstimator):
         Returns
         -------
         sparse array of shape (n_rows, n_nodes)
-            Rows sum to 1; a column is a node number. A row with missing values is in several
-            leaves.
+            Rows sum to 1; a column is a node number. A row is in several leaves if it has an
+            unseen category, or a missing value and the tree has ``missing="fraction"``.
         """
         table = self._encode(X)
         return self.model_.leaf_shares(table)
@@ -633,8 +633,8 @@ class TreeClassifier(ModelEstimator):
         Returns
         -------
         RowLevels
-            A row with a missing or unseen value is in several leaves, and gets their mean. A leaf
-            that predicts another class contributes what it leaves to the predicted class.
+            A row in several leaves (see `leaf_shares`) gets their mean. A leaf that predicts
+            another class contributes what it leaves to the predicted class.
 
         Examples
         --------

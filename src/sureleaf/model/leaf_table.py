@@ -166,7 +166,8 @@ class RowLevels(ColumnTable):
     confidence, utility, low, high : ndarray of float64
         As for leaves; for a row in several leaves, the mean over them for the predicted class.
     imputed_share : ndarray of float64
-        The share of the row that a missing or unseen value has sent to its leaves.
+        The share of the row that a missing or unseen value has sent to its leaves. A missing value
+        that takes the branch its test has learned does not count.
 
     Examples
     --------

@@ -266,7 +266,7 @@ class TreeModel:
         Parameters
         ----------
         X : table
-            As in fit, or encoded. A row with missing values gets the mixture of its leaves.
+            As in fit, or encoded. A row in several leaves gets the mixture of them.
         n_threads : int
             Threads; the result does not depend on it.
 
@@ -382,7 +382,7 @@ class TreeModel:
     ) -> tuple[FloatArray, Routes]:
         """Per row and class: probability, confidence, utility, low and high, as the second axis.
 
-        A row with missing values is a mixture of leaves. A leaf that predicts another class
+        A row in several leaves is a mixture of them. A leaf that predicts another class
         contributes what it leaves to the class predicted.
         """
         levels = self.node_levels()

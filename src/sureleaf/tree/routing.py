@@ -26,7 +26,8 @@ class Routes:
     shares : ndarray of float64
         The share of the row in each node; the shares of a row sum to 1.
     imputed_share : ndarray of float64, shape (n_rows,)
-        The share of each row that was routed by a missing or unseen value.
+        The share of each row that was routed by a missing or unseen value; not by a missing value
+        that takes the branch its test has learned.
     n_nodes : int
         The number of nodes of the tree.
     """

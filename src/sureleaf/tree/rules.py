@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sureleaf.table import Column, Schema
 from sureleaf.tree.structure import Tree
 
-__all__ = ["branch_tests", "leaf_rules", "rules_text"]
+__all__ = ["branch_tests", "join_tests", "leaf_rules", "rules_text"]
 
 
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
@@ -82,7 +82,25 @@ def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
         tests = _ColumnTests.of_branches(tree, node, column, is_bound=is_bound)
         for child, test in zip(tree.branches(node).tolist(), tests, strict=True):
             paths[child] = {**path, index: path[index].then(test) if index in path else test}
-    return {leaf: _rule(paths[leaf], schema) for leaf in sorted(paths)}
+    return {
+        leaf: join_tests(
+            [text for index, tests in path.items() for text in tests.texts(schema.columns[index])]
+        )
+        for leaf, path in sorted(paths.items())
+    }
+
+
+def join_tests(tests: Sequence[str]) -> str:
+    """Join tests by "and"; a test that ends with "or missing" gets parentheses.
+
+    Examples
+    --------
+    >>> join_tests(["age <= 38 or missing", "size > 2"])
+    '(age <= 38 or missing) and size > 2'
+    """
+    if len(tests) > 1:
+        tests = [f"({test})" if test.endswith(" or missing") else test for test in tests]
+    return " and ".join(tests) or "all rows"
 
 
 class _ColumnTests(NamedTuple):
@@ -142,13 +160,6 @@ class _ColumnTests(NamedTuple):
 
 _Path = dict[int, _ColumnTests]
 """The tests on the path to a node, by column."""
-
-
-def _rule(path: _Path, schema: Schema) -> str:
-    texts = [text for index, tests in path.items() for text in tests.texts(schema.columns[index])]
-    if len(texts) > 1:
-        texts = [f"({text})" if text.endswith(" or missing") else text for text in texts]
-    return " and ".join(texts) or "all rows"
 
 
 def rules_text(

@@ -26,6 +26,7 @@ from sureleaf.report.sections.error import MORE_ROWS_HELP, ErrorSection
 from sureleaf.report.sections.models import ModelComparison, ModelsSection
 from sureleaf.report.sections.quality import QualitySection
 from sureleaf.report.sections.tree import Node, TreeSection
+from sureleaf.tree.rules import join_tests
 
 __all__ = [
     "AnswerSection",
@@ -440,9 +441,7 @@ def last_tests(tree: TreeSection, leaf: int) -> str:
         tests.setdefault((parent.column, side), edge)
         node = parent
     last = [_cut(test) for test in list(tests.values())[:MAX_NAMED_TESTS]]
-    if len(last) > 1:
-        last = [f"({test})" if test.endswith(" or missing") else test for test in last]
-    rule = " and ".join(reversed(last)) or "all rows"
+    rule = join_tests(last[::-1])
     return f"… {rule}" if len(tests) > MAX_NAMED_TESTS else rule
 
 
