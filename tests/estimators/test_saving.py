@@ -99,7 +99,8 @@ def test_a_loaded_tree_knows_where_missing_values_go(tmp_path, changes):
 
 def test_bags_know_where_missing_values_go(tmp_path):
     X, y = table()
-    model = BaggedTreesClassifier(n_estimators=3, random_state=0).fit(X, y)
+    tree = sized_tree(pruning=None, random_state=0)
+    model = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, y)
     again = saved(model, tmp_path)
     same(model, again, X)
     for ours, theirs in zip(model.estimators_, again.estimators_, strict=True):

@@ -33,7 +33,11 @@ MAX_CELLS = 100_000_000
 
 def report_tree(request: ReportRequest, **options: Any) -> TreeClassifier:
     """Return the tree of the report, unfitted, with other options if any are given."""
-    return TreeClassifier(weights="importance", n_jobs=request.n_jobs, **options)
+    tree = TreeClassifier() if request.tree is None else clone(request.tree)
+    changed: TreeClassifier = tree.set_params(
+        weights="importance", n_jobs=request.n_jobs, **options
+    )
+    return changed
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from sureleaf.arguments import check_weights
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.files.atomic_write import atomic_write
@@ -88,6 +89,7 @@ def make_report(  # noqa: PLR0913 - one task, named options
     X: Any,
     y: ArrayLike,
     *,
+    tree: TreeClassifier | None = None,
     target: str | None = None,
     positive: object = None,
     cost: ArrayLike | None = None,
@@ -112,6 +114,9 @@ def make_report(  # noqa: PLR0913 - one task, named options
         As for `TreeClassifier.fit`.
     y : array-like of labels
         At least two classes.
+    tree : TreeClassifier, optional
+        The tree to report on; it is fitted here. Its weights are taken as importances. By default
+        ``TreeClassifier()``.
     target : str, optional
         Name of what is predicted; by default the name of y, if it has one.
     positive : label, optional
@@ -190,6 +195,7 @@ def make_report(  # noqa: PLR0913 - one task, named options
         seed=seed,
         n_jobs=n_jobs,
         budget=budget,
+        tree=tree,
     )
     results = compute_results(request, progress)
     provenance = Provenance(

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from sureleaf.estimators import TreeClassifier
 
 __all__ = ["Budget", "Origin", "Progress", "ReportRequest", "budget_for"]
 
@@ -116,6 +119,8 @@ class ReportRequest:
     n_jobs : int or None
     budget : Budget or None
         None is the default for the number of rows.
+    tree : TreeClassifier or None
+        The tree to report on, unfitted; None for the default tree.
     """
 
     X: Any
@@ -132,6 +137,7 @@ class ReportRequest:
     seed: int = 0
     n_jobs: int | None = None
     budget: Budget | None = None
+    tree: "TreeClassifier | None" = None
 
     @property
     def command(self) -> str:

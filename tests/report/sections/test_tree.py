@@ -34,7 +34,7 @@ def with_missing_values(n: int = 400) -> tuple[Any, Any]:
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return quick_report(*with_missing_values()).to_dict()
+    return quick_report(*with_missing_values(), tree=sized_tree()).to_dict()
 
 
 @pytest.fixture(scope="module")
