@@ -9,7 +9,7 @@ from sureleaf.tree import GrowthRules, TrainingRows, grow
 from tests.naive import cross_fitted as naive
 
 
-def build(rows):
+def build(rows, fold=-1):
     return grow(rows, GrowthRules("gini", min_samples_leaf=1))
 
 
@@ -127,3 +127,15 @@ def test_threads_do_not_change_the_result():
     two = predict_out_of_fold(rows, fold_of, build, Laplace(), n_threads=3)
     np.testing.assert_array_equal(one.correct, two.correct)
     np.testing.assert_array_equal(one.features, two.features)
+
+
+def test_every_fold_is_built_under_its_own_number():
+    rows, fold_of = make_rows(), np.arange(90) % 5
+    seen = []
+
+    def numbered(part, fold):
+        seen.append(fold)
+        return build(part)
+
+    predict_out_of_fold(rows, fold_of, numbered, Laplace())
+    assert sorted(seen) == [-1, -1, *sorted(set(fold_of.tolist()))]
