@@ -146,7 +146,11 @@ class BaggedTreesClassifier(ModelEstimator):
         )
         rows = rows.owned()  # out-of-bag rows are predicted later, and the caller may change X
         model = BaggedModel(
-            schema=rows.table.schema_with_missing(),
+            schema=(
+                rows.table.schema_with_missing()
+                if template.missing == "branch"
+                else rows.table.schema
+            ),
             classes=classes,
             trees=tuple(self._grow(rows, template, seed)),
             leaf_estimate=_leaf_estimate(template),

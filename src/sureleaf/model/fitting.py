@@ -155,7 +155,9 @@ def fit_model(
     """
     tree, resolved, counted = fit_tree(rows, settings, groups=groups)
     model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
-    return replace(model, schema=rows.table.schema_with_missing()), resolved
+    if settings.rules.missing == "branch":  # rules of such trees say where missing values go
+        model = replace(model, schema=rows.table.schema_with_missing())
+    return model, resolved
 
 
 def settings_model(
