@@ -1,9 +1,10 @@
 """Single trees side by side: accuracy, AUC, log loss, size and trust on unseen rows.
 
-Five-fold means over the data sets, every learner on the same folds: Sureleaf's default tree, its
-most accurate tree and C4.5's, scikit-learn's CART on one-hot columns with `ccp_alpha` tuned, the
-CART of ydf and C5.0 of c50py (``pip install ydf c50py``; a peer that is not installed is left
-out). SURELEAF_SETS names data sets, SURELEAF_TREE_ROWS caps their rows.
+Five-fold means over the data sets, every learner on the same folds: the tree whose size
+cross-validation chooses, with its margin and without; C4.5's tree; scikit-learn's CART on one-hot
+columns with `ccp_alpha` tuned; the CART of ydf and C5.0 of c50py (``pip install ydf c50py``; a peer
+that is not installed is left out). SURELEAF_SETS names data sets, SURELEAF_TREE_ROWS caps their
+rows.
 """
 
 import importlib.util
@@ -103,14 +104,23 @@ def c50(X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
     return C5Classifier()
 
 
+SIZED = {
+    "criterion": "entropy",
+    "categorical_split": "subset",
+    "missing": "branch",
+    "collapse": False,
+    "pruning": "auto",
+    "random_state": 0,
+}
+"""The tree whose size is chosen by cross-validation."""
+
+
 def learners() -> dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]]:
-    c45 = getattr(TreeClassifier, "c45", TreeClassifier)
     found: dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]] = {
-        "default": lambda X, c: TreeClassifier(random_state=0),
+        "sized": lambda X, c: TreeClassifier(**SIZED),
+        "sized, margin 0": lambda X, c: TreeClassifier(**SIZED, margin=0.0),
+        "C4.5": lambda X, c: TreeClassifier.c45(random_state=0),
     }
-    if "margin" in TreeClassifier().get_params():
-        found["margin=0"] = lambda X, c: TreeClassifier(margin=0.0, random_state=0)
-    found["C4.5"] = lambda X, c: c45(random_state=0)
     found["CART, tuned"] = tuned_cart
     if importlib.util.find_spec("ydf"):
         found["ydf CART"] = lambda X, c: Ydf()
@@ -175,7 +185,7 @@ def run() -> None:
     print(f"{FOLDS} folds, at most {most} rows per data set; accuracy / log loss / leaves")
     print(f"{'data set':14s}" + "".join(f"{name:>22s}" for name in table))
     for name in names:
-        data = load(name).cut(most, least_rows_a_class=2 * FOLDS)
+        data = load(name).sample(most, min_rows_per_class=2 * FOLDS)
         cells = []
         for learner, make in learners().items():
             result = measure(data, make)
