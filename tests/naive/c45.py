@@ -90,7 +90,8 @@ def find_split(
         best = choose(data, rows, weights, rules, group, *more)
         if best is not None:
             decrease = best[1] * node.n / data.weights.sum()
-            if decrease + np.finfo(float).eps >= rules.min_impurity_decrease:
+            least = rules.min_impurity_decrease
+            if least == 0 or decrease + np.finfo(float).eps >= least:
                 return best
     return None
 

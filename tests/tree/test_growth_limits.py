@@ -124,3 +124,14 @@ def test_columns_are_drawn_until_one_has_a_split():
 def test_a_limit_of_zero_is_refused(limit):
     with pytest.raises(ValueError, match="at least 1"):
         grow(noisy_rows(), replace(FULL, **{limit: 0}))
+
+
+def test_without_a_limit_a_split_of_no_decrease_is_made_whatever_its_rounding():
+    value = np.array([0, 0, np.nan, np.nan, 0, 0, 0, 0, 0, 0, 0, np.nan, 0, np.nan, 0, 0])[
+        :, np.newaxis
+    ]
+    labels = np.array([0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0], np.int32)
+    rows = TrainingRows(read_table(value), labels, 2)
+    tree = grow(rows, GrowthRules("entropy", min_samples_leaf=1, missing="branch"))
+    assert tree.n_leaves == 2
+    assert tree.threshold[0] == np.inf

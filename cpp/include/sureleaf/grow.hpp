@@ -183,7 +183,9 @@ class Grower {
     if (chosen == candidates.size()) return none;
     const double decrease = candidates[chosen].gain * totals.node.weight / growth_.total_weight;
     constexpr double rounding = std::numeric_limits<double>::epsilon();
-    return decrease + rounding < growth_.config.min_impurity_decrease ? none : chosen;
+    const double least = growth_.config.min_impurity_decrease;
+    // without a limit a split of no decrease is made, whatever its rounding
+    return least > 0 && decrease + rounding < least ? none : chosen;
   }
 
   void set_totals(const NodeTask& task, Arena& arena, Totals& totals) const {
