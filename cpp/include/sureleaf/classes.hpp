@@ -260,7 +260,7 @@ class Race {
   std::vector<double> wins_, at_;
   std::vector<Complex> circle_;
   Lines rest_, turned_, after_;   // a line each
-  Lines below_, factors_, upto_;  // a line a class, and one more
+  Lines below_, factors_, upto_;  // one row per class, and one more
   std::vector<Quadrature> larger_rules_;
 };
 

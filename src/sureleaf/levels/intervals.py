@@ -438,8 +438,8 @@ def majority_probability(counts: FloatArray, named: NDArray[np.intp]) -> FloatAr
 
     Notes
     -----
-    If the class is no more probable than another, a probability of 1 - a or more occurs in about
-    a share a of the samples, because Jeffreys' prior matches one-sided tests.
+    If another class is at least as probable, the result is 0.95 or more in about 5 % of the
+    samples, and likewise for other levels: Jeffreys' prior matches one-sided tests.
 
     Examples
     --------

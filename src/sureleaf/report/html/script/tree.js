@@ -29,7 +29,7 @@
   Object.assign(S, { upperFirst, whyFlagged, meanings });
 })();
 
-// Where nodes and branches of the diagram stand: from left to right, a leaf a line.
+// Positions of the nodes and branches of the diagram: from left to right, one line per leaf.
 (() => {
   const S = window.Sureleaf;
   const { nodes, columns } = S.report.tree;
