@@ -115,7 +115,7 @@ class TreeClassifier(ModelEstimator):
         half of the rows, which are kept from growing it and give its counts and predictions; or
         all rows, through out-of-fold predictions.
     cv : int, splitter or iterable
-        The folds of cross-fitting and of cost-complexity pruning.
+        The folds of cross-fitting, and of prunings that are chosen by cross-validation.
     weights : {"counts", "importance"}
         What sample weights mean: a row of weight k counts as k rows, or weights are relative
         importances, which are scaled to a mean of 1.
