@@ -30,7 +30,7 @@ MINUTES := 10
 SANITIZED := build/sanitized
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --minutes $$(( $(MINUTES) * 3 / 4 ))
-	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$(CXX)" \
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="$(CXX)" \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
 	  -DSURELEAF_SANITIZE=address,undefined >/dev/null
 	$(BIN)/cmake --build $(SANITIZED) >/dev/null

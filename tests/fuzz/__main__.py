@@ -12,9 +12,12 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 SECONDS_PER_SEED = 30
 
@@ -74,47 +77,58 @@ def _follow(
     name: str, seed: int, end: float, outcomes: Counter, findings: list
 ) -> tuple[int, str | None]:
     """Read what a child says, until its time is over (None) or it has died or hangs."""
-    child = subprocess.Popen(
-        [sys.executable, "-X", "faulthandler", "-m", "tests.fuzz.worker", name, str(seed)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=Path(__file__).parents[2],
-        env=os.environ | {"PYTHONHASHSEED": "0"},
-        start_new_session=True,
-    )
-    last, waited, rest = seed, time.monotonic(), b""
-    os.set_blocking(child.stderr.fileno(), False)
-    errors = b""
-    try:
-        while True:
-            ready = select.select([child.stdout, child.stderr], [], [], 1.0)[0]
-            if child.stderr in ready:
-                errors = (errors + (child.stderr.read() or b""))[-20_000:]
-            if child.stdout in ready:
-                block = os.read(child.stdout.fileno(), 1 << 16)
-                if not block:
+    with tempfile.TemporaryFile() as errors:
+        child = subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", "-m", "tests.fuzz.worker", name, str(seed)],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            cwd=Path(__file__).parents[2],
+            start_new_session=True,
+        )
+        last, waited = seed, time.monotonic()
+        lines = _lines(child.stdout)
+        try:
+            while time.monotonic() < end:
+                line = next(lines, "")
+                if line == "":
                     child.wait()
-                    errors += child.stderr.read() or b""
-                    return last, f"exit {child.returncode}\n{errors.decode(errors='replace')}"
-                *lines, rest = (rest + block).split(b"\n")
-                for line in lines:
+                    errors.seek(0)
+                    text = errors.read()[-20_000:].decode(errors="replace")
+                    return last, f"exit {child.returncode}\n{text}"
+                if line is not None:
                     said = json.loads(line)
                     last, waited = said["seed"], time.monotonic()
-                    if "found" in said:
-                        outcomes["found"] += 1
-                        findings.append((name, last, said["found"]))
-                    if "outcome" in said:
-                        outcomes[said["outcome"]] += 1
-            if time.monotonic() - waited > SECONDS_PER_SEED + 30 * (last == seed):
-                return last, f"no answer after {SECONDS_PER_SEED} seconds"
-            if time.monotonic() > end:
-                return last, None
-    finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-        child.stdout.close()
-        child.stderr.close()
+                    _note(said, name, outcomes, findings)
+                elif time.monotonic() - waited > SECONDS_PER_SEED + 60 * (last == seed):
+                    return last, f"no answer after {SECONDS_PER_SEED} seconds"
+            return last, None
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+            child.stdout.close()
+
+
+def _lines(stream: BinaryIO) -> Iterator[str | None]:
+    """Yield the lines of a pipe; None after a second without one."""
+    rest = b""
+    while True:
+        if not select.select([stream], [], [], 1.0)[0]:
+            yield None
+            continue
+        block = os.read(stream.fileno(), 1 << 16)
+        if not block:
+            return
+        *lines, rest = (rest + block).split(b"\n")
+        yield from (line.decode() for line in lines)
+
+
+def _note(said: dict, name: str, outcomes: Counter, findings: list) -> None:
+    if "found" in said:
+        outcomes["found"] += 1
+        findings.append((name, said["seed"], said["found"]))
+    if "outcome" in said:
+        outcomes[said["outcome"]] += 1
 
 
 def _line(name: str, outcomes: Counter) -> str:

@@ -11,8 +11,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
-
 import sureleaf
 from tests.fuzz.damage import damage
 
