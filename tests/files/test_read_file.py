@@ -155,9 +155,8 @@ def test_every_flipped_bit_of_an_arrow_file_is_read_or_refused(tmp_path: pathlib
             read_table(read_file(path))
             outcomes.add("read")
         except InvalidArgumentError as error:
-            assert "rows.arrow" in str(error) or "column" in str(error)
-            outcomes.add("refused")
-    assert outcomes == {"read", "refused"}
+            outcomes.add("rows.arrow" in str(error) or "column" in str(error))
+    assert outcomes == {"read", True}
 
 
 @pytest.mark.parametrize("kind", ["offset", "code", "utf-8"])
