@@ -1,6 +1,7 @@
 // Who wins among K classes, against two classes in closed form, symmetry, and small cases by hand.
 #include "sureleaf/classes.hpp"
 
+#include <limits>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -12,9 +13,11 @@ using checks::close;
 
 namespace {
 
-std::vector<double> wins(std::int64_t n, const std::vector<double>& probabilities) {
+std::vector<double> wins(std::int64_t n, const std::vector<double>& probabilities,
+                         double max_work = std::numeric_limits<double>::infinity()) {
   std::vector<double> results(probabilities.size());
-  sureleaf::classes::win_probabilities(n, probabilities, results);
+  sureleaf::InterruptFlag interrupt;
+  sureleaf::classes::win_probabilities(n, probabilities, results, max_work, interrupt);
   return results;
 }
 

@@ -33,6 +33,7 @@ def evaluate(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Evaluate a classifier on unseen rows, with an interval for each measure.
@@ -52,7 +53,7 @@ def evaluate(
     from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
-    options.check_output(save)
+    options.check_output(save, data, overwrite=overwrite)
     question = read_question(
         data,
         target,

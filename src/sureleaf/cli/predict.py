@@ -47,6 +47,7 @@ def predict(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    overwrite: options.Overwrite = False,
     as_json: options.SummaryAsJson = False,
 ) -> None:
     """Predict the rows of a file and say how sure each prediction is.
@@ -76,7 +77,7 @@ def predict(
     if abstain_below is not None and not 0 <= abstain_below <= 1:
         raise InvalidArgumentError(f"--abstain-below must be between 0 and 1; got {abstain_below}.")
     if not to_stdout:
-        options.check_output(output)
+        options.check_output(output, data, model, overwrite=overwrite)
     file_format = predictions.output_format(output)
     loaded = load(model)
     loaded.n_jobs = jobs

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.formatting import visible
 from sureleaf.model.tree_model import RowPredictions
 from sureleaf.progress import ProgressBar
 from sureleaf.table import RowStream
@@ -128,7 +129,7 @@ def predict_rows(
 
     output = model.complete_model().row_predictions(rows.select(list(model.schema_.names)))
     unsure = None if abstain_below is None else output.sureness < abstain_below
-    labels = pa.array(np.asarray(model.classes_).tolist())
+    labels = _label_values(model.classes_)
     codes = pa.array(output.code.astype(np.int32), mask=unsure)
     own: dict[str, Any] = {"prediction": labels.take(codes)}
     for index, label in enumerate(model.classes_):
@@ -144,6 +145,16 @@ def predict_rows(
             "the data."
         )
     return pa.table({name: rows[name] for name in keep} | own), output
+
+
+def _label_values(classes: Any) -> Any:
+    """Return the classes as an Arrow array; integers beyond 64 bits as text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(np.asarray(classes).tolist())
+    except (OverflowError, pa.ArrowInvalid):
+        return pa.array([str(label) for label in classes])
 
 
 def write_predictions(
@@ -217,12 +228,12 @@ def show_predicted(summary: PredictionSummary, output: str) -> Iterator[str]:
     >>> list(show_predicted(PredictionSummary(2, 0, Counter({"yes": 2})), "out.csv"))
     ['[bold]2 rows[/bold] predicted: yes 2.', 'Written: out.csv']
     """
-    parts = [f"{escape(str(label))} {n:,}" for label, n in summary.predictions.items()]
+    parts = [f"{escape_markup(visible(label))} {n:,}" for label, n in summary.predictions.items()]
     if summary.abstained:
         parts.append(f"no prediction {summary.abstained:,}")
     rows = "1 row" if summary.rows == 1 else f"{summary.rows:,} rows"
     yield f"[bold]{rows}[/bold] predicted: {', '.join(parts) or 'none'}."
-    yield f"Written: {escape(output)}"
+    yield f"Written: {escape_markup(visible(output))}"
 
 
 def notes(summary: PredictionSummary) -> Iterator[str]:
