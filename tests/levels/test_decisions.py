@@ -165,7 +165,7 @@ def test_a_utility_holds_from_its_sample_size_on() -> None:
 def test_a_range_is_planned_for_its_end_nearest_to_the_threshold() -> None:
     of_end = levels.sample_size(0.3, confidence=0.9, threshold=0.2)
     assert levels.sample_size((0.3, 0.9), confidence=0.9, threshold=0.2) == of_end
-    with pytest.raises(UnreachableLevelError, match="threshold = 0.2"):
+    with pytest.raises(UnreachableLevelError, match=r"threshold = 0\.2"):
         levels.sample_size((0.1, 0.3), confidence=0.9, threshold=0.2)
     with pytest.raises(InvalidArgumentError, match="one p_max at a time"):
         levels.sample_size((0.3, 0.9), utility=0.25, threshold=0.2)

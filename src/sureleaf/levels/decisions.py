@@ -24,6 +24,7 @@ __all__ = [
     "decision_probabilities",
     "decision_tie",
     "decision_vectors",
+    "unequal_rule",
 ]
 
 _ROUNDING = 1e-12
@@ -138,7 +139,7 @@ def cost_rule(cost: ArrayLike, classes: Sequence[Any] | NDArray[Any] | None = No
             f"class; got shape {matrix.shape}. Give cost[actual][predicted], classes sorted."
         )
     if classes is not None and len(classes) != len(matrix):
-        named = ", ".join(repr(label) for label in list(classes)[:8])
+        named = ", ".join(repr(label) for label in np.asarray(classes).tolist()[:8])
         raise InvalidArgumentError(
             f"cost must have one row and one column for each of the {len(classes)} classes "
             f"({named}{', ...' if len(classes) > 8 else ''}); got shape {matrix.shape}. Give "
@@ -164,6 +165,12 @@ def cost_rule(cost: ArrayLike, classes: Sequence[Any] | NDArray[Any] | None = No
             "same cost for all decisions."
         )
     return CostRule(matrix)
+
+
+def unequal_rule(cost: ArrayLike | None) -> CostRule | None:
+    """Return the rule of a cost matrix; None if there is none, or if all errors cost the same."""
+    rule = None if cost is None else cost_rule(cost)
+    return None if rule is None or rule.is_equal else rule
 
 
 # ---- n rows decide -------------------------------------------------------------------------------
@@ -337,7 +344,7 @@ def decision_vectors(
     probability: FloatArray, decided: NDArray[np.intp], others: FloatArray
 ) -> FloatArray:
     """Return the probabilities of all classes of every node."""
-    vectors = others * (1.0 - probability)[:, np.newaxis]
+    vectors: FloatArray = others * (1.0 - probability)[:, np.newaxis]
     vectors[np.arange(len(decided)), decided] = probability
     return vectors
 

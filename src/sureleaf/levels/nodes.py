@@ -1,9 +1,9 @@
 """Confidence and utility of one node, (5) and (6), and of a tree, (9), (10) and (11).
 
 All of them can be taken at a cost threshold t: a node decides for the class of probability p if
-more than n t of its n rows are of this class, against it if fewer are, and by a fair coin if exactly
-n t are. The decision is right if p is on the same side of t. With t = 1/2, errors of both kinds cost
-the same, and the formulas are those of the theory.
+more than n t of its n rows are of this class, against it if fewer are, and by a fair coin if
+exactly n t are. The decision is right if p is on the same side of t. With t = 1/2, errors of both
+kinds cost the same, and the formulas are those of the theory.
 """
 
 from typing import Literal, NamedTuple

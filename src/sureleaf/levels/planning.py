@@ -229,7 +229,7 @@ def _sample_size_at_threshold(
 
 
 def _rows_at_threshold(p: float, threshold: float, level: float) -> float:
-    """Search downwards from the number of rows that Chernoff's bound gives; NaN if there is none."""
+    """Search downwards from the number of rows that Chernoff's bound gives; NaN if none."""
     if np.isnan(p + threshold + level):
         return np.nan
     if p == threshold:
