@@ -288,7 +288,8 @@ def decision_tie(decided: NDArray[np.intp], others: FloatArray, rule: CostRule) 
     costs = others @ rule.regret  # of each decision, where the decided class is not the true one
     excess = costs[np.arange(len(decided)), decided][:, np.newaxis] - costs
     total = excess + rule.regret[decided]
-    return np.where(excess > 0, excess / np.where(total > 0, total, 1.0), 0.0).max(axis=1)
+    ties = np.where(excess > 0, excess / np.where(total > 0, total, 1.0), 0.0)
+    return np.asarray(ties.max(axis=1), dtype=np.float64)
 
 
 def decision_levels(
