@@ -84,17 +84,14 @@ class RowBlock {
       };
       if (column.kind == Kind::ordered)
         put(to, n, [&](std::size_t r) {
-          const std::int32_t code = column.any_code(first + r);
+          const std::int32_t code = column.code(first + r);
           has_unseen_order_[r] = static_cast<char>(has_unseen_order_[r] | (code == unseen_code));
           return Column::position_of(code);
         });
-      else if (column.kind == Kind::numeric && column.is_narrow)
-        put(to, n, [&](std::size_t r) {
-          return static_cast<double>(column.cell<std::int64_t>(first + r));
-        });
       else if (column.kind == Kind::numeric)
-        put(to, n, [&](std::size_t r) { return column.cell<double>(first + r); });
-      else if (column.is_narrow)
+        column.with_values(
+            [&](auto&& value) { put(to, n, [&](std::size_t r) { return value(first + r); }); });
+      else if (column.cell_type == CellType::int8)
         put(to, n, [&](std::size_t r) { return known(column.cell<std::int8_t>(first + r)); });
       else
         put(to, n, [&](std::size_t r) { return known(column.cell<std::int32_t>(first + r)); });
@@ -386,6 +383,12 @@ class RoutingTree {
 
   const Tree& tree() const { return tree_; }
 
+  // The columns that are tested, with the number of categories; found once.
+  const std::vector<ColumnTest>& tests() const {
+    std::call_once(tests_found_, [this] { tests_ = column_tests(tree_); });
+    return tests_;
+  }
+
   // nullptr if the tree cannot be packed, or if it is not yet packed and the rows are too few.
   std::shared_ptr<const PackedTree> packed_for(const Columns& table) const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -400,6 +403,8 @@ class RoutingTree {
   const Tree& tree_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const PackedTree> packed_;
+  mutable std::once_flag tests_found_;
+  mutable std::vector<ColumnTest> tests_;
 };
 
 }  // namespace sureleaf
