@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <stdexcept>
 
@@ -39,7 +38,7 @@ void check_distribution(std::span<const double> probabilities) {
 void bind_classes(nb::module_& module) {
   module.def(
       "class_wins",
-      [](Rows rows, Probabilities probabilities, Wins wins, double max_work) {
+      [](Rows rows, Probabilities probabilities, Wins wins, bool exact) {
         const std::size_t classes = probabilities.shape(1);
         if (rows.shape(0) != probabilities.shape(0) || wins.shape(0) != rows.shape(0) ||
             wins.shape(1) != classes)
@@ -54,13 +53,12 @@ void bind_classes(nb::module_& module) {
             interrupt.check();
             sureleaf::classes::win_probabilities(
                 rows.data()[i], {probabilities.data() + i * classes, classes},
-                {wins.data() + i * classes, classes}, max_work, interrupt);
+                {wins.data() + i * classes, classes}, exact, interrupt);
           }
           return true;
         });
       },
-      nb::arg("rows"), nb::arg("probabilities"), nb::arg("wins"),
-      nb::arg("max_work") = std::numeric_limits<double>::infinity(),
+      nb::arg("rows"), nb::arg("probabilities"), nb::arg("wins"), nb::arg("exact"),
       "Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws: "
-      "exact, or approximate where that takes more than max_work products per tie.");
+      "exact, or with an error below 1 / rows[i]^2 where the exact sum takes too long.");
 }

@@ -341,7 +341,8 @@ inline std::vector<double> independent_wins(std::span<const Group> groups, doubl
       for (std::size_t i = 0; i < rule.nodes.size(); ++i) {
         for (std::size_t j = 0; j < n; ++j) {
           const double factor = below[j] + rule.nodes[i] * at[j];
-          own[j] = std::pow(factor, static_cast<double>(groups[j].size - 1));
+          own[j] =
+              groups[j].size == 1 ? 1.0 : std::pow(factor, static_cast<double>(groups[j].size - 1));
           upto[j + 1] = upto[j] * own[j] * factor;
         }
         double after = 1.0;
@@ -382,10 +383,16 @@ inline std::vector<double> approximate_wins(double rows, std::span<const Group> 
   return wins;
 }
 
-// P(class j wins) for every j, into `wins`; probabilities are not negative and add up to 1. The sum
-// is exact if it takes at most `max_work` products of complex numbers per tie.
+// The sum is approximate only for more different probabilities than this, and for more products of
+// complex numbers per tie (more still for few rows, where the approximation is worse).
+inline constexpr std::size_t few_groups = 16;
+inline constexpr double much_work = 1e5, few_rows = 100.0, more_work = 10.0;
+
+// P(class j wins) for every j, into `wins`; probabilities are not negative and add up to 1. Unless
+// the sum must be exact, it may be approximate: the error is below 1 / n^2.
 inline void win_probabilities(std::int64_t n, std::span<const double> probabilities,
-                              std::span<double> wins, double max_work, InterruptFlag& interrupt) {
+                              std::span<double> wins, bool must_be_exact,
+                              InterruptFlag& interrupt) {
   if (n == 0) {
     std::ranges::fill(wins, 1.0 / static_cast<double>(wins.size()));
     return;
@@ -425,7 +432,9 @@ inline void win_probabilities(std::int64_t n, std::span<const double> probabilit
   }
   const double work = (last - first + 1.0) * static_cast<double>(groups.size()) *
                       static_cast<double>(Race::n_points(rows)) / 2.0;
-  const std::vector<double> results = work > max_work
+  const bool is_exact = must_be_exact || groups.size() <= few_groups ||
+                        work <= much_work * (rows < few_rows ? more_work : 1.0);
+  const std::vector<double> results = !is_exact
                                           ? approximate_wins(rows, groups, first, last, interrupt)
                                           : Race(rows, groups, rest, first, last, interrupt).run();
   for (std::size_t i = 0; i < able.size(); ++i)

@@ -9,7 +9,7 @@ from sureleaf._kernel._core import (
     SortedTable,  # a table with the order of its columns
     TextCoder,  # equal texts -> equal codes, over Arrow's buffers
     average_prunings,  # (tree, counts, evidence, ...): mean over all prunings, one line per node
-    class_wins,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
+    class_wins,  # (rows, probabilities, wins, exact): P(class j is the most frequent), into wins
     code_objects,  # (objects, codes): code str objects, and return the distinct ones
     collapse_marks,  # (tree): where C4.5 cuts before pruning
     confidence,  # (n, p_max): (5), interpolated between whole n

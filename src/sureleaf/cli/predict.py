@@ -47,6 +47,14 @@ def predict(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    formulas: Annotated[
+        bool,
+        typer.Option(
+            "--formulas",
+            help="Write text that begins with =, +, - or @ to CSV as it is. By default it gets an "
+            "apostrophe, so that a spreadsheet does not run it.",
+        ),
+    ] = False,
     overwrite: options.Overwrite = False,
     as_json: options.SummaryAsJson = False,
 ) -> None:
@@ -93,6 +101,7 @@ def predict(
             keep=kept,
             abstain_below=abstain_below,
             shown=sys.stderr.isatty(),
+            formulas=formulas,
         )
     if as_json:
         show_json({"output": str(output)} | summary.to_dict())

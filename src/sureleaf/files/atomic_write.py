@@ -179,15 +179,25 @@ def _publish(pending: list[tuple[Path, Path]]) -> None:
 
 @contextmanager
 def _without_signals() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait for a moment."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or not hasattr(signal, "pthread_sigmask"):
+    """Let Ctrl-C and SIGTERM wait for a moment.
+
+    Their handlers are replaced, because a mask of signals holds for one thread only, and libraries
+    have started others.
+    """
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(
-        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    )
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    replaced = [n for n, old in handlers.items() if old not in (None, signal.SIG_IGN)]
+    received: list[int] = []
+    for number in replaced:
+        signal.signal(number, lambda number, frame: received.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number in replaced:
+            signal.signal(number, handlers[number])
+        for number in received:
+            signal.raise_signal(number)

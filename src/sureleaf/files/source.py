@@ -35,6 +35,7 @@ _OTHER_FORMATS: Final = (
     # Arrow's reader of this old format does not check what it reads, and crashes on a wrong bit.
     (b"FEA1", "a Feather file of version 1, which pyarrow.feather.read_table can convert"),
     (b"sureleaf model", "a saved model"),
+    (b"sureleaf evals", "a saved evaluation"),
     (b"PK\x03\x04", "a zip archive or an Excel workbook"),
     (b"\xd0\xcf\x11\xe0", "an Excel workbook"),
     (b"SQLite format 3", "an SQLite database"),
