@@ -191,7 +191,7 @@ def _check_header(header: dict[str, Any]) -> None:
     if len(set(map(str, classes))) < len(classes):
         raise KeyError("classes")
     positive = header["positive"]
-    if positive is not None and not (type(positive) is int and 0 <= positive < len(classes)):
+    if type(positive) is not int or not 0 <= positive < len(classes):
         raise KeyError("positive")
     if not isinstance(header["estimator"], str) or not isinstance(header["design"], dict):
         raise KeyError("design")
