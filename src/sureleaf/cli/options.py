@@ -214,21 +214,11 @@ LeafEstimate = Annotated[
 Bagged = Annotated[
     int | None,
     typer.Option(
-        help="Number of fully grown trees on bootstrap samples, instead of one tree.",
+        help="Number of fully grown trees on bootstrap samples (a forest), instead of one tree.",
         metavar="TREES",
         rich_help_panel=_TREE,
     ),
 ]
-
-_BAGGED_TREE: dict[str, Any] = {
-    "criterion": "gini",
-    "missing": "fraction",
-    "pruning": None,
-    "categorical_split": "subset",
-    "min_samples_leaf": 1,
-    "collapse": False,
-}
-"""The parameters of bagged trees that are not given as options."""
 
 
 def make_model(
@@ -257,13 +247,14 @@ def make_model(
     TreeClassifier(pruning=None, random_state=0)
     """
     from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+    from sureleaf.estimators.bagged_trees import FOREST_TREE
 
     chosen = {name: value for name, value in parameters.items() if value is not None}
     if chosen.get("pruning") == "none":
         chosen["pruning"] = None
     if bagged is None:
         return TreeClassifier(**chosen, n_jobs=jobs, random_state=seed)
-    tree = TreeClassifier(**_BAGGED_TREE | chosen) if chosen else None
+    tree = TreeClassifier(**FOREST_TREE | chosen) if chosen else None
     return BaggedTreesClassifier(
         estimator=tree, n_estimators=bagged, n_jobs=jobs, random_state=seed
     )
