@@ -17,6 +17,8 @@ from sureleaf import (
 )
 from sureleaf.model.out_of_bag import draw_bag
 from sureleaf.probability import ESTIMATES
+from sureleaf.table import read_table
+from sureleaf.tree import GrowthRules, TrainingRows, grow
 
 BAGGED = {"check_sample_weight_equivalence_on_dense_data": "bags are drawn by row number"}
 FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning": None}
@@ -288,18 +290,30 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
-FOREST = clone(BaggedTreesClassifier(n_estimators=1).fit([[1], [2]], [0, 1]).estimator_)
+def forest_tree(X, y, weights=None, min_samples_leaf=1.0):
+    """The tree of a forest that looks at all columns of every node."""
+    labels = y.astype(np.int32)
+    part = TrainingRows(read_table(X.reset_index(drop=True)), labels, int(y.max()) + 1, weights)
+    rules = GrowthRules(
+        "gini",
+        "subset",
+        missing="branch",
+        thresholds="midpoint",
+        min_samples_leaf=min_samples_leaf,
+        category_penalty=1.0,
+    )
+    return grow(part, rules)
 
 
 def test_a_tree_of_the_forest_with_all_columns_is_the_tree_of_its_rows_repeated():
     X, y = rows(n_classes=3)
     model = BaggedTreesClassifier(n_estimators=3, max_features=None, random_state=5).fit(X, y)
     assert model.estimator_.max_features is None
-    tree = clone(FOREST).set_params(max_features=None)
     for number, grown in enumerate(model.trees_):
         drawn = draw_bag(len(X), None, seed=5, tree=number).astype(int)
-        again = clone(tree).fit(X.loc[X.index.repeat(drawn)], y.repeat(drawn)).tree_
+        again = forest_tree(X.loc[X.index.repeat(drawn)], y.repeat(drawn))
         np.testing.assert_array_equal(grown.feature, again.feature)
+        np.testing.assert_array_equal(grown.threshold, again.threshold)
         np.testing.assert_array_equal(grown.class_counts, again.class_counts)
 
 
@@ -372,10 +386,9 @@ def test_class_weights_weigh_rows_that_are_drawn_without_them(class_weight):
     least = min(1.0, by_class.min())
     for number, grown in enumerate(model.trees_):
         drawn = draw_bag(len(X), None, seed=1, tree=number)
-        again = clone(FOREST).set_params(max_features=None, min_samples_leaf=least)
-        again.fit(X, y, sample_weight=drawn * by_class[y])
-        np.testing.assert_array_equal(grown.feature, again.tree_.feature)
-        np.testing.assert_allclose(grown.class_counts, again.tree_.class_counts, rtol=1e-12)
+        again = forest_tree(X, y, drawn * by_class[y], least)
+        np.testing.assert_array_equal(grown.feature, again.feature)
+        np.testing.assert_allclose(grown.class_counts, again.class_counts, rtol=1e-12)
         np.testing.assert_allclose(
             grown.class_counts[0], plain.trees_[number].class_counts[0] * by_class, rtol=1e-12
         )
