@@ -17,7 +17,6 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sureleaf import TreeClassifier, UnseenCategoryWarning
-from tests.sized_tree import sized_tree
 
 EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
 NOT_PROMISED = {
@@ -35,9 +34,9 @@ def expected_to_fail(model: TreeClassifier) -> dict[str, str]:
 
 @parametrize_with_checks(
     [
-        sized_tree(random_state=0),
-        sized_tree(pruning=None, max_features="sqrt", random_state=0),
-        sized_tree(max_leaves=5, random_state=0),
+        TreeClassifier(random_state=0),
+        TreeClassifier(pruning=None, max_features="sqrt", random_state=0),
+        TreeClassifier(max_leaves=5, random_state=0),
         TreeClassifier.c45(),
         TreeClassifier.c45(criterion="gini", min_samples_leaf=1, collapse=False, pruning=None),
         TreeClassifier.c45(criterion="entropy", categorical_split="subset", levels_from="training"),
