@@ -6,7 +6,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from sureleaf import InvalidArgumentError, TreeClassifier
-from sureleaf.model.folds import hold_out
+from sureleaf.folds import hold_out
 from sureleaf.model.leaf_counts import count_leaves
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.tree import TrainingRows, Tree
@@ -254,7 +254,7 @@ def test_reduced_error_pruning_cuts_what_does_not_help_on_the_held_out_third(see
     growth = {**GROWN, "criterion": "gini", "levels_from": "training"}
     ours = TreeClassifier.c45(**growth | {"pruning": "reduced_error"}, random_state=seed).fit(X, y)
     rows = TrainingRows(None, y.astype(np.int32), 3)  # what is held out depends on labels only
-    is_held_out = hold_out(rows, seed=seed)
+    is_held_out = hold_out(rows.labels, seed=seed)
     assert 0.3 < is_held_out.mean() < 0.37
     grown = TreeClassifier.c45(**growth).fit(X[~is_held_out], y[~is_held_out])
     _, cuts = fewest_errors(grown.tree_, 0, np.flatnonzero(is_held_out), X, y)
@@ -272,10 +272,10 @@ def test_held_out_rows_keep_groups_together_and_classes_even():
     labels = random.integers(0, 2, 3_000).astype(np.int32)
     groups = random.integers(0, 300, 3_000)
     rows = TrainingRows(None, labels, 2)
-    by_group = hold_out(rows, seed=1, groups=groups)
+    by_group = hold_out(rows.labels, seed=1, groups=groups)
     assert all(len(set(by_group[groups == group])) == 1 for group in range(300))
-    alone = hold_out(rows, seed=1)
+    alone = hold_out(rows.labels, seed=1)
     for k in (0, 1):
         assert alone[labels == k].sum() == pytest.approx((labels == k).sum() / 3, abs=1)
-    assert not np.array_equal(alone, hold_out(rows, seed=2))
-    np.testing.assert_array_equal(alone, hold_out(rows, seed=1))
+    assert not np.array_equal(alone, hold_out(rows.labels, seed=2))
+    np.testing.assert_array_equal(alone, hold_out(rows.labels, seed=1))

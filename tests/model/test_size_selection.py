@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sureleaf import TreeClassifier
-from sureleaf.model.folds import fold_numbers
+from sureleaf.folds import fold_numbers
 from sureleaf.model.size_selection import LOG_LOSS_SHARE, MARGIN_FACTOR, select_size
 from sureleaf.probability import SIZED_ESTIMATE
 from sureleaf.table import read_table
@@ -35,7 +35,7 @@ def test_the_curve_is_that_of_trees_pruned_one_by_one(
     seed: int, n_classes: int, weighted: bool
 ) -> None:
     rows = noisy_rows(seed, n_classes=n_classes, weighted=weighted)
-    tree, fold_of = grow_part(rows), fold_numbers(rows, 5, seed=seed)
+    tree, fold_of = grow_part(rows), fold_numbers(rows.labels, 5, seed=seed)
     for regret in (None, np.random.default_rng(seed).random((n_classes, n_classes))):
         if regret is not None:
             np.fill_diagonal(regret, 0.0)
@@ -57,7 +57,7 @@ def test_the_curve_is_that_of_trees_pruned_one_by_one(
 
 def test_the_choice_without_a_fold_does_not_see_its_test_rows() -> None:
     rows = noisy_rows(0)
-    fold_of = fold_numbers(rows, 5, seed=0)
+    fold_of = fold_numbers(rows.labels, 5, seed=0)
     tree = grow_part(rows)
     selection = select_size(tree, rows, fold_of, grow_part, SIZED_ESTIMATE, margin=0.0)
     for fold, alpha in selection.fold_alphas.items():

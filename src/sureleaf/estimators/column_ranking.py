@@ -15,10 +15,10 @@ from scipy.special import xlogy
 
 from sureleaf.arguments import check_choice, thread_count
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.folds import fold_numbers
 from sureleaf.levels import class_confidence, class_utility, tree_levels
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.cross_fitting import cross_fit_levels, predict_out_of_fold
-from sureleaf.model.folds import fold_numbers
 from sureleaf.model.leaf_counts import LeafCounts, count_leaves
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
@@ -117,7 +117,7 @@ def rank_columns(
         if levels_from == "training":
             levels = _training_levels(tree)
         else:
-            fold_of = fold_numbers(rows, cv, seed=seed)
+            fold_of = fold_numbers(rows.labels, cv, seed=seed)
             levels = _cross_fitted_levels(tree, rows, fold_of, n_threads)
         measured.append((tree.n_leaves, *levels, *_impurities(tree, rows)))
     columns = np.array(measured, dtype=float).T

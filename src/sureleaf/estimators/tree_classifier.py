@@ -16,9 +16,9 @@ from sureleaf.arguments import (
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
+from sureleaf.folds import reusable
 from sureleaf.model.cross_fitting import OutOfFold, cross_fit, cross_fit_levels
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
-from sureleaf.model.folds import reusable
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits

@@ -30,9 +30,8 @@ from sureleaf.model.plain_values import (
     schema_from_plain,
     schema_to_plain,
 )
-from sureleaf.model.row_predictions import RowPredictions, encode_rows
 from sureleaf.model.state import fitted_facts, probabilities_from, tree_arrays, tree_from
-from sureleaf.model.tree_model import Evidence, TreeModel
+from sureleaf.model.tree_model import Evidence, RowPredictions, TreeModel, encode_rows
 from sureleaf.probability import LeafEstimate, predicted_class
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import Tree

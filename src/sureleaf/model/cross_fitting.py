@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from sureleaf.folds import fold_numbers
 from sureleaf.model.fitting import TreeSettings, build
-from sureleaf.model.folds import fold_numbers
 from sureleaf.model.leaf_calibration import (
     fit_leaf_calibration,
     leaf_features,
@@ -95,7 +95,7 @@ def cross_fit(
     settings = replace(settings, n_threads=max(1, n_threads // 12), keep_order=True)
     return predict_out_of_fold(
         rows,
-        fold_numbers(rows, settings.cv, seed=settings.seed, groups=groups),
+        fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups),
         lambda part, fold: build(part, settings.without_fold(fold), groups=groups),
         settings.leaf_estimate,
         n_threads=n_threads,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.model.folds import fold_numbers, hold_out
+from sureleaf.folds import fold_numbers, hold_out
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.size_selection import SizeCurve, family_alphas, select_size
 from sureleaf.model.tree_model import Evidence, TreeModel
@@ -205,7 +205,7 @@ def _honest_parts(
     rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> tuple[TrainingRows, TrainingRows]:
     """Rows that grow the tree, and rows that are counted."""
-    is_counted = hold_out(rows, seed=settings.seed, groups=groups, n_parts=2)
+    is_counted = hold_out(rows.labels, seed=settings.seed, groups=groups, n_parts=2)
     growing, counted = split_rows(rows, is_counted)
     if not growing.total_weight or not counted.total_weight:
         raise InvalidArgumentError(
@@ -279,7 +279,7 @@ def _with_selected_size(
     selection = select_size(
         tree,
         rows,
-        fold_numbers(rows, settings.cv, seed=settings.seed, groups=groups),
+        fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups),
         lambda part: _grow(part, of_part),
         settings.leaf_estimate,
         margin=settings.margin,
@@ -347,7 +347,7 @@ def _build_by_reduced_error(
     """Grow on two thirds of the rows, prune by the others, then count all rows."""
     if len(rows.labels) < 2:
         return _grow(rows, settings)
-    is_held_out = hold_out(rows, seed=settings.seed, groups=groups)
+    is_held_out = hold_out(rows.labels, seed=settings.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     tree = _grow(rows.with_weights(np.where(is_held_out, 0.0, weights)), settings)
     pruned = prune_reduced_error(tree, rows.with_weights(np.where(is_held_out, weights, 0.0)))
@@ -370,7 +370,7 @@ def _one_standard_error(
     inner_alphas = np.maximum(node_alphas(tree)[~tree.is_leaf], 0.0)
     alphas = np.unique(np.concatenate(([0.0], inner_alphas)))
     candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
-    fold_of = fold_numbers(rows, settings.cv, seed=settings.seed, groups=groups)
+    fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     errors = np.zeros(len(candidates))
     tested = 0.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sureleaf.comparison import Comparison, DifferenceTest, paired_t
-from sureleaf.comparison.independent_samples import difference_of_estimates
+from sureleaf.comparison.two_models import difference_of_estimates
 from sureleaf.comparison.verdict import conclude, sentence
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Measure

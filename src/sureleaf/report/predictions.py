@@ -12,7 +12,7 @@ import numpy as np
 from rich.markup import escape
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.model.row_predictions import RowPredictions
+from sureleaf.model.tree_model import RowPredictions
 from sureleaf.progress import ProgressBar
 from sureleaf.table import RowStream
 

@@ -4,7 +4,6 @@ A `Tree` is finished and frozen; a tree that is still growing exists in the kern
 """
 
 from sureleaf.tree.growing import GrowthRules, TrainingRows, grow
-from sureleaf.tree.impurity import impurity_importances, node_impurity
 from sureleaf.tree.pruning import (
     collapse,
     cost_complexity_path,
@@ -16,7 +15,7 @@ from sureleaf.tree.pruning import (
 )
 from sureleaf.tree.routing import Routes, count_nodes, mixture, route
 from sureleaf.tree.rules import rules_text
-from sureleaf.tree.structure import Tree
+from sureleaf.tree.structure import Tree, impurity_importances, node_impurity
 
 __all__ = [
     "GrowthRules",

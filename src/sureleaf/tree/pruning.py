@@ -10,9 +10,8 @@ from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import class_utility, estimate_p_max, utility
 from sureleaf.tree.growing import TrainingRows
-from sureleaf.tree.impurity import node_impurity
 from sureleaf.tree.routing import count_nodes
-from sureleaf.tree.structure import Tree
+from sureleaf.tree.structure import Tree, node_impurity
 
 __all__ = [
     "CostComplexityPath",

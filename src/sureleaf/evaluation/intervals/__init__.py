@@ -14,8 +14,8 @@ from sureleaf.evaluation.intervals.delong import (
     delong_one_vs_rest,
     newcombe_auc,
 )
-from sureleaf.evaluation.intervals.estimate import Estimate
 from sureleaf.evaluation.intervals.resamples import (
+    Estimate,
     MeanOverSplits,
     NestedFold,
     NestedMean,

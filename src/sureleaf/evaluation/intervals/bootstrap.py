@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals.estimate import Estimate
+from sureleaf.evaluation.intervals.resamples import Estimate
 from sureleaf.levels.intervals import Interval
 
 __all__ = [

@@ -8,7 +8,7 @@ from scipy.special import expit, logit, ndtri
 
 from sureleaf.arguments import FloatArray, check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals.estimate import Estimate
+from sureleaf.evaluation.intervals.resamples import Estimate
 from sureleaf.levels.intervals import Interval
 
 __all__ = ["delong_covariance", "delong_interval", "delong_one_vs_rest", "newcombe_auc"]

@@ -10,8 +10,10 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from sureleaf.arguments import FloatArray, check_level
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.formatting import TextDisplay
 
 __all__ = [
+    "Estimate",
     "MeanOverSplits",
     "NestedFold",
     "NestedMean",
@@ -19,6 +21,37 @@ __all__ = [
     "nested_cv",
     "variance_of_mean",
 ]
+
+
+@dataclass(frozen=True)
+class Estimate(TextDisplay):
+    """A value, its interval, and the method the interval comes from.
+
+    Attributes
+    ----------
+    value, low, high : float
+    level : float
+        Level of the interval, for example 0.95.
+    method : str
+        The method, and whether the interval is for this model or for the algorithm.
+
+    Examples
+    --------
+    >>> print(Estimate(0.8, 0.7112, 0.8666, 0.95, "Wilson, this model"))
+    0.8000 (95 % interval 0.7112 to 0.8666; Wilson, this model)
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.value:.4f} ({100 * self.level:g} % interval "
+            f"{self.low:.4f} to {self.high:.4f}; {self.method})"
+        )
 
 
 @dataclass(frozen=True)
