@@ -20,7 +20,10 @@ from sureleaf.probability import ESTIMATES
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, grow
 
-BAGGED = {"check_sample_weight_equivalence_on_dense_data": "bags are drawn by row number"}
+BAGGED = {
+    f"check_sample_weight_equivalence_on_{form}_data": "bags are drawn by row number"
+    for form in ("dense", "sparse")
+}
 FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning": None}
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sureleaf.arguments import check_choice, check_number, thread_count
-from sureleaf.errors import InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.base import ModelEstimator, class_weights, read_training_rows
 from sureleaf.estimators.tree_classifier import TreeClassifier
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.bagged_model import BaggedModel, BagRowLevels, BagSums
 from sureleaf.model.fitting import build, check_max_features, trees_at_once
 from sureleaf.model.out_of_bag import (
@@ -36,6 +37,7 @@ __all__ = ["BaggedTreesClassifier"]
 FOREST_TREE: Final = {
     "criterion": "gini",
     "categorical_split": "subset",
+    "category_penalty": 1.0,
     "missing": "branch",
     "min_samples_leaf": 1,
     "max_features": "sqrt",
@@ -72,6 +74,9 @@ class BaggedTreesClassifier(ModelEstimator):
         says.
     calibration : {"sigmoid", "isotonic"} or None
         Calibrate the mean probabilities on the out-of-bag rows, with scikit-learn's calibrators.
+    cost : array-like of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, classes sorted: `predict` decides by expected cost. The trees
+        are the same.
     n_jobs : int or None
         Number of threads; None and -1 mean all cores. The trees do not depend on it.
     random_state : int, RandomState or None
@@ -131,6 +136,7 @@ class BaggedTreesClassifier(ModelEstimator):
         max_samples: int | float = 1.0,
         class_weight: Any = None,
         calibration: str | None = None,
+        cost: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -140,6 +146,7 @@ class BaggedTreesClassifier(ModelEstimator):
         self.max_samples = max_samples
         self.class_weight = class_weight
         self.calibration = calibration
+        self.cost = cost
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -185,7 +192,7 @@ class BaggedTreesClassifier(ModelEstimator):
         class_factors = _class_factors(template, classes, rows)
         if class_factors is not None and self.estimator is None:  # a row per leaf, of any weight
             least = class_factors[class_factors > 0].min(initial=1.0)
-            template.min_samples_leaf = float(least)
+            template.set_params(min_samples_leaf=float(least), min_samples_split=2 * float(least))
         model = BaggedModel(
             schema=(
                 rows.table.schema_with_missing()
@@ -200,6 +207,7 @@ class BaggedTreesClassifier(ModelEstimator):
             weights=template.weights,
             seed=seed,
             max_samples=self.max_samples,
+            cost=None if self.cost is None else cost_rule(self.cost, classes).cost,
         )
         _ = model.probabilities  # an estimate of the user's own may fail
         model, sums = self._calibrated(model, rows, template)
@@ -217,6 +225,13 @@ class BaggedTreesClassifier(ModelEstimator):
             check_number("max_samples", self.max_samples, low=1, whole=True)
         else:
             check_number("max_samples", self.max_samples, low=0, high=1, open_low=True)
+        if self.cost is not None:
+            cost_rule(self.cost)
+        if isinstance(self.estimator, TreeClassifier) and self.estimator.cost is not None:
+            raise InvalidArgumentError(
+                "cost must be given to BaggedTreesClassifier, whose trees decide together; got it "
+                "in estimator. Use BaggedTreesClassifier(cost=...)."
+            )
 
     def _make_template(self) -> TreeClassifier:
         """Make the estimator whose parameters all trees have."""
@@ -257,8 +272,6 @@ class BaggedTreesClassifier(ModelEstimator):
             template.settings(), keep_order=True, n_threads=max(1, n_threads // n_at_once)
         )
         rules = replace(settings.rules, seed=seed % 2**64)  # key of the columns that are drawn
-        if self.estimator is None:
-            rules = replace(rules, category_penalty=1.0)
         if rules.criterion != "gain_ratio":
             # A bag leaves out the rows between two of its values. Halfway is right in the mean.
             rules = replace(rules, thresholds="midpoint")
