@@ -1,7 +1,7 @@
 """``sureleaf fit``: fit a tree to a table and save it."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,7 @@ def fit(
     min_samples_leaf: options.MinSamplesLeaf = None,
     leaf_estimate: options.LeafEstimate = None,
     bagged: options.Bagged = None,
+    cost: options.TreeCost = None,
     group: options.Group = None,
     weight: options.Weight = None,
     seed: options.Seed = 0,
@@ -45,6 +46,8 @@ def fit(
     - sureleaf fit data.csv -t class -o small.sureleaf --max-depth 3 --drop id
 
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
+
+    - sureleaf fit loans.csv -t class -o loans.sureleaf --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
@@ -56,7 +59,7 @@ def fit(
             f"got {group!r}. Leave out one of the two."
         )
     options.check_output(output)
-    parameters = {
+    parameters: dict[str, Any] = {
         "criterion": criterion,
         "pruning": pruning,
         "categorical_split": categorical_split,
@@ -64,7 +67,6 @@ def fit(
         "min_samples_leaf": min_samples_leaf,
         "leaf_estimate": leaf_estimate,
     }
-    model = options.make_model(parameters, bagged=bagged, jobs=jobs, seed=seed)
     question = read_question(
         data,
         target,
@@ -73,6 +75,9 @@ def fit(
         drop=drop or (),
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
+    if cost is not None:
+        parameters["cost"] = options.read_cost(cost, question.y)
+    model = options.make_model(parameters, bagged=bagged, jobs=jobs, seed=seed)
     groups = {} if question.groups is None else {"groups": question.groups}
     model.fit(question.X, question.y, sample_weight=question.weights, **groups)
     values = terminal.fit_values(model, question, target)

@@ -1,7 +1,7 @@
 """``sureleaf leaves``: the leaves of a tree, and how sure each one is."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,6 +9,12 @@ from sureleaf.cli import options
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["leaves"]
+
+_AT_COSTS = (
+    "At these costs, confidence is the probability that the decision of the leaf is the cheapest "
+    "one. Utility is what it saves per row, compared with the worst decision, in units of the most "
+    "expensive error."
+)
 
 
 def leaves(
@@ -37,6 +43,7 @@ def leaves(
     max_depth: options.MaxDepth = None,
     min_samples_leaf: options.MinSamplesLeaf = None,
     leaf_estimate: options.LeafEstimate = None,
+    cost: options.TreeCost = None,
     drop: options.Drop = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -57,6 +64,8 @@ def leaves(
     - sureleaf leaves data.csv --target class --pruning utility --json
 
     - sureleaf leaves model.sureleaf
+
+    - sureleaf leaves loans.csv --target class --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
@@ -64,7 +73,7 @@ def leaves(
     from sureleaf.report.question import read_question
 
     n_left_out = 0
-    parameters = {
+    parameters: dict[str, Any] = {
         "criterion": criterion,
         "pruning": pruning,
         "categorical_split": categorical_split,
@@ -85,7 +94,7 @@ def leaves(
                 f"--{unused[0].replace('_', '-')} goes with a table; {data.name} is a fitted "
                 "model. Leave it out."
             )
-        model = load_tree(data, "leaves")
+        model = options.decided_by(load_tree(data, "leaves"), cost)
     elif target is None:
         raise InvalidArgumentError(
             f"--target must name the column of {data.name} to predict; it was not given."
@@ -99,6 +108,8 @@ def leaves(
             drop=drop or (),
             csv=options.csv_format(delimiter, encoding, decimal, missing),
         )
+        if cost is not None:
+            parameters["cost"] = options.read_cost(cost, question.y)
         model = options.make_model(parameters, bagged=None, jobs=jobs, seed=seed)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
@@ -107,4 +118,5 @@ def leaves(
         show_json(terminal.leaf_values(model, table))
     else:
         text = terminal.show_leaves(model, table, level, None if every else most)
-        show(*text, *options.unlabelled_note(n_left_out))
+        rule = model.model_.rule
+        show(*text, *([] if rule is None else [_AT_COSTS]), *options.unlabelled_note(n_left_out))

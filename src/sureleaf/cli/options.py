@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_output",
     "csv_format",
+    "decided_by",
     "make_model",
     "read_cost",
     "read_design",
@@ -263,9 +264,10 @@ def make_model(
         chosen["pruning"] = None
     if bagged is None:
         return TreeClassifier(**chosen, n_jobs=jobs, random_state=seed)
+    cost = chosen.pop("cost", None)
     tree = TreeClassifier(**_BAGGED_TREE | chosen) if chosen else None
     return BaggedTreesClassifier(
-        estimator=tree, n_estimators=bagged, n_jobs=jobs, random_state=seed
+        estimator=tree, n_estimators=bagged, cost=cost, n_jobs=jobs, random_state=seed
     )
 
 
@@ -317,6 +319,23 @@ Cost = Annotated[
     typer.Option(
         help="Cost matrix: one row per actual class, one number per predicted class, classes "
         "sorted: '0,5;1,0' or '[[0,5],[1,0]]'; or a file with such rows.",
+        metavar="ROWS|FILE",
+    ),
+]
+TreeCost = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost matrix by which the tree is pruned and decides: one row per actual class, one "
+        "number per predicted class, classes sorted: '0,5;1,0'; or a file with such rows.",
+        metavar="ROWS|FILE",
+        rich_help_panel=_TREE,
+    ),
+]
+DecisionCost = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost matrix by which the model decides, in place of its own: one row per actual "
+        "class, one number per predicted class, classes sorted: '0,5;1,0'; or a file.",
         metavar="ROWS|FILE",
     ),
 ]
@@ -408,6 +427,18 @@ def read_cost(text: str, y: Any) -> list[list[float]]:
             f"{len(rows)} row{plural} of {' or '.join(map(str, sorted(widths)))}."
         )
     return rows
+
+
+def decided_by(model: Any, cost: str | None) -> Any:
+    """Return a loaded model that decides by the costs of an option, if they are given."""
+    if cost is None:
+        return model
+    if not hasattr(model, "with_cost"):
+        raise InvalidArgumentError(
+            "--cost goes with one tree here; got bagged trees, whose levels are those of their own "
+            "decisions. Fit them with the costs: sureleaf fit --bagged 30 --cost ..."
+        )
+    return model.with_cost(read_cost(cost, model.classes_))
 
 
 def _parse_cost(text: str) -> list[list[float]] | None:
