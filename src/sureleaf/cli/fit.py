@@ -11,6 +11,7 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["fit"]
 
 
+@options.with_tree_options
 def fit(
     data: options.Data,
     target: options.Target,
@@ -18,12 +19,7 @@ def fit(
         Path,
         typer.Option("--output", "-o", help="File to save the model to.", metavar="FILE"),
     ],
-    criterion: options.Criterion = None,
-    pruning: options.Pruning = None,
-    categorical_split: options.CategoricalSplit = None,
-    max_depth: options.MaxDepth = None,
-    min_samples_leaf: options.MinSamplesLeaf = None,
-    leaf_estimate: options.LeafEstimate = None,
+    tree_options: dict[str, Any],
     bagged: options.Bagged = None,
     cost: options.TreeCost = None,
     group: options.Group = None,
@@ -43,7 +39,9 @@ def fit(
 
     - sureleaf fit data.csv --target class -o model.sureleaf
 
-    - sureleaf fit data.csv -t class -o small.sureleaf --max-depth 3 --drop id
+    - sureleaf fit data.csv -t class -o small.sureleaf --max-leaves 5 --drop id
+
+    - sureleaf fit data.csv -t class -o c45.sureleaf --tree c45
 
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
 
@@ -59,14 +57,6 @@ def fit(
             f"got {group!r}. Leave out one of the two."
         )
     options.check_output(output)
-    parameters: dict[str, Any] = {
-        "criterion": criterion,
-        "pruning": pruning,
-        "categorical_split": categorical_split,
-        "max_depth": max_depth,
-        "min_samples_leaf": min_samples_leaf,
-        "leaf_estimate": leaf_estimate,
-    }
     question = read_question(
         data,
         target,
@@ -76,8 +66,8 @@ def fit(
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
     if cost is not None:
-        parameters["cost"] = options.read_cost(cost, question.y)
-    model = options.make_model(parameters, bagged=bagged, jobs=jobs, seed=seed)
+        tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
+    model = options.make_model(tree_options, bagged=bagged, jobs=jobs, seed=seed)
     groups = {} if question.groups is None else {"groups": question.groups}
     model.fit(question.X, question.y, sample_weight=question.weights, **groups)
     values = terminal.fit_values(model, question, target)
