@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, Final, Self
 
 import numpy as np
@@ -34,7 +33,7 @@ from sureleaf.tree import TrainingRows, Tree
 __all__ = ["BaggedTreesClassifier"]
 
 
-FOREST_TREE: Final = {
+FOREST_TREE: Final[dict[str, Any]] = {
     "criterion": "gini",
     "categorical_split": "subset",
     "category_penalty": 1.0,
@@ -221,7 +220,7 @@ class BaggedTreesClassifier(ModelEstimator):
         check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
         if self.max_features != "auto":
             check_max_features(self.max_features)
-        if isinstance(self.max_samples, Integral):
+        if isinstance(self.max_samples, int | np.integer):
             check_number("max_samples", self.max_samples, low=1, whole=True)
         else:
             check_number("max_samples", self.max_samples, low=0, high=1, open_low=True)

@@ -220,8 +220,9 @@ class BaggedModel:
         ]
         if not each:
             return np.zeros(len(self.schema))
-        mean: FloatArray = np.mean(each, axis=0)
-        return mean / mean.sum()
+        mean = np.mean(each, axis=0)
+        shares: FloatArray = mean / mean.sum()
+        return shares
 
     @property
     def members(self) -> list[TreeModel]:
