@@ -1,7 +1,7 @@
 """The tree and its leaves: every node, the levels of the leaves, and example rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -266,7 +266,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         levels=TreeLevels(levels.confidence, levels.utility),
         levels_from=levels_from,
         notes=notes,
-        terms=leaf_terms(len(results.labels)),
+        terms=leaf_terms(len(results.labels), at_costs=results.model.rule is not None),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
         unseen=cast(Unseen, model.unseen),
         columns=tuple(
@@ -310,8 +310,24 @@ def _known_limits(results: ReportResults) -> list[str]:
     return limits
 
 
-def leaf_terms(n_classes: int) -> LeafTerms:
+def leaf_terms(n_classes: int, *, at_costs: bool = False) -> LeafTerms:
     """Return what the numbers of a leaf mean: they answer different questions."""
+    terms = _leaf_terms(n_classes)
+    if not at_costs:
+        return terms
+    return replace(
+        terms,
+        probability="Estimated share of the class that the leaf decides for among new rows in this "
+        "leaf, with its interval, from out-of-fold predictions. It is never below the share at "
+        "which another decision costs the same; a leaf below it has that value and is flagged.",
+        confidence="Probability that the decision of this leaf is the cheapest one for its new "
+        "rows, at the given costs.",
+        utility="What the decision saves per new row, compared with the worst decision, in units "
+        "of the most expensive error.",
+    )
+
+
+def _leaf_terms(n_classes: int) -> LeafTerms:
     tie = "one half" if n_classes == 2 else "its value in a tie with the second class"
     return LeafTerms(
         counts="Training rows in the leaf, by class. The tree was grown to fit these rows, so "
