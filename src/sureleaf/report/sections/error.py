@@ -1,5 +1,6 @@
 """The error on unseen rows, and what more rows would do."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
 from sureleaf.evaluation.intervals import wilson
-from sureleaf.formatting import count_of, interval, points
+from sureleaf.formatting import count_of, interval, percent, points
 from sureleaf.report.estimates import (
     IntervalEstimate,
     estimate_measure,
@@ -17,7 +18,15 @@ from sureleaf.report.estimates import (
 )
 from sureleaf.report.results import ReportResults
 
-__all__ = ["MORE_ROWS_HELP", "Curve", "ErrorSection", "RowsForGain", "error_section", "rows_text"]
+__all__ = [
+    "MORE_ROWS_HELP",
+    "Curve",
+    "ErrorSection",
+    "RowsForGain",
+    "differences_text",
+    "error_section",
+    "rows_text",
+]
 
 SIZES_AHEAD = (1, 1.5, 2, 3, 5, 10)
 """The learning curve is extrapolated to these multiples of the rows."""
@@ -174,6 +183,8 @@ class ErrorSection:
         Bootstrap estimates of the error.
     bootstrap_note, curve_note
         Why there is none; null if there is one.
+    differences
+        Why the estimates differ, and which one to use.
     curve
         The learning curve.
     """
@@ -181,6 +192,7 @@ class ErrorSection:
     cross_validation: IntervalEstimate | None
     bootstrap: Bootstrap | None
     bootstrap_note: str | None
+    differences: tuple[str, ...]
     curve: Curve | None
     curve_note: str | None
 
@@ -188,13 +200,84 @@ class ErrorSection:
 def error_section(results: ReportResults) -> ErrorSection:
     """Collect the estimates of the error."""
     bootstrap, curve = results.bootstrap, results.curve
+    estimate = estimate_measure(results.evaluation, "error", level=results.request.level)
     return ErrorSection(
-        cross_validation=estimate_measure(results.evaluation, "error", level=results.request.level),
+        cross_validation=estimate,
         bootstrap=None if isinstance(bootstrap, str) else _bootstrap(bootstrap, results),
         bootstrap_note=bootstrap if isinstance(bootstrap, str) else None,
+        differences=tuple(
+            differences_text(
+                estimate,
+                None if isinstance(bootstrap, str) else (bootstrap.training, bootstrap.e632_plus),
+                results.model.levels().utility,
+            )
+        ),
         curve=None if isinstance(curve, str) else _curve(curve, results),
         curve_note=curve if isinstance(curve, str) else None,
     )
+
+
+NOTABLE = 0.005
+"""Differences between estimates that are explained, in error rate."""
+
+
+def differences_text(
+    estimate: IntervalEstimate | None, bootstrap: tuple[float, float] | None, utility: float
+) -> Iterator[str]:
+    """Say why estimates of the error differ, and which one to use.
+
+    Parameters
+    ----------
+    estimate : IntervalEstimate or None
+        Cross-validated error.
+    bootstrap : tuple of float, or None
+        Error on the training rows, and the .632+ estimate.
+    utility : float
+        Of the tree: what its leaves together state to be correct.
+
+    Examples
+    --------
+    >>> estimate = IntervalEstimate(value=0.27, low=0.24, high=0.30, level=0.95, method="")
+    >>> for text in differences_text(estimate, (0.20, 0.268), 0.728):
+    ...     print(text)
+    Training rows 20.0 %, unseen rows 27.0 %: the tree was fitted to the training rows, so the first
+    figure is too good. Use the second.
+    """
+    if estimate is None:
+        return
+    value = estimate.value
+    low = value if estimate.low is None else estimate.low
+    high = value if estimate.high is None else estimate.high
+    if bootstrap is not None:
+        training, e632_plus = bootstrap
+        if value - training >= NOTABLE:
+            yield (
+                f"Training rows {percent(training)}, unseen rows {percent(value)}: the tree was "
+                "fitted to the training rows, so the first figure is too good. Use the second."
+            )
+        if abs(e632_plus - value) >= NOTABLE:
+            agree = (
+                "within the interval of" if low <= e632_plus <= high else "outside the interval of"
+            )
+            yield (
+                f"Cross-validation {percent(value)}, .632+ bootstrap {percent(e632_plus)}, "
+                f"{agree} the cross-validated error: trees of the bootstrap are grown on 63 % of "
+                "the different rows, and the correction for this is approximate. Use "
+                "cross-validation."
+            )
+    if abs(1 - utility - value) >= NOTABLE:
+        trust = (
+            "Use cross-validation for the tree as a whole, the utility for its leaves."
+            if low <= 1 - utility <= high
+            else "The gap is larger than the interval of the cross-validation: use "
+            "cross-validation, and take the levels of the leaves with caution."
+        )
+        yield (
+            f"The leaves together state {percent(1 - utility)} wrong (utility "
+            f"{percent(utility)}), cross-validation {percent(value)}: the utility is about this "
+            "very tree; cross-validation is about trees grown in the same way on slightly fewer "
+            f"rows, with their size chosen anew. {trust}"
+        )
 
 
 def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.formatting import count_of
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
@@ -291,6 +292,13 @@ def _known_limits(results: ReportResults) -> list[str]:
     """Return the known limits of levels that depend on the table; `LeafTable.notes` has others."""
     table, evaluation = results.table, results.evaluation
     limits = []
+    if results.n_refitted_leaves is not None:
+        limits.append(
+            "This tree was fitted before. The estimates for unseen rows are about trees that are "
+            "grown anew with its parameters; grown anew on these rows, it has "
+            f"{count_of(results.n_refitted_leaves, 'leaf', 'leaves')} instead of "
+            f"{results.model.tree.n_leaves:,}. It was pruned afterwards, or fitted to other rows."
+        )
     n_missing = sum(
         np.count_nonzero(values < 0 if column.is_coded else np.isnan(values))
         for column, values in zip(table.schema.columns, table.columns, strict=True)
