@@ -17,6 +17,7 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.folds import reusable
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.cross_fitting import OutOfFold, cross_fit, cross_fit_levels
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
@@ -104,6 +105,9 @@ class TreeClassifier(ModelEstimator):
         chosen by cross-validation.
     class_weight : dict, "balanced" or None
         Weight of the rows of each class, as in scikit-learn.
+    cost : array-like of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
+        and the levels then go by expected cost. Splits do not: measured, that costs more.
     collapse : bool
         Cut subtrees that make no fewer training errors than a leaf in their place (C4.5).
     leaf_estimate : str or object
@@ -182,6 +186,7 @@ class TreeClassifier(ModelEstimator):
         confidence_factor: float = 0.25,
         ccp_alpha: float = 0.0,
         class_weight: Any = None,
+        cost: Any = None,
         collapse: bool = True,
         leaf_estimate: Any = "auto",
         levels_from: str = "cross_fit",
@@ -206,6 +211,7 @@ class TreeClassifier(ModelEstimator):
         self.confidence_factor = confidence_factor
         self.ccp_alpha = ccp_alpha
         self.class_weight = class_weight
+        self.cost = cost
         self.collapse = collapse
         self.leaf_estimate = leaf_estimate
         self.levels_from = levels_from
@@ -305,6 +311,7 @@ class TreeClassifier(ModelEstimator):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=low, whole=True)
         check_max_features(self.max_features)
+        cost = self._checked_cost()
         seed = draw_seed(self.random_state)
         return TreeSettings(
             rules=GrowthRules(
@@ -332,7 +339,26 @@ class TreeClassifier(ModelEstimator):
             levels_from=self.levels_from,
             weights=self.weights,
             unseen=self.unseen,
+            cost=cost,
         )
+
+    def _checked_cost(self) -> NDArray[np.float64] | None:
+        """Return the cost matrix, if the way of pruning knows costs."""
+        if self.cost is None:
+            return None
+        rule = cost_rule(self.cost)
+        if self.pruning in ("pessimistic", "utility") and not rule.is_equal:
+            raise InvalidArgumentError(
+                "pruning must be 'auto', 'cost_complexity', 'reduced_error' or None where errors "
+                f"have different costs; got {self.pruning!r}, which counts errors. Use "
+                "pruning='auto', or leave out cost and decide by sureleaf.decide."
+            )
+        if self.collapse and not rule.is_equal:
+            raise InvalidArgumentError(
+                "collapse must be False where errors have different costs; got True, which cuts "
+                "splits that save no errors, although they may save costs. Set collapse=False."
+            )
+        return rule.cost
 
     def _leaf_estimate(self) -> LeafEstimate:
         is_auto = isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
@@ -515,6 +541,8 @@ class TreeClassifier(ModelEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, the first one on ties.
+
+        With `cost`, the class is the decision of least expected cost.
 
         Parameters
         ----------

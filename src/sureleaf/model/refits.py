@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.arguments import check_weights, thread_count
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.fitting import (
     TreeSettings,
     fit_family,
@@ -26,7 +27,6 @@ from sureleaf.model.fitting import (
 )
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.tree_model import TreeModel, scale_importances
-from sureleaf.probability import predicted_class
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
 from sureleaf.tree import TrainingRows, Tree
@@ -88,7 +88,7 @@ class TreeRefit:
 
     def predicted_class(self, probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the index in ``classes_`` of the class that follows from probabilities."""
-        return predicted_class(probabilities)
+        return self.model.decide(probabilities)
 
 
 class TreeRefits:
@@ -175,6 +175,7 @@ class TreeRefits:
     ) -> tuple[TreeSettings, TrainingRows, Recoding, NDArray[Any]]:
         settings = replace(estimator.settings(), n_threads=n_threads)
         rows, recoding, classes = self._part(settings, np.asarray(train))
+        settings = self._with_known_costs(settings, classes)
         settings = replace(settings, keep_order=rows.table is self.rows.table)
         return settings, rows, recoding, classes
 
@@ -220,6 +221,16 @@ class TreeRefits:
                 return whole.with_weights(shared), recoding, classes
         table = recoding(take_rows(self.rows.table, used))
         return TrainingRows(table, labels[used], len(classes), own), recoding, classes
+
+    def _with_known_costs(self, settings: TreeSettings, classes: NDArray[Any]) -> TreeSettings:
+        """Return the settings with the costs of the classes that the part has."""
+        if settings.cost is None:
+            return settings
+        rule = cost_rule(settings.cost, self.classes)
+        if len(classes) < len(self.classes):
+            part = rule.of_classes(np.isin(self.classes, classes))
+            return replace(settings, cost=None if part is None else part.cost)
+        return settings
 
     def _merged(
         self, train: Rows, times: Rows, weights: NDArray[np.float64] | None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import estimate_p_max
+from sureleaf.levels.decisions import CostRule
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_maxima, row_sums
@@ -34,7 +35,9 @@ _ROUNDING = 1e-12
 """Probabilities that differ by less are equal: the mean of several leaves is rounded."""
 
 
-def predicted_class(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
+def predicted_class(
+    probabilities: NDArray[np.float64], rule: CostRule | None = None
+) -> NDArray[np.intp]:
     """Return the index of the most probable class per row; of equal classes, the first.
 
     This is the only definition of "the predicted class": `predict`, the levels, cross-fitting,
@@ -44,6 +47,8 @@ def predicted_class(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
     ----------
     probabilities : ndarray of shape (n_rows, n_classes)
         Class probabilities of rows or of nodes.
+    rule : CostRule, optional
+        With costs, the decision of least expected cost takes the place of the most probable class.
 
     Returns
     -------
@@ -53,7 +58,11 @@ def predicted_class(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
     --------
     >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
     [1, 0]
+    >>> predicted_class(np.array([[0.7, 0.3], [0.9, 0.1]]), cost_rule([[0, 1], [5, 0]])).tolist()
+    [1, 0]
     """
+    if rule is not None:
+        return rule.decide(probabilities)
     by_class = np.ascontiguousarray(probabilities.T)  # NumPy is slow along short rows
     least = by_class.max(axis=0) - _ROUNDING
     predicted = np.zeros(len(probabilities), dtype=np.intp)

@@ -62,7 +62,7 @@ def sized_tree(request: ReportRequest) -> TreeClassifier:
     tree = report_tree(request)
     if tree.pruning == "auto":
         return tree
-    return _prepared(request, TreeClassifier(pruning="auto"))
+    return _prepared(request, TreeClassifier(pruning="auto", collapse=False))
 
 
 def _prepared(request: ReportRequest, tree: TreeClassifier, **options: Any) -> TreeClassifier:
@@ -72,7 +72,8 @@ def _prepared(request: ReportRequest, tree: TreeClassifier, **options: Any) -> T
         "n_jobs": request.n_jobs,
         "categorical_features": "auto",
     }
-    if request.cost is not None and "cost" in tree.get_params():
+    counts_errors = tree.pruning in ("pessimistic", "utility") or tree.collapse
+    if request.cost is not None and not counts_errors:
         common["cost"] = request.cost
     prepared: TreeClassifier = tree.set_params(**common | options)
     return prepared
@@ -178,7 +179,8 @@ def evaluate_models(
             sample_weight=request.weights,
             random_state=request.seed,
         )
-        return _deciding(evaluation, request.cost)
+        decides = getattr(estimator, "cost", None) is not None
+        return evaluation if decides else _deciding(evaluation, request.cost)
 
     start_stage("Cross-validating: baseline", 0.05)
     majority = evaluated(DummyClassifier(strategy="most_frequent"), matrix[:, :1])
@@ -230,7 +232,10 @@ def evaluate_models(
             "mean probability decides",
             None,
             evaluated(
-                BaggedTreesClassifier(n_estimators=N_BAGGED_TREES, n_jobs=request.n_jobs), table
+                BaggedTreesClassifier(
+                    n_estimators=N_BAGGED_TREES, cost=request.cost, n_jobs=request.n_jobs
+                ),
+                table,
             ),
         )
     )
@@ -333,7 +338,7 @@ def _evaluate_family(
     fitter = make_fitter(tree, labelled, majority.seed)
     splits = majority.design.splits(labelled.codes, groups=labelled.groups, seed=majority.seed)
     keep = request.cost is None and is_rare(np.bincount(labelled.codes, labelled.weights).tolist())
-    jobs = ((split, number, most_leaves, request.cost, keep) for number, split in enumerate(splits))
+    jobs = ((split, number, most_leaves, keep) for number, split in enumerate(splits))
     by_split = list(fitter.run(_fit_family, jobs, None))
     evaluations = []
     for which in range(2 + len(most_leaves)):
@@ -345,7 +350,7 @@ def _evaluate_family(
             prediction=np.concatenate([prediction for prediction, _ in parts]),
             probabilities=np.concatenate(tables) if tables else None,
         )
-        evaluations.append(_deciding(evaluation, request.cost))
+        evaluations.append(evaluation)
     return evaluations
 
 
@@ -357,7 +362,6 @@ def _fit_family(
     split: Split,
     number: int,
     most_leaves: Sequence[int],
-    cost: Any,
     keep: bool,
 ) -> list[Predicted]:
     """Return the predictions of one split by every tree.
@@ -370,8 +374,6 @@ def _fit_family(
     outcomes: list[Predicted] = [fitter.predict_codes(refit, split.test) for refit in refits[:2]]
     for refit in refits[2:]:
         prediction, probabilities = fitter.predict_codes(refit, split.test)
-        if cost is not None and probabilities is not None:
-            prediction = cheapest_class(probabilities, cost)
         outcomes.append((prediction, probabilities if keep else None))
     return outcomes
 
