@@ -172,13 +172,15 @@ def _check_tree(document: Document) -> None:
     assert len(leaves) == tree["n_leaves"]
     assert max(node["depth"] for node in nodes) == tree["depth"]
     for node in nodes:
-        _check_node(node, nodes, tree["columns"], k)
+        _check_node(node, nodes, tree["columns"], k, tree["at_costs"])
     used = {node["column"] for node in nodes if node["column"] is not None}
     assert used == set(range(len(tree["columns"])))
     _check_examples(document)
 
 
-def _check_node(node: Document, nodes: list[Document], columns: list[Document], k: int) -> None:
+def _check_node(
+    node: Document, nodes: list[Document], columns: list[Document], k: int, at_costs: bool
+) -> None:
     if node["id"]:
         parent = nodes[node["parent"]]
         assert parent["id"] < node["id"]
@@ -191,7 +193,8 @@ def _check_node(node: Document, nodes: list[Document], columns: list[Document], 
     assert len(node["counts"]) == len(node["probabilities"]) == k
     assert math.isclose(sum(node["counts"]), node["n"], abs_tol=1e-9)
     assert math.isclose(sum(node["probabilities"]), 1.0, abs_tol=1e-9)
-    assert node["probabilities"][node["prediction"]] == max(node["probabilities"])
+    if not at_costs:
+        assert node["probabilities"][node["prediction"]] == max(node["probabilities"])
     own = ["rule", "low", "high", "confidence", "utility", "flagged"]
     if node["column"] is None:
         assert node["children"] == []

@@ -59,6 +59,7 @@ def tree(
             "levels": "Means over the leaves.",
         },
         "wanted": {"level": 0.95, "confidence": 0.95, "utility": None},
+        "at_costs": False,
         "unseen": unseen,
         "columns": [dict(column) for column in COLUMNS],
         "nodes": nodes,

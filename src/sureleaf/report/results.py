@@ -138,7 +138,12 @@ def compute_results(request: ReportRequest, progress: Progress | None = None) ->
     start_stage("Estimating the error by bootstrap", 0.68)
     bootstrap = _bootstrap(request, table, budget)
     start_stage("Computing the learning curve", 0.83)
-    curve = _curve(request, table, len(model.classes), budget, positive)
+    measure = "accuracy"
+    if request.cost is not None:
+        measure = "decided_cost"
+    elif is_rare(np.unique(np.asarray(request.y), return_counts=True)[1].tolist()):
+        measure = "auc"
+    curve = _curve(request, table, measure, budget, positive)
     start_stage("Writing the report", 0.95)
     return ReportResults(
         request,
@@ -212,9 +217,9 @@ def _bootstrap(request: ReportRequest, table: EncodedTable, budget: Budget) -> B
 
 
 def _curve(
-    request: ReportRequest, table: EncodedTable, n_classes: int, budget: Budget, positive: Any
+    request: ReportRequest, table: EncodedTable, measure: str, budget: Budget, positive: Any
 ) -> LearningCurve | str:
-    train = table.n_rows * 2 // 3
+    train, n_classes = table.n_rows * 2 // 3, len(np.unique(np.asarray(request.y)))
     start = max(10, 3 * n_classes, train // 32)
     if train < 2.5 * start:
         return f"{table.n_rows} rows are too few for a learning curve."
@@ -226,6 +231,8 @@ def _curve(
             table,
             request.y,
             schedule=Geometric(start, factor),
+            measure=measure,
+            cost=request.cost,
             repeats=budget.curve_repeats,
             level=request.level,
             positive=positive,

@@ -16,6 +16,7 @@ from tests.report.document_check import check_document
 from tests.report.tables import mixed, noise, quick_report
 
 Document = dict[str, Any]
+SIZED: Document = {"pruning": "auto", "collapse": False}
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,9 @@ def test_the_one_leaf_of_a_tree_is_not_praised() -> None:
     leaf = {"id": 0, "parent": None, "column": None, "n": 40.0, "flagged": False, "prediction": 0}
     wanted = {"confidence": 0.95, "utility": None}
     classes = record([{"label": "no", "count": 40.0}])
-    tone, text = leaves_sentence(record({"nodes": [leaf], "wanted": wanted}), classes)
+    tone, text = leaves_sentence(
+        record({"nodes": [leaf], "wanted": wanted, "at_costs": False}), classes
+    )
     assert tone == "plain"
     assert text.startswith("The only leaf says that no is the most frequent class, and nothing")
 
@@ -350,6 +353,24 @@ def test_a_single_leaf_for_rare_classes_is_never_praised(rare: tuple[Any, Any]) 
     assert document["tree"]["n_leaves"] == 1
     assert "It finds no row of class ill" in document["answer"]["headline"]
     assert all(one["tone"] != "good" for one in document["answer"]["sentences"])
+
+
+def test_at_costs_leaves_and_more_rows_are_told_in_costs(rare: tuple[Any, Any]) -> None:
+    X, y = rare
+    told = quick_report(X, y, cost=[[0, 1], [25, 0]], **SIZED).to_dict()["answer"]["sentences"]
+    texts = {one["topic"]: one["text"] for one in told}
+    assert "the probability that its decision is the cheapest one for its rows" in texts["leaves"]
+    assert "accuracy" not in texts["rows"]
+
+
+def test_more_rows_lower_a_cost() -> None:
+    gain = IntervalEstimate(value=-0.2, low=-0.3, high=-0.1, level=0.95, method="")
+    text = rows_text(gain, RowsForGain(0.4, 150, 120, 300), 100, 0.05, MeasureWords("cost"))
+    assert text == (
+        "More rows of the same kind would help: twice as many (200) are expected to lower the cost "
+        "by 0.200 per row (0.100 to 0.300). A gain of 0.050 per row needs about 50 more rows (20 to "
+        "200)."
+    )
 
 
 def test_estimates_that_differ_are_explained() -> None:

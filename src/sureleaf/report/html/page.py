@@ -307,7 +307,7 @@ def percent(share: float | None, digits: int = 1) -> str:
     return formatting.percent(share, digits).replace(" ", _SPACE)
 
 
-def lead_value(value: float, measure: str) -> str:
+def lead_value(value: float | None, measure: str) -> str:
     """Write a value of the measure that a page leads with: a cost as it is, others in per cent.
 
     Examples

@@ -460,16 +460,17 @@ def costs_sentence(quality: QualitySection, models: ModelsSection, n_leaves: int
     if threshold is not None and 0 < threshold < 1:
         label = quality.labels[quality.positive]
         rule = f"decide {label} if its probability is at least {percent(threshold)}"
-    predicted = confusion.sum(axis=0)
+    predicted, largest = confusion.sum(axis=0), confusion.sum(axis=1).max() / confusion.sum()
     most, share = int(predicted.argmax()), float(predicted.max() / predicted.sum())
-    if share >= NEARLY_ALL:
+    is_nearly_all = share >= max(NEARLY_ALL, largest)
+    if is_nearly_all:
         end = f" Then {percent(share)} of the decisions are {quality.labels[most]}.{end}"
     if against is None:
         return "warn", f"{start}, {rule}. Always deciding {cheapest.label} costs {always}.{end}"
     saving, low, high = against.difference, against.low, against.high
     width = f"{signed_number(low)} to {signed_number(high)}"
     if low > 0:
-        return "warn" if share >= NEARLY_ALL else "good", (
+        return "warn" if is_nearly_all else "good", (
             f"{start}, {rule}. This saves {measure_value(saving)} per row ({width}) against always "
             f"deciding {cheapest.label}, the cheapest decision without a tree.{end}"
         )
@@ -501,7 +502,7 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> Told:
     flagged = [node for node in leaves if node.flagged]
     total = sum(node.n for node in leaves)
     if not flagged:
-        text = wanted_text(tree.wanted, reached=True, one=len(leaves) == 1)
+        text = wanted_text(tree.wanted, reached=True, one=len(leaves) == 1, at_costs=tree.at_costs)
         if len(leaves) == 1:
             label = classes[leaves[0].prediction].label
             return "plain", (
@@ -514,10 +515,10 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> Told:
     subject = (
         "the only leaf" if len(leaves) == 1 else f"{len(flagged):,} of the {len(leaves):,} leaves"
     )
+    reason = wanted_text(tree.wanted, reached=False, one=len(flagged) == 1, at_costs=tree.at_costs)
     text = (
         f"Do not rely on {subject} ({percent(share, 0)} of the rows): "
-        f"{wanted_text(tree.wanted, reached=False, one=len(flagged) == 1)}, because there are too "
-        "few rows or their classes are mixed."
+        f"{reason}, because there are too few rows or their classes are mixed."
     )
     filled = sorted((node for node in flagged if node.n > 0), key=lambda node: -node.n)
     if filled and len(leaves) > 1:
@@ -537,7 +538,7 @@ class Wanted(Protocol):
     def utility(self) -> float | None: ...
 
 
-def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False) -> str:
+def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: bool = False) -> str:
     """Say which level one leaf, or each of several, reaches or does not reach.
 
     Examples
@@ -549,15 +550,15 @@ def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False) -> str:
     bound = "at least" if reached else "below"
     parts = []
     if wanted.confidence is not None:
-        parts.append(
-            "the probability that it predicts the true majority class of its rows is "
-            f"{bound} {level_percent(wanted.confidence)}"
+        event = (
+            "its decision is the cheapest one for its rows"
+            if at_costs
+            else "it predicts the true majority class of its rows"
         )
+        parts.append(f"the probability that {event} is {bound} {level_percent(wanted.confidence)}")
     if wanted.utility is not None:
-        parts.append(
-            "the share of new rows that it predicts correctly is expected to be "
-            f"{bound} {level_percent(wanted.utility)}"
-        )
+        share = "what it saves" if at_costs else "the share of new rows that it predicts correctly"
+        parts.append(f"{share} is expected to be {bound} {level_percent(wanted.utility)}")
     if not parts:
         parts.append(f"it is {'more' if reached else 'less'} often correct than a coin toss")
     text = (" and " if reached else ", or ").join(parts)

@@ -16,7 +16,9 @@ from sureleaf.report.estimates import (
     finite_list,
     interval_estimate,
 )
+from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
+from sureleaf.report.sections.models import MeasureWords, comparison_margin
 
 __all__ = [
     "MORE_ROWS_HELP",
@@ -113,12 +115,12 @@ class Extrapolation:
 
 @dataclass(frozen=True)
 class RowsForGain:
-    """Training rows, in total, for an accuracy higher by the margin.
+    """Training rows, in total, for a measure better by the margin.
 
     Attributes
     ----------
     target
-        That accuracy.
+        That value.
     rows, low, high
         Training rows and their interval; null means that no number of rows is enough.
     """
@@ -136,7 +138,7 @@ class Curve:
     Attributes
     ----------
     measure
-        What is measured on held-out rows.
+        What is measured on held-out rows, as in models.measure.
     sizes
         Training rows.
     values, low, high
@@ -150,14 +152,14 @@ class Curve:
     ahead
         The curve at larger sizes.
     more_rows
-        Rows for an accuracy higher by the margin.
+        Rows for a measure better by the margin.
     gain_of_doubling
-        Gain in accuracy with twice as many rows.
+        Change of the measure with twice as many rows.
     text
         Whether more rows would help.
     """
 
-    measure: str
+    measure: ComparedMeasure
     sizes: list[int]
     values: list[float | None]
     low: list[float | None]
@@ -200,7 +202,11 @@ class ErrorSection:
 def error_section(results: ReportResults) -> ErrorSection:
     """Collect the estimates of the error."""
     bootstrap, curve = results.bootstrap, results.curve
-    estimate = estimate_measure(results.evaluation, "error", level=results.request.level)
+    evaluation, is_by_cost = results.evaluation, results.model.rule is not None
+    if results.request.cost is not None and not is_by_cost and evaluation.probabilities is not None:
+        # The bootstrap is about the tree as it predicts, too.
+        evaluation = replace(evaluation, prediction=evaluation.probabilities.argmax(axis=1))
+    estimate = estimate_measure(evaluation, "error", level=results.request.level)
     return ErrorSection(
         cross_validation=estimate,
         bootstrap=None if isinstance(bootstrap, str) else _bootstrap(bootstrap, results),
@@ -209,7 +215,7 @@ def error_section(results: ReportResults) -> ErrorSection:
             differences_text(
                 estimate,
                 None if isinstance(bootstrap, str) else (bootstrap.training, bootstrap.e632_plus),
-                results.model.levels().utility,
+                None if is_by_cost else results.model.levels().utility,
             )
         ),
         curve=None if isinstance(curve, str) else _curve(curve, results),
@@ -222,7 +228,7 @@ NOTABLE = 0.005
 
 
 def differences_text(
-    estimate: IntervalEstimate | None, bootstrap: tuple[float, float] | None, utility: float
+    estimate: IntervalEstimate | None, bootstrap: tuple[float, float] | None, utility: float | None
 ) -> Iterator[str]:
     """Say why estimates of the error differ, and which one to use.
 
@@ -232,8 +238,9 @@ def differences_text(
         Cross-validated error.
     bootstrap : tuple of float, or None
         Error on the training rows, and the .632+ estimate.
-    utility : float
-        Of the tree: what its leaves together state to be correct.
+    utility : float or None
+        Of the tree: what its leaves together state to be correct; None at costs, where the utility
+        is something else.
 
     Examples
     --------
@@ -265,7 +272,7 @@ def differences_text(
                 "the different rows, and the correction for this is approximate. Use "
                 "cross-validation."
             )
-    if abs(1 - utility - value) >= NOTABLE:
+    if utility is not None and abs(1 - utility - value) >= NOTABLE:
         trust = (
             "Use cross-validation for the tree as a whole, the utility for its leaves."
             if low <= 1 - utility <= high
@@ -305,7 +312,7 @@ def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
 
 def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
     measured = Curve(
-        measure=curve.measure.name,
+        measure=results.measure,
         sizes=curve.sizes.tolist(),
         values=finite_list(curve.means),
         low=finite_list([e.low for e in curve.estimates]),
@@ -313,7 +320,7 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         level=curve.level,
         repeats=len(curve.values),
     )
-    n, margin = results.n_rows, results.request.margin
+    n, margin, words = results.n_rows, comparison_margin(results), MeasureWords(results.measure)
     try:
         law = curve.power_law
         sizes = np.unique(np.rint(np.array(SIZES_AHEAD) * n).astype(np.int64))
@@ -321,9 +328,9 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         gain = interval_estimate(curve.gain(n, 2 * n))
     except InvalidArgumentError as problem:
         return replace(measured, text=f"The curve cannot be extrapolated: {problem}")
-    target = float(law(n)) + margin
+    target = float(law(n)) + (-margin if words.measure == "cost" else margin)
     more_rows = None
-    if target < 1:
+    if words.measure == "cost" or target < 1:
         reach = curve.rows_for(target)
         more_rows = RowsForGain(target, finite(reach.rows), finite(reach.low), finite(reach.high))
     return replace(
@@ -334,24 +341,30 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         ),
         gain_of_doubling=gain,
         more_rows=more_rows,
-        text=rows_text(gain, more_rows, n, margin),
+        text=rows_text(gain, more_rows, n, margin, words),
     )
 
 
 def rows_text(
-    gain: IntervalEstimate | None, more_rows: RowsForGain | None, n: int, margin: float
+    gain: IntervalEstimate | None,
+    more_rows: RowsForGain | None,
+    n: int,
+    margin: float,
+    words: MeasureWords | None = None,
 ) -> str:
     """Say whether more rows would help.
 
     Parameters
     ----------
     gain : IntervalEstimate
-        Of accuracy, with twice as many rows.
+        Change of the measure with twice as many rows.
     more_rows : RowsForGain or None
     n : int
         Rows of the table.
     margin : float
-        The smallest gain in accuracy that matters.
+        The smallest gain that matters.
+    words : MeasureWords, optional
+        Of the measure; by default the accuracy.
 
     Examples
     --------
@@ -361,31 +374,42 @@ def rows_text(
     by 2.0 percentage points (1.2 to 3.0). A gain of 1.0 percentage points needs about 500 more
     rows (200 to 1,500).
     """
+    words = words or MeasureWords()
     if gain is None or gain.low is None or gain.high is None:
         return "It is not known whether more rows of the same kind would help."
-    low, value, high = (max(end, 0.0) for end in (gain.low, gain.value, gain.high))
-    digits = 1 if margin >= 0.005 else 2
-    twice = f"twice as many ({2 * n:,})"
+    ends = (gain.low, gain.value, gain.high)
+    if words.measure == "cost":
+        ends = (-gain.high, -gain.value, -gain.low)
+    low, value, high = (max(end, 0.0) for end in ends)
+    is_cost, digits = words.measure == "cost", 1 if margin >= 0.005 else 2
+    twice, verb = f"twice as many ({2 * n:,})", "lower" if is_cost else "raise"
+
+    def size(gap: float) -> str:
+        return words.size(gap) if is_cost else f"{points(gap, digits)} percentage points"
+
+    def span(first: float, last: float) -> str:
+        return words.ends(first, last) if is_cost else interval(first, last, digits)
+
     if high < margin:
         return (
-            f"More rows of the same kind would hardly help: {twice} are expected to raise the "
-            f"accuracy by at most {points(high, digits)} percentage points. Other columns might "
-            "help."
+            f"More rows of the same kind would hardly help: {twice} are expected to {verb} the "
+            f"{words.name} by at most {size(high)}. Other columns might help."
         )
     if low < margin / 2:
+        unit = "per row" if is_cost else "percentage points"
         return (
-            f"It is not clear whether more rows of the same kind would help: {twice} may raise the "
-            f"accuracy by {interval(low, high, digits)} percentage points."
+            f"It is not clear whether more rows of the same kind would help: {twice} may {verb} "
+            f"the {words.name} by {span(low, high)} {unit}."
         )
     text = (
-        f"{MORE_ROWS_HELP}: {twice} are expected to raise the accuracy by {points(value, digits)} "
-        f"percentage points ({interval(low, high, digits)})."
+        f"{MORE_ROWS_HELP}: {twice} are expected to {verb} the {words.name} by {size(value)} "
+        f"({span(low, high)})."
     )
     if more_rows and more_rows.rows is not None and more_rows.rows > n:
         least = max((more_rows.low or n) - n, 0)
         most = "no upper limit" if more_rows.high is None else f"{more_rows.high - n:,.0f}"
         text += (
-            f" A gain of {points(margin, digits)} percentage points needs about "
+            f" A gain of {size(margin)} needs about "
             f"{count_of(more_rows.rows - n, 'more row')} ({least:,.0f} to {most})."
         )
     return text
