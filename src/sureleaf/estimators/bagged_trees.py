@@ -191,6 +191,7 @@ class BaggedTreesClassifier(ModelEstimator):
                 criterion="gini",
                 missing="fraction",
                 categorical_split="subset",
+                category_penalty=0,
                 min_samples_leaf=1,
                 collapse=False,
                 pruning=None,

@@ -64,7 +64,7 @@ class TreeRefit:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier()
+    >>> model = TreeClassifier(pruning=None)
     >>> refits = model.prepare_refits([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> refits.fit(model, np.array([0, 0, 3, 3]), n_threads=1).model.tree
     Tree of 3 nodes, 2 leaves, depth 1
