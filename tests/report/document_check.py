@@ -193,8 +193,7 @@ def _check_node(
     assert len(node["counts"]) == len(node["probabilities"]) == k
     assert math.isclose(sum(node["counts"]), node["n"], abs_tol=1e-9)
     assert math.isclose(sum(node["probabilities"]), 1.0, abs_tol=1e-9)
-    if not at_costs:
-        assert node["probabilities"][node["prediction"]] == max(node["probabilities"])
+    assert at_costs or node["probabilities"][node["prediction"]] == max(node["probabilities"])
     own = ["rule", "low", "high", "confidence", "utility", "flagged"]
     if node["column"] is None:
         assert node["children"] == []

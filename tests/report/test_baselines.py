@@ -13,7 +13,6 @@ from sureleaf.report.baselines import evaluate_models, max_categories, numeric_m
 from sureleaf.report.request import Budget, ReportRequest
 from sureleaf.table import read_table
 from tests.report.tables import mixed
-from tests.sized_tree import sized_tree
 
 
 def test_only_the_most_frequent_of_many_categories_get_a_column() -> None:
@@ -38,31 +37,31 @@ def test_a_table_of_many_rows_keeps_within_its_memory(monkeypatch: pytest.Monkey
 
 def test_one_cross_validation_evaluates_the_tree_and_its_most_accurate_size() -> None:
     X, y = mixed()
-    request = ReportRequest(X, y, tree=sized_tree(), n_jobs=1, seed=3)
+    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1, seed=3)
     table = read_table(X)
-    fitted = sized_tree(random_state=3).fit(table, y)
+    fitted = TreeClassifier(random_state=3).fit(table, y)
     found = evaluate_models(
         request, table, fitted, "<bad>", Budget(3, 2, 3, 2, 10), lambda stage, share: None
     )
     by_name = {model.name: model for model in found.models}
     options: dict[str, Any] = {"design": KFold(3, repeats=2), "random_state": 3}
     for name, margin in (("this tree", 0.01), ("most accurate tree", 0.0)):
-        tree = sized_tree(margin=margin, weights="importance", n_jobs=1)
+        tree = TreeClassifier(margin=margin, weights="importance", n_jobs=1)
         alone = evaluate(tree, table, y, **options)
         own = by_name[name].evaluation
         np.testing.assert_array_equal(own.row, alone.row)
         np.testing.assert_array_equal(own.split, alone.split)
         np.testing.assert_array_equal(own.prediction, alone.prediction)
         np.testing.assert_array_equal(own.probabilities, alone.probabilities)
-    best = sized_tree(margin=0.0, random_state=3).fit(table, y)
+    best = TreeClassifier(margin=0.0, random_state=3).fit(table, y)
     assert by_name["most accurate tree"].n_leaves == best.tree_.n_leaves
 
 
 def test_the_sizes_of_the_curve_go_from_the_root_to_beyond_every_tree() -> None:
     X, y = mixed()
-    request = ReportRequest(X, y, tree=sized_tree(), n_jobs=1)
+    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1)
     table = read_table(X)
-    fitted = sized_tree(random_state=0).fit(table, y)
+    fitted = TreeClassifier(random_state=0).fit(table, y)
     found = evaluate_models(
         request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
     )
@@ -89,9 +88,9 @@ def test_c45_is_not_compared_with_itself_but_with_the_default_tree() -> None:
 def test_at_costs_every_model_decides_by_them_and_each_constant_is_compared() -> None:
     X, y = mixed()
     cost = [[0, 5], [1, 0]]
-    request = ReportRequest(X, y, tree=sized_tree(), n_jobs=1, cost=cost)
+    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1, cost=cost)
     table = read_table(X)
-    fitted = sized_tree(random_state=0).fit(table, y)
+    fitted = TreeClassifier(random_state=0).fit(table, y)
     found = evaluate_models(
         request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
     )

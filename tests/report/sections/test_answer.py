@@ -368,8 +368,8 @@ def test_more_rows_lower_a_cost() -> None:
     text = rows_text(gain, RowsForGain(0.4, 150, 120, 300), 100, 0.05, MeasureWords("cost"))
     assert text == (
         "More rows of the same kind would help: twice as many (200) are expected to lower the cost "
-        "by 0.200 per row (0.100 to 0.300). A gain of 0.050 per row needs about 50 more rows (20 to "
-        "200)."
+        "by 0.200 per row (0.100 to 0.300). A gain of 0.050 per row needs about 50 more rows (20 "
+        "to 200)."
     )
 
 
