@@ -145,7 +145,7 @@ ModelName = Annotated[
 
 _TREE = "The tree"
 _CRITERIA = ("gain_ratio", "entropy", "gini")
-_PRUNINGS = ("pessimistic", "cost_complexity", "reduced_error", "utility", "none")
+_PRUNINGS = ("auto", "pessimistic", "cost_complexity", "reduced_error", "utility", "none")
 _CATEGORICAL_SPLITS = ("multiway", "subset")
 _LEAF_ESTIMATES = (
     "auto",
@@ -170,7 +170,7 @@ Criterion = Annotated[
 Pruning = Annotated[
     str | None,
     typer.Option(
-        help="Pruning: pessimistic, cost_complexity, reduced_error, utility or none.",
+        help="Pruning: auto, pessimistic, cost_complexity, reduced_error, utility or none.",
         show_default="pessimistic; bagged: none",
         autocompletion=complete_choices(*_PRUNINGS),
         rich_help_panel=_TREE,

@@ -316,8 +316,10 @@ class Evaluation(TextDisplay):
             other rows of the same population. By default the model for a hold-out, the algorithm
             for every other design. A hold-out has no interval for the algorithm, repeated
             hold-outs and bootstraps have none for one model.
-        method : {"wilson", "clopper-pearson", "delong", "bca"}, optional
-            For a model: another method than the default.
+        method : {"clopper-pearson", "wilson", "delong", "bca"}, optional
+            For a model: another method than the default. The default of a rate is the interval of
+            Clopper and Pearson, which is never below its level. That of Wilson is shorter, and
+            below its level where fewer than about 5 rows of one kind are expected.
 
         Returns
         -------

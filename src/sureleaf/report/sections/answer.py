@@ -114,8 +114,8 @@ def answer_section(
         Sentence("accuracy", *_accuracy(data, tree, quality, models), "quality"),
     ]
     if quality.cost_given:
-        told = costs_sentence(quality, data.classes, tree.n_leaves)
-        sentences.append(Sentence("costs", *told, "quality"))
+        parts = costs_sentence(quality, data.classes, tree.n_leaves)
+        sentences.append(Sentence("costs", *parts, "quality"))
     sentences += [
         Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
         Sentence("rows", *_more_rows(error), "error"),
@@ -200,10 +200,10 @@ def _accuracy(
             " Still, rows of different classes get different probabilities: the tree may be useful "
             "with another threshold, or when errors have different costs."
         )
-    found, misses_a_class = _found(data, quality)
+    recall, misses_a_class = _found(data, quality)
     if misses_a_class and tone == "good":
         tone = "warn"
-    return tone, f"{text}{found}{few_rows}"
+    return tone, f"{text}{recall}{few_rows}"
 
 
 def _against_baseline(data: DataSection, models: ModelsSection) -> Told:
