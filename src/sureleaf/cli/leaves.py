@@ -1,7 +1,7 @@
 """``sureleaf leaves``: the leaves of a tree, and how sure each one is."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["leaves"]
 
 
+@options.with_tree_options
 def leaves(
     data: Annotated[
         Path,
@@ -19,6 +20,7 @@ def leaves(
             metavar="DATA | MODEL",
         ),
     ],
+    tree_options: dict[str, Any],
     target: options.TableTarget = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
@@ -31,12 +33,6 @@ def leaves(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Threads = None,
-    criterion: options.Criterion = None,
-    pruning: options.Pruning = None,
-    categorical_split: options.CategoricalSplit = None,
-    max_depth: options.MaxDepth = None,
-    min_samples_leaf: options.MinSamplesLeaf = None,
-    leaf_estimate: options.LeafEstimate = None,
     drop: options.Drop = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -54,7 +50,7 @@ def leaves(
 
     - sureleaf leaves data.csv --target class --confidence 0.99 --utility 0.8
 
-    - sureleaf leaves data.csv --target class --pruning utility --json
+    - sureleaf leaves data.csv --target class --max-leaves 8 --json
 
     - sureleaf leaves model.sureleaf
     """
@@ -64,16 +60,8 @@ def leaves(
     from sureleaf.report.question import read_question
 
     n_left_out = 0
-    parameters = {
-        "criterion": criterion,
-        "pruning": pruning,
-        "categorical_split": categorical_split,
-        "max_depth": max_depth,
-        "min_samples_leaf": min_samples_leaf,
-        "leaf_estimate": leaf_estimate,
-    }
     if is_model(data):
-        table_options = parameters | {
+        table_options = tree_options | {
             "target": target,
             "group": group,
             "weight": weight,
@@ -99,7 +87,7 @@ def leaves(
             drop=drop or (),
             csv=options.csv_format(delimiter, encoding, decimal, missing),
         )
-        model = options.make_model(parameters, bagged=None, jobs=jobs, seed=seed)
+        model = options.make_model(tree_options, bagged=None, jobs=jobs, seed=seed)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
     table = model.leaves(level=level, confidence=confidence, utility=utility)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.folds import fold_numbers, hold_out
+from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.size_selection import SizeCurve, family_alphas, select_size
 from sureleaf.model.tree_model import Evidence, TreeModel
@@ -25,7 +27,7 @@ from sureleaf.tree import (
     prune_pessimistic,
     prune_reduced_error,
 )
-from sureleaf.tree.pruning import cost_complexity_alphas, utility_alphas
+from sureleaf.tree.pruning import cost_complexity_alphas, decision_costs, utility_alphas
 
 __all__ = ["TreeSettings", "build", "fit_model", "fit_tree", "settings_model", "trees_at_once"]
 
@@ -71,6 +73,8 @@ class TreeSettings:
         From counts to class probabilities.
     levels_from, weights, unseen : str
         As for `TreeClassifier`.
+    cost : ndarray of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, checked.
 
     Examples
     --------
@@ -97,6 +101,12 @@ class TreeSettings:
     levels_from: str = "cross_fit"
     weights: str = "counts"
     unseen: str = "mixture"
+    cost: NDArray[np.float64] | None = None
+
+    @cached_property
+    def rule(self) -> CostRule | None:
+        """The costs as a rule of decision; None if all errors cost the same."""
+        return unequal_rule(self.cost)
 
     @property
     def chosen_penalty(self) -> float | None:
@@ -153,6 +163,8 @@ def fit_model(
     >>> fit_model(rows, np.array(["no", "yes"]), TreeSettings(GrowthRules(), pruning=None))[0]
     TreeModel of 2 leaves for classes 'no', 'yes'; levels from cross_fit, not computed yet
     """
+    if settings.cost is not None:
+        cost_rule(settings.cost, classes)  # raises unless it fits the classes
     tree, resolved, counted = fit_tree(rows, settings, groups=groups)
     model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
@@ -178,6 +190,7 @@ def settings_model(
         unseen=settings.unseen,
         weights=settings.weights,
         evidence=Evidence(settings.levels_from),
+        cost=settings.cost,
     )
 
 
@@ -283,6 +296,7 @@ def _with_selected_size(
         lambda part: _grow(part, of_part),
         settings.leaf_estimate,
         margin=settings.margin,
+        regret=None if settings.rule is None else settings.rule.regret,
         n_at_once=n_at_once,
     )
     return replace(
@@ -296,7 +310,8 @@ def _with_selected_size(
 def _node_alphas(settings: TreeSettings) -> NodeAlphas | None:
     """Return the weakest-link penalties of the pruning rule, if it has any."""
     if settings.pruning == "auto":
-        return family_alphas
+        regret = None if settings.rule is None else settings.rule.regret
+        return lambda tree: family_alphas(tree, regret)
     if settings.pruning == "cost_complexity":
         return lambda tree: cost_complexity_alphas(tree, settings.rules.criterion)
     if settings.pruning == "utility":
@@ -350,7 +365,8 @@ def _build_by_reduced_error(
     is_held_out = hold_out(rows.labels, seed=settings.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     tree = _grow(rows.with_weights(np.where(is_held_out, 0.0, weights)), settings)
-    pruned = prune_reduced_error(tree, rows.with_weights(np.where(is_held_out, weights, 0.0)))
+    held_out = rows.with_weights(np.where(is_held_out, weights, 0.0))
+    pruned = prune_reduced_error(tree, held_out, settings.rule)
     return replace(pruned, class_counts=count_nodes(pruned, rows))
 
 
@@ -365,14 +381,15 @@ def _one_standard_error(
 
     As in CART, the candidates are the geometric means of neighbouring penalties on the path of the
     whole tree. The tree of each fold is cut by them, and the errors of all rows give the error rate
-    and its binomial standard error. Within one standard error (half of one for utility) is close.
+    and its standard error (with costs: the mean cost and its standard error). Within one standard
+    error (half of one for utility) is close.
     """
     inner_alphas = np.maximum(node_alphas(tree)[~tree.is_leaf], 0.0)
     alphas = np.unique(np.concatenate(([0.0], inner_alphas)))
     candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
     fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    errors = np.zeros(len(candidates))
+    sums = np.zeros((len(candidates), 2))
     tested = 0.0
     for fold in np.unique(fold_of[fold_of >= 0]):
         is_test = fold_of == fold
@@ -381,12 +398,12 @@ def _one_standard_error(
         if not train.total_weight:
             continue
         grown = _grow(train, settings)
-        errors += _errors_along(grown, test, node_alphas(grown), candidates)
+        sums += _errors_along(grown, test, node_alphas(grown), candidates, settings.rule)
         tested += float(weights[is_test].sum())
     if tested == 0:
         return 0.0
-    rates = errors / tested
-    spread = np.sqrt(rates * (1.0 - rates) / tested)
+    rates, squares = (sums / tested).T
+    spread = np.sqrt(np.maximum(squares - rates**2, 0.0) / tested)
     best = int(rates.argmin())
     within = np.flatnonzero(rates <= rates[best] + _SPREADS[settings.pruning or ""] * spread[best])
     return float(candidates[within[-1]])
@@ -397,16 +414,19 @@ def _errors_along(
     test: TrainingRows,
     node_alphas: NDArray[np.float64],
     candidates: NDArray[np.float64],
+    rule: CostRule | None,
 ) -> NDArray[np.float64]:
-    """Return the test errors of the tree cut at each penalty, from one count of its nodes."""
-    counts = count_nodes(tree, test)
-    predicted = tree.counts_or_parent.argmax(axis=1)
-    errors = counts.sum(axis=1) - counts[np.arange(tree.n_nodes), predicted]
+    """Return the test errors (costs and squared costs) of the tree cut at each penalty.
+
+    All nodes are counted once.
+    """
+    costs = decision_costs(tree, count_nodes(tree, test), rule)
     alphas = np.maximum(node_alphas, 0.0)
     begins = np.searchsorted(candidates, np.where(tree.is_leaf, 0.0, alphas))
     ends = np.full(tree.n_nodes, len(candidates))
     ends[1:] = np.searchsorted(candidates, alphas[tree.parent[1:]])
-    begun = np.bincount(begins, errors, len(candidates) + 1)
-    ended = np.bincount(ends, errors, len(candidates) + 1)
-    total: NDArray[np.float64] = np.cumsum(begun - ended, dtype=np.float64)[:-1]
+    changes = np.zeros((len(candidates) + 1, costs.shape[1]))
+    np.add.at(changes, begins, costs)
+    np.subtract.at(changes, ends, costs)
+    total: NDArray[np.float64] = np.cumsum(changes, axis=0)[:-1]
     return total

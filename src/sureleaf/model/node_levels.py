@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
+from sureleaf.levels.decisions import CostRule, decision_levels, decision_tie
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import winner_of_utility
@@ -43,6 +44,9 @@ class NodeLevels:
         Whether these are counts of rows, or an accuracy times its strength.
     below : ndarray of bool, shape (n_nodes,)
         Nodes that are correct less often than a tie between classes would be.
+    rule : CostRule or None
+        The costs, if errors have different costs. Then confidence is the probability that the
+        decision is the cheapest one, and utility is the expected saving.
 
     Examples
     --------
@@ -62,6 +66,7 @@ class NodeLevels:
     trials: FloatArray
     from_counts: bool
     below: NDArray[np.bool_]
+    rule: CostRule | None = None
     _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @property
@@ -86,6 +91,8 @@ class NodeLevels:
             return np.ones(len(y)), np.ones(len(y))
         if self.from_counts:
             low, high = clopper_pearson_limits(y, self.trials, np.asarray(tail))
+        elif self.rule is not None:
+            low, high = betaincinv(y, misses, tail), betainccinv(y, misses, tail)
         else:
             useful = betaincinv(y, misses, tail)
             low = winner_of_utility(self.n, useful, self._weights())[0]
@@ -106,8 +113,27 @@ class NodeLevels:
         if self.n_classes == 1:
             return np.zeros(len(nodes))
         if self.n_classes == 2:
-            return np.asarray(sample_size(p, confidence=confidence, utility=utility), dtype=float)
+            cut = 0.5 if self.rule is None else self.rule.thresholds(self.predicted[nodes])
+            needed = sample_size(p, confidence=confidence, utility=utility, threshold=cut)
+            return np.asarray(needed, dtype=float)
+        if self.rule is not None:
+            return _decision_sample_size(
+                p,
+                self.predicted[nodes],
+                self.others[nodes],
+                self.rule,
+                confidence or 0.0,
+                utility or 0.0,
+            )
         return _class_sample_size(self.vectors()[nodes], confidence or 0.0, utility or 0.0)
+
+    def utilities(self) -> FloatArray:
+        """Return the utility of every node if it decided for each of the classes."""
+        if self.rule is None:
+            return self.spread(self.utility, 1.0 - self.utility)
+        values: FloatArray = self.vectors() @ self.rule.saving
+        values[np.arange(len(values)), self.predicted] = self.utility
+        return values
 
     def vectors(self) -> FloatArray:
         """Probabilities of all classes of every node."""
@@ -123,7 +149,12 @@ class NodeLevels:
         return _without(self.others, self.predicted)
 
 
-def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArray) -> NodeLevels:
+def levels_of_counts(
+    counts: FloatArray,
+    n: FloatArray,
+    probabilities: FloatArray,
+    rule: CostRule | None = None,
+) -> NodeLevels:
     """Return the levels of nodes by the theory for rows that fall into fixed nodes.
 
     With two classes p_max is the blend (20) of the counts; with more, the share of the
@@ -137,6 +168,8 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
         Rows, or effective rows, of each node.
     probabilities : ndarray of shape (n_nodes, n_classes)
         By which the node predicts.
+    rule : CostRule, optional
+        The costs, if errors have different costs.
 
     Returns
     -------
@@ -148,13 +181,20 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
     >>> levels.probability.round(4), levels.confidence.round(4), levels.utility.round(4)
     (array([0.7007]), array([0.8748]), array([0.6504]))
     """
-    predicted, others = _prediction(counts, probabilities)
+    predicted, others = _prediction(counts, probabilities, rule)
     n_classes = counts.shape[1]
     own = counts[np.arange(len(counts)), predicted]
     y = _counted(counts, n, predicted)
     if n_classes == 1:
         return _certain(predicted, n, others)
     smooth = (y + 1.0) / (n + n_classes)
+    if rule is not None:
+        tie = decision_tie(predicted, others, rule)
+        p = np.maximum(smooth, tie)
+        sure, useful = decision_levels(n, p, predicted, others, rule)
+        loses = (smooth < tie) & (n > 0)
+        useful = np.where(loses, _savings(smooth, others, predicted, rule), useful)
+        return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses, rule)
     loses = (y < n / 2) if n_classes == 2 else counts.max(axis=1) > own
     measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
     if n_classes == 2:
@@ -176,8 +216,12 @@ def levels_of_accuracy(
     probabilities: FloatArray,
     accuracy: FloatArray,
     strength: FloatArray | None = None,
+    rule: CostRule | None = None,
 ) -> NodeLevels:
     """Take the accuracy on unseen rows as utility; probability and confidence follow from it.
+
+    With costs, the accuracy of a decision is the probability of its class, the utility is what the
+    decision saves at this probability, and the confidence is that of n rows of such a node.
 
     Parameters
     ----------
@@ -187,6 +231,8 @@ def levels_of_accuracy(
         Accuracy of each node on unseen rows.
     strength : ndarray of shape (n_nodes,), optional
         How many rows the accuracy is known by; without it, the counts give the intervals.
+    rule : CostRule, optional
+        The costs, if errors have different costs.
 
     Returns
     -------
@@ -200,18 +246,35 @@ def levels_of_accuracy(
     >>> levels.probability.round(3), levels.confidence.round(3), levels.below
     (array([0.659, 0.5  ]), array([0.815, 0.5  ]), array([False,  True]))
     """
-    predicted, others = _prediction(counts, probabilities)
+    predicted, others = _prediction(counts, probabilities, rule)
     if counts.shape[1] == 1:
         return _certain(predicted, n, others)
-    p, sure = winner_of_utility(n, accuracy, _without(others, predicted))
-    reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
-    below = (accuracy < reached - 1e-6) & (n > 0)
+    useful = accuracy
+    if rule is None:
+        p, sure = winner_of_utility(n, accuracy, _without(others, predicted))
+        reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
+        below = (accuracy < reached - 1e-6) & (n > 0)
+    else:
+        tie = decision_tie(predicted, others, rule)
+        p = np.clip(accuracy, tie, 1.0)
+        sure = decision_levels(n, p, predicted, others, rule)[0]
+        below = (accuracy < tie - 1e-6) & (n > 0)
+        useful = _savings(accuracy, others, predicted, rule)
     if strength is None:
         y = _counted(counts, n, predicted)
-        return NodeLevels(predicted, n, p, sure, accuracy, others, y, n, True, below)
+        return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, below, rule)
     successes = np.clip(accuracy * strength, 1e-9, None)
     trials = successes + np.clip((1.0 - accuracy) * strength, 1e-9, None)
-    return NodeLevels(predicted, n, p, sure, accuracy, others, successes, trials, False, below)
+    return NodeLevels(predicted, n, p, sure, useful, others, successes, trials, False, below, rule)
+
+
+def _savings(
+    accuracy: FloatArray, others: FloatArray, decided: NDArray[np.intp], rule: CostRule
+) -> FloatArray:
+    """Return what each decision saves if its class has this probability."""
+    vectors = _vectors(accuracy, others, decided)
+    saved: FloatArray = (vectors * rule.saving[:, decided].T).sum(axis=1)
+    return np.clip(saved, 0.0, 1.0)
 
 
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
@@ -224,10 +287,10 @@ def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> 
 
 
 def _prediction(
-    counts: FloatArray, probabilities: FloatArray
+    counts: FloatArray, probabilities: FloatArray, rule: CostRule | None
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Class that each node predicts, and the shares of the others by smoothed counts."""
-    predicted = predicted_class(probabilities)
+    predicted = predicted_class(probabilities, rule)
     others = counts + 1.0
     others[np.arange(len(counts)), predicted] = 0.0
     total = others.sum(axis=1, keepdims=True)
@@ -258,6 +321,30 @@ def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> 
     vectors = others * (1.0 - p)[:, np.newaxis]
     vectors[np.arange(len(p)), predicted] = p
     return vectors
+
+
+def _decision_sample_size(
+    p: FloatArray,
+    decided: NDArray[np.intp],
+    others: FloatArray,
+    rule: CostRule,
+    sure: float,
+    useful: float,
+) -> FloatArray:
+    """Return the rows that reach the levels of a decision among K classes, by bisection."""
+
+    def reached(n: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
+        found = decision_levels(n, p[index], decided[index], others[index], rule)
+        enough: NDArray[np.bool_] = (found[0] >= sure) & (found[1] >= useful)
+        return enough
+
+    # At a tie more rows decide no better, and no number of rows saves more than the decision does.
+    is_tie = p - decision_tie(decided, others, rule) < _NO_LEAD
+    saved = _savings(p, others, decided, rule)
+    able = np.flatnonzero(~((is_tie & (sure > 0.5)) | (saved < useful)))
+    sizes = np.full(len(p), np.nan)
+    sizes[able] = min_rows(lambda n, index: reached(n, able[index]), len(able))
+    return sizes
 
 
 def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels.decisions import CostRule, cost_rule
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.node_levels import NodeLevels
@@ -17,6 +18,7 @@ from sureleaf.tree import Tree
 
 __all__ = [
     "CHOICES",
+    "cost_from",
     "counts_arrays",
     "counts_from",
     "fitted_facts",
@@ -152,7 +154,9 @@ def levels_arrays(levels: NodeLevels) -> Arrays:
     return arrays
 
 
-def levels_from(state: ModelState, tree: Tree, *, from_counts: bool) -> NodeLevels:
+def levels_from(
+    state: ModelState, tree: Tree, *, from_counts: bool, rule: CostRule | None = None
+) -> NodeLevels:
     """Restore the levels of the nodes of a tree."""
     values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in _LEVELS}
     others = state.take("levels/others", "<f8", (tree.n_nodes, tree.n_classes))
@@ -178,7 +182,18 @@ def levels_from(state: ModelState, tree: Tree, *, from_counts: bool) -> NodeLeve
         values_of["trials"],
         from_counts,
         below.astype(bool),
+        rule,
     )
+
+
+def cost_from(written: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Restore a cost matrix; files without costs have none."""
+    if written is None:
+        return None
+    try:
+        return cost_rule(written, classes).cost
+    except InvalidArgumentError as error:
+        raise Damaged(f"its costs cannot be used ({error})") from None
 
 
 def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
@@ -191,6 +206,7 @@ def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
         facts[name] = written.get(name, _DEFAULTS[name])
         if facts[name] not in choices:
             raise Damaged(f"its {name} is not one of {', '.join(choices)}")
+    facts["cost"] = written.get("cost")
     estimate = estimate_from_plain(written.get("leaf_estimate", "auto"))
     try:
         facts["leaf_estimate"] = find_estimate(estimate)

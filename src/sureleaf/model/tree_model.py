@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.levels.decisions import CostRule, unequal_rule
 from sureleaf.model.leaf_calibration import honest_accuracy
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
@@ -35,6 +36,7 @@ from sureleaf.model.plain_values import (
 )
 from sureleaf.model.repruning import prune_again
 from sureleaf.model.state import (
+    cost_from,
     counts_arrays,
     counts_from,
     fitted_facts,
@@ -206,6 +208,8 @@ class TreeModel:
         Whether weight k means k rows; if not, levels use the effective number of rows.
     evidence : Evidence
         Where the levels come from.
+    cost : ndarray of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, by which nodes and rows are decided.
 
     Examples
     --------
@@ -229,6 +233,7 @@ class TreeModel:
     unseen: str = "mixture"
     weights: str = "counts"
     evidence: Evidence = Evidence("training")
+    cost: FloatArray | None = None
 
     # ---- what follows from the parts -------------------------------------------------------------
 
@@ -238,9 +243,18 @@ class TreeModel:
         return self.leaf_estimate(self.tree, self.tree.class_counts)
 
     @cached_property
+    def rule(self) -> CostRule | None:
+        """The costs as a rule of decision; None if all errors cost the same."""
+        return unequal_rule(self.cost)
+
+    def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
+        """Return the index of the class that follows from the class probabilities of each row."""
+        return predicted_class(probabilities, self.rule)
+
+    @cached_property
     def predicted_classes(self) -> NDArray[np.intp]:
         """Index of the class that each node predicts."""
-        return predicted_class(self.probabilities)
+        return self.decide(self.probabilities)
 
     @cached_property
     def node_rows(self) -> FloatArray:
@@ -358,9 +372,9 @@ class TreeModel:
         return self._mixture(self.encode(X, for_routing=True), self.probabilities, n_threads)
 
     def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
-        """Return the most probable class of each row, the first one on ties."""
+        """Return the most probable class of each row (with costs, the cheapest decision)."""
         predicted: NDArray[Any] = self.classes[
-            predicted_class(self.predict_proba(X, n_threads=n_threads))
+            self.decide(self.predict_proba(X, n_threads=n_threads))
         ]
         return predicted
 
@@ -384,12 +398,13 @@ class TreeModel:
         counts, n, probabilities = self.tree.class_counts, self.node_rows, self.probabilities
         evidence = self.evidence
         if evidence.source == "training":
-            return levels_of_counts(counts, n, probabilities)
+            return levels_of_counts(counts, n, probabilities, self.rule)
         if evidence.source == "honest":
             accuracy = honest_accuracy(self.tree, self.predicted_classes)
-            return levels_of_accuracy(counts, n, probabilities, accuracy)
+            return levels_of_accuracy(counts, n, probabilities, accuracy, rule=self.rule)
         accuracy = cast(FloatArray, evidence.accuracy)
-        return levels_of_accuracy(counts, n, probabilities, accuracy, evidence.strength)
+        strength = evidence.strength
+        return levels_of_accuracy(counts, n, probabilities, accuracy, strength, self.rule)
 
     def levels(self) -> TreeLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves."""
@@ -430,7 +445,7 @@ class TreeModel:
         self.node_levels()
         check_number("level", level, low=0, high=1, open_low=True)
         mixed, routes = self._mixed_levels(self.encode(X), level, n_threads)
-        code = predicted_class(mixed[:, 0])
+        code = self.decide(mixed[:, 0])
         confidence, utility, low, high = mixed[np.arange(len(code)), :, code][:, 1:].T
         return RowLevels(
             routes.heaviest(),
@@ -447,7 +462,7 @@ class TreeModel:
         table = encode_rows(X, self.schema, self.unseen, estimator="TreeModel", warn=False)
         mixed, routes = self._mixed_levels(table, 0.95, n_threads)
         probabilities = mixed[:, 0]
-        code = predicted_class(probabilities)
+        code = self.decide(probabilities)
         row = np.arange(len(code))
         return RowPredictions(
             code=code,
@@ -472,7 +487,7 @@ class TreeModel:
             [
                 self.probabilities,
                 levels.spread(levels.confidence, 1.0 - levels.confidence),
-                levels.spread(levels.utility, 1.0 - levels.utility),
+                levels.utilities(),
                 levels.spread(low, 1.0 - high),
                 levels.spread(high, 1.0 - low),
             ]
@@ -625,6 +640,8 @@ class TreeModel:
             },
             "levels": None,
         }
+        if self.cost is not None:
+            header["fitted"]["cost"] = self.cost.tolist()
         if self.has_levels:
             levels = self.node_levels()
             arrays |= levels_arrays(levels)
@@ -649,13 +666,18 @@ class TreeModel:
             unseen=facts["unseen"],
             weights=facts["weights"],
             evidence=Evidence(source),
+            cost=cost_from(facts["cost"], classes),
         )
         probabilities = probabilities_from(state, tree)
         known = state.header.get("levels")
         if isinstance(known, dict):
-            levels = levels_from(state, tree, from_counts=known.get("from_counts") is True)
+            levels = levels_from(
+                state, tree, from_counts=known.get("from_counts") is True, rule=model.rule
+            )
             if source == "cross_fit":
-                model = replace(model, evidence=Evidence(source, levels.utility, levels.trials))
+                has_rule = model.rule is not None
+                accuracy = levels.successes / levels.trials if has_rule else levels.utility
+                model = replace(model, evidence=Evidence(source, accuracy, levels.trials))
             model.__dict__["_node_levels"] = levels
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
         model.__dict__["probabilities"] = probabilities
