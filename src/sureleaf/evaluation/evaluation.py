@@ -334,7 +334,7 @@ class Evaluation(TextDisplay):
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> evaluation = evaluate(GaussianNB(), X, y, design=Holdout(), random_state=1)
         >>> print(evaluation.estimate("accuracy"))
-        0.9579 (95 % interval 0.9191 to 0.9785; Wilson, this model)
+        0.9579 (95 % interval 0.9187 to 0.9816; Clopper-Pearson, this model)
         """
         return estimates.estimate(self, self.find(measure), level=level, of=of, method=method)
 

@@ -47,7 +47,7 @@ def audit_document(
     ('sureleaf-audit/1', [[25.0, 0.0], [1.0, 24.0]])
     >>> print(document["answer"]["headline"])
     This DecisionTreeClassifier predicts “ill” correctly for 98.0 % of 50 unseen rows (95 % interval
-    89.5 to 99.6).
+    89.4 to 99.9).
     """
     document: dict[str, Any] = {**audit.to_dict()}
     document["made"] = package_versions(origin)
