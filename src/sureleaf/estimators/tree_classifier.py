@@ -23,6 +23,7 @@ from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
+from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
 from sureleaf.model.tree_model import Evidence, TreeModel
@@ -464,6 +465,15 @@ class TreeClassifier(ModelEstimator):
             self.model_ = model = cross_fit_levels(model, self._rows, self._out_of_fold)
         return model
 
+    @property
+    def size_curve_(self) -> SizeCurve | None:
+        """What each size of the tree is worth by cross-validation, with pruning="auto".
+
+        None for other prunings, and after the rows are gone (`forget_rows`, a loaded model).
+        """
+        self._fitted()
+        return None if self._resolved is None else self._resolved.size_curve
+
     def forget_rows(self) -> Self:
         """Drop the training rows that the estimator keeps for its levels.
 
@@ -775,6 +785,32 @@ class TreeClassifier(ModelEstimator):
             alphas, n_leaves and impurities.
         """
         return self._fitted().cost_complexity_path()
+
+    def with_cost(self, cost: Any) -> Self:
+        """Return a copy that decides by other costs; the tree stays as it is.
+
+        `TreeClassifier(cost=...)` also prunes for the costs, which usually costs less.
+
+        Parameters
+        ----------
+        cost : array-like of shape (n_classes, n_classes), or None
+            ``cost[actual][predicted]``, classes sorted; None for equal costs.
+
+        Returns
+        -------
+        TreeClassifier
+            Its predictions, levels and exports are those of the decisions at these costs. It holds
+            no rows, and its parameters are those of this estimator.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[i] for i in range(40)], ["ok"] * 33 + ["bad"] * 7
+        >>> model = TreeClassifier(max_depth=0, pruning=None).fit(X, y)
+        >>> model.predict([[0]]).tolist(), model.with_cost([[0, 9], [1, 0]]).predict([[0]]).tolist()
+        (['ok'], ['bad'])
+        """
+        return self._shell(self.complete_model().with_cost(cost))
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
         """Return a copy with another leaf estimate; nothing is grown again.
