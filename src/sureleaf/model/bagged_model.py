@@ -116,7 +116,7 @@ class BagRowLevels(ColumnTable):
     utility : ndarray
         Share of correct predictions among out-of-bag rows with about the same probability.
     low, high : ndarray
-        95 % interval of the utility (Wilson).
+        95 % interval of the utility (Clopper-Pearson).
     spread : ndarray
         Standard deviation of the trees' probabilities for it.
     imputed_share : ndarray

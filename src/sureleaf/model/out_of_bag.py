@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.levels.intervals import wilson
+from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.tree import TrainingRows
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class OutOfBagLevels:
     utility : float
         Share of the rows that are predicted correctly.
     low, high : float
-        95 % interval of the utility (Wilson).
+        95 % interval of the utility (Clopper-Pearson).
     n_rows : float
         Weight of the rows with an out-of-bag prediction; of importance weights, the effective
         number.
@@ -130,7 +130,7 @@ class AccuracyByProbability:
         """Return for each row the accuracy of its group, and its 95 % interval."""
         group = np.searchsorted(self.lowest, probability, side="right")
         rate = np.divide(self.correct, self.n, out=np.full(len(self.n), np.nan), where=self.n > 0)
-        low, high = (np.asarray(end) for end in wilson(self.correct, self.n))
+        low, high = (np.asarray(end) for end in clopper_pearson(self.correct, self.n))
         return rate[group], low[group], high[group]
 
 
@@ -198,7 +198,7 @@ def out_of_bag_evidence(
     total = float(weights.sum())
     n_rows = total**2 / float((weights**2).sum()) if is_importance and total else total
     utility = float((weights * correct).sum()) / total if total else np.nan
-    low, high = wilson(min(utility * n_rows, n_rows) if total else 0.0, n_rows)
+    low, high = clopper_pearson(min(utility * n_rows, n_rows) if total else 0.0, n_rows)
     levels = OutOfBagLevels(
         agreement=float((weights * agreement).sum() / total) if total else np.nan,
         utility=utility,
