@@ -37,7 +37,7 @@ void check_distribution(std::span<const double> probabilities) {
 
 void bind_classes(nb::module_& module) {
   module.def(
-      "class_wins",
+      "plurality",
       [](Rows rows, Probabilities probabilities, Wins wins, bool exact) {
         const std::size_t classes = probabilities.shape(1);
         if (rows.shape(0) != probabilities.shape(0) || wins.shape(0) != rows.shape(0) ||

@@ -8,7 +8,6 @@ from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import check_text_size, leaf_rules
-from tests.sized_tree import sized_tree
 
 ROWS = [
     ["sunny", 30.0, True],
@@ -137,7 +136,7 @@ NAN = float("nan")
 
 def grown(X, y, **changes):
     settings = {"min_samples_leaf": 1, "pruning": None, "leaf_estimate": "frequency", **changes}
-    return sized_tree(**settings).fit(X, y)
+    return TreeClassifier(**settings).fit(X, y)
 
 
 def rules_of(model):

@@ -3,6 +3,8 @@
 from os import PathLike
 from typing import Any
 
+from sklearn.base import clone
+
 import sureleaf
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
@@ -52,7 +54,8 @@ def load(path: str | PathLike[str]) -> Estimator:
     --------
     >>> import tempfile
     >>> import sureleaf
-    >>> model = sureleaf.TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = sureleaf.TreeClassifier(pruning=None)
+    >>> model = model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(folder + "/small.sureleaf")
     ...     print(sureleaf.load(folder + "/small.sureleaf").rules())
@@ -89,7 +92,8 @@ def estimator_state(estimator: Any) -> ModelState:
 
     Examples
     --------
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier(pruning=None)
+    >>> model = model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> estimator_state(model).header["classes"]
     {'dtype': 'text', 'values': ['no', 'yes']}
     """
@@ -117,7 +121,8 @@ def estimator_from_state(state: ModelState) -> Estimator:
 
     Examples
     --------
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier(pruning=None)
+    >>> model = model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> estimator_from_state(estimator_state(model)).predict([[0], [9]]).tolist()
     ['no', 'yes']
     """
@@ -129,8 +134,9 @@ def estimator_from_state(state: ModelState) -> Estimator:
         tree.model_ = TreeModel.from_state(state)
         return tree
     if name == "BaggedTreesClassifier":
-        bag = _make_bag(state.header.get("parameters"))
-        bag.estimator_ = _make_tree(state.header.get("tree_parameters"))
+        template = _make_tree(state.header.get("tree_parameters"))
+        bag = _make_bag(state.header.get("parameters"), template)
+        bag.estimator_ = template
         bag.model_ = BaggedModel.from_state(state)
         return bag
     raise UnknownPart(f"the model {name[:80]!r}")
@@ -168,11 +174,14 @@ def _make_tree(written: Any) -> TreeClassifier:
     return estimator
 
 
-def _make_bag(written: Any) -> BaggedTreesClassifier:
+def _make_bag(written: Any, template: TreeClassifier) -> BaggedTreesClassifier:
     parameters = _known_parameters(BaggedTreesClassifier, written)
     given = parameters.pop("estimator", None)
+    # Bags of earlier versions drew no columns; without an estimator they grew other trees.
+    is_earlier = "max_features" not in parameters
+    tree = clone(template) if is_earlier else None
     estimator = BaggedTreesClassifier(
-        estimator=None if given is None else _make_tree(given),
+        estimator=tree if given is None else _make_tree(given),
         **{name: from_plain(value) for name, value in parameters.items()},
     )
     try:

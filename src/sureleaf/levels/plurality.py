@@ -5,7 +5,6 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 from sureleaf import _kernel
-from sureleaf._kernel import class_wins
 from sureleaf.arguments import (
     FloatArray,
     Numbers,
@@ -88,7 +87,7 @@ def _at_whole(n: FloatArray, probabilities: FloatArray) -> FloatArray:
     summed = n <= np.maximum(EXACT_ROWS, _ROWS_PER_CLASS * n_classes)
     summed |= (n_classes > _MANY_CLASSES) & (n <= _MOST_ROWS)
     kernel_wins = np.empty((int(summed.sum()), probabilities.shape[1]))
-    class_wins(
+    _kernel.plurality(
         n[summed].astype(np.int64),
         np.ascontiguousarray(probabilities[summed]),
         kernel_wins,
@@ -390,8 +389,9 @@ def winner_of_utility(n: FloatArray, utility: FloatArray, others: FloatArray) ->
     --------
     >>> from sureleaf.levels import class_utility
     >>> wanted = class_utility(30, [0.5, 0.3, 0.2])
-    >>> found, sure = winner_of_utility(np.array([30.0]), np.array([wanted]), np.array([[3.0, 2]]))
-    >>> found.round(6), sure.round(4)
+    >>> n, others = np.array([30.0]), np.array([[3.0, 2]])
+    >>> probability, sure = winner_of_utility(n, np.array([wanted]), others)
+    >>> probability.round(6), sure.round(4)
     (array([0.5]), array([0.8834]))
     """
     if others.shape[1] == 1:

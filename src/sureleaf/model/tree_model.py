@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, suggestion
-from sureleaf.levels.decisions import CostRule, unequal_rule
+from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.model.leaf_calibration import honest_accuracy
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
@@ -415,6 +415,14 @@ class TreeModel:
             float(shares @ levels.confidence[leaves]), float(shares @ levels.utility[leaves])
         )
 
+    def expected_cost(self) -> float | None:
+        """Return the expected cost per unseen row of the decisions; None without costs."""
+        if self.cost is None:
+            return None
+        levels, leaves, n = self.node_levels(), self.tree.leaf_ids, self.leaf_counts.n
+        paid = (levels.unseen_vectors() * self.cost[:, levels.predicted].T).sum(axis=1)
+        return float(n @ paid[leaves] / n.sum())
+
     def leaves(
         self,
         *,
@@ -522,6 +530,10 @@ class TreeModel:
         """
         index = _column_index(column, self.schema)
         row_levels = self.predict_levels(rows.table, level=level, n_threads=n_threads)
+        if self.rule is not None:  # an accuracy is compared with an accuracy, not with a saving
+            code = np.searchsorted(self.classes, row_levels.prediction)
+            accuracy = self._mixture(rows.table, self.node_levels().unseen_vectors(), n_threads)
+            row_levels = replace(row_levels, utility=accuracy[np.arange(len(code)), code])
         effective = correct is not None and self.weights == "importance"
         if correct is None:
             correct = (row_levels.prediction == self.classes[rows.labels]).astype(float)
@@ -551,6 +563,22 @@ class TreeModel:
         other = replace(self, evidence=evidence)
         other.__dict__["probabilities"] = self.probabilities
         return other
+
+    def with_cost(self, cost: Any) -> Self:
+        """Return the same tree, decided by other costs; None for equal ones.
+
+        Cross-fitted evidence is kept: a node that decides for another class than before is right
+        with the probability that the evidence gives to this class.
+        """
+        checked = None if cost is None else cost_rule(cost, self.classes).cost
+        other = replace(self, cost=checked)
+        other.__dict__["probabilities"] = self.probabilities
+        accuracy = self.evidence.accuracy
+        if accuracy is None:
+            return other
+        of_class = self.node_levels().spread(accuracy, 1.0 - accuracy)
+        accuracy = of_class[np.arange(len(of_class)), other.predicted_classes]
+        return other.with_evidence(replace(self.evidence, accuracy=accuracy))
 
     def with_leaf_estimate(self, leaf_estimate: str | LeafEstimate) -> Self:
         """Return the same tree with another leaf estimate.

@@ -80,7 +80,8 @@ class LeafEstimate(Protocol):
     ...     def __call__(self, tree, counts):
     ...         return np.full(counts.shape, 1 / counts.shape[1])
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate=Even()).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate=Even())
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).tolist()
     [[0.5, 0.5]]
     """
@@ -97,7 +98,8 @@ class Frequency:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="frequency").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="frequency")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).tolist()
     [[1.0, 0.0]]
     """
@@ -114,7 +116,8 @@ class Laplace:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="laplace").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="laplace")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).tolist()
     [[0.75, 0.25]]
     """
@@ -133,7 +136,8 @@ class Jeffreys:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="jeffreys").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="jeffreys")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).round(4).tolist()
     [[0.8333, 0.1667]]
     """
@@ -160,7 +164,8 @@ class MEstimate:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="m_estimate").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="m_estimate")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).round(4).tolist()
     [[0.5455, 0.4545]]
     >>> model.with_leaf_estimate(MEstimate(m=1)).predict_proba([[1]]).round(4).tolist()
@@ -247,7 +252,7 @@ class KeepMajority:
     >>> from sureleaf import TreeClassifier
     >>> from sureleaf.probability import Shrinkage
     >>> X, y = [[0], [0], [1], [1], [1], [1], [1], [1], [1]], [1, 1, 0, 0, 0, 0, 0, 0, 0]
-    >>> model = TreeClassifier(leaf_estimate=Shrinkage(20)).fit(X, y)
+    >>> model = TreeClassifier(pruning=None, leaf_estimate=Shrinkage(20)).fit(X, y)
     >>> model.predict_proba([[0]]).round(3).tolist()
     [[0.533, 0.467]]
     >>> kept = model.with_leaf_estimate(KeepMajority(Shrinkage(20)))
