@@ -1,5 +1,7 @@
 """Labels of any type -> class codes."""
 
+import math
+from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Final
@@ -106,13 +108,27 @@ def _large_integers(y: Any) -> list[int] | None:
         return None
     if isinstance(y, np.ma.MaskedArray) or getattr(y, "ndim", 1) != 1:
         return None
-    names = ("to_pylist", "to_list", "tolist")
-    values = y if isinstance(y, list | tuple) else _call_first(y, names)
-    if not any(isinstance(v, Integral | Decimal) and abs(v) > _MAX_EXACT for v in values):
+    if isinstance(y, list | tuple):
+        if not y or not isinstance(y[0], Real | Decimal) or _label_array(y).dtype.kind in "iub":
+            return None
+        values: Sequence[Any] = y
+    else:
+        values = _call_first(y, ("to_pylist", "to_list", "tolist"))
+    integers = [_as_integer(value) for value in values]
+    if not any(integer is not None and abs(integer) > _MAX_EXACT for integer in integers):
         return None
-    if not all(isinstance(v, Real | Decimal) and v == v and v == v // 1 for v in values):
-        return None  # missing values and fractions are errors, which other functions raise
-    return [int(value) for value in values]
+    # Missing values and fractions are errors, which other functions raise.
+    exact = [integer for integer in integers if integer is not None]
+    return exact if len(exact) == len(integers) else None
+
+
+def _as_integer(value: Any) -> int | None:
+    """Return a whole number as an int; None for everything else."""
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
+        return int(value)
+    return None
 
 
 def _call_first(y: Any, names: tuple[str, ...]) -> list[Any]:
