@@ -124,7 +124,8 @@ class TreeClassifier(ModelEstimator):
         half of the rows, which are kept from growing it and give its counts and predictions; or
         all rows, through out-of-fold predictions.
     cv : int, splitter or iterable
-        The folds of cross-fitting, and of prunings that are chosen by cross-validation.
+        The folds of cross-fitting, and of prunings that are chosen by cross-validation. For
+        pruning="auto" at most five folds are used: more are put together.
     weights : {"counts", "importance"}
         What sample weights mean: a row of weight k counts as k rows, or weights are relative
         importances, which are scaled to a mean of 1.
