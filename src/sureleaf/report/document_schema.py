@@ -81,11 +81,11 @@ def _hints(record: type) -> dict[str, Any]:
 
 def _records(root: type) -> list[type]:
     """Return the root and every dataclass below it, in the order in which they are met."""
-    found = [root]
+    records = [root]
     for kind in _hints(root).values():
         for record in _dataclasses_in(kind):
-            found += [one for one in _records(record) if one not in found]
-    return found
+            records += [one for one in _records(record) if one not in records]
+    return records
 
 
 def _dataclasses_in(kind: Any) -> Iterator[type]:

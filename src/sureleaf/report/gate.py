@@ -128,7 +128,7 @@ def compare_reports(
         values=(float(np.nanmean(values[0])), float(np.nanmean(values[1]))),
         n_rows=int(folds[0]["rows"]),
         margin=margin,
-        detect=0.01,
+        detect=None if margin > 0 else 0.01,
     )
     return replace(result, sentence=sentence(result, "the new tree", "the old tree"))
 
