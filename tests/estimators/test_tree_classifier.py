@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
@@ -40,6 +41,22 @@ def test_c45_has_the_parameters_of_c45_and_changes():
         "pruning",
     }
     assert parameters["max_depth"] == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TreeClassifier()",
+        "TreeClassifier(max_leaves=5)",
+        "TreeClassifier.c45()",
+        "TreeClassifier.c45(max_depth=3, pruning=None)",
+        "TreeClassifier(criterion='gini', missing='fraction')",
+    ],
+)
+def test_the_repr_makes_the_same_estimator(text):
+    model = eval(text)
+    assert repr(model) == text
+    assert str(clone(model)) == text
 
 
 def calls_before_fit():
@@ -291,6 +308,20 @@ def test_leaves_that_cannot_reach_the_confidence_are_merged_within_the_margin():
         merged += plain.get_n_leaves() - sure.get_n_leaves()
         assert TreeClassifier(min_confidence=0, **parameters).fit(X, y).rules() == plain.rules()
     assert merged > 0
+
+
+def test_with_costs_a_leaf_is_merged_by_the_confidence_of_its_decision():
+    X, y = noisy(0)
+    cost = [[0, 1], [5, 0]]
+    parameters = {"pruning": None, "min_samples_leaf": 5, "cost": cost, "margin": 1.0}
+    model = TreeClassifier(min_confidence=0.9, levels_from="training", **parameters).fit(X, y)
+    plain = TreeClassifier(levels_from="training", **parameters).fit(X, y)
+    assert 1 < model.get_n_leaves() < plain.get_n_leaves()
+    same = parameters | {"cost": [[0, 1], [1, 0]]}
+    equal = TreeClassifier(min_confidence=0.9, **same).fit(X, y)
+    without = TreeClassifier(min_confidence=0.9, **same | {"cost": None}).fit(X, y)
+    assert equal.rules() == without.rules()
+    assert model.rules() != without.rules()
 
 
 def test_the_trees_of_the_folds_are_merged_as_well(tmp_path):

@@ -24,7 +24,7 @@ from sureleaf.model.out_of_bag import (
     out_of_bag_probabilities,
     out_of_bag_sums,
 )
-from sureleaf.probability import LeafEstimate, find_estimate
+from sureleaf.probability import LeafEstimate, PrevalenceMix, find_estimate
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable
@@ -158,7 +158,7 @@ class BaggedTreesClassifier(ModelEstimator):
                 else rows.table.schema
             ),
             classes=classes,
-            trees=tuple(self._grow(rows, template, seed)),
+            trees=tuple(self._grow(rows, classes, template, seed)),
             leaf_estimate=_leaf_estimate(template),
             criterion=template.criterion,
             unseen=template.unseen,
@@ -208,14 +208,18 @@ class BaggedTreesClassifier(ModelEstimator):
             template.random_state = draw_seed(self.random_state)
         return template
 
-    def _grow(self, rows: TrainingRows, template: TreeClassifier, seed: int) -> list[Tree]:
+    def _grow(
+        self, rows: TrainingRows, classes: NDArray[Any], template: TreeClassifier, seed: int
+    ) -> list[Tree]:
         """Grow every tree on its bag; what is encoded and sorted is shared by all."""
         n_threads = thread_count(self.n_jobs)
         _ = rows.kernel
         rows.sort(n_threads)
         n_at_once = trees_at_once(rows, n_threads)
         settings = replace(
-            template.settings(), keep_order=True, n_threads=max(1, n_threads // n_at_once)
+            template.settings().for_table(rows.table.schema, classes),
+            keep_order=True,
+            n_threads=max(1, n_threads // n_at_once),
         )
 
         def grow_one(number: int) -> Tree:
@@ -434,4 +438,6 @@ def _leaf_estimate(template: TreeClassifier) -> LeafEstimate:
     """
     named = template.leaf_estimate
     is_auto = isinstance(named, str) and named == "auto"
+    if is_auto and template.monotone is not None:
+        return PrevalenceMix()  # averaging could break the constraints
     return find_estimate("averaging" if is_auto else named)
