@@ -21,6 +21,7 @@ def fit(
     ],
     tree_options: dict[str, Any],
     bagged: options.Bagged = None,
+    cost: options.TreeCost = None,
     group: options.Group = None,
     weight: options.Weight = None,
     seed: options.Seed = 0,
@@ -43,6 +44,8 @@ def fit(
     - sureleaf fit data.csv -t class -o c45.sureleaf --tree c45
 
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
+
+    - sureleaf fit loans.csv -t class -o loans.sureleaf --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
@@ -54,7 +57,6 @@ def fit(
             f"got {group!r}. Leave out one of the two."
         )
     options.check_output(output)
-    model = options.make_model(tree_options, bagged=bagged, jobs=jobs, seed=seed)
     question = read_question(
         data,
         target,
@@ -63,6 +65,9 @@ def fit(
         drop=drop or (),
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
+    if cost is not None:
+        tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
+    model = options.make_model(tree_options, bagged=bagged, jobs=jobs, seed=seed)
     groups = {} if question.groups is None else {"groups": question.groups}
     model.fit(question.X, question.y, sample_weight=question.weights, **groups)
     values = terminal.fit_values(model, question, target)

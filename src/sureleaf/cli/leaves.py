@@ -10,6 +10,12 @@ from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["leaves"]
 
+_AT_COSTS = (
+    "At these costs, confidence is the probability that the decision of the leaf is the cheapest "
+    "one. Utility is what it saves per row, compared with the worst decision, in units of the most "
+    "expensive error."
+)
+
 
 @options.with_tree_options
 def leaves(
@@ -33,6 +39,7 @@ def leaves(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Threads = None,
+    cost: options.TreeCost = None,
     drop: options.Drop = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -53,6 +60,8 @@ def leaves(
     - sureleaf leaves data.csv --target class --max-leaves 8 --json
 
     - sureleaf leaves model.sureleaf
+
+    - sureleaf leaves loans.csv --target class --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
@@ -73,7 +82,7 @@ def leaves(
                 f"--{unused[0].replace('_', '-')} goes with a table; {data.name} is a fitted "
                 "model. Leave it out."
             )
-        model = load_tree(data, "leaves")
+        model = options.decided_by(load_tree(data, "leaves"), cost)
     elif target is None:
         raise InvalidArgumentError(
             f"--target must name the column of {data.name} to predict; it was not given."
@@ -87,6 +96,8 @@ def leaves(
             drop=drop or (),
             csv=options.csv_format(delimiter, encoding, decimal, missing),
         )
+        if cost is not None:
+            tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
         model = options.make_model(tree_options, bagged=None, jobs=jobs, seed=seed)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
@@ -95,4 +106,5 @@ def leaves(
         show_json(terminal.leaf_values(model, table))
     else:
         text = terminal.show_leaves(model, table, level, None if every else most)
-        show(*text, *options.unlabelled_note(n_left_out))
+        rule = model.model_.rule
+        show(*text, *([] if rule is None else [_AT_COSTS]), *options.unlabelled_note(n_left_out))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_output",
     "csv_format",
+    "decided_by",
     "evaluated_model",
     "make_model",
     "read_cost",
@@ -317,10 +318,12 @@ def make_model(
 
     if bagged is None:
         return _make_tree(tree_options, n_jobs=jobs, random_state=seed)
+    tree_options = dict(tree_options)
+    cost = tree_options.pop("cost", None)
     base = {} if "tree" in tree_options else _BAGGED_TREE
     tree = _make_tree(base | tree_options) if tree_options else None
     return BaggedTreesClassifier(
-        estimator=tree, n_estimators=bagged, n_jobs=jobs, random_state=seed
+        estimator=tree, n_estimators=bagged, cost=cost, n_jobs=jobs, random_state=seed
     )
 
 
@@ -412,6 +415,23 @@ Cost = Annotated[
         metavar="ROWS|FILE",
     ),
 ]
+TreeCost = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost matrix by which the tree is pruned and decides: one row per actual class, one "
+        "number per predicted class, classes sorted: '0,5;1,0'; or a file with such rows.",
+        metavar="ROWS|FILE",
+        rich_help_panel=_TREE,
+    ),
+]
+DecisionCost = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost matrix by which the model decides, in place of its own: one row per actual "
+        "class, one number per predicted class, classes sorted: '0,5;1,0'; or a file.",
+        metavar="ROWS|FILE",
+    ),
+]
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
 Confidence = Annotated[float, typer.Option(help="Flag leaves with a lower confidence.")]
 Utility = Annotated[float | None, typer.Option(help="Flag leaves with a lower utility, too.")]
@@ -500,6 +520,18 @@ def read_cost(text: str, y: Any) -> list[list[float]]:
             f"{len(rows)} row{plural} of {' or '.join(map(str, sorted(widths)))}."
         )
     return rows
+
+
+def decided_by(model: Any, cost: str | None) -> Any:
+    """Return a loaded model that decides by the costs of an option, if they are given."""
+    if cost is None:
+        return model
+    if not hasattr(model, "with_cost"):
+        raise InvalidArgumentError(
+            "--cost goes with one tree here; got bagged trees, whose levels are those of their own "
+            "decisions. Fit them with the costs: sureleaf fit --bagged 30 --cost ..."
+        )
+    return model.with_cost(read_cost(cost, model.classes_))
 
 
 def _parse_cost(text: str) -> list[list[float]] | None:

@@ -894,6 +894,32 @@ class TreeClassifier(ModelEstimator):
         """
         return self._fitted().cost_complexity_path()
 
+    def with_cost(self, cost: Any) -> Self:
+        """Return a copy that decides by other costs; the tree stays as it is.
+
+        `TreeClassifier(cost=...)` also prunes for the costs, which usually costs less.
+
+        Parameters
+        ----------
+        cost : array-like of shape (n_classes, n_classes), or None
+            ``cost[actual][predicted]``, classes sorted; None for equal costs.
+
+        Returns
+        -------
+        TreeClassifier
+            Its predictions, levels and exports are those of the decisions at these costs. It holds
+            no rows, and its parameters are those of this estimator.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[i] for i in range(40)], ["ok"] * 33 + ["bad"] * 7
+        >>> model = TreeClassifier(max_depth=0, pruning=None).fit(X, y)
+        >>> model.predict([[0]]).tolist(), model.with_cost([[0, 9], [1, 0]]).predict([[0]]).tolist()
+        (['ok'], ['bad'])
+        """
+        return self._shell(self.complete_model().with_cost(cost))
+
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
         """Return a copy with another leaf estimate; nothing is grown again.
 

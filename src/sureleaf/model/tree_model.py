@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, suggestion
-from sureleaf.levels.decisions import CostRule, unequal_rule
+from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.model.leaf_calibration import honest_accuracy
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
@@ -551,6 +551,22 @@ class TreeModel:
         other = replace(self, evidence=evidence)
         other.__dict__["probabilities"] = self.probabilities
         return other
+
+    def with_cost(self, cost: Any) -> Self:
+        """Return the same tree, decided by other costs; None for equal ones.
+
+        Cross-fitted evidence is kept: a node that decides for another class than before is right
+        with the probability that the evidence gives to this class.
+        """
+        checked = None if cost is None else cost_rule(cost, self.classes).cost
+        other = replace(self, cost=checked)
+        other.__dict__["probabilities"] = self.probabilities
+        accuracy = self.evidence.accuracy
+        if accuracy is None:
+            return other
+        of_class = self.node_levels().spread(accuracy, 1.0 - accuracy)
+        accuracy = of_class[np.arange(len(of_class)), other.predicted_classes]
+        return other.with_evidence(replace(self.evidence, accuracy=accuracy))
 
     def with_leaf_estimate(self, leaf_estimate: str | LeafEstimate) -> Self:
         """Return the same tree with another leaf estimate.
