@@ -127,6 +127,19 @@ def test_the_root_is_tested_by_roots_where_folds_overfit_more() -> None:
     assert curve.error[-2] < 0.3
 
 
+def test_the_tree_does_not_depend_on_the_leaf_estimate() -> None:
+    random = np.random.default_rng(7)
+    X = random.normal(size=(300, 4))
+    y = (X[:, 0] + random.normal(size=300) > 0).astype(int)
+    trees = [
+        TreeClassifier(leaf_estimate=estimate, random_state=0).fit(X, y).tree_
+        for estimate in ("auto", "frequency", "laplace", "averaging")
+    ]
+    assert trees[0].n_leaves > 1
+    for tree in trees[1:]:
+        np.testing.assert_array_equal(tree.class_counts, trees[0].class_counts)
+
+
 def test_levels_use_the_size_that_was_chosen_without_the_fold() -> None:
     random = np.random.default_rng(5)
     stated, true = [], []

@@ -271,19 +271,21 @@ class TreeClassifier(ModelEstimator):
         Examples
         --------
         >>> from sureleaf import TreeClassifier
-        >>> TreeClassifier.c45(confidence_factor=0.1)
+        >>> print(TreeClassifier.c45(confidence_factor=0.1))
         TreeClassifier.c45(confidence_factor=0.1)
         >>> TreeClassifier.c45().criterion, TreeClassifier.c45().pruning
         ('gain_ratio', 'pessimistic')
         """
         return cls(**{**C45, **changes})
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """Show the parameters that differ from the defaults, or from those of C4.5."""
+    def __str__(self) -> str:
+        """Show the parameters that differ from the defaults, or from those of C4.5.
+
+        scikit-learn composes the repr of nested estimators, so that stays its own.
+        """
         parameters = self.get_params(deep=False)
         if any(parameters[name] != C45[name] for name in ("criterion", "missing")):
-            text: str = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
-            return text
+            return repr(self)
         usual = {**TreeClassifier().get_params(deep=False), **C45}
         changes = [
             f"{name}={value!r}"

@@ -21,7 +21,7 @@ from sureleaf.model.size_selection import (
     select_size,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import ESTIMATES, LeafEstimate
+from sureleaf.probability import ESTIMATES, SIZED_ESTIMATE, LeafEstimate, predicted_class
 from sureleaf.table import Schema
 from sureleaf.tree import (
     GrowthRules,
@@ -31,6 +31,7 @@ from sureleaf.tree import (
     count_nodes,
     cut,
     grow,
+    mixture,
     prune_pessimistic,
     prune_reduced_error,
 )
@@ -188,42 +189,57 @@ def fit_model(
     settings = settings.for_table(rows.table.schema, classes)
     tree, resolved, counted = fit_tree(rows, settings, groups=groups)
     if settings.rules.has_c45_gaps:
-        _warn_of_hidden_cuts(tree, rows, resolved, groups)
+        _warn_of_hidden_cuts(rows, resolved, groups)
     model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
         model = replace(model, schema=rows.table.schema_with_missing())
     return model, resolved
 
 
-_HIDDEN_SHARE = 0.01
-"""C4.5's distance between values is reported if it costs this share of the training rows."""
+_HIDDEN_SHARE, _HIDDEN_ERRORS = 0.01, 3.0
+"""C4.5's distance between values is reported if it costs this share of the rows that did not grow
+the tree, and so many standard errors: in the rows that did, cuts in noise gain something, too."""
 
 
 def _warn_of_hidden_cuts(
-    tree: Tree, rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
+    rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> None:
-    """Warn if the tree is much worse because C4.5 does not cut between close values."""
+    """Warn if C4.5's tree predicts worse because it does not cut between close values."""
     narrow = rows.narrow_columns(settings.n_threads)
-    if not narrow:
+    if not narrow or len(rows.labels) < 2:
         return
-    rules = replace(settings.rules, thresholds="midpoint")
-    other, _, _ = fit_tree(rows, replace(settings, rules=rules), groups=groups)
-    right, right_without = _share_right(tree), _share_right(other)
-    tested = [j for j in narrow if j in other.feature]
-    if tested and right_without - right >= _HIDDEN_SHARE:
-        names = ", ".join(repr(rows.table.schema.columns[j].name) for j in tested[:5])
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    is_test = hold_out(rows.labels, seed=settings.seed, groups=groups)
+    train, tested = (
+        rows.with_weights(np.where(is_test, 0.0, weights)),
+        np.where(is_test, weights, 0),
+    )
+    if not train.total_weight or not tested.any():
+        return
+    free = replace(settings, rules=replace(settings.rules, thresholds="midpoint"))
+    trees = [build(train, each, groups=groups) for each in (settings, free)]
+    is_right = [_is_right(tree, rows, settings) for tree in trees]
+    gained = float(tested @ (is_right[1] & ~is_right[0]))
+    lost = float(tested @ (is_right[0] & ~is_right[1]))
+    hidden = [j for j in narrow if j in trees[1].feature]
+    is_large = gained - lost >= _HIDDEN_SHARE * tested.sum()
+    if hidden and is_large and gained - lost > _HIDDEN_ERRORS * np.sqrt(gained + lost):
+        names = ", ".join(repr(rows.table.schema.columns[j].name) for j in hidden[:5])
+        with_rule, without = (float(tested @ right) / tested.sum() for right in is_right)
         warn_caller(
             f"C4.5 does not cut between values that are closer than 1e-5, and that hides cuts in "
-            f"{names}: without this rule the tree would predict {right_without:.1%} of its "
-            f"training rows correctly, not {right:.1%}. Give such a column in a smaller unit, or "
-            "use TreeClassifier(), which has no such rule.",
+            f"{names}: without this rule, the tree predicts {without:.1%} of rows that did not "
+            f"grow it correctly, not {with_rule:.1%}. Give such a column in a smaller unit, or use "
+            "TreeClassifier(), which has no such rule.",
             HiddenCutWarning,
         )
 
 
-def _share_right(tree: Tree) -> float:
-    counts = tree.class_counts[tree.is_leaf]
-    return float(counts.max(axis=1).sum() / max(counts.sum(), 1e-300))
+def _is_right(tree: Tree, rows: TrainingRows, settings: TreeSettings) -> NDArray[np.bool_]:
+    probabilities = settings.leaf_estimate(tree, tree.class_counts)
+    predicted = predicted_class(mixture(tree, rows.table, probabilities), settings.rule)
+    is_right: NDArray[np.bool_] = predicted == rows.labels
+    return is_right
 
 
 def _monotone_signs(
@@ -360,7 +376,7 @@ def _build_resolved(
     if settings.min_confidence is not None:
         tree = merge_unsure_leaves(
             tree,
-            settings.leaf_estimate(tree, tree.class_counts),
+            SIZED_ESTIMATE(tree, tree.class_counts),
             min_confidence=settings.min_confidence,
             margin=settings.margin,
             rule=settings.rule,
@@ -411,7 +427,7 @@ def _with_selected_size(
         rows,
         fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups),
         lambda part: _grow(part, of_part),
-        settings.leaf_estimate,
+        SIZED_ESTIMATE,  # so the tree does not depend on how its leaves are estimated
         margin=settings.margin,
         regret=None if settings.rule is None else settings.rule.regret,
         n_at_once=n_at_once,

@@ -59,6 +59,7 @@ def predicted_class(
     --------
     >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
     [1, 0]
+    >>> from sureleaf.levels.decisions import cost_rule
     >>> predicted_class(np.array([[0.7, 0.3], [0.9, 0.1]]), cost_rule([[0, 1], [5, 0]])).tolist()
     [1, 0]
     """
