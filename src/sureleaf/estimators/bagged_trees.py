@@ -179,7 +179,7 @@ class BaggedTreesClassifier(ModelEstimator):
         self.check_parameters()
         template = self._make_template()
         seed = draw_seed(self.random_state)
-        rows, classes = read_training_rows(
+        rows, classes, weights = read_training_rows(
             X,
             y,
             sample_weight,
@@ -203,7 +203,7 @@ class BaggedTreesClassifier(ModelEstimator):
             leaf_estimate=_leaf_estimate(template),
             criterion=template.criterion,
             unseen=template.unseen,
-            weights=template.weights,
+            weights=weights,
             seed=seed,
             max_samples=self.max_samples,
             cost=None if self.cost is None else cost_rule(self.cost, classes).cost,
