@@ -5,7 +5,7 @@ import pytest
 
 from sureleaf import TreeClassifier
 from sureleaf.folds import fold_numbers
-from sureleaf.model.size_selection import LOG_LOSS_SHARE, MARGIN_FACTOR, select_size
+from sureleaf.model.size_selection import LOG_LOSS_SHARE, N_FOLDS, select_size
 from sureleaf.probability import SIZED_ESTIMATE
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, grow
@@ -50,9 +50,8 @@ def test_the_curve_is_that_of_trees_pruned_one_by_one(
         assert curve.n_leaves.tolist() == sizes.tolist()
         np.testing.assert_allclose(curve.error, error, atol=1e-12)
         np.testing.assert_allclose(curve.log_loss, log_loss, atol=1e-12)
-        factor = MARGIN_FACTOR if regret is None else 1.0
         loss = error + LOG_LOSS_SHARE * log_loss / log_loss[-1]
-        within = np.flatnonzero(loss <= loss.min() + factor * 0.01 + 1e-12)
+        within = np.flatnonzero(loss <= loss.min() + 0.01 + 1e-12)
         assert selection.alpha == curve.alphas[within[-1]]
 
 
@@ -65,6 +64,27 @@ def test_the_choice_without_a_fold_does_not_see_its_test_rows() -> None:
         others = np.where(fold_of == fold, -1, fold_of)
         alone = select_size(tree, rows, others, grow_part, SIZED_ESTIMATE, margin=0.0)
         assert alpha == alone.alpha
+
+
+@pytest.mark.parametrize("n_folds", [6, 10, 12])
+def test_more_folds_are_put_together_and_none_of_their_rows_is_seen(n_folds: int) -> None:
+    rows = noisy_rows(1)
+    fold_of = fold_numbers(rows.labels, n_folds, seed=0)
+    fold_of[:3] = -1
+    tree, n_grown = grow_part(rows), []
+
+    def counted(part: TrainingRows):
+        n_grown.append(part)
+        return grow_part(part)
+
+    selection = select_size(tree, rows, fold_of, counted, SIZED_ESTIMATE, margin=0.0)
+    assert len(n_grown) == N_FOLDS
+    part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
+    few = select_size(tree, rows, part_of, grow_part, SIZED_ESTIMATE, margin=0.0)
+    assert selection.alpha == few.alpha
+    assert sorted(selection.fold_alphas) == list(range(n_folds))
+    for fold, alpha in selection.fold_alphas.items():
+        assert alpha == few.fold_alphas[fold % N_FOLDS]
 
 
 def test_a_larger_margin_never_gives_a_larger_tree() -> None:

@@ -591,7 +591,12 @@ def _audit_leaves(
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
     counts = np.concatenate([tree.class_counts(codes, len(classes)) for tree in trees])
     probabilities = np.concatenate([tree.probabilities for tree in trees])
-    predicted = predicted_class(probabilities)
+    predicted = np.concatenate(
+        [
+            predicted_class(tree.probabilities) if tree.predicted is None else tree.predicted
+            for tree in trees
+        ]
+    )
     stated = probabilities[np.arange(len(predicted)), predicted]
     tree_index = np.repeat(np.arange(len(trees)), [len(tree.leaf) for tree in trees])
     return AuditedLeaves(

@@ -21,6 +21,7 @@ __all__ = [
     "csv_format",
     "decided_by",
     "evaluated_model",
+    "fitted_for",
     "make_model",
     "read_cost",
     "read_design",
@@ -271,22 +272,11 @@ def with_tree_options(command: Callable[..., None]) -> Callable[..., None]:
 Bagged = Annotated[
     int | None,
     typer.Option(
-        help="Number of fully grown trees on bootstrap samples, instead of one tree.",
+        help="Number of fully grown trees on bootstrap samples (a forest), instead of one tree.",
         metavar="TREES",
         rich_help_panel=_TREE,
     ),
 ]
-
-_BAGGED_TREE: dict[str, Any] = {
-    "criterion": "gini",
-    "missing": "fraction",
-    "pruning": None,
-    "categorical_split": "subset",
-    "category_penalty": 0,
-    "min_samples_leaf": 1,
-    "collapse": False,
-}
-"""The parameters of bagged trees that are not given as options."""
 
 
 def make_model(
@@ -315,12 +305,13 @@ def make_model(
     TreeClassifier(pruning=None, random_state=0)
     """
     from sureleaf.estimators import BaggedTreesClassifier
+    from sureleaf.estimators.bagged_trees import FOREST_TREE
 
     if bagged is None:
         return _make_tree(tree_options, n_jobs=jobs, random_state=seed)
     tree_options = dict(tree_options)
     cost = tree_options.pop("cost", None)
-    base = {} if "tree" in tree_options else _BAGGED_TREE
+    base = {} if "tree" in tree_options else FOREST_TREE
     tree = _make_tree(base | tree_options) if tree_options else None
     return BaggedTreesClassifier(
         estimator=tree, n_estimators=bagged, cost=cost, n_jobs=jobs, random_state=seed
@@ -520,6 +511,31 @@ def read_cost(text: str, y: Any) -> list[list[float]]:
             f"{len(rows)} row{plural} of {' or '.join(map(str, sorted(widths)))}."
         )
     return rows
+
+
+def fitted_for(model: Any, cost: list[list[float]] | None) -> Any:
+    """Return a classifier that is fitted for the costs, if it is ours and prunes by costs.
+
+    Others are only decided by them.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> fitted_for(TreeClassifier(), [[0, 5], [1, 0]])
+    TreeClassifier(cost=[[0, 5], [1, 0]])
+    >>> fitted_for(TreeClassifier.c45(), [[0, 5], [1, 0]]).cost is None
+    True
+    """
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+
+    if cost is None or getattr(model, "cost", cost) is not None:
+        return model
+    counts_errors = ("pessimistic", "utility")
+    is_tree = isinstance(model, TreeClassifier)
+    if is_tree and (model.collapse or model.pruning in counts_errors):
+        return model
+    is_ours = is_tree or isinstance(model, BaggedTreesClassifier)
+    return model.set_params(cost=cost) if is_ours else model
 
 
 def decided_by(model: Any, cost: str | None) -> Any:

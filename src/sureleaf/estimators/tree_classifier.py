@@ -85,10 +85,10 @@ class TreeClassifier(ModelEstimator):
     max_leaves : int or None
         The largest number of leaves; the best splits are then made first.
     min_samples_leaf : float
-        Least weight of rows in a leaf. With gain_ratio it is C4.5's M: two branches must have
-        this weight (and thresholds may need more).
+        Least weight of rows in a leaf; a number below 1 is a share of the rows. With gain_ratio it
+        is C4.5's M: two branches must have this weight (and thresholds may need more).
     min_samples_split : float
-        Least weight of rows in a node that is split.
+        Least weight of rows in a node that is split; a number below 1 is a share of the rows.
     min_impurity_decrease : float
         Least decrease of impurity of a split, weighted by the share of the rows.
     max_features : int, float, "sqrt", "log2" or None
@@ -124,7 +124,8 @@ class TreeClassifier(ModelEstimator):
         half of the rows, which are kept from growing it and give its counts and predictions; or
         all rows, through out-of-fold predictions.
     cv : int, splitter or iterable
-        The folds of cross-fitting, and of prunings that are chosen by cross-validation.
+        The folds of cross-fitting, and of prunings that are chosen by cross-validation. For
+        pruning="auto" at most five folds are used: more are put together.
     weights : {"counts", "importance"}
         What sample weights mean: a row of weight k counts as k rows, or weights are relative
         importances, which are scaled to a mean of 1.
@@ -281,7 +282,8 @@ class TreeClassifier(ModelEstimator):
             Itself.
         """
         settings = self.settings()
-        rows, classes = self._read(X, y, sample_weight)
+        rows, classes, weights = self._read(X, y, sample_weight)
+        settings = replace(settings, weights=weights)
         if self.levels_from == "cross_fit":
             rows = rows.owned()  # levels are computed later, and the caller may change X until then
         groups = check_groups(groups, len(rows.labels))
@@ -311,6 +313,11 @@ class TreeClassifier(ModelEstimator):
         check_number("min_samples_leaf", self.min_samples_leaf, low=0, open_low=True)
         check_number("confidence_factor", self.confidence_factor, low=0, high=0.5, open_low=True)
         check_number("ccp_alpha", self.ccp_alpha, low=0)
+        if self.ccp_alpha and self.pruning != "cost_complexity":
+            raise InvalidArgumentError(
+                "ccp_alpha must be 0 unless pruning is 'cost_complexity'; got "
+                f"{self.ccp_alpha!r} with pruning={self.pruning!r}. Set pruning='cost_complexity'."
+            )
         check_number("margin", self.margin, low=0, high=1)
         check_number("min_samples_split", self.min_samples_split, low=0)
         check_number("min_impurity_decrease", self.min_impurity_decrease, low=0)
@@ -376,7 +383,9 @@ class TreeClassifier(ModelEstimator):
             else find_estimate(self.leaf_estimate)
         )
 
-    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[TrainingRows, NDArray[Any]]:
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[TrainingRows, NDArray[Any], str]:
         return read_training_rows(
             X,
             y,
@@ -416,7 +425,7 @@ class TreeClassifier(ModelEstimator):
         has_schema = isinstance(self.categorical_features, Schema)
         if type(self) is not TreeClassifier or self.unseen == "error" or has_schema:
             return None
-        rows, classes = self._read(X, y)
+        rows, classes, _ = self._read(X, y)
         weights = check_weights(sample_weight, len(rows.labels))
         return TreeRefits(rows, classes, weights, self.n_jobs)
 

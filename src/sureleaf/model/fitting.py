@@ -398,8 +398,18 @@ def _grow(rows: TrainingRows, settings: TreeSettings) -> Tree:
     if settings.max_features is not None:
         n_drawn = n_features_drawn(settings.max_features, len(rows.table.columns))
         rules = replace(rules, max_features=n_drawn)
+    rules = replace(
+        rules,
+        min_samples_leaf=_least_weight(rules.min_samples_leaf, rows),
+        min_samples_split=_least_weight(rules.min_samples_split, rows),
+    )
     tree = grow(rows, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
     return collapse(tree) if settings.collapse else tree
+
+
+def _least_weight(least: float, rows: TrainingRows) -> float:
+    """Return a least weight of rows; below 1 it is a share, rounded up to rows as elsewhere."""
+    return float(np.ceil(least * rows.total_weight)) if 0 < least < 1 else least
 
 
 def check_max_features(max_features: object) -> None:

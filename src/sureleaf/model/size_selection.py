@@ -30,8 +30,8 @@ FloatArray = NDArray[np.float64]
 LOG_LOSS_SHARE = 0.4
 """Weight of the relative log loss beside the error rate."""
 
-MARGIN_FACTOR = 2.0
-"""The loss has two parts, and a margin in error rate counts for both."""
+N_FOLDS = 5
+"""At most so many folds choose the size: ten choose no better, and take twice the time."""
 
 ENTROPY_SHARE = 0.3
 """The family is pruned by training errors plus this share of the entropy, in nats."""
@@ -144,7 +144,7 @@ def select_size(
     rows : TrainingRows
         The rows.
     fold_of : ndarray of int
-        The fold that tests each row, -1 for none.
+        The fold that tests each row, -1 for none. More than `N_FOLDS` folds are put together.
     grow_part : callable
         Grows a tree on weighted rows as `tree` was grown.
     estimate : LeafEstimate
@@ -164,7 +164,7 @@ def select_size(
     alphas = np.unique(np.concatenate(([0.0], node_alphas[~tree.is_leaf])))
     candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
     n_leaves = _sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
-    unit, factor = _unit_of_costs(tree, regret), MARGIN_FACTOR if regret is None else 1.0
+    unit = _unit_of_costs(tree, regret)
     rows.sort(n_at_once)
 
     def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
@@ -172,15 +172,18 @@ def select_size(
         sums = _test_sums(grow_part(train), test, candidates, estimate, regret)
         return fold, sums * unit
 
+    part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
     with ThreadPoolExecutor(n_at_once) as pool:
-        parts = dict(pool.map(test_fold, _fold_parts(rows, fold_of)))
+        parts = dict(pool.map(test_fold, _fold_parts(rows, part_of)))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
-    chosen = _smallest_within(curve.loss, factor * margin)
-    fold_alphas = {}
-    for fold, part in parts.items():
-        others = _curve(candidates, curve.n_leaves, total - part)
-        fold_alphas[fold] = float(candidates[_smallest_within(others.loss, factor * margin)])
+    chosen = _smallest_within(curve.loss, margin)
+    without = {}
+    for part, sums in parts.items():
+        others = _curve(candidates, curve.n_leaves, total - sums)
+        without[part] = float(candidates[_smallest_within(others.loss, margin)])
+    folds = np.unique(fold_of[fold_of >= 0]).tolist()
+    fold_alphas = {fold: without[fold % N_FOLDS] for fold in folds if fold % N_FOLDS in without}
     return SizeSelection(float(candidates[chosen]), fold_alphas, curve)
 
 

@@ -32,7 +32,7 @@ class SubgroupLevels(ColumnTable):
     confidence : ndarray of float64
         Mean confidence of their leaves.
     stated : ndarray of float64
-        Mean utility of their leaves.
+        Mean utility of their leaves; with costs, the mean probability that a decision is right.
     utility, low, high : ndarray of float64
         Accuracy of unseen predictions of these rows, with the interval of Clopper and Pearson.
 

@@ -77,6 +77,7 @@ __all__ = [
     "TreeModel",
     "check_same_length",
     "encode_rows",
+    "meaning_of_weights",
     "scale_importances",
 ]
 
@@ -415,6 +416,14 @@ class TreeModel:
             float(shares @ levels.confidence[leaves]), float(shares @ levels.utility[leaves])
         )
 
+    def expected_cost(self) -> float | None:
+        """Return the expected cost per unseen row of the decisions; None without costs."""
+        if self.cost is None:
+            return None
+        levels, leaves, n = self.node_levels(), self.tree.leaf_ids, self.leaf_counts.n
+        paid = (levels.unseen_vectors() * self.cost[:, levels.predicted].T).sum(axis=1)
+        return float(n @ paid[leaves] / n.sum())
+
     def leaves(
         self,
         *,
@@ -522,6 +531,10 @@ class TreeModel:
         """
         index = _column_index(column, self.schema)
         row_levels = self.predict_levels(rows.table, level=level, n_threads=n_threads)
+        if self.rule is not None:  # an accuracy is compared with an accuracy, not with a saving
+            code = np.searchsorted(self.classes, row_levels.prediction)
+            accuracy = self._mixture(rows.table, self.node_levels().unseen_vectors(), n_threads)
+            row_levels = replace(row_levels, utility=accuracy[np.arange(len(code)), code])
         effective = correct is not None and self.weights == "importance"
         if correct is None:
             correct = (row_levels.prediction == self.classes[rows.labels]).astype(float)
@@ -698,6 +711,24 @@ class TreeModel:
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
         model.__dict__["probabilities"] = probabilities
         return model
+
+
+def meaning_of_weights(stated: str, weights: FloatArray | None) -> str:
+    """Return "importance" for weights that cannot be counts of rows, else what is stated.
+
+    Boosting sends weights that sum to 1. As counts, they would say that the table is a single row.
+
+    Examples
+    --------
+    >>> meaning_of_weights("counts", np.full(50, 1 / 50))
+    'importance'
+    >>> meaning_of_weights("counts", np.array([2.0, 0.5, 0.0]))
+    'counts'
+    """
+    if weights is None or stated != "counts":
+        return stated
+    is_too_few = weights.sum() < 0.5 * np.count_nonzero(weights)
+    return "importance" if is_too_few else stated
 
 
 def scale_importances(weights: FloatArray | None) -> FloatArray | None:

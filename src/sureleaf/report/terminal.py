@@ -159,10 +159,14 @@ def show_leaves(
     """
     levels = model.levels()
     n_leaves = len(leaves.leaf)
+    cost = model.complete_model().expected_cost()
+    expected = f"predict [bold]{percent(levels.utility)}[/bold] of unseen rows correctly (utility)"
+    if cost is not None:
+        expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
     yield (
         f"A tree with {_leaves(n_leaves)}, trained on {count_of(leaves.n.sum(), 'row')}. It is "
-        f"expected to predict [bold]{percent(levels.utility)}[/bold] of unseen rows correctly "
-        f"(utility); its mean confidence is [bold]{percent(levels.confidence)}[/bold]."
+        f"expected to {expected}; its mean confidence is "
+        f"[bold]{percent(levels.confidence)}[/bold]."
     )
     n_flagged = int(leaves.flagged.sum())
     if n_flagged:
@@ -238,6 +242,7 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
     return {
         "confidence": levels.confidence,
         "utility": levels.utility,
+        "expected_cost": model.complete_model().expected_cost(),
         "rows": float(leaves.n.sum()),
         "flagged": int(leaves.flagged.sum()),
         "classes": [json_value(label) for label in model.classes_],
@@ -264,10 +269,10 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
         f"{count_of(len(values['columns']), 'column')} to predict "
         f"[bold]{escape(values['target'])}[/bold]."
     )
-    yield (
-        f"It is expected to predict [bold]{percent(values['utility'])}[/bold] of unseen rows "
-        f"correctly{confidence}."
-    )
+    expected = f"predict [bold]{percent(values['utility'])}[/bold] of unseen rows correctly"
+    if values.get("expected_cost") is not None:
+        expected = f"cost [bold]{values['expected_cost']:.4g}[/bold] per unseen row"
+    yield f"It is expected to {expected}{confidence}."
     saved = escape(values["saved"])
     yield f"Saved: {saved}"
     yield f"[dim]To predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
@@ -305,6 +310,7 @@ def fit_values(model: Any, question: "Question", target: str) -> dict[str, Any]:
             "depth": model.tree_.depth,
             "confidence": levels.confidence,
             "utility": levels.utility,
+            "expected_cost": model.complete_model().expected_cost(),
         }
     levels = model.oob_levels_
     return values | {
