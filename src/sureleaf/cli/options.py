@@ -21,6 +21,7 @@ __all__ = [
     "csv_format",
     "decided_by",
     "evaluated_model",
+    "fitted_for",
     "make_model",
     "read_cost",
     "read_design",
@@ -510,6 +511,31 @@ def read_cost(text: str, y: Any) -> list[list[float]]:
             f"{len(rows)} row{plural} of {' or '.join(map(str, sorted(widths)))}."
         )
     return rows
+
+
+def fitted_for(model: Any, cost: list[list[float]] | None) -> Any:
+    """Return a classifier that is fitted for the costs, if it is ours and prunes by costs.
+
+    Others are only decided by them.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> fitted_for(TreeClassifier(), [[0, 5], [1, 0]])
+    TreeClassifier(cost=[[0, 5], [1, 0]])
+    >>> fitted_for(TreeClassifier.c45(), [[0, 5], [1, 0]]).cost is None
+    True
+    """
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+
+    if cost is None or getattr(model, "cost", cost) is not None:
+        return model
+    counts_errors = ("pessimistic", "utility")
+    is_tree = isinstance(model, TreeClassifier)
+    if is_tree and (model.collapse or model.pruning in counts_errors):
+        return model
+    is_ours = is_tree or isinstance(model, BaggedTreesClassifier)
+    return model.set_params(cost=cost) if is_ours else model
 
 
 def decided_by(model: Any, cost: str | None) -> Any:

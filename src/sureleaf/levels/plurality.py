@@ -193,8 +193,8 @@ def class_confidence(
     A single bad vector of probabilities raises an error; one of several gives NaN.
 
     With unequal costs, two classes give `confidence` at the cost threshold. More classes are summed
-    over all count vectors if there are up to 50,000 of them; beyond, 100,000 samples of n rows are
-    drawn with a fixed seed, and the standard error is at most 0.0016. If r decisions cost the same
+    over all count vectors if there are up to 50,000 of them; beyond, 40,000 samples of n rows are
+    drawn with a fixed seed, and the standard error is at most 0.0025. If r decisions cost the same
     and no other costs less, each counts 1 / r.
 
     Examples
