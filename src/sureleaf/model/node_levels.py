@@ -1,10 +1,17 @@
-"""Levels of the nodes of a tree: probability, confidence, utility and intervals."""
+"""Levels of the nodes of a tree: probability, confidence, utility and intervals.
+
+Levels of counts follow the theory: confidence is (5) at the estimated p_max. Levels of an accuracy
+on unseen rows have a *posterior* confidence: the accuracy of a node has a beta distribution with as
+many rows as it is known by, and confidence is the probability, in this distribution, that it is
+above a tie between the classes. (5) at an estimated p_max would be too high, because it takes the
+estimate for the truth.
+"""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainccinv, betaincinv
+from scipy.special import betainc, betainccinv, betaincinv
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
 from sureleaf.levels.intervals import clopper_pearson_limits
@@ -12,7 +19,13 @@ from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import winner_of_utility
 from sureleaf.probability import predicted_class
 
-__all__ = ["NodeLevels", "levels_of_accuracy", "levels_of_counts"]
+__all__ = [
+    "NodeLevels",
+    "levels_of_accuracy",
+    "levels_of_counts",
+    "node_ties",
+    "posterior_confidence",
+]
 
 
 FloatArray = NDArray[np.float64]
@@ -33,8 +46,11 @@ class NodeLevels:
         Rows that its levels are computed for: its weight, or its effective rows.
     probability : ndarray of float64, shape (n_nodes,)
         Probability of the predicted class: p_max of the theory.
-    confidence, utility : ndarray of float64, shape (n_nodes,)
-        (5) and (6) for it; the K-class forms for more classes.
+    confidence : ndarray of float64, shape (n_nodes,)
+        Probability that the predicted class is the most probable one: posterior, or (5) for
+        levels of counts.
+    utility : ndarray of float64, shape (n_nodes,)
+        (6) for it; the K-class form for more classes.
     others : ndarray of float64, shape (n_nodes, n_classes)
         How the other classes share the rest of the probability; 0 for the predicted class.
     successes, trials : ndarray of float64, shape (n_nodes,)
@@ -43,6 +59,11 @@ class NodeLevels:
         Whether these are counts of rows, or an accuracy times its strength.
     below : ndarray of bool, shape (n_nodes,)
         Nodes that are correct less often than a tie between classes would be.
+    strength : ndarray of float64, shape (n_nodes,), or None
+        Rows by which the accuracy is known, which is then the utility; None for levels of counts.
+    confidence_error : ndarray of float64, shape (n_nodes,), or None
+        Standard error of the confidence by the luck of the folds; None where there is none, or
+        where it is not known.
 
     Examples
     --------
@@ -62,6 +83,8 @@ class NodeLevels:
     trials: FloatArray
     from_counts: bool
     below: NDArray[np.bool_]
+    strength: FloatArray | None = None
+    confidence_error: FloatArray | None = None
     _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @property
@@ -96,16 +119,79 @@ class NodeLevels:
             high = winner_of_utility(self.n, betainccinv(y, misses, tail), self._weights())[0]
         return np.minimum(low, self.probability), np.maximum(high, self.probability)
 
+    def reaches_tie(self, level: float) -> NDArray[np.bool_]:
+        """Whether the interval of a node reaches the probability of a tie between classes."""
+        reaches: NDArray[np.bool_] = self.interval(level)[0] <= self.ties + _NO_LEAD
+        return reaches & (self.n_classes > 1)
+
+    @property
+    def ties(self) -> FloatArray:
+        """Probability of the predicted class at which it ties with the largest other class."""
+        if self.n_classes == 1:
+            return np.zeros(len(self.n))
+        return _tie(self._weights())
+
     def rows_needed(
+        self,
+        nodes: NDArray[np.intp],
+        confidence: float | None,
+        utility: float | None,
+        *,
+        level: float = 0.95,
+        accuracy_quantile: float | None = None,
+    ) -> FloatArray:
+        """Return the rows with which these nodes reach the levels; NaN where no number does.
+
+        With more rows, the same share of correct predictions is known more precisely, until both
+        the confidence and the interval are clear of a tie. One more error is allowed for, so that
+        a leaf at the edge is not told to collect a single row.
+
+        Parameters
+        ----------
+        nodes : ndarray of int
+            The nodes.
+        confidence, utility : float or None
+            The wanted levels.
+        level : float
+            Level of the interval, which must not reach a tie.
+        accuracy_quantile : float, optional
+            Take this quantile of the accuracy in place of its mean, to tell how uncertain the
+            number of rows is.
+
+        Returns
+        -------
+        ndarray of float64, shape (len(nodes),)
+        """
+        if (confidence is None and utility is None) or self.n_classes == 1:
+            return np.zeros(len(nodes))
+        needed = self._theory_rows(nodes, confidence, utility)
+        if confidence is None:
+            return needed
+        if self.strength is None:
+            share = self.successes[nodes] / np.maximum(self.trials[nodes], 1e-300)
+            known = self.trials[nodes]
+        else:
+            share, known = self.utility[nodes], self.strength[nodes]
+        if accuracy_quantile is not None:
+            own, rest = np.clip(share * known, 1e-9, None), np.clip((1 - share) * known, 1e-9, None)
+            share = betaincinv(own, rest, accuracy_quantile)
+        share = share * self.n[nodes] / (self.n[nodes] + 1.0)  # the next row may be an error
+        wanted = max(confidence, 1.0 - (1.0 - level) / 2)
+        # The bounds of Clopper and Pearson count one more row against the predicted class.
+        against = 1.0 if self.from_counts else 0.0
+        factor = _factor_to_lead(share, known, self.ties[nodes], wanted, against)
+        return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
+
+    def _theory_rows(
         self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
     ) -> FloatArray:
-        """Return the rows with which these nodes reach the levels; NaN where no number does."""
+        """Return the rows by (5) and (6), confidence only for levels of counts."""
+        if self.strength is not None:
+            confidence = None
         if confidence is None and utility is None:
             return np.zeros(len(nodes))
-        p = self.probability[nodes]
-        if self.n_classes == 1:
-            return np.zeros(len(nodes))
         if self.n_classes == 2:
+            p = self.probability[nodes]
             return np.asarray(sample_size(p, confidence=confidence, utility=utility), dtype=float)
         return _class_sample_size(self.vectors()[nodes], confidence or 0.0, utility or 0.0)
 
@@ -175,7 +261,10 @@ def levels_of_accuracy(
     n: FloatArray,
     probabilities: FloatArray,
     accuracy: FloatArray,
-    strength: FloatArray | None = None,
+    strength: FloatArray,
+    *,
+    from_counts: bool = False,
+    confidence_error: FloatArray | None = None,
 ) -> NodeLevels:
     """Take the accuracy on unseen rows as utility; probability and confidence follow from it.
 
@@ -185,8 +274,12 @@ def levels_of_accuracy(
         As for `levels_of_counts`; the counts tell how the other classes share the rest.
     accuracy : ndarray of shape (n_nodes,)
         Accuracy of each node on unseen rows.
-    strength : ndarray of shape (n_nodes,), optional
-        How many rows the accuracy is known by; without it, the counts give the intervals.
+    strength : ndarray of shape (n_nodes,)
+        How many rows the accuracy is known by.
+    from_counts : bool
+        Whether the counts are of unseen rows and give the intervals.
+    confidence_error : ndarray of shape (n_nodes,), optional
+        Standard error of the confidence by the luck of the folds.
 
     Returns
     -------
@@ -198,20 +291,85 @@ def levels_of_accuracy(
     >>> accuracy, strength = np.array([0.6, 0.4]), np.array([9.0, 9.0])
     >>> levels = levels_of_accuracy(counts, n, counts / 7, accuracy, strength)
     >>> levels.probability.round(3), levels.confidence.round(3), levels.below
-    (array([0.659, 0.5  ]), array([0.815, 0.5  ]), array([False,  True]))
+    (array([0.659, 0.5  ]), array([0.737, 0.263]), array([False,  True]))
     """
     predicted, others = _prediction(counts, probabilities)
     if counts.shape[1] == 1:
         return _certain(predicted, n, others)
-    p, sure = winner_of_utility(n, accuracy, _without(others, predicted))
+    p, _ = winner_of_utility(n, accuracy, _without(others, predicted))
     reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
     below = (accuracy < reached - 1e-6) & (n > 0)
-    if strength is None:
-        y = _counted(counts, n, predicted)
-        return NodeLevels(predicted, n, p, sure, accuracy, others, y, n, True, below)
-    successes = np.clip(accuracy * strength, 1e-9, None)
-    trials = successes + np.clip((1.0 - accuracy) * strength, 1e-9, None)
-    return NodeLevels(predicted, n, p, sure, accuracy, others, successes, trials, False, below)
+    sure = posterior_confidence(accuracy, strength, _tie(_without(others, predicted)))
+    if from_counts:
+        successes, trials = _counted(counts, n, predicted), n
+    else:
+        successes = np.clip(accuracy * strength, 1e-9, None)
+        trials = successes + np.clip((1.0 - accuracy) * strength, 1e-9, None)
+    return NodeLevels(
+        predicted,
+        n,
+        p,
+        sure,
+        accuracy,
+        others,
+        successes,
+        trials,
+        from_counts,
+        below,
+        strength,
+        confidence_error,
+    )
+
+
+def node_ties(counts: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Return the accuracy of each node at which its predicted class ties with another one."""
+    predicted, others = _prediction(counts, probabilities)
+    if counts.shape[1] == 1:
+        return np.zeros(len(counts))
+    return _tie(_without(others, predicted))
+
+
+def posterior_confidence(accuracy: FloatArray, strength: FloatArray, tie: FloatArray) -> FloatArray:
+    """Return the probability that the true accuracy of a node is above a tie between classes.
+
+    The true accuracy has a beta distribution with this mean and number of rows.
+
+    Examples
+    --------
+    >>> posterior_confidence(np.array([0.8, 0.4]), np.array([10.0, 10.0]), np.array([0.5, 0.5]))
+    array([0.98046875, 0.25390625])
+    """
+    own = np.maximum(accuracy * strength, _LEAST_ROWS)
+    rest = np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
+    above: FloatArray = betainc(rest, own, 1.0 - tie)
+    return above
+
+
+_LEAST_ROWS = 1e-9
+
+
+def _factor_to_lead(
+    share: FloatArray, known: FloatArray, tie: FloatArray, wanted: float, against: float
+) -> FloatArray:
+    """Return by how much `known` rows must grow until the accuracy is clearly above a tie.
+
+    `against` rows are counted against the predicted class in addition. NaN where the accuracy is
+    not above the tie.
+    """
+    able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
+    own, rest, at = (share * known)[able], ((1.0 - share) * known)[able], 1.0 - tie[able]
+    low, high = np.full(len(able), -20.0), np.full(len(able), _MOST_DOUBLINGS)
+    for _ in range(50):
+        middle = (low + high) / 2
+        times = 2.0**middle
+        enough = betainc(rest * times + against + _LEAST_ROWS, own * times, at) >= wanted
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    factor = np.full(len(share), np.nan)
+    factor[able] = np.where(high > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**high)
+    return factor
+
+
+_MOST_DOUBLINGS = 40.0
 
 
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:

@@ -23,7 +23,15 @@ from sureleaf.probability import LeafEstimate
 from sureleaf.tree import TrainingRows, Tree, count_nodes
 from sureleaf.tree.structure import row_sums
 
-__all__ = ["SizeCurve", "SizeSelection", "family_alphas", "select_size"]
+__all__ = [
+    "SizeCurve",
+    "SizeSelection",
+    "choose_penalty",
+    "family_alphas",
+    "fold_sums",
+    "penalty_candidates",
+    "select_size",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -75,15 +83,11 @@ class SizeSelection:
     ----------
     alpha : float
         The chosen penalty per leaf.
-    fold_alphas : dict of int to float
-        The penalty that is chosen without the test rows of a fold. Trees that test the levels
-        are pruned by it: a penalty that had seen the fold would state levels that are too high.
     curve : SizeCurve
         What the choice was made from.
     """
 
     alpha: float
-    fold_alphas: dict[int, float]
     curve: SizeCurve
 
 
@@ -151,25 +155,32 @@ def select_size(
     SizeSelection
     """
     node_alphas = np.maximum(family_alphas(tree, regret), 0.0)
-    alphas = np.unique(np.concatenate(([0.0], node_alphas[~tree.is_leaf])))
-    candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
+    candidates = penalty_candidates(tree, node_alphas)
     n_leaves = _sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
     rows.sort(n_at_once)
 
     def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
         fold, train, test = part
-        return fold, _test_sums(grow_part(train), test, candidates, estimate, regret)
+        return fold, fold_sums(grow_part(train), test, candidates, estimate, regret)
 
     with ThreadPoolExecutor(n_at_once) as pool:
         parts = dict(pool.map(test_fold, _fold_parts(rows, fold_of)))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
-    chosen = _smallest_within(curve.loss, margin)
-    fold_alphas = {}
-    for fold, part in parts.items():
-        others = _curve(candidates, curve.n_leaves, total - part)
-        fold_alphas[fold] = float(candidates[_smallest_within(others.loss, margin)])
-    return SizeSelection(float(candidates[chosen]), fold_alphas, curve)
+    return SizeSelection(choose_penalty(candidates, total, margin), curve)
+
+
+def penalty_candidates(tree: Tree, node_alphas: FloatArray) -> FloatArray:
+    """Return one penalty per tree of the family: geometric means of neighbours, as in CART."""
+    alphas = np.unique(np.concatenate(([0.0], np.maximum(node_alphas[~tree.is_leaf], 0.0))))
+    candidates: FloatArray = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
+    return candidates
+
+
+def choose_penalty(candidates: FloatArray, sums: FloatArray, margin: float) -> float:
+    """Return the penalty of the smallest tree within the margin, given `fold_sums` of folds."""
+    curve = _curve(candidates, np.zeros(len(candidates), dtype=np.int64), sums)
+    return float(candidates[_smallest_within(curve.loss, margin)])
 
 
 def _fold_parts(
@@ -185,12 +196,12 @@ def _fold_parts(
             yield fold, train, test
 
 
-def _test_sums(
+def fold_sums(
     tree: Tree,
     test: TrainingRows,
     candidates: FloatArray,
     estimate: LeafEstimate,
-    regret: FloatArray | None,
+    regret: FloatArray | None = None,
 ) -> FloatArray:
     """For each penalty: cost, squared cost, log loss and weight of the test rows, summed.
 
