@@ -88,6 +88,18 @@ struct Table {
   std::vector<nb::object> owners;
 };
 
+sureleaf::CellType cell_type_of(nb::dlpack::dtype type) {
+  using sureleaf::CellType;
+  constexpr std::array types{CellType::float64, CellType::float32, CellType::int64, CellType::int32,
+                             CellType::int16,   CellType::int8,    CellType::uint8};
+  for (const CellType cell_type : types)
+    if (sureleaf::with_cell_type(
+            cell_type, [&](auto cell) { return type == nb::dtype<decltype(cell)>(); }))
+      return cell_type;
+  throw std::invalid_argument(
+      "a column must hold float64, float32, int64, int32, int16, int8 or uint8");
+}
+
 Table make_table(const nb::typed<nb::list, nb::object>& arrays,
                  const std::vector<std::int32_t>& n_categories, const std::vector<bool>& ordered,
                  std::size_t n_rows) {
@@ -107,21 +119,31 @@ Table make_table(const nb::typed<nb::list, nb::object>& arrays,
       column.kind = ordered[j] ? sureleaf::Kind::ordered : sureleaf::Kind::categorical;
       column.n_categories = n_categories[j];
     }
-    const nb::dlpack::dtype type = array.dtype();
-    column.is_narrow = type == (is_coded ? nb::dtype<std::int8_t>() : nb::dtype<std::int64_t>());
-    if (!column.is_narrow && type != (is_coded ? nb::dtype<std::int32_t>() : nb::dtype<double>()))
-      throw std::invalid_argument("a column has another type");
+    column.cell_type = cell_type_of(array.dtype());
+    const bool is_code_type = column.cell_type == sureleaf::CellType::int32 ||
+                              column.cell_type == sureleaf::CellType::int8;
+    if (is_coded && !is_code_type) throw std::invalid_argument("codes must be int32 or int8");
     table.columns.columns.push_back(column);
     table.owners.push_back(owner);
   }
   return table;
 }
 
-// Growing and pruning read float64 and int32 only.
-void check_wide(const Table& table) {
-  for (const sureleaf::Column& column : table.columns.columns)
-    if (column.is_narrow)
-      throw std::invalid_argument("a table of narrow columns can only be routed");
+// A table whose columns are those of one array; ten thousand columns cost microseconds.
+Table make_matrix(const nb::object& owner) {
+  const auto array = nb::cast<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>(owner);
+  Table table;
+  const auto size = static_cast<std::ptrdiff_t>(array.itemsize());
+  sureleaf::Column column;
+  column.cell_type = cell_type_of(array.dtype());
+  column.data = static_cast<const char*>(array.data());
+  column.stride = array.stride(0) * size;
+  table.columns.n_rows = array.shape(0);
+  table.columns.columns.assign(array.shape(1), column);
+  for (std::size_t j = 0; j < array.shape(1); ++j)
+    table.columns.columns[j].data += static_cast<std::ptrdiff_t>(j) * array.stride(1) * size;
+  table.owners.push_back(owner);
+  return table;
 }
 
 struct SortedTable {
@@ -304,14 +326,13 @@ void bind_tree(nb::module_& module) {
   nb::class_<Table>(module, "Table", "Columns as the kernel reads them; keeps their arrays alive.")
       .def_prop_ro("n_rows", [](const Table& table) { return table.columns.n_rows; });
   module.def("make_table", &make_table, "columns"_a, "n_categories"_a, "ordered"_a, "n_rows"_a,
-             "float64 columns where n_categories is -1, int32 codes elsewhere; int64 and int8 in "
-             "tables that are only routed.");
+             "Numbers where n_categories is -1, int32 or int8 codes elsewhere.");
+  module.def("make_matrix", &make_matrix, "array"_a, "A table of the columns of one array.");
 
   nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns.");
   module.def(
       "presort",
       [](const Table& table, std::size_t n_threads) {
-        check_wide(table);
         return run([&](InterruptFlag& interrupt) {
           return SortedTable{sureleaf::presort(table.columns, n_threads, interrupt), {}};
         });
@@ -392,7 +413,6 @@ void bind_tree(nb::module_& module) {
       [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
          const std::optional<Input<double>>& weights, bool are_copies, double confidence_factor,
          double quantile) {
-        check_wide(table);
         check_labels(labels, table.columns.n_rows, tree.n_classes);
         return run([&](InterruptFlag& interrupt) {
           return sureleaf::prune_pessimistic(

@@ -84,17 +84,14 @@ class RowBlock {
       };
       if (column.kind == Kind::ordered)
         put(to, n, [&](std::size_t r) {
-          const std::int32_t code = column.any_code(first + r);
+          const std::int32_t code = column.code(first + r);
           has_unseen_order_[r] = static_cast<char>(has_unseen_order_[r] | (code == unseen_code));
           return Column::position_of(code);
         });
-      else if (column.kind == Kind::numeric && column.is_narrow)
-        put(to, n, [&](std::size_t r) {
-          return static_cast<double>(column.cell<std::int64_t>(first + r));
-        });
       else if (column.kind == Kind::numeric)
-        put(to, n, [&](std::size_t r) { return column.cell<double>(first + r); });
-      else if (column.is_narrow)
+        column.with_values(
+            [&](auto&& value) { put(to, n, [&](std::size_t r) { return value(first + r); }); });
+      else if (column.cell_type == CellType::int8)
         put(to, n, [&](std::size_t r) { return known(column.cell<std::int8_t>(first + r)); });
       else
         put(to, n, [&](std::size_t r) { return known(column.cell<std::int32_t>(first + r)); });

@@ -122,16 +122,18 @@ class FewValuesColumn {
   void add(const Column& column, std::size_t begin, std::size_t end) {
     if (!is_few_) return;
     codes_.resize(end);
-    for (std::size_t row = begin; row < end; ++row) {
-      const double x = column.value(row);
-      const int code = std::isnan(x) ? small_missing : few_.code_of(x);
-      if (code < 0) {
-        is_few_ = false;
-        codes_ = {};
-        return;
+    column.with_values([&](auto&& value) {
+      for (std::size_t row = begin; row < end; ++row) {
+        const double x = value(row);
+        const int code = std::isnan(x) ? small_missing : few_.code_of(x);
+        if (code < 0) {
+          is_few_ = false;
+          codes_ = {};
+          return;
+        }
+        codes_[row] = static_cast<std::uint8_t>(code);
       }
-      codes_[row] = static_cast<std::uint8_t>(code);
-    }
+    });
   }
   bool is_few() const { return is_few_; }
   // The codes in the order of their values; the values are stored in `out`.
@@ -257,7 +259,8 @@ inline std::vector<std::vector<std::uint8_t>> find_small_codes(
   return codes;
 }
 
-// Sorts columns. Columns of a table stored by rows are copied first, some at a time.
+// Sorts columns. Cells that are not adjacent float64 numbers are copied first, some columns at a
+// time.
 inline void sort_columns(const Columns& table, const std::vector<std::size_t>& many,
                          std::vector<PresortedColumn>& columns, ThreadPool& pool,
                          InterruptFlag& interrupt) {
@@ -276,7 +279,9 @@ inline void sort_columns(const Columns& table, const std::vector<std::size_t>& m
       for (std::size_t c = 0; c < n; ++c) {
         const Column& column = table[many[first + c]];
         if (column.is_dense()) continue;
-        for (std::size_t row = i * block; row < end; ++row) values[c][row] = column.value(row);
+        column.with_values([&](auto&& value) {
+          for (std::size_t row = i * block; row < end; ++row) values[c][row] = value(row);
+        });
       }
     });
     pool.run(n, interrupt, [&](std::size_t c, std::size_t thread) {

@@ -27,14 +27,14 @@ inline std::int32_t branch_of(const Tree& tree, std::size_t node, const Columns&
                               std::size_t row) {
   const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
   if (column.has_thresholds()) {
-    const double value = column.any_value(row);
+    const double value = column.value(row);
     if (std::isnan(value))
-      return column.kind == Kind::ordered && column.any_code(row) == unseen_code
+      return column.kind == Kind::ordered && column.code(row) == unseen_code
                  ? branch_unseen
                  : tree.missing_branch[node];
     return value <= tree.threshold[node] ? 0 : 1;
   }
-  const std::int32_t code = column.any_code(row);
+  const std::int32_t code = column.code(row);
   if (code == missing_code) return tree.missing_branch[node];
   const auto branches = tree.category_branches(node);
   if (code < 0 || static_cast<std::size_t>(code) >= branches.size()) return branch_unseen;
@@ -136,15 +136,15 @@ void route_interleaved(std::size_t begin, std::size_t end, Start&& start, Step&&
 }
 
 // A tree packed for routing many rows at once, if all its tests are thresholds on numbers and the
-// columns have equal strides.
+// columns have equal cell types and strides.
 class NumericRouter {
  public:
   static bool can_walk(const Tree& tree, const Columns& table) {
     for (std::size_t node = 0; node < tree.size(); ++node) {
       if (tree.is_leaf(node)) continue;
       const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
-      if (column.kind != Kind::numeric || column.is_narrow || column.stride != table[0].stride ||
-          tree.n_branches(node) != 2)
+      if (column.kind != Kind::numeric || column.cell_type != table[0].cell_type ||
+          column.stride != table[0].stride || tree.n_branches(node) != 2)
         return false;
     }
     return true;
@@ -153,6 +153,7 @@ class NumericRouter {
   NumericRouter(const Tree& tree, const Columns& table) {
     stride_ = table.size() == 0 ? 0 : table[0].stride;
     base_ = table.size() == 0 ? nullptr : table[0].data;
+    cell_type_ = table.size() == 0 ? CellType::float64 : table[0].cell_type;
     nodes_.reserve(tree.size());
     for (std::size_t node = 0; node < tree.size(); ++node) {
       PackedNode position{tree.threshold[node], 0, {-1, -1}};
@@ -169,6 +170,18 @@ class NumericRouter {
   // whose value is missing.
   template <class Stand>
   void operator()(std::size_t begin, std::size_t end, Stand&& stand) const {
+    with_cell_type(cell_type_, [&](auto type) { walk<decltype(type)>(begin, end, stand); });
+  }
+
+ private:
+  struct PackedNode {
+    double threshold;
+    std::ptrdiff_t offset;
+    std::int32_t next[2];
+  };
+
+  template <class Cell, class Stand>
+  void walk(std::size_t begin, std::size_t end, Stand&& stand) const {
     constexpr std::ptrdiff_t ahead = 16;
     const std::ptrdiff_t prefetched = stride_ > 64 && stride_ <= 1024 ? stride_ : 0;
     struct Row {
@@ -187,7 +200,8 @@ class NumericRouter {
     auto move = [&](Row& row) {
       const PackedNode& position = nodes_[static_cast<std::size_t>(row.node)];
       if (position.next[0] < 0) return false;
-      const double value = *reinterpret_cast<const double*>(row.data + position.offset);
+      const auto value =
+          static_cast<double>(*reinterpret_cast<const Cell*>(row.data + position.offset));
       if (value != value) return false;
       row.node = position.next[value > position.threshold];  // an index, not a branch to predict
       return true;
@@ -197,14 +211,9 @@ class NumericRouter {
     });
   }
 
- private:
-  struct PackedNode {
-    double threshold;
-    std::ptrdiff_t offset;
-    std::int32_t next[2];
-  };
   const char* base_;
   std::ptrdiff_t stride_;
+  CellType cell_type_;
   std::vector<PackedNode> nodes_;
 };
 

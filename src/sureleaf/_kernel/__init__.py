@@ -22,6 +22,7 @@ from sureleaf._kernel._core import (
     grow,  # (table, labels, n_classes, config, *, ...): a tree
     log_binomial,  # (y, n, p): log P(Bin(n, p) = y) for whole y, n and p >= 1/2
     look_up,  # (indices, new_codes, codes): the new codes of indices
+    make_matrix,  # the columns of one array as kernel columns, without a copy
     make_table,  # arrays as kernel columns, without a copy
     make_tree,  # a tree from arrays, checked
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
@@ -56,6 +57,7 @@ __all__ = [
     "grow",
     "log_binomial",
     "look_up",
+    "make_matrix",
     "make_table",
     "make_tree",
     "node_confidence",

@@ -65,9 +65,10 @@ class Table:
     def n_rows(self) -> int: ...
 
 def make_table(columns: list[object], n_categories: Sequence[int], ordered: Sequence[bool], n_rows: int) -> Table:
-    """
-    float64 columns where n_categories is -1, int32 codes elsewhere; int64 and int8 in tables that are only routed.
-    """
+    """Numbers where n_categories is -1, int32 or int8 codes elsewhere."""
+
+def make_matrix(array: object) -> Table:
+    """A table of the columns of one array."""
 
 class SortedTable:
     """A table with the order of its columns."""

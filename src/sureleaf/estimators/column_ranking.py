@@ -166,8 +166,7 @@ def _training_levels(tree: Tree) -> tuple[float, float]:
 
 def _impurities(tree: Tree, rows: TrainingRows) -> tuple[float, float]:
     """Gini after the split and gain ratio, over the rows with a value, as C4.5 weighs them."""
-    values = rows.table.columns[0]
-    known = values >= 0 if values.dtype.kind == "i" else ~np.isnan(values)
+    known = ~rows.table.is_missing(0)
     if not known.any():
         return float("nan"), 0.0
     counts = count_leaves(tree, rows.with_weights(known.astype(float))).counts

@@ -202,11 +202,11 @@ class TreeRefits:
         if not self._has_missing.any():
             return None
         table = self.rows.table
-        for column, values in zip(table.schema.columns, table.columns, strict=True):
+        for index, column in enumerate(table.schema.columns):
             if column.kind == "categorical":
                 continue
-            known = np.flatnonzero(~np.isnan(values) if values.dtype.kind == "f" else values >= 0)
-            rows = known[np.unique(values[known], return_index=True)[1]]
+            known = np.flatnonzero(~table.is_missing(index))
+            rows = known[np.unique(table.columns[index][known], return_index=True)[1]]
             if len(rows) > _MANY_VALUES:
                 return rows[: 8 * _MANY_VALUES]
         return None
@@ -214,9 +214,10 @@ class TreeRefits:
     @cached_property
     def _has_missing(self) -> NDArray[np.bool_]:
         """For each row whether a value is missing, which sends it down several branches."""
-        has_missing = np.zeros(self.rows.table.n_rows, dtype=bool)
-        for values in self.rows.table.columns:
-            has_missing |= np.isnan(values) if values.dtype.kind == "f" else values < 0
+        table = self.rows.table
+        has_missing = np.zeros(table.n_rows, dtype=bool)
+        for index in range(len(table.columns)):
+            has_missing |= table.is_missing(index)
         return has_missing
 
     def _known_classes(self, train: Rows) -> tuple[NDArray[np.int32], NDArray[Any]]:

@@ -1,7 +1,8 @@
 """The table that trees are grown on: columns of numbers and category codes."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,48 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.schema import MISSING, UNSEEN, Schema
 
-__all__ = ["EncodedTable", "Recoding", "Recodings", "recode", "take_rows"]
+__all__ = ["EncodedTable", "MatrixColumns", "Recoding", "Recodings", "recode", "take_rows"]
+
+
+class MatrixColumns(Sequence[NDArray[Any]]):
+    """The columns of one array of numbers, which the kernel reads without a view per column.
+
+    Parameters
+    ----------
+    array : ndarray of shape (n_rows, n_columns)
+        Of a dtype that the kernel reads, see `can_read`.
+
+    Examples
+    --------
+    >>> columns = MatrixColumns(np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32))
+    >>> len(columns), columns[1].tolist()
+    (2, [2.0, 4.0])
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+
+    @staticmethod
+    def can_read(array: Any) -> bool:
+        """Return whether this is an array whose numbers the kernel reads where they are."""
+        if type(array) is not np.ndarray:
+            return False
+        dtype = array.dtype
+        return dtype.char in "dfqlihbB" and dtype.isnative and array.flags.aligned
+
+    def __len__(self) -> int:
+        return int(self.array.shape[1])
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> "MatrixColumns": ...
+    def __getitem__(self, index: int | slice) -> "NDArray[Any] | MatrixColumns":
+        part = self.array[:, index]
+        return part if part.ndim == 1 else MatrixColumns(part)
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return iter(self.array.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +62,12 @@ class EncodedTable:
     ----------
     schema : Schema
         The name, kind and categories of each column.
-    columns : tuple of ndarray
-        Numeric and date columns are float64 of any stride, with NaN for missing; they may be
-        views of the caller's array and must not be written to. Categorical and ordered columns
-        are contiguous int32 codes, with -1 for missing and -2 for a value that is not a category
-        of the schema. A table encoded with ``for_routing`` may have int64 numbers and int8 codes.
+    columns : sequence of ndarray
+        Numeric columns have the dtype and stride of the caller's array, if the kernel reads it,
+        else float64; they may be views and must not be written to. Dates are float64. NaN is
+        missing. Categorical and ordered columns are contiguous int32 codes, with -1 for missing and
+        -2 for a value that is not a category of the schema. A table encoded with ``for_routing``
+        may have int8 codes.
     n_rows : int
         The number of rows, even if there are no columns.
     unseen_counts : dict of str to int
@@ -43,7 +86,7 @@ class EncodedTable:
     """
 
     schema: Schema
-    columns: tuple[NDArray[Any], ...]
+    columns: Sequence[NDArray[Any]]
     n_rows: int
     unseen_counts: dict[str, int] = field(default_factory=dict)
 
@@ -54,6 +97,13 @@ class EncodedTable:
     def shape(self) -> tuple[int, int]:
         """The number of rows and of columns."""
         return self.n_rows, len(self.columns)
+
+    def is_missing(self, index: int) -> NDArray[np.bool_]:
+        """Return for each row whether it has no known value in this column; unseen counts, too."""
+        values = self.columns[index]
+        mask: NDArray[np.bool_]
+        mask = values < 0 if self.schema.columns[index].is_coded else np.isnan(values)
+        return mask
 
     def schema_with_missing(self) -> Schema:
         """Return the schema, in which each column says whether values are missing in these rows.
@@ -86,7 +136,11 @@ class EncodedTable:
 
 def take_rows(table: EncodedTable, rows: NDArray[np.integer[Any]]) -> EncodedTable:
     """Return the given rows of a table, in this order, with the same schema."""
-    columns = tuple(column.take(rows) for column in table.columns)
+    columns: Sequence[NDArray[Any]]
+    if isinstance(table.columns, MatrixColumns):
+        columns = MatrixColumns(table.columns.array.take(rows, axis=0))
+    else:
+        columns = tuple(column.take(rows) for column in table.columns)
     return EncodedTable(table.schema, columns, len(rows))
 
 

@@ -13,6 +13,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.table.encoded_table import MatrixColumns
 from sureleaf.table.raw_column import Family, RawColumn, from_arrow, from_numpy, unusable_type_error
 
 __all__ = ["LabelledColumn", "RawTable", "open_table", "series_column"]
@@ -232,6 +233,29 @@ def _ragged_error(X: Sequence[Any]) -> InvalidArgumentError:
         f"rows of X must all have {lengths[0]} values, like the first one; got {lengths[row]} "
         f"in row {row}. Fill short rows with None."
     )
+
+
+def array_of_numbers(X: Any) -> NDArray[Any] | None:
+    """Return a two-dimensional array of numbers as the kernel reads it; None for anything else.
+
+    The kernel reads most dtypes where they are in memory; the others become float64.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "iuf":
+        return None
+    if MatrixColumns.can_read(X):
+        return X
+    with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite
+        return X.astype(np.float64)
+
+
+def frame_of_numbers(X: Any, names: tuple[str, ...]) -> NDArray[Any] | None:
+    """Return a pandas frame of exactly these columns, all of one number dtype, as one array."""
+    if not _is_pandas(X) or X.shape[1] != len(names) or len(set(X.dtypes)) != 1:
+        return None
+    dtype = X.dtypes.iloc[0]
+    if not isinstance(dtype, np.dtype) or tuple(X.columns) != names:
+        return None
+    return array_of_numbers(X.to_numpy())
 
 
 def _open_array(X: NDArray[Any]) -> RawTable:

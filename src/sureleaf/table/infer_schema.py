@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table.categories import declared_categories, infer_categories, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of
-from sureleaf.table.encoded_table import EncodedTable, Recoding
+from sureleaf.table.encoded_table import EncodedTable, MatrixColumns, Recoding
 from sureleaf.table.encoding import encode_opened, float_numbers, quoted
-from sureleaf.table.frames import RawTable, open_table
+from sureleaf.table.frames import RawTable, array_of_numbers, open_table
 from sureleaf.table.raw_column import RawColumn
 from sureleaf.table.schema import UNSEEN, Column, Kind, Schema
 
@@ -76,6 +76,10 @@ def read_table(
     """
     if isinstance(X, EncodedTable) and overrides is None and _is_auto(categorical_features):
         return Recoding.of(X, np.arange(X.n_rows))(X)
+    matrix = array_of_numbers(X) if overrides is None and _is_auto(categorical_features) else None
+    if matrix is not None and matrix.size:
+        columns = tuple(Column(f"x{index}", "numeric") for index in range(matrix.shape[1]))
+        return EncodedTable(Schema(columns, False), MatrixColumns(matrix), matrix.shape[0])
     raw = open_table(X)
     _check_shape(raw, estimator)
     argument = "overrides"
@@ -87,15 +91,15 @@ def read_table(
         return _encode_by_schema(raw, overrides, estimator)
     listed = _listed_indices(categorical_features, raw)
     chosen = _read_overrides(overrides or {}, raw, argument)
-    columns, arrays = [], []
+    inferred, arrays = [], []
     for index in range(len(raw.names)):
         raw_column = raw.column(index)
         is_listed = None if listed is None else index in listed
         choice = chosen.get(index) or _infer_kind(raw_column, is_listed)
         column, array = _infer_column(raw_column, choice)
-        columns.append(column)
+        inferred.append(column)
         arrays.append(array)
-    return EncodedTable(Schema(tuple(columns), raw.named), tuple(arrays), raw.n_rows)
+    return EncodedTable(Schema(tuple(inferred), raw.named), tuple(arrays), raw.n_rows)
 
 
 def _is_auto(categorical_features: Any) -> bool:

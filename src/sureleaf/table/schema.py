@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -213,7 +214,12 @@ class Schema:
                 "more than once. Rename or drop the duplicates."
             )
 
-    @property
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Whether all columns are numeric."""
+        return all(column.kind == "numeric" for column in self.columns)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in their order."""
         return tuple(column.name for column in self.columns)
@@ -273,6 +279,9 @@ class Schema:
                 "a schema must be a dict with 'named' and 'columns', each column with 'name' "
                 f"and 'kind'; reading it failed with {error!r}. Write it with to_json()."
             ) from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"columns": self.columns, "named": self.named}  # without what is cached
 
     def __len__(self) -> int:
         return len(self.columns)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import EncodedTable
+from sureleaf.table.encoded_table import MatrixColumns
 from sureleaf.tree.structure import Tree
 
 __all__ = ["GrowthRules", "TrainingRows", "grow", "kernel_table"]
@@ -183,7 +185,11 @@ class TrainingRows:
 
     def owned(self) -> "TrainingRows":
         """Return the same rows in new arrays, which the caller cannot change."""
-        columns = tuple(c if c.flags.owndata else c.copy() for c in self.table.columns)
+        columns: Sequence[NDArray[Any]]
+        if isinstance(self.table.columns, MatrixColumns):
+            columns = MatrixColumns(self.table.columns.array.copy(order="K"))
+        else:
+            columns = tuple(c if c.flags.owndata else c.copy() for c in self.table.columns)
         weights = None if self.weights is None else self.weights.copy()
         table = replace(self.table, columns=columns)
         return TrainingRows(table, self.labels, self.n_classes, weights, self.are_copies)
@@ -202,6 +208,8 @@ class TrainingRows:
 
 def kernel_table(table: EncodedTable) -> _kernel.KernelTable:
     """Return an encoded table as the kernel reads it, without a copy."""
+    if isinstance(table.columns, MatrixColumns):
+        return _kernel.make_matrix(table.columns.array)
     n_categories = [
         len(column.categories) if column.is_coded else -1 for column in table.schema.columns
     ]
