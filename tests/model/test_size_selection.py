@@ -55,17 +55,6 @@ def test_the_curve_is_that_of_trees_pruned_one_by_one(
         assert selection.alpha == curve.alphas[within[-1]]
 
 
-def test_the_choice_without_a_fold_does_not_see_its_test_rows() -> None:
-    rows = noisy_rows(0)
-    fold_of = fold_numbers(rows.labels, 5, seed=0)
-    tree = grow_part(rows)
-    selection = select_size(tree, rows, fold_of, grow_part, SIZED_ESTIMATE, margin=0.0)
-    for fold, alpha in selection.fold_alphas.items():
-        others = np.where(fold_of == fold, -1, fold_of)
-        alone = select_size(tree, rows, others, grow_part, SIZED_ESTIMATE, margin=0.0)
-        assert alpha == alone.alpha
-
-
 def test_a_larger_margin_never_gives_a_larger_tree() -> None:
     X = np.random.default_rng(1).normal(size=(300, 5))
     y = (X[:, 0] + X[:, 1] ** 2 + np.random.default_rng(2).normal(size=300) > 1).astype(int)

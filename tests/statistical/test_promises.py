@@ -6,7 +6,7 @@ The long version is ``make promises``.
 from collections.abc import Callable, Iterator
 
 import pytest
-from benchmarks.quality.promises import estimates, folds, many, models, rates, stratified
+from benchmarks.quality.promises import estimates, folds, levels, many, models, rates, stratified
 from benchmarks.quality.promises.record import (
     Deviation,
     Promise,
@@ -38,6 +38,8 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "nested cross-validation": lambda: folds.nested(40, (100,)),
     "many algorithms": lambda: many.pools(80, (10,)),
     "models that lean to a class": lambda: stratified.leaning(30, (100,)),
+    "confidence of leaves": lambda: levels.confidence(3, (100,)),
+    "utility of trees": lambda: levels.utility(4, (100,)),
     "Student's t": lambda: many.student(400),
 }
 

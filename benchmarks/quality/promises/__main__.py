@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.quality.promises import estimates, folds, many, models, rates, stratified
+from benchmarks.quality.promises import estimates, folds, levels, many, models, rates, stratified
 from benchmarks.quality.promises.record import Promise, document
 
 OPENING = """\
@@ -68,6 +68,7 @@ def everything() -> Iterator[tuple[str, list[Promise]]]:
         ],
     )
     yield "Stratified designs, models that lean to a class", list(stratified.leaning(400))
+    yield "Levels of trees", [*levels.confidence(40), *levels.utility(120)]
     yield "Many algorithms, many data sets", list(many.pools(1000))
     yield "Student's t", list(many.student(10_000))
 

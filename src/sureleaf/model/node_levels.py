@@ -64,6 +64,8 @@ class NodeLevels:
     confidence_error : ndarray of float64, shape (n_nodes,), or None
         Standard error of the confidence by the luck of the folds; None where there is none, or
         where it is not known.
+    ties : ndarray of float64, shape (n_nodes,), or None
+        Accuracy at which the predicted class ties with another one; None for levels of counts.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class NodeLevels:
     below: NDArray[np.bool_]
     strength: FloatArray | None = None
     confidence_error: FloatArray | None = None
+    ties: FloatArray | None = None
     _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @property
@@ -121,15 +124,10 @@ class NodeLevels:
 
     def reaches_tie(self, level: float) -> NDArray[np.bool_]:
         """Whether the interval of a node reaches the probability of a tie between classes."""
-        reaches: NDArray[np.bool_] = self.interval(level)[0] <= self.ties + _NO_LEAD
-        return reaches & (self.n_classes > 1)
-
-    @property
-    def ties(self) -> FloatArray:
-        """Probability of the predicted class at which it ties with the largest other class."""
         if self.n_classes == 1:
-            return np.zeros(len(self.n))
-        return _tie(self._weights())
+            return np.zeros(len(self.n), dtype=bool)
+        reaches: NDArray[np.bool_] = self.interval(level)[0] <= _tie(self._weights()) + _NO_LEAD
+        return reaches
 
     def rows_needed(
         self,
@@ -179,7 +177,8 @@ class NodeLevels:
         wanted = max(confidence, 1.0 - (1.0 - level) / 2)
         # The bounds of Clopper and Pearson count one more row against the predicted class.
         against = 1.0 if self.from_counts else 0.0
-        factor = _factor_to_lead(share, known, self.ties[nodes], wanted, against)
+        ties = _tie(self._weights()) if self.ties is None else self.ties
+        factor = _factor_to_lead(share, known, ties[nodes], wanted, against)
         return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
 
     def _theory_rows(
@@ -299,7 +298,8 @@ def levels_of_accuracy(
     p, _ = winner_of_utility(n, accuracy, _without(others, predicted))
     reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
     below = (accuracy < reached - 1e-6) & (n > 0)
-    sure = posterior_confidence(accuracy, strength, _tie(_without(others, predicted)))
+    ties = node_ties(counts, probabilities)
+    sure = posterior_confidence(accuracy, strength, ties)
     if from_counts:
         successes, trials = _counted(counts, n, predicted), n
     else:
@@ -318,15 +318,36 @@ def levels_of_accuracy(
         below,
         strength,
         confidence_error,
+        ties,
     )
 
 
 def node_ties(counts: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """Return the accuracy of each node at which its predicted class ties with another one."""
+    """Return the accuracy of each node at which its predicted class ties with another one.
+
+    With more than two classes, the share of the largest other class is itself estimated: it is
+    taken half a standard error higher than it is counted.
+
+    Examples
+    --------
+    >>> node_ties(np.array([[9.0, 3.0], [9.0, 3.0]]), np.array([[0.7, 0.3], [0.7, 0.3]]))
+    array([0.5, 0.5])
+    >>> node_ties(np.array([[9.0, 3.0, 2.0]]), np.array([[0.6, 0.2, 0.2]])).round(3)
+    array([0.402])
+    """
     predicted, others = _prediction(counts, probabilities)
     if counts.shape[1] == 1:
         return np.zeros(len(counts))
-    return _tie(_without(others, predicted))
+    largest = others.max(axis=1)
+    n_others = counts.sum(axis=1) - counts[np.arange(len(counts)), predicted] + counts.shape[1] - 1
+    error = np.sqrt(largest * (1.0 - largest) / n_others)
+    largest = np.minimum(largest + _TIE_ERRORS * error, 1.0)
+    ties: FloatArray = largest / (1.0 + largest)
+    return ties
+
+
+_TIE_ERRORS = 0.5
+"""Standard errors by which the largest other class is taken higher."""
 
 
 def posterior_confidence(accuracy: FloatArray, strength: FloatArray, tie: FloatArray) -> FloatArray:

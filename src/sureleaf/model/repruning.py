@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, warn_caller
 from sureleaf.tree import (
     TrainingRows,
     Tree,
@@ -101,7 +101,7 @@ class Repruning:
         """Prune the tree of a fold as the tree of all rows was pruned.
 
         Nodes that were chosen by hand have no counterpart in another tree. There, a node becomes
-        a leaf if at least half of its rows lie in one of the chosen nodes.
+        a leaf if at least four of five of its rows lie in one of the chosen nodes.
 
         Parameters
         ----------
@@ -120,7 +120,10 @@ class Repruning:
         labels: NDArray[np.int32] = index[:-1].astype(np.int32)
         counts = count_nodes(tree, rows.with_labels(labels, len(regions)))
         inside = counts[:, :-1].max(axis=1, initial=0.0)  # the last column is outside
-        return cut(tree, (inside > 0) & (inside >= 0.5 * counts.sum(axis=1)))
+        return cut(tree, (inside > 0) & (inside >= _MOSTLY * counts.sum(axis=1)))
+
+
+_MOSTLY = 0.8
 
 
 def _highest_marked(tree: Tree, marks: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -156,7 +159,9 @@ def _chosen_nodes(tree: Tree, nodes: Any) -> NDArray[np.bool_]:
     try:
         chosen = np.atleast_1d(np.asarray(nodes))
     except ValueError:  # lists of different lengths
-        chosen = np.empty(0, dtype=object)
+        chosen = np.empty(1, dtype=object)
+    if not chosen.size:
+        chosen = np.empty(0, dtype=np.intp)
     if chosen.dtype.kind not in "iu" or np.any((chosen < 0) | (chosen >= tree.n_nodes)):
         raise InvalidArgumentError(
             f"nodes must be node numbers from 0 to {tree.n_nodes - 1}; got {nodes!r}."
@@ -172,8 +177,8 @@ def _chosen_nodes(tree: Tree, nodes: Any) -> NDArray[np.bool_]:
             if len(inner)
             else "The tree is a single leaf."
         )
-        raise InvalidArgumentError(
-            f"nodes must name a node that can become a leaf; got {nodes!r}, which would cut "
-            f"nothing. {advice}"
+        warn_caller(
+            f"prune(nodes={nodes!r}) cuts nothing: these nodes have no branches. {advice}",
+            UserWarning,
         )
     return marks

@@ -43,7 +43,7 @@ _TREE: Final = tuple(
     field.name for field in fields(Tree) if field.name not in ("n_columns", "missing_branch")
 )
 _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
-_KNOWN_LEVELS: Final = ("strength", "confidence_error")
+_KNOWN_LEVELS: Final = ("strength", "confidence_error", "ties")
 """Arrays of levels that not all models have."""
 _SUM_TOLERANCE: Final = 1e-6
 
@@ -190,6 +190,7 @@ def levels_from(state: ModelState, tree: Tree, *, from_counts: bool) -> NodeLeve
         below.astype(bool),
         known.get("strength"),
         known.get("confidence_error"),
+        known.get("ties"),
     )
 
 
