@@ -26,9 +26,14 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 import sureleaf
-from sureleaf import InvalidArgumentError, InvalidTypeError, TrainingRowsWarning, audit
+from sureleaf import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    TrainingRowsWarning,
+    TreeClassifier,
+    audit,
+)
 from tests.naive.audit import count
-from tests.sized_tree import sized_tree
 
 X, CODES = load_breast_cancer(return_X_y=True)
 Y = np.array(["bad", "good"])[CODES]
@@ -154,7 +159,7 @@ def test_our_own_trees_are_audited_with_missing_values(missing):
     rows = X[:, :4].copy()
     rows[::5, 0] = np.nan
     rows[::7, 1:] = np.nan
-    model = sized_tree(max_depth=2, pruning=None, missing=missing)
+    model = TreeClassifier(max_depth=2, pruning=None, missing=missing)
     model.fit(rows[SEEN], Y[SEEN])
     found = audit(model, rows[UNSEEN], Y[UNSEEN])
     in_several = np.diff(model.leaf_shares(rows[UNSEEN]).indptr) > 1

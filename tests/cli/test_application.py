@@ -209,7 +209,10 @@ def test_csv_warnings_are_one_line_each(tmp_path: Path) -> None:
         ("sureleaf ra", ["rank"]),
         ("sureleaf leaves DATA --target cla", ["class"]),
         ("sureleaf predict DATA DATA --keep pensi", ["pension"]),
-        ("sureleaf fit DATA --pruning ", "pessimistic cost_complexity reduced_error utility none"),
+        (
+            "sureleaf fit DATA --pruning ",
+            "auto pessimistic cost_complexity reduced_error utility none",
+        ),
         ("sureleaf leaves nowhere.csv --target cla", []),
     ],
 )

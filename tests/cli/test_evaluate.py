@@ -83,7 +83,12 @@ def test_three_classes_have_no_positive_class(
             ["evaluate", "DATA", "-t", "class", "--positive", "x"],
             "--positive must be a label of the target; got 'x'",
         ),
-        (["evaluate", "DATA", "-t", "class", "-m", "Nope"], "--model must be TreeClassifier or"),
+        (["evaluate", "DATA", "-t", "class", "--tree", "c4"], "--tree must be default or c45"),
+        (
+            ["evaluate", "DATA", "-t", "class", "-m", "TreeClassifier", "--max-leaves", "3"],
+            "--max-leaves cannot be used with --model",
+        ),
+        (["evaluate", "DATA", "-t", "class", "-m", "Nope"], "--model must be TreeClassifier, T"),
         (
             ["evaluate", "DATA", "-t", "class", "-m", "sklearn.tree.Nope"],
             "--model must name a classifier",

@@ -11,7 +11,7 @@ LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
 
 
 def test_leaves_show_their_levels_and_what_would_repair_the_flagged_ones(capsys):
-    code, out, _ = run(capsys, "leaves", LABOR, "--target", "class")
+    code, out, _ = run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class")
     assert code == 0
     assert "A tree with 3 leaves, trained on 57 rows" in out
     assert "1 leaf is flagged" in out
@@ -19,19 +19,22 @@ def test_leaves_show_their_levels_and_what_would_repair_the_flagged_ones(capsys)
 
 
 def test_the_leaves_with_most_rows_are_shown_and_the_others_are_counted(capsys):
-    _, every, _ = run(capsys, "leaves", LABOR, "--target", "class")
-    _, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--most", "2")
+    _, every, _ = run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class")
+    _, out, _ = run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", "--most", "2")
     assert [f"Leaf {leaf}:" in out for leaf in (1, 3, 4)] == [True, False, True]
     assert "1 more leaf, with 19 % of the rows: --all shows them." in out
-    assert run(capsys, "leaves", LABOR, "-t", "class", "--most", "2", "--all")[1] == every
+    assert (
+        run(capsys, "leaves", LABOR, "--tree", "c45", "-t", "class", "--most", "2", "--all")[1]
+        == every
+    )
     assert "more lea" not in every
 
 
 def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
     path = str(tmp_path / "model.sureleaf")
-    assert run(capsys, "fit", LABOR, "--target", "class", "-o", path)[0] == 0
+    assert run(capsys, "fit", LABOR, "--tree", "c45", "--target", "class", "-o", path)[0] == 0
     saved = run(capsys, "leaves", path, "--json")
-    assert saved == run(capsys, "leaves", LABOR, "--target", "class", "--json")
+    assert saved == run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", "--json")
     run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--bagged", "2")
     code, _, err = run(capsys, "leaves", path)
     assert code == 2
@@ -39,7 +42,7 @@ def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
 
 
 def test_leaves_in_json_are_those_of_the_model(capsys):
-    code, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--json")
+    code, out, _ = run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", "--json")
     assert code == 0
     result = json.loads(out)
     assert result["classes"] == ["bad", "good"]
@@ -52,7 +55,9 @@ def test_leaves_in_json_are_those_of_the_model(capsys):
 
 
 def test_higher_required_levels_flag_more_leaves(capsys):
-    _, out, _ = run(capsys, "leaves", LABOR, "--target", "class", "--utility", "0.85", "--json")
+    _, out, _ = run(
+        capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", "--utility", "0.85", "--json"
+    )
     leaves = json.loads(out)["leaves"]
     assert [leaf["flagged"] for leaf in leaves] == [leaf["utility"] < 0.85 for leaf in leaves]
     assert any(leaf["rows_needed"] is None for leaf in leaves)
@@ -67,7 +72,9 @@ def test_an_unknown_target_is_one_line_and_exit_code_2(capsys, command):
 
 
 def test_an_unknown_pruning_is_an_error(capsys):
-    code, _, err = run(capsys, "leaves", LABOR, "--target", "class", "--pruning", "hard")
+    code, _, err = run(
+        capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", "--pruning", "hard"
+    )
     assert code == 2
     assert "pruning must be one of" in err
 

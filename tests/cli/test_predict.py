@@ -97,15 +97,15 @@ def test_rows_below_the_confidence_get_no_prediction(
     folder: Path, model: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "out.parquet"
+    rows = make_rows().select(["size", "code", "late"])
+    second = float(np.unique(model.predict_levels(rows).confidence)[1])
     code, out, _ = run(
         capsys,
         *["predict", folder / "m", folder / "rows.csv", "-o", path],
-        *["--abstain-below", "0.999", "--json"],
+        *["--abstain-below", repr(second), "--json"],
     )
     assert code == 0
-    expected = model.predict_or_abstain(
-        make_rows().select(["size", "code", "late"]), min_confidence=0.999
-    )
+    expected = model.predict_or_abstain(rows, min_confidence=second)
     assert read_file(path)["prediction"].to_pylist() == expected.tolist()
     summary = json.loads(out)
     n_abstained = sum(label is None for label in expected)

@@ -18,7 +18,10 @@ from sureleaf import (
 from sureleaf.model.out_of_bag import draw_bag
 from sureleaf.probability import ESTIMATES
 
-BAGGED = {"check_sample_weight_equivalence_on_dense_data": "bags are drawn by row number"}
+BAGGED = {
+    f"check_sample_weight_equivalence_on_{form}_data": "bags are drawn by row number"
+    for form in ("dense", "sparse")
+}
 FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning": None}
 
 

@@ -12,7 +12,6 @@ from sklearn.model_selection import KFold
 
 from sureleaf import TreeClassifier, levels
 from sureleaf.errors import InvalidArgumentError
-from tests.sized_tree import sized_tree
 
 
 def noisy(n=300, seed=0, n_classes=2):
@@ -132,7 +131,7 @@ def test_a_missing_value_takes_its_branch_and_has_the_levels_of_one_leaf():
     X.loc[::6, "a"] = np.nan
     X.loc[::7, "kind"] = None
     y = np.where(X["kind"].isna(), "yes", y)
-    model = sized_tree(pruning="pessimistic", random_state=0).fit(X, y)
+    model = TreeClassifier(pruning="pessimistic", random_state=0).fit(X, y)
     assert {"a", "kind"} <= {model.schema_.columns[i].name for i in model.tree_.feature if i >= 0}
     shares = model.leaf_shares(X)
     assert shares.nnz == len(X)

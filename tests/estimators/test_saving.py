@@ -16,7 +16,6 @@ from sureleaf import BaggedTreesClassifier, TreeClassifier, load
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.probability import Averaging, KeepMajority, MEstimate, Shrinkage
 from sureleaf.table import Schema
-from tests.sized_tree import sized_tree
 
 
 def table(n=240, seed=0):
@@ -81,7 +80,7 @@ def test_a_loaded_tree_says_what_the_saved_one_said(tmp_path, source, split):
 def test_a_loaded_tree_knows_where_missing_values_go(tmp_path, changes):
     X, y = table(n=600)
     X.loc[y == 2, "size"] = None  # a test for missing values
-    model = sized_tree(random_state=0, levels_from="training", **changes).fit(X, y)
+    model = TreeClassifier(random_state=0, levels_from="training", **changes).fit(X, y)
     again = saved(model, tmp_path)
     np.testing.assert_array_equal(again.tree_.missing_branch, model.tree_.missing_branch)
     np.testing.assert_array_equal(again.tree_.threshold, model.tree_.threshold)
@@ -99,7 +98,7 @@ def test_a_loaded_tree_knows_where_missing_values_go(tmp_path, changes):
 
 def test_bags_know_where_missing_values_go(tmp_path):
     X, y = table()
-    tree = sized_tree(pruning=None, random_state=0)
+    tree = TreeClassifier(pruning=None, random_state=0)
     model = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, y)
     again = saved(model, tmp_path)
     same(model, again, X)

@@ -17,9 +17,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sureleaf import TreeClassifier, UnseenCategoryWarning
-from tests.sized_tree import sized_tree
 
-EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data"
+EQUIVALENCE = [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")]
 NOT_PROMISED = {
     "reduced_error": "the held-out third is drawn by row, and a row of weight 2 is one row",
     "importance": "weights that are importances do not mean repeated rows",
@@ -29,15 +28,15 @@ NOT_PROMISED = {
 def expected_to_fail(model: TreeClassifier) -> dict[str, str]:
     for parameter, reason in NOT_PROMISED.items():
         if parameter in (model.pruning, model.weights):
-            return {EQUIVALENCE: reason}
+            return dict.fromkeys(EQUIVALENCE, reason)
     return {}
 
 
 @parametrize_with_checks(
     [
-        sized_tree(random_state=0),
-        sized_tree(pruning=None, max_features="sqrt", random_state=0),
-        sized_tree(max_leaves=5, random_state=0),
+        TreeClassifier(random_state=0),
+        TreeClassifier(pruning=None, max_features="sqrt", random_state=0),
+        TreeClassifier(max_leaves=5, random_state=0),
         TreeClassifier.c45(),
         TreeClassifier.c45(criterion="gini", min_samples_leaf=1, collapse=False, pruning=None),
         TreeClassifier.c45(criterion="entropy", categorical_split="subset", levels_from="training"),

@@ -11,7 +11,6 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.exports.drawings import draw_tree, node_texts, to_dot, to_svg
 from tests.exports.hard_rows import fitted, plain_rows
-from tests.sized_tree import sized_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -134,7 +133,7 @@ def test_branches_say_where_missing_values_go():
         ("size", [0, 1, 1, 0, 0, 0], ["≤ s or missing", "> s"]),
         ("size", [0, 0, 0, 1, 1, 0], ["known", "missing"]),
     ):
-        model = sized_tree(**settings).fit(X[[name]], y)
+        model = TreeClassifier(**settings).fit(X[[name]], y)
         assert [text.branch for text in node_texts(model, "DOT")[1:]] == expected
-    known = sized_tree(**settings).fit([[1.0], [2.0]], [0, 1])
+    known = TreeClassifier(**settings).fit([[1.0], [2.0]], [0, 1])
     assert [text.branch for text in node_texts(known, "DOT")[1:]] == ["≤ 1", "> 1"]

@@ -5,7 +5,6 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.onnx import to_onnx
-from tests.sized_tree import sized_tree
 
 pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -71,7 +70,7 @@ def test_a_missing_value_takes_the_branch_that_the_tree_has_learned(with_missing
         is_missing[:, 3] = y == 2  # a test for missing values
         X[:, 3] = 1.0
         X[is_missing] = np.nan
-    model = sized_tree(levels_from="training", pruning=None).fit(X, y)
+    model = TreeClassifier(levels_from="training", pruning=None).fit(X, y)
     tested = ~model.tree_.is_leaf
     assert set(model.tree_.missing_branch[tested]) == {0, 1}
     assert np.isinf(model.tree_.threshold[tested]).any() == with_missing

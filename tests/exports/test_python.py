@@ -14,7 +14,6 @@ from sureleaf import TreeClassifier, UnseenCategoryWarning
 from sureleaf.exports.python import to_python
 from sureleaf.files import read_file
 from tests.exports.hard_rows import NAMES, fitted, frame, hard_rows, plain_rows
-from tests.sized_tree import sized_tree
 
 
 def module_of(model):
@@ -47,7 +46,7 @@ def test_a_module_returns_the_same_floats_as_the_model(unseen, split, missing):
 def test_a_module_tests_for_missing_values():
     X = pd.DataFrame({"flag": ["t", None] * 20, "age": [1.0, np.nan, 1.0, 1.0] * 10})
     y = np.select([X["flag"].isna() & X["age"].isna(), X["flag"].isna()], [0, 1], 2)
-    model = sized_tree(pruning=None, levels_from="training").fit(X, y)
+    model = TreeClassifier(pruning=None, levels_from="training").fit(X, y)
     assert np.isinf(model.tree_.threshold).any()
     rows = [{"flag": flag, "age": age} for flag in ("t", None, "new") for age in (1.0, -5.0, None)]
     X = pd.DataFrame(rows, dtype=object).astype({"age": float})

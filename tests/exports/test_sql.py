@@ -18,7 +18,6 @@ from tests.exports.hard_rows import (
     hard_rows,
     plain_rows,
 )
-from tests.sized_tree import sized_tree
 
 
 def renamed(rows):
@@ -76,7 +75,7 @@ def test_a_query_tests_for_missing_values(database):
     rows = [{"flag": flag, "age": age} for flag in ("t", None, "new") for age in (1.0, -5.0, None)]
     X_new = pd.DataFrame(rows, dtype=object).astype({"age": float})
     for unseen, least_mixed in (("mixture", 3), ("stop", 0)):
-        model = sized_tree(pruning=None, levels_from="training", unseen=unseen).fit(X, y)
+        model = TreeClassifier(pruning=None, levels_from="training", unseen=unseen).fit(X, y)
         assert np.isinf(model.tree_.threshold).any()
         types = {"flag": "text", "age": "float"}
         check(database, model, rows, X_new, types, least_mixed=least_mixed)
@@ -84,7 +83,7 @@ def test_a_query_tests_for_missing_values(database):
 
 def test_a_query_of_thresholds_is_a_nested_case():
     X = np.array([[1.0], [2.0], [3.0], [4.0], [np.nan]] * 5)
-    model = sized_tree(pruning=None, levels_from="training", leaf_estimate="frequency")
+    model = TreeClassifier(pruning=None, levels_from="training", leaf_estimate="frequency")
     query = to_sql(model.fit(X, ["no", "no", "yes", "yes", "no"] * 5), table="people")
     assert (
         query.split("\n", 1)[1]

@@ -1,4 +1,4 @@
-"""Levels of decisions at costs against exact enumeration, and their limits."""
+"""Levels of decisions at costs against exact enumeration, their limits and their coverage."""
 
 from fractions import Fraction
 
@@ -7,23 +7,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sureleaf import InvalidArgumentError, levels
+from sureleaf import InvalidArgumentError, UnreachableLevelError, levels
 from sureleaf.levels.decisions import (
     cost_rule,
-    decision_confidence,
-    decision_sample_size,
-    decision_utility,
-    threshold_confidence,
-    threshold_utility,
+    decision_levels,
+    decision_tie,
+    decision_vectors,
 )
 from tests.naive import decision_levels as naive
 
 FIVE_TO_ONE = [[0, 1], [5, 0]]
 THREE = [[0, 1, 1], [5, 0, 1], [1, 1, 0]]
+SIXTH = 1 / 6
 
 
 def exact(cost: list[list[float]]) -> list[list[Fraction]]:
     return [[Fraction(value) for value in row] for row in cost]
+
+
+def threshold_of(cost: list[list[int]]) -> Fraction:
+    false_second = Fraction(cost[0][1] - cost[0][0])
+    return false_second / (false_second + cost[1][0] - cost[1][1])
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 6, 7, 12, 13])
@@ -31,18 +35,21 @@ def exact(cost: list[list[float]]) -> list[list[Fraction]]:
 def test_two_classes_agree_with_enumeration(n: int, p: str) -> None:
     vector = [1 - Fraction(p), Fraction(p)]
     for cost in (FIVE_TO_ONE, [[0, 3], [1, 0]], [[1, 2], [6, 1]]):
-        wanted = naive.confidence(n, vector, exact(cost))
-        rule = cost_rule(cost)
-        given_vector = [float(v) for v in vector]
-        if Fraction(p) != Fraction(cost[0][1] - cost[0][0], 1) / (
-            cost[0][1] - cost[0][0] + cost[1][0] - cost[1][1]
+        if Fraction(p) == threshold_of(cost):  # rounding moves it to one side
+            continue
+        sure, useful = (f(n, vector, exact(cost)) for f in (naive.confidence, naive.utility))
+        floats, cut = [float(v) for v in vector], float(threshold_of(cost))
+        for given_levels in (
+            (
+                levels.confidence(n, float(Fraction(p)), threshold=cut),
+                levels.utility(n, float(Fraction(p)), threshold=cut),
+            ),
+            (
+                levels.class_confidence(n, floats, cost=cost),
+                levels.class_utility(n, floats, cost=cost),
+            ),
         ):
-            assert threshold_confidence(n, float(Fraction(p)), rule.threshold) == pytest.approx(
-                float(wanted), abs=1e-13
-            )
-            assert decision_utility(n, given_vector, cost) == pytest.approx(
-                float(naive.utility(n, vector, exact(cost))), abs=1e-13
-            )
+            assert given_levels == pytest.approx((float(sure), float(useful)), abs=1e-13)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 6, 9])
@@ -50,12 +57,41 @@ def test_three_classes_agree_with_enumeration(n: int) -> None:
     for p in ("1/2 3/10 1/5", "1/10 1/10 4/5", "1/3 1/3 1/3", "0 1/2 1/2"):
         vector = [Fraction(v) for v in p.split()]
         floats = [float(v) for v in vector]
-        assert decision_confidence(n, floats, THREE) == pytest.approx(
+        assert levels.class_confidence(n, floats, cost=THREE) == pytest.approx(
             float(naive.confidence(n, vector, exact(THREE))), abs=1e-12
         )
-        assert decision_utility(n, floats, THREE) == pytest.approx(
+        assert levels.class_utility(n, floats, cost=THREE) == pytest.approx(
             float(naive.utility(n, vector, exact(THREE))), abs=1e-12
         )
+
+
+@pytest.mark.parametrize("empty", ["coin", "miss"])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 12])
+def test_nodes_of_a_tree_agree_with_enumeration(n: int, empty: str) -> None:
+    without_rows = Fraction(1, 2) if empty == "coin" else Fraction(0)
+    for share, p, cut in (("1/3", "1/4", "1/6"), ("1/2", "1/10", "1/5"), ("1", "1/2", "3/4")):
+        wanted = naive.node_confidence(n, Fraction(share), Fraction(p), Fraction(cut), without_rows)
+        numbers = (float(Fraction(value)) for value in (share, p))
+        sure = levels.node_confidence(n, *numbers, threshold=float(Fraction(cut)), empty=empty)
+        assert sure == pytest.approx(float(wanted), abs=1e-13)
+
+
+def test_the_levels_of_a_tree_are_the_sums_over_its_nodes() -> None:
+    shares, p = [0.2, 0.3, 0.5], [0.05, 0.3, 0.6]
+    tree = levels.tree_levels(40, shares, p, threshold=0.2)
+    sure = levels.node_confidence(40, shares, p, threshold=0.2)
+    useful = levels.node_utility(40, shares, p, threshold=0.2)
+    assert tree == pytest.approx((np.dot(shares, sure), np.dot(shares, useful)), abs=1e-15)
+    # A threshold of 1/2 in the general formula gives the kernel's numbers.
+    general = levels.node_confidence(40, shares, [0.6, 0.7, 0.9], threshold=np.full(3, 0.5))
+    assert general == pytest.approx(levels.node_confidence(40, shares, [0.6, 0.7, 0.9]), abs=1e-12)
+
+
+def test_a_node_of_a_large_tree_approaches_its_limit() -> None:
+    assert levels.node_confidence(10**9, 1e-6, 0.2, threshold=0.1) == pytest.approx(1.0, abs=1e-9)
+    assert levels.node_confidence(np.inf, 0.5, 0.2, threshold=0.1) == 1.0
+    assert levels.node_confidence(np.inf, 0.0, 0.2, threshold=0.1) == 0.5
+    assert levels.node_confidence(0, 0.5, 0.2, threshold=0.1, empty="miss") == 0.0
 
 
 @given(st.integers(0, 400), st.floats(0.5, 1.0))
@@ -63,63 +99,167 @@ def test_three_classes_agree_with_enumeration(n: int) -> None:
 def test_a_threshold_of_one_half_gives_the_equations_of_the_theory_bit_for_bit(
     n: int, p: float
 ) -> None:
-    assert threshold_confidence(n, p, 0.5) == levels.confidence(n, p)
-    assert threshold_utility(n, p, 0.5) == levels.utility(n, p)
-    assert threshold_confidence(n, 1 - p, 0.5) == levels.confidence(n, max(1 - p, 1 - (1 - p)))
+    half = np.array([0.5])  # by the general formula
+    assert levels.confidence(n, p, threshold=half)[0] == levels.confidence(n, p)
+    assert levels.utility(n, p, threshold=half)[0] == levels.utility(n, p)
+    assert levels.confidence(n, p, threshold=0.5) == levels.confidence(n, p)
+    assert levels.confidence(n, 1 - p, threshold=half)[0] == levels.confidence(n, 1 - (1 - p))
 
 
 def test_equal_costs_of_many_classes_give_the_plurality_levels_bit_for_bit() -> None:
     equal = 7.0 * (np.ones((3, 3)) - np.eye(3))
     vectors = np.random.default_rng(0).dirichlet([1, 1, 1], size=5)
-    assert (decision_confidence(25, vectors, equal) == levels.class_confidence(25, vectors)).all()
-    assert (decision_utility(25, vectors, equal) == levels.class_utility(25, vectors)).all()
+    for level in (levels.class_confidence, levels.class_utility):
+        assert (level(25, vectors, cost=equal) == level(25, vectors)).all()
 
 
 def test_a_leaf_far_above_the_threshold_is_certain_and_one_on_it_is_a_coin() -> None:
     threshold = cost_rule(FIVE_TO_ONE).threshold
-    assert threshold == pytest.approx(1 / 6)
-    assert threshold_confidence(100, 0.53, threshold) > 0.999999
+    assert threshold == pytest.approx(SIXTH)
+    assert levels.confidence(100, 0.53, threshold=threshold) > 0.999999
     assert levels.confidence(100, 0.53) < 0.8
-    assert abs(threshold_confidence(100, 0.166, threshold) - 0.5) < 0.06
-    assert threshold_confidence(100, threshold, threshold) == 0.5
+    assert abs(levels.confidence(100, 0.166, threshold=threshold) - 0.5) < 0.06
+    assert levels.confidence(100, threshold, threshold=threshold) == 0.5
 
 
 def test_many_rows_reach_the_limits() -> None:
-    assert threshold_confidence(np.inf, 0.3, 0.2) == 1.0
-    assert threshold_confidence(np.inf, 0.2, 0.2) == 0.5
-    assert threshold_utility(np.inf, 0.3, 0.2) == pytest.approx(2 * 0.8 * 0.3)
-    assert decision_confidence(np.inf, [0.5, 0.3, 0.2], THREE) == 1.0
+    assert levels.confidence(np.inf, 0.3, threshold=0.2) == 1.0
+    assert levels.confidence(np.inf, 0.2, threshold=0.2) == 0.5
+    assert levels.utility(np.inf, 0.3, threshold=0.2) == pytest.approx(0.3)
+    assert levels.utility(np.inf, 0.1, threshold=0.2) == pytest.approx(0.25 * 0.9)
+    assert levels.class_confidence(np.inf, [0.5, 0.3, 0.2], cost=THREE) == 1.0
 
 
 def test_fractional_rows_are_interpolated() -> None:
-    low, high = (threshold_confidence(n, 0.3, 0.2) for n in (9, 10))
-    assert threshold_confidence(9.25, 0.3, 0.2) == pytest.approx(low + 0.25 * (high - low))
+    low, high = (levels.confidence(n, 0.3, threshold=0.2) for n in (9, 10))
+    between = levels.confidence(9.25, 0.3, threshold=0.2)
+    assert between == pytest.approx(low + 0.25 * (high - low))
 
 
 def test_draws_agree_with_the_exact_sum(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = decision_confidence(60, [0.4, 0.3, 0.3], THREE)
+    wanted = levels.class_confidence(60, [0.4, 0.3, 0.3], cost=THREE)
     monkeypatch.setattr("sureleaf.levels.decisions._MAX_COMPOSITIONS", 1)
-    assert decision_confidence(60, [0.4, 0.3, 0.3], THREE) == pytest.approx(wanted, abs=5 * 0.0016)
+    drawn = levels.class_confidence(60, [0.4, 0.3, 0.3], cost=THREE)
+    assert drawn == pytest.approx(wanted, abs=5 * 0.0016)
 
 
-@pytest.mark.parametrize(("p", "threshold"), [(0.53, 1 / 6), (0.2, 1 / 6), (0.05, 0.2), (0.9, 0.7)])
+# ---- sample sizes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("p", "threshold"), [(0.53, SIXTH), (0.2, SIXTH), (0.05, 0.2), (0.9, 0.7)])
 def test_the_level_holds_from_the_sample_size_on_and_not_before(p: float, threshold: float) -> None:
-    n = int(decision_sample_size(p, threshold, confidence=0.95))
+    n = levels.sample_size(p, confidence=0.95, threshold=threshold)
     later = np.arange(n, 4 * n + 50)
-    assert (threshold_confidence(later, p, threshold) >= 0.95).all()
-    assert threshold_confidence(n - 1, p, threshold) < 0.95
+    assert (levels.confidence(later, p, threshold=threshold) >= 0.95).all()
+    assert levels.confidence(n - 1, p, threshold=threshold) < 0.95
+
+
+def test_a_utility_holds_from_its_sample_size_on() -> None:
+    n = levels.sample_size(0.3, utility=0.29, threshold=0.2)
+    assert (levels.utility(np.arange(n, 10 * n), 0.3, threshold=0.2) >= 0.29).all()
+    assert levels.utility(n - 1, 0.3, threshold=0.2) < 0.29
+    with pytest.raises(UnreachableLevelError, match=r"utility below 0\.3"):
+        levels.sample_size(0.3, utility=0.31, threshold=0.2)
+
+
+def test_a_range_is_planned_for_its_end_nearest_to_the_threshold() -> None:
+    of_end = levels.sample_size(0.3, confidence=0.9, threshold=0.2)
+    assert levels.sample_size((0.3, 0.9), confidence=0.9, threshold=0.2) == of_end
+    with pytest.raises(UnreachableLevelError, match=r"threshold = 0\.2"):
+        levels.sample_size((0.1, 0.3), confidence=0.9, threshold=0.2)
+    with pytest.raises(InvalidArgumentError, match="one p_max at a time"):
+        levels.sample_size((0.3, 0.9), utility=0.25, threshold=0.2)
 
 
 def test_a_probability_on_the_threshold_never_reaches_a_level() -> None:
-    assert np.isnan(decision_sample_size(0.25, 0.25))
+    assert np.isnan(levels.sample_size([0.25, 0.5], confidence=0.95, threshold=0.25)[0])
+    with pytest.raises(UnreachableLevelError, match="further from the threshold"):
+        levels.sample_size(0.25, confidence=0.95, threshold=0.25)
+    assert levels.sample_size([0.0, 1.0], confidence=0.95, threshold=0.25).tolist() == [1.0, 1.0]
+
+
+# ---- intervals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "threshold"), [(30, 0.25, SIXTH), (80, 0.1, 0.2), (12, 0.9, 0.7)]
+)
+def test_intervals_hold_the_true_levels_at_least_as_often_as_they_state(
+    n: int, p: float, threshold: float
+) -> None:
+    from scipy.stats import binom
+
+    y = np.arange(n + 1)
+    found = levels.level_intervals(y, n, level=0.9, threshold=threshold)
+    probability = levels.p_max_interval(y, n, level=0.9, threshold=threshold)
+    sure = levels.confidence(n, p, threshold=threshold)
+    useful = levels.utility(n, p, threshold=threshold)
+    holds = [
+        (interval.low <= truth) & (truth <= interval.high)
+        for interval, truth in ((found.confidence, sure), (found.utility, useful), (probability, p))
+    ]
+    for held in holds:  # exact coverage: a sum over all counts
+        assert binom.pmf(y, n, p) @ held >= 0.9
+
+
+def test_intervals_at_one_half_are_those_of_the_theory() -> None:
+    assert levels.level_intervals(32, 40, threshold=0.5) == levels.level_intervals(32, 40)
+    assert levels.p_max_interval(8, 40, threshold=0.5).low > 0.5
+    assert levels.p_max_interval(8, 40, threshold=0.3).low < 0.2
+
+
+# ---- decisions that have been made ---------------------------------------------------------------
+
+
+def test_levels_of_decisions_are_those_of_their_class_probabilities() -> None:
+    rng = np.random.default_rng(0)
+    for cost in (FIVE_TO_ONE, THREE):
+        rule = cost_rule(cost)
+        decided = rng.integers(0, len(cost), 20)
+        others = rng.dirichlet(np.ones(len(cost)), 20)
+        others[np.arange(20), decided] = 0.0
+        others /= others.sum(axis=1, keepdims=True)
+        tie = decision_tie(decided, others, rule)
+        p = tie + (1 - tie) * rng.uniform(0.05, 1, 20)
+        n = rng.integers(0, 30, 20).astype(float)
+        sure, useful = decision_levels(n, p, decided, others, rule)
+        vectors = decision_vectors(p, decided, others)
+        assert sure == pytest.approx(levels.class_confidence(n, vectors, cost=cost), abs=1e-12)
+        assert useful == pytest.approx(levels.class_utility(n, vectors, cost=cost), abs=1e-12)
+
+
+def test_a_clear_decision_is_certain_without_listing_counts() -> None:
+    others = np.array([[0.0, 0.5, 0.5]])
+    sure, useful = decision_levels(
+        np.array([5e6]), np.array([0.99]), np.array([0]), others, cost_rule(THREE)
+    )
+    saved = np.array([0.99, 0.005, 0.005]) @ cost_rule(THREE).saving[:, 0]
+    assert (sure[0], useful[0]) == (1.0, pytest.approx(saved))
+
+
+def test_at_the_tie_of_a_decision_another_one_costs_the_same() -> None:
+    rule = cost_rule(THREE)
+    others = np.array([[0.0, 0.7, 0.3], [0.4, 0.0, 0.6]])
+    decided = np.array([0, 1])
+    tie = decision_tie(decided, others, rule)
+    for node in range(2):
+        p = others[node] * (1 - tie[node])
+        p[decided[node]] = tie[node]
+        cheapest = rule.is_cheapest(p)
+        assert cheapest[decided[node]]
+        assert cheapest.sum() == 2
+
+
+# ---- errors --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("cost", "message"),
     [
         ([[0, 1]], "square matrix"),
+        ([[0, "a"], [1, 0]], "matrix of numbers"),
         ([[0, np.nan], [1, 0]], "finite"),
-        ([[1, 0], [1, 0]], r"cost\[0\]\[1\] is below"),
+        ([[1, 0], [1, 0]], r"cost\[0\]\[1\] must not be below"),
         ([[0, 0], [0, 0]], "at least one error"),
     ],
 )
@@ -129,11 +269,13 @@ def test_cost_matrices_that_cannot_be_used_are_refused(cost: list, message: str)
 
 
 def test_probabilities_must_fit_the_cost_matrix() -> None:
-    with pytest.raises(InvalidArgumentError, match="one entry per class"):
-        decision_confidence(5, [0.5, 0.5], THREE)
-    with pytest.raises(InvalidArgumentError, match="add up to 1"):
-        decision_confidence(5, [0.5, 0.5, 0.5], THREE)
+    with pytest.raises(InvalidArgumentError, match="one row and one column per class, 2"):
+        levels.class_confidence(5, [0.5, 0.5], cost=THREE)
+    with pytest.raises(InvalidArgumentError, match="sum"):
+        levels.class_confidence(5, [0.5, 0.5, 0.5], cost=THREE)
     with pytest.raises(InvalidArgumentError, match="two classes"):
         _ = cost_rule(THREE).threshold
-    with pytest.raises(InvalidArgumentError, match=r"confidence must be at least 0\.5"):
-        decision_sample_size(0.3, 0.2, confidence=95)
+    with pytest.raises(InvalidArgumentError, match=r"3 classes \('a', 'b', 'c'\)"):
+        cost_rule(FIVE_TO_ONE, ["a", "b", "c"])
+    with pytest.raises(InvalidArgumentError, match="threshold must be"):
+        levels.confidence(5, 0.5, threshold=5)

@@ -53,8 +53,8 @@ def judge_both(parameters, X, y, **how):
     """Both ways must agree that the estimator can be prepared, or the comparison says nothing."""
     model = TreeClassifier.c45(**parameters)
     assert find_refits(model, read_table(X, y)) is not None
-    assert find_refits(Plain(**parameters), read_table(X, y)) is None
-    return (evaluate(m, X, y, random_state=3, **how) for m in (model, Plain(**parameters)))
+    assert find_refits(Plain.c45(**parameters), read_table(X, y)) is None
+    return (evaluate(m, X, y, random_state=3, **how) for m in (model, Plain.c45(**parameters)))
 
 
 def assert_same(shared, alone):
@@ -118,6 +118,15 @@ def test_whatever_the_parameters(parameters) -> None:
     assert_same(*judge_both(parameters, X, y, design=Bootstrap(3)))
 
 
+@pytest.mark.parametrize("changes", [{}, {"margin": 0, "max_leaves": 6}], ids=str)
+def test_the_default_tree(changes) -> None:
+    X, y = make_table(11)
+    for design in (KFold(4), Bootstrap(3)):
+        how = {"design": design, "random_state": 3}
+        shared = evaluate(TreeClassifier(**changes), X, y, **how)
+        assert_same(shared, evaluate(Plain(**changes), X, y, **how))
+
+
 @pytest.mark.parametrize("meaning", ["counts", "importance"])
 def test_weights_and_groups(meaning) -> None:
     X, y = make_table(5)
@@ -151,12 +160,12 @@ def test_bootstrap_errors_and_learning_curves() -> None:
     for loss in ("error", "quadratic_loss"):
         shared, alone = (
             bootstrap_error(model, X, y, n_bootstraps=6, loss=loss, random_state=0)
-            for model in (TreeClassifier.c45(), Plain())
+            for model in (TreeClassifier.c45(), Plain.c45())
         )
         assert shared == alone
     shared, alone = (
         learning_curve(model, *make_table(9), schedule=Geometric(20, 2), repeats=3, random_state=0)
-        for model in (TreeClassifier.c45(), Plain())
+        for model in (TreeClassifier.c45(), Plain.c45())
     )
     np.testing.assert_array_equal(shared.values, alone.values)
 
@@ -219,6 +228,6 @@ def test_a_column_that_is_empty_in_a_part_is_what_it_is_in_the_table() -> None:
     y = ["no", "yes"] * 10
     design = KFold(1 + 1, time_ordered=True)
     shared = evaluate(TreeClassifier.c45(), X, y, design=design, random_state=0)
-    alone = evaluate(Plain(), X, y, design=design, random_state=0)
+    alone = evaluate(Plain.c45(), X, y, design=design, random_state=0)
     assert [s.failure is None for s in shared.splits] == [True, True]
     assert "must hold numbers, as at fit" in alone.splits[0].failure

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from sureleaf import TreeClassifier
 from sureleaf.folds import fold_numbers
 from sureleaf.model.size_selection import LOG_LOSS_SHARE, MARGIN_FACTOR, select_size
 from sureleaf.probability import SIZED_ESTIMATE
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, grow
 from tests.naive import size_selection as naive
-from tests.sized_tree import sized_tree
 
 RULES = GrowthRules("entropy", "subset", missing="branch")
 
@@ -50,8 +50,9 @@ def test_the_curve_is_that_of_trees_pruned_one_by_one(
         assert curve.n_leaves.tolist() == sizes.tolist()
         np.testing.assert_allclose(curve.error, error, atol=1e-12)
         np.testing.assert_allclose(curve.log_loss, log_loss, atol=1e-12)
+        factor = MARGIN_FACTOR if regret is None else 1.0
         loss = error + LOG_LOSS_SHARE * log_loss / log_loss[-1]
-        within = np.flatnonzero(loss <= loss.min() + MARGIN_FACTOR * 0.01 + 1e-12)
+        within = np.flatnonzero(loss <= loss.min() + factor * 0.01 + 1e-12)
         assert selection.alpha == curve.alphas[within[-1]]
 
 
@@ -59,7 +60,7 @@ def test_a_larger_margin_never_gives_a_larger_tree() -> None:
     X = np.random.default_rng(1).normal(size=(300, 5))
     y = (X[:, 0] + X[:, 1] ** 2 + np.random.default_rng(2).normal(size=300) > 1).astype(int)
     sizes = [
-        sized_tree(margin=margin, random_state=0).fit(X, y).tree_.n_leaves
+        TreeClassifier(margin=margin, random_state=0).fit(X, y).tree_.n_leaves
         for margin in (0.0, 0.005, 0.01, 0.05, 0.5)
     ]
     assert sizes == sorted(sizes, reverse=True)
@@ -69,11 +70,11 @@ def test_a_larger_margin_never_gives_a_larger_tree() -> None:
 def test_pure_noise_gives_a_small_tree_and_rare_classes_do_not_give_one_leaf() -> None:
     random = np.random.default_rng(3)
     noise = random.normal(size=(400, 6))
-    assert sized_tree(random_state=0).fit(noise, random.integers(0, 2, 400)).tree_.n_leaves <= 3
+    assert TreeClassifier(random_state=0).fit(noise, random.integers(0, 2, 400)).tree_.n_leaves <= 3
     X = random.normal(size=(3000, 4))
     rare = (random.random(3000) < np.where(X[:, 0] > 1.2, 0.15, 0.005)).astype(int)
     assert 0.01 < rare.mean() < 0.04
-    model = sized_tree(random_state=0).fit(X, rare)
+    model = TreeClassifier(random_state=0).fit(X, rare)
     assert model.tree_.n_leaves > 1
     assert model.tree_.feature[0] == 0
 
@@ -82,9 +83,9 @@ def test_the_default_tree_is_the_same_under_increasing_transformations() -> None
     random = np.random.default_rng(4)
     X, unseen = random.normal(size=(300, 3)), random.normal(size=(200, 3))
     y = (X[:, 0] + X[:, 1] > 0.3).astype(int)
-    model = sized_tree(random_state=0).fit(X, y)
+    model = TreeClassifier(random_state=0).fit(X, y)
     for change in (np.exp, lambda x: 1e-7 * x, lambda x: 1e9 * np.arctan(x) + 1e3):
-        other = sized_tree(random_state=0).fit(change(X), y)
+        other = TreeClassifier(random_state=0).fit(change(X), y)
         assert other.tree_.n_leaves == model.tree_.n_leaves
         np.testing.assert_array_equal(
             other.predict_proba(change(unseen)), model.predict_proba(unseen)
@@ -96,7 +97,7 @@ def test_kilograms_and_grams_give_the_same_accuracy() -> None:
     grams = np.arange(2000.0)
     y = (np.arange(2000) // 500) % 2
     for unit in (1.0, 1e-3, 1e-9):
-        model = sized_tree(random_state=0).fit((grams * unit)[:, np.newaxis], y)
+        model = TreeClassifier(random_state=0).fit((grams * unit)[:, np.newaxis], y)
         assert model.score((grams * unit)[:, np.newaxis], y) > 0.99
 
 
@@ -107,7 +108,7 @@ def test_levels_use_the_size_that_was_chosen_without_the_fold() -> None:
         X = random.normal(size=(100, 8))
         p = np.where(X[:, 0] > 0, 0.75, 0.3)
         y = (random.random(100) < p).astype(int)
-        model = sized_tree(random_state=0).fit(X, y)
+        model = TreeClassifier(random_state=0).fit(X, y)
         T = random.normal(size=(4000, 8))
         q = np.where(T[:, 0] > 0, 0.75, 0.3)
         said = model.predict(T)

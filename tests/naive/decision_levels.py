@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
-from math import factorial
+from math import comb, factorial
 
 
 def expected_costs(shares: list[Fraction], cost: list[list[Fraction]]) -> list[Fraction]:
@@ -39,12 +39,23 @@ def confidence(n: int, p: list[Fraction], cost: list[list[Fraction]]) -> Fractio
 
 
 def utility(n: int, p: list[Fraction], cost: list[list[Fraction]]) -> Fraction:
-    """Expected saving against an average error on every row, in units of the mean error cost."""
+    """Expected saving against the most expensive decision, in units of the most expensive error."""
     n_classes = len(p)
     regret = [[cost[a][d] - cost[a][a] for d in range(n_classes)] for a in range(n_classes)]
-    errors = [regret[a][d] for a in range(n_classes) for d in range(n_classes) if a != d]
-    unit = sum(errors, Fraction(0)) / len(errors)
+    unit = max(max(row) for row in regret)
     chosen = decision_probabilities(n, p, cost)
     paid = expected_costs(p, regret)
-    if_wrong = sum(p[a] * sum(regret[a]) / (n_classes - 1) for a in range(n_classes))
-    return (if_wrong - sum(c * e for c, e in zip(chosen, paid, strict=True))) / unit
+    if_worst = sum((p[a] * max(regret[a]) for a in range(n_classes)), Fraction(0))
+    return (if_worst - sum(c * e for c, e in zip(chosen, paid, strict=True))) / unit
+
+
+def node_confidence(
+    n: int, share: Fraction, p: Fraction, threshold: Fraction, empty: Fraction
+) -> Fraction:
+    """Mean of the confidence at a threshold over Bin(n, share) rows."""
+    cost = [[Fraction(0), threshold], [1 - threshold, Fraction(0)]]
+    total = Fraction(0)
+    for rows in range(n + 1):
+        chance = comb(n, rows) * share**rows * (1 - share) ** (n - rows)
+        total += chance * (empty if rows == 0 else confidence(rows, [1 - p, p], cost))
+    return total

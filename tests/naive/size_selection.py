@@ -12,7 +12,10 @@ def curve(tree, rows, fold_of, grow_part, estimate, regret=None):
     alphas = np.unique(np.concatenate(([0.0], alphas)))
     candidates = [*np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1]]
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    costs = 1.0 - np.eye(rows.n_classes) if regret is None else regret
+    costs = 1.0 - np.eye(rows.n_classes)
+    if regret is not None:  # wrong decisions cost 1 per row on average
+        shares = np.bincount(rows.labels, weights, rows.n_classes) / weights.sum()
+        costs = regret / (shares @ regret.sum(axis=1) / (rows.n_classes - 1))
     sizes, error, log_loss = [], [], []
     for alpha in candidates:
         sizes.append(cut(tree, np.maximum(family_alphas(tree, regret), 0.0) <= alpha).n_leaves)

@@ -8,7 +8,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sureleaf import TreeClassifier, audit, plots
 from tests.plots.conftest import FRAME, LABELS
 from tests.plots.drawing import assert_texts_do_not_overlap, drawn
-from tests.sized_tree import sized_tree
 
 
 def test_a_tree_is_laid_out_with_every_leaf_once_and_parents_between(model):
@@ -41,7 +40,7 @@ def test_a_large_tree_is_cut_and_says_how_many_leaves_are_hidden():
 
 def test_branches_say_where_missing_values_go():
     rows = [[1.0], [2.0], [3.0], [4.0], [None]] * 4
-    model = sized_tree(pruning=None, levels_from="training")
+    model = TreeClassifier(pruning=None, levels_from="training")
     display = plots.TreeDisplay.from_estimator(model.fit(rows, ["a", "a", "b", "b", "b"] * 4))
     assert display.test == ["", "x0 <= 2", "x0 > 2 or missing"]
     names = plots.LeavesDisplay.from_estimator(model).names

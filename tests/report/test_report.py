@@ -66,7 +66,7 @@ def test_hostile_names_stay_plain_text(report: Report) -> None:
 
 def test_nodes_are_those_of_the_tree_that_the_same_seed_grows(report: Report) -> None:
     X, y = mixed()
-    model = TreeClassifier.c45(random_state=0, n_jobs=1).fit(X, y)
+    model = TreeClassifier(random_state=0, n_jobs=1).fit(X, y)
     nodes = report.to_dict()["tree"]["nodes"]
     np.testing.assert_array_equal([node["counts"] for node in nodes], model.tree_.class_counts)
     leaves = model.leaves()
@@ -77,7 +77,7 @@ def test_nodes_are_those_of_the_tree_that_the_same_seed_grows(report: Report) ->
 
 def test_a_row_walked_down_the_document_gets_the_models_probabilities(report: Report) -> None:
     X, y = mixed()
-    model = TreeClassifier.c45(random_state=0, n_jobs=1).fit(X, y)
+    model = TreeClassifier(random_state=0, n_jobs=1).fit(X, y)
     stated = model.predict_proba(X)
     tree = report.to_dict()["tree"]
     for example in tree["example_rows"]:

@@ -1,6 +1,7 @@
 """X may be a table of many libraries; other objects are errors that say what to do."""
 
 import datetime
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
+from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.table import encode_labels, read_table
+from sureleaf.table import encode, encode_labels, read_table
 from tests.table.spellings import OnlyAStream
 
 
@@ -223,8 +225,66 @@ def test_an_object_that_is_not_a_table_is_an_error_that_says_what_to_do() -> Non
     check_error(pl.LazyFrame({"a": [1]}), InvalidTypeError, "lazy.*collect")
     check_error(np.zeros(2, dtype=[("a", "f8")]), InvalidTypeError, r"structured.*DataFrame\(X\)")
     check_error(np.zeros((2, 1), dtype=[("a", "f8")]), InvalidTypeError, "structured")
-    for sparse in (scipy.sparse.csr_array(np.eye(2)), scipy.sparse.coo_matrix(np.eye(2))):
-        check_error(sparse, InvalidTypeError, "Sparse data was passed.*toarray")
+
+
+def test_lazy_frames_name_the_method_that_returns_their_rows() -> None:
+    check_error(pl.LazyFrame({"a": [1]}), InvalidTypeError, r"Call its method collect\(\) first")
+
+
+def test_a_dict_of_columns_names_the_cure() -> None:
+    check_error({"a": [1]}, InvalidTypeError, r"Use pandas.DataFrame\(X\) or pyarrow.table\(X\)")
+
+
+@pytest.mark.parametrize("make", [scipy.sparse.csr_array, scipy.sparse.coo_matrix])
+def test_sparse_arrays_are_read_as_dense_ones(make: Any) -> None:
+    X = np.random.default_rng(0).poisson(0.3, (200, 4)).astype(np.float32)
+    y = X[:, 1] + X[:, 2] > 0
+    model = TreeClassifier.c45().fit(make(X), y)
+    assert model.rules() == TreeClassifier.c45().fit(X, y).rules()
+    np.testing.assert_array_equal(model.predict(make(X)), model.predict(X))
+    listed = read_table(make(X), categorical_features=[1])
+    assert listed.schema.columns[1].kind == "categorical"
+
+
+def test_a_list_of_dicts_is_a_table_with_names() -> None:
+    table = read_table([{"a": 1, "b": "x"}, {"b": "y", "c": True}])
+    assert table.schema.names == ("a", "b", "c")
+    assert [column.kind for column in table.schema] == ["numeric", "categorical", "categorical"]
+    assert table.is_missing(0).tolist() == [False, True]
+    assert table.is_missing(2).tolist() == [True, False]
+
+
+def test_the_levels_of_column_labels_are_joined_to_names() -> None:
+    labels = pd.MultiIndex.from_tuples([("a", 1), ("a", "y")])
+    frame = pd.DataFrame(np.arange(6).reshape(3, 2), columns=labels)
+    schema = read_table(frame).schema
+    assert schema.names == ("a.1", "a.y")
+    table = encode(frame[[("a", "y"), ("a", 1)]], schema)
+    np.testing.assert_array_equal(table.columns[0], [0, 2, 4])
+    same = pd.MultiIndex.from_tuples([("a.b", "c"), ("a", "b.c")])
+    check_error(frame.set_axis(same, axis=1), InvalidArgumentError, "'a.b.c' more than once")
+
+
+def test_a_reader_that_was_read_before_is_an_error_that_says_so() -> None:
+    reader = pa.table({"a": [1.0, 2.0]}).to_reader()
+    assert read_table(reader).n_rows == 2
+    check_error(reader, InvalidArgumentError, r"only once: keep them with table = reader.read_all")
+
+
+def test_numbers_given_as_text_are_a_warning() -> None:
+    ages = [str(age) for age in range(30, 50)]
+    with pytest.warns(
+        UserWarning, match="'age' .* 20 of its 21 .* are numbers; the others are '?'"
+    ):
+        read_table(pd.DataFrame({"age": [*ages, "?"]}))
+    with pytest.warns(UserWarning, match="21 of its 21 different values are numbers. If"):
+        read_table(pd.DataFrame({"age": [*ages, "1.5"]}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_table(pd.DataFrame({"age": ages}))  # few enough to be meant as categories
+        read_table(pd.DataFrame({"age": [*ages, "?"]}), categorical_features=["age"])
+        read_table(pd.DataFrame({"age": [*ages, "?"]}, dtype="category"))
+        read_table(pd.DataFrame({"age": [*ages, "a", "b", "c", "d"]}))
 
 
 def test_empty_tables_have_the_error_of_scikit_learn() -> None:
@@ -246,9 +306,8 @@ def test_repeated_or_mixed_column_names_are_an_error_and_numbers_are_not_names()
     check_error(
         mixed, InvalidTypeError, r"only supported if all input features have string names.*'int'"
     )
-    for columns in ([5, 7], pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])):
-        schema = read_table(pd.DataFrame(np.zeros((2, 2)), columns=columns)).schema
-        assert (schema.names, schema.named) == (("x0", "x1"), False)
+    schema = read_table(pd.DataFrame(np.zeros((2, 2)), columns=[5, 7])).schema
+    assert (schema.names, schema.named) == (("x0", "x1"), False)
 
 
 def test_values_that_are_not_numbers_text_or_dates_are_an_error_with_their_column() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from sureleaf import TreeClassifier
 from sureleaf.tree.rules import leaf_rules
-from tests.sized_tree import sized_tree
 
 ROWS = [
     ["sunny", 30.0, True],
@@ -135,7 +134,7 @@ NAN = float("nan")
 
 def grown(X, y, **changes):
     settings = {"min_samples_leaf": 1, "pruning": None, "leaf_estimate": "frequency", **changes}
-    return sized_tree(**settings).fit(X, y)
+    return TreeClassifier(**settings).fit(X, y)
 
 
 def rules_of(model):

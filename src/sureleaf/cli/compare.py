@@ -91,7 +91,7 @@ def compare(
     For example:
 
     - sureleaf compare data.csv -t class -m TreeClassifier
-      -m "TreeClassifier(pruning=None)"
+      -m TreeClassifier.c45
 
     - sureleaf compare data.csv -t class -m TreeClassifier
       -m sklearn.naive_bayes.GaussianNB --repeats 10 --margin 0.01

@@ -1,6 +1,6 @@
 """``sureleaf curve``: how a measure improves with more rows."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,10 +9,12 @@ from sureleaf.cli import options
 __all__ = ["curve"]
 
 
+@options.with_tree_options
 def curve(
     data: options.Data,
     target: options.Target,
-    model: options.ModelName = "TreeClassifier",
+    tree_options: dict[str, Any],
+    model: options.ModelName = None,
     measure: options.MeasureName = "accuracy",
     start: Annotated[
         int | None,
@@ -61,7 +63,7 @@ def curve(
     from sureleaf import evaluation
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
-    from sureleaf.report.question import read_model, read_question
+    from sureleaf.report.question import read_question
 
     question = read_question(
         data,
@@ -74,7 +76,7 @@ def curve(
     if start is None:
         start = max(4, min(50, len(question.y) // 8))
     result = evaluation.learning_curve(
-        read_model(model, question.X),
+        options.evaluated_model(model, tree_options, question.X),
         question.X,
         question.y,
         schedule=evaluation.Geometric(start, factor)

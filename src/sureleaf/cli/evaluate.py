@@ -1,7 +1,7 @@
 """``sureleaf evaluate``: evaluate a classifier on unseen rows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,10 +10,12 @@ from sureleaf.cli import options
 __all__ = ["evaluate"]
 
 
+@options.with_tree_options
 def evaluate(
     data: options.Data,
     target: options.Target,
-    model: options.ModelName = "TreeClassifier",
+    tree_options: dict[str, Any],
+    model: options.ModelName = None,
     design: options.DesignName = "kfold",
     folds: options.Folds = 10,
     repeats: options.Repeats = None,
@@ -43,6 +45,8 @@ def evaluate(
 
     - sureleaf evaluate data.csv -t class --design holdout --save tree.eval
 
+    - sureleaf evaluate data.csv -t class --max-leaves 8
+
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
 
     - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,5;1,0" --json
@@ -50,7 +54,7 @@ def evaluate(
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import evaluate as evaluate_model
     from sureleaf.report import terminal
-    from sureleaf.report.question import read_model, read_question
+    from sureleaf.report.question import read_question
 
     options.check_output(save)
     question = read_question(
@@ -62,7 +66,7 @@ def evaluate(
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
     evaluation = evaluate_model(
-        read_model(model, question.X),
+        options.evaluated_model(model, tree_options, question.X),
         question.X,
         question.y,
         design=options.read_design(design, folds, repeats, test),

@@ -41,6 +41,7 @@ def export(
             "--output", "-o", help="File to write.", metavar="FILE", show_default="standard output"
         ),
     ] = Path("-"),
+    cost: options.DecisionCost = None,
     dialect: Annotated[
         str | None,
         typer.Option(
@@ -76,6 +77,8 @@ def export(
 
     - sureleaf export model.sureleaf -o tree.py
 
+    - sureleaf export model.sureleaf -o tree.sql --cost "0,5;1,0"
+
     - sureleaf export model.sureleaf -o tree.svg
     """
     from sureleaf.cli.output import flush, show, show_json, standard_output
@@ -93,7 +96,8 @@ def export(
         )
     sql_options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}
     chosen = {name: value for name, value in sql_options.items() if value is not None}
-    exported = export_model(load(model), file_format, **chosen)
+    fitted = options.decided_by(load(model), cost)
+    exported = export_model(fitted, file_format, **chosen)
     content = exported.encode() if isinstance(exported, str) else exported
     if isinstance(exported, str) and not exported.endswith("\n"):
         content += b"\n"

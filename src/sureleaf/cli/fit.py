@@ -1,7 +1,7 @@
 """``sureleaf fit``: fit a tree to a table and save it."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["fit"]
 
 
+@options.with_tree_options
 def fit(
     data: options.Data,
     target: options.Target,
@@ -18,13 +19,9 @@ def fit(
         Path,
         typer.Option("--output", "-o", help="File to save the model to.", metavar="FILE"),
     ],
-    criterion: options.Criterion = None,
-    pruning: options.Pruning = None,
-    categorical_split: options.CategoricalSplit = None,
-    max_depth: options.MaxDepth = None,
-    min_samples_leaf: options.MinSamplesLeaf = None,
-    leaf_estimate: options.LeafEstimate = None,
+    tree_options: dict[str, Any],
     bagged: options.Bagged = None,
+    cost: options.TreeCost = None,
     group: options.Group = None,
     weight: options.Weight = None,
     seed: options.Seed = 0,
@@ -42,9 +39,13 @@ def fit(
 
     - sureleaf fit data.csv --target class -o model.sureleaf
 
-    - sureleaf fit data.csv -t class -o small.sureleaf --max-depth 3 --drop id
+    - sureleaf fit data.csv -t class -o small.sureleaf --max-leaves 5 --drop id
+
+    - sureleaf fit data.csv -t class -o c45.sureleaf --tree c45
 
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
+
+    - sureleaf fit loans.csv -t class -o loans.sureleaf --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
@@ -56,15 +57,6 @@ def fit(
             f"got {group!r}. Leave out one of the two."
         )
     options.check_output(output)
-    parameters = {
-        "criterion": criterion,
-        "pruning": pruning,
-        "categorical_split": categorical_split,
-        "max_depth": max_depth,
-        "min_samples_leaf": min_samples_leaf,
-        "leaf_estimate": leaf_estimate,
-    }
-    model = options.make_model(parameters, bagged=bagged, jobs=jobs, seed=seed)
     question = read_question(
         data,
         target,
@@ -73,6 +65,9 @@ def fit(
         drop=drop or (),
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
+    if cost is not None:
+        tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
+    model = options.make_model(tree_options, bagged=bagged, jobs=jobs, seed=seed)
     groups = {} if question.groups is None else {"groups": question.groups}
     model.fit(question.X, question.y, sample_weight=question.weights, **groups)
     values = terminal.fit_values(model, question, target)

@@ -1,7 +1,7 @@
 """``sureleaf leaves``: the leaves of a tree, and how sure each one is."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,7 +10,14 @@ from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["leaves"]
 
+_AT_COSTS = (
+    "At these costs, confidence is the probability that the decision of the leaf is the cheapest "
+    "one. Utility is what it saves per row, compared with the worst decision, in units of the most "
+    "expensive error."
+)
 
+
+@options.with_tree_options
 def leaves(
     data: Annotated[
         Path,
@@ -19,6 +26,7 @@ def leaves(
             metavar="DATA | MODEL",
         ),
     ],
+    tree_options: dict[str, Any],
     target: options.TableTarget = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
@@ -31,12 +39,7 @@ def leaves(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Threads = None,
-    criterion: options.Criterion = None,
-    pruning: options.Pruning = None,
-    categorical_split: options.CategoricalSplit = None,
-    max_depth: options.MaxDepth = None,
-    min_samples_leaf: options.MinSamplesLeaf = None,
-    leaf_estimate: options.LeafEstimate = None,
+    cost: options.TreeCost = None,
     drop: options.Drop = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -54,9 +57,11 @@ def leaves(
 
     - sureleaf leaves data.csv --target class --confidence 0.99 --utility 0.8
 
-    - sureleaf leaves data.csv --target class --pruning utility --json
+    - sureleaf leaves data.csv --target class --max-leaves 8 --json
 
     - sureleaf leaves model.sureleaf
+
+    - sureleaf leaves loans.csv --target class --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
@@ -64,16 +69,8 @@ def leaves(
     from sureleaf.report.question import read_question
 
     n_left_out = 0
-    parameters = {
-        "criterion": criterion,
-        "pruning": pruning,
-        "categorical_split": categorical_split,
-        "max_depth": max_depth,
-        "min_samples_leaf": min_samples_leaf,
-        "leaf_estimate": leaf_estimate,
-    }
     if is_model(data):
-        table_options = parameters | {
+        table_options = tree_options | {
             "target": target,
             "group": group,
             "weight": weight,
@@ -85,7 +82,7 @@ def leaves(
                 f"--{unused[0].replace('_', '-')} goes with a table; {data.name} is a fitted "
                 "model. Leave it out."
             )
-        model = load_tree(data, "leaves")
+        model = options.decided_by(load_tree(data, "leaves"), cost)
     elif target is None:
         raise InvalidArgumentError(
             f"--target must name the column of {data.name} to predict; it was not given."
@@ -99,7 +96,9 @@ def leaves(
             drop=drop or (),
             csv=options.csv_format(delimiter, encoding, decimal, missing),
         )
-        model = options.make_model(parameters, bagged=None, jobs=jobs, seed=seed)
+        if cost is not None:
+            tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
+        model = options.make_model(tree_options, bagged=None, jobs=jobs, seed=seed)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
     table = model.leaves(level=level, confidence=confidence, utility=utility)
@@ -107,4 +106,5 @@ def leaves(
         show_json(terminal.leaf_values(model, table))
     else:
         text = terminal.show_leaves(model, table, level, None if every else most)
-        show(*text, *options.unlabelled_note(n_left_out))
+        rule = model.model_.rule
+        show(*text, *([] if rule is None else [_AT_COSTS]), *options.unlabelled_note(n_left_out))

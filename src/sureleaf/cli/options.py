@@ -1,6 +1,9 @@
 """The options that commands share, and functions that read their values."""
 
+import functools
+import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,12 +19,15 @@ if TYPE_CHECKING:
 __all__ = [
     "check_output",
     "csv_format",
+    "decided_by",
+    "evaluated_model",
     "make_model",
     "read_cost",
     "read_design",
     "read_label",
     "read_labels",
     "unlabelled_note",
+    "with_tree_options",
 ]
 
 # ---- the table and its columns -----------------------------------------------------------------
@@ -133,19 +139,21 @@ def unlabelled_note(n_rows: int) -> list[str]:
 
 SavedModel = Annotated[Path, typer.Argument(help="A model saved by sureleaf fit.", metavar="MODEL")]
 ModelName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--model",
         "-m",
         metavar="CLASSIFIER",
-        help="TreeClassifier, BaggedTreesClassifier, or the full name of a classifier of another "
-        "library; parameters may follow in parentheses.",
+        help="TreeClassifier, TreeClassifier.c45, BaggedTreesClassifier, or the full name of a "
+        "classifier of another library; parameters may follow in parentheses.",
+        show_default="TreeClassifier",
     ),
 ]
 
 _TREE = "The tree"
 _CRITERIA = ("gain_ratio", "entropy", "gini")
-_PRUNINGS = ("pessimistic", "cost_complexity", "reduced_error", "utility", "none")
+_TREES = ("default", "c45")
+_PRUNINGS = ("auto", "pessimistic", "cost_complexity", "reduced_error", "utility", "none")
 _CATEGORICAL_SPLITS = ("multiway", "subset")
 _LEAF_ESTIMATES = (
     "auto",
@@ -158,59 +166,108 @@ _LEAF_ESTIMATES = (
     "averaging",
 )
 
-Criterion = Annotated[
-    str | None,
-    typer.Option(
-        help="Split criterion: gain_ratio, entropy or gini.",
-        show_default="gain_ratio; bagged: gini",
-        autocompletion=complete_choices(*_CRITERIA),
-        rich_help_panel=_TREE,
-    ),
-]
-Pruning = Annotated[
-    str | None,
-    typer.Option(
-        help="Pruning: pessimistic, cost_complexity, reduced_error, utility or none.",
-        show_default="pessimistic; bagged: none",
-        autocompletion=complete_choices(*_PRUNINGS),
-        rich_help_panel=_TREE,
-    ),
-]
-CategoricalSplit = Annotated[
-    str | None,
-    typer.Option(
-        help="One branch per category (multiway), or two groups of categories (subset).",
-        show_default="multiway; bagged: subset",
-        autocompletion=complete_choices(*_CATEGORICAL_SPLITS),
-        rich_help_panel=_TREE,
-    ),
-]
-MaxDepth = Annotated[
-    int | None,
-    typer.Option(
-        help="Largest number of splits from the root to a leaf.",
-        show_default="no limit",
-        rich_help_panel=_TREE,
-    ),
-]
-MinSamplesLeaf = Annotated[
-    float | None,
-    typer.Option(
-        help="At least two branches of a split must have this many rows.",
-        show_default="2; bagged: 1",
-        rich_help_panel=_TREE,
-    ),
-]
-LeafEstimate = Annotated[
-    str | None,
-    typer.Option(
-        help="How the counts of a leaf become probabilities: auto, frequency, laplace, "
-        "m_estimate, ...",
-        show_default="auto",
-        autocompletion=complete_choices(*_LEAF_ESTIMATES),
-        rich_help_panel=_TREE,
-    ),
-]
+TREE_OPTIONS: dict[str, Any] = {
+    "tree": Annotated[
+        str | None,
+        typer.Option(
+            help="default, or c45 for the tree that C4.5 grows; other options change it.",
+            show_default="default",
+            autocompletion=complete_choices(*_TREES),
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "max_leaves": Annotated[
+        int | None,
+        typer.Option(
+            help="Largest number of leaves.", show_default="no limit", rich_help_panel=_TREE
+        ),
+    ],
+    "max_depth": Annotated[
+        int | None,
+        typer.Option(
+            help="Largest number of splits from the root to a leaf.",
+            show_default="no limit",
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "margin": Annotated[
+        float | None,
+        typer.Option(
+            help="Accuracy that may be given up for a smaller tree.",
+            show_default="0.01",
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "min_samples_leaf": Annotated[
+        float | None,
+        typer.Option(
+            help="Least number of rows in a leaf; C4.5: in two branches of a split.",
+            show_default="2; bagged: 1",
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "criterion": Annotated[
+        str | None,
+        typer.Option(
+            help="Split criterion: entropy, gini or gain_ratio.",
+            show_default="entropy; bagged: gini; c45: gain_ratio",
+            autocompletion=complete_choices(*_CRITERIA),
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "pruning": Annotated[
+        str | None,
+        typer.Option(
+            help="Pruning: auto, pessimistic, cost_complexity, reduced_error, utility or none.",
+            show_default="auto; bagged: none; c45: pessimistic",
+            autocompletion=complete_choices(*_PRUNINGS),
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "categorical_split": Annotated[
+        str | None,
+        typer.Option(
+            help="Two groups of categories (subset), or one branch per category (multiway).",
+            show_default="subset; c45: multiway",
+            autocompletion=complete_choices(*_CATEGORICAL_SPLITS),
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "leaf_estimate": Annotated[
+        str | None,
+        typer.Option(
+            help="How the counts of a leaf become probabilities: auto, frequency, laplace, "
+            "m_estimate, ...",
+            show_default="auto",
+            autocompletion=complete_choices(*_LEAF_ESTIMATES),
+            rich_help_panel=_TREE,
+        ),
+    ],
+}
+"""The options of every command that fits a tree: parameters of `TreeClassifier`, and `tree`."""
+
+
+def with_tree_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `TREE_OPTIONS` to a command, which takes the given ones as a dict `tree_options`."""
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        of_tree = {name: values.pop(name) for name in TREE_OPTIONS}
+        given = {name: value for name, value in of_tree.items() if value is not None}
+        command(**values, tree_options=given)
+
+    signature = inspect.signature(command)
+    own = [p for name, p in signature.parameters.items() if name != "tree_options"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+        for name, option in TREE_OPTIONS.items()
+    ]
+    # typer reads the options of a command from these two.
+    run.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in (*own, *added)} | {"return": None}
+    return run
+
+
 Bagged = Annotated[
     int | None,
     typer.Option(
@@ -225,6 +282,7 @@ _BAGGED_TREE: dict[str, Any] = {
     "missing": "fraction",
     "pruning": None,
     "categorical_split": "subset",
+    "category_penalty": 0,
     "min_samples_leaf": 1,
     "collapse": False,
 }
@@ -232,14 +290,14 @@ _BAGGED_TREE: dict[str, Any] = {
 
 
 def make_model(
-    parameters: dict[str, Any], *, bagged: int | None, jobs: int | None, seed: int
+    tree_options: dict[str, Any], *, bagged: int | None, jobs: int | None, seed: int
 ) -> Any:
     """Make the classifier that the options describe.
 
     Parameters
     ----------
-    parameters : dict
-        Parameters of the tree; None means the default.
+    tree_options : dict
+        The given ones of `TREE_OPTIONS`.
     bagged : int or None
         The number of bagged trees; None for a single tree.
     jobs : int or None
@@ -253,20 +311,57 @@ def make_model(
 
     Examples
     --------
-    >>> make_model({"pruning": "none", "criterion": None}, bagged=None, jobs=None, seed=0)
+    >>> make_model({"pruning": "none"}, bagged=None, jobs=None, seed=0)
     TreeClassifier(pruning=None, random_state=0)
     """
-    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+    from sureleaf.estimators import BaggedTreesClassifier
 
-    chosen = {name: value for name, value in parameters.items() if value is not None}
+    if bagged is None:
+        return _make_tree(tree_options, n_jobs=jobs, random_state=seed)
+    tree_options = dict(tree_options)
+    cost = tree_options.pop("cost", None)
+    base = {} if "tree" in tree_options else _BAGGED_TREE
+    tree = _make_tree(base | tree_options) if tree_options else None
+    return BaggedTreesClassifier(
+        estimator=tree, n_estimators=bagged, cost=cost, n_jobs=jobs, random_state=seed
+    )
+
+
+def _make_tree(tree_options: dict[str, Any], **parameters: Any) -> Any:
+    from sureleaf.estimators import TreeClassifier
+
+    chosen = dict(tree_options)
+    name = chosen.pop("tree", "default")
+    if name not in _TREES:
+        raise InvalidArgumentError(
+            f"--tree must be {' or '.join(_TREES)}; got {name!r}."
+            f"{suggestion(name, _TREES, listed=False)}"
+        )
     if chosen.get("pruning") == "none":
         chosen["pruning"] = None
-    if bagged is None:
-        return TreeClassifier(**chosen, n_jobs=jobs, random_state=seed)
-    tree = TreeClassifier(**_BAGGED_TREE | chosen) if chosen else None
-    return BaggedTreesClassifier(
-        estimator=tree, n_estimators=bagged, n_jobs=jobs, random_state=seed
-    )
+    make = TreeClassifier.c45 if name == "c45" else TreeClassifier
+    return make(**chosen, **parameters)
+
+
+def evaluated_model(name: str | None, tree_options: dict[str, Any], X: Any) -> Any:
+    """Return the classifier that --model names, or the tree that the options describe.
+
+    Examples
+    --------
+    >>> evaluated_model(None, {"max_leaves": 5}, None)
+    TreeClassifier(max_leaves=5)
+    """
+    if name is None:
+        return _make_tree(tree_options)
+    if tree_options:
+        option = next(iter(tree_options))
+        raise InvalidArgumentError(
+            f"--{option.replace('_', '-')} cannot be used with --model. Write the parameters after "
+            'the name of the model, such as --model "TreeClassifier(max_leaves=5)".'
+        )
+    from sureleaf.report.question import read_model
+
+    return read_model(name, X)
 
 
 # ---- evaluation --------------------------------------------------------------------------------
@@ -317,6 +412,23 @@ Cost = Annotated[
     typer.Option(
         help="Cost matrix: one row per actual class, one number per predicted class, classes "
         "sorted: '0,5;1,0' or '[[0,5],[1,0]]'; or a file with such rows.",
+        metavar="ROWS|FILE",
+    ),
+]
+TreeCost = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost matrix by which the tree is pruned and decides: one row per actual class, one "
+        "number per predicted class, classes sorted: '0,5;1,0'; or a file with such rows.",
+        metavar="ROWS|FILE",
+        rich_help_panel=_TREE,
+    ),
+]
+DecisionCost = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost matrix by which the model decides, in place of its own: one row per actual "
+        "class, one number per predicted class, classes sorted: '0,5;1,0'; or a file.",
         metavar="ROWS|FILE",
     ),
 ]
@@ -408,6 +520,18 @@ def read_cost(text: str, y: Any) -> list[list[float]]:
             f"{len(rows)} row{plural} of {' or '.join(map(str, sorted(widths)))}."
         )
     return rows
+
+
+def decided_by(model: Any, cost: str | None) -> Any:
+    """Return a loaded model that decides by the costs of an option, if they are given."""
+    if cost is None:
+        return model
+    if not hasattr(model, "with_cost"):
+        raise InvalidArgumentError(
+            "--cost goes with one tree here; got bagged trees, whose levels are those of their own "
+            "decisions. Fit them with the costs: sureleaf fit --bagged 30 --cost ..."
+        )
+    return model.with_cost(read_cost(cost, model.classes_))
 
 
 def _parse_cost(text: str) -> list[list[float]] | None:

@@ -21,7 +21,8 @@ def plan(
         typer.Option(
             "--p-max",
             metavar="P[:P]",
-            help="Probability of the more probable class of a node, from 0.5 to 1, or a range.",
+            help="Probability of the more probable class of a node, from 0.5 to 1, or a range; "
+            "with costs, of the class that is decided for above the threshold, from 0 to 1.",
         ),
     ] = None,
     confidence: Annotated[
@@ -38,6 +39,21 @@ def plan(
         float | None,
         typer.Option(
             "--utility", "-u", help="Required probability of predicting the next row correctly."
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="Costs of the decision between two classes, one row per actual class: '0,1;5,0'. "
+            "--p-max is then the probability of the second class.",
+            metavar="ROWS|FILE",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Cost threshold: the probability above which deciding for the class costs less.",
+            show_default="0.5, equal costs",
         ),
     ] = None,
     rows: Annotated[
@@ -87,6 +103,8 @@ def plan(
 
     - sureleaf plan --p-max 0.75 --rows 20
 
+    - sureleaf plan --p-max 0.2 --cost "0,1;5,0"
+
     - sureleaf plan --p-max 0.6:0.9 --bias 0.01
 
     - sureleaf plan --half-width 0.02 --rate 0.1
@@ -107,6 +125,7 @@ def plan(
             utility=utility,
             rows=rows,
             bias=bias,
+            threshold=_read_threshold(cost, threshold),
         )
         shown += [*plan_text.tables(node_plan), f"[bold]{node_plan.answer()}[/bold]"]
         plain |= node_plan.to_dict()
@@ -126,6 +145,21 @@ def plan(
         show_json(plain)
     else:
         show(*shown)
+
+
+def _read_threshold(cost: str | None, threshold: float | None) -> float:
+    """Return the cost threshold that is given, or that of a cost matrix of two classes."""
+    if cost is None:
+        return 0.5 if threshold is None else threshold
+    if threshold is not None:
+        raise InvalidArgumentError(
+            "--cost and --threshold say the same in two ways; got both. Leave out one of them."
+        )
+    import numpy as np
+
+    from sureleaf.levels.decisions import cost_rule
+
+    return cost_rule(options.read_cost(cost, np.array([0, 1]))).threshold
 
 
 def _read_range(text: str) -> tuple[float, float]:

@@ -42,6 +42,7 @@ def predict(
             metavar="LEVEL",
         ),
     ] = None,
+    cost: options.DecisionCost = None,
     jobs: options.Threads = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -62,6 +63,8 @@ def predict(
     - sureleaf predict model.sureleaf new.csv -o predictions.parquet --keep id
 
     - sureleaf predict model.sureleaf new.csv --abstain-below 0.9
+
+    - sureleaf predict model.sureleaf new.csv --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.estimators import load
@@ -78,7 +81,7 @@ def predict(
     if not to_stdout:
         options.check_output(output)
     file_format = predictions.output_format(output)
-    loaded = load(model)
+    loaded = options.decided_by(load(model), cost)
     loaded.n_jobs = jobs
     kept = list(dict.fromkeys(keep or []))
     csv = options.csv_format(delimiter, encoding, decimal, missing)

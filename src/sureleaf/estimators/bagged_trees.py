@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sureleaf.arguments import check_choice, check_number, thread_count
-from sureleaf.errors import InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.estimators.tree_classifier import TreeClassifier
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.bagged_model import BaggedModel, BagRowLevels, BagSums
 from sureleaf.model.fitting import build, trees_at_once
 from sureleaf.model.out_of_bag import (
@@ -47,6 +48,9 @@ class BaggedTreesClassifier(ModelEstimator):
         Number of trees.
     calibration : {"sigmoid", "isotonic"} or None
         Calibrate the mean probabilities on the out-of-bag rows, with scikit-learn's calibrators.
+    cost : array-like of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, classes sorted: `predict` decides by expected cost. The trees
+        are the same.
     n_jobs : int or None
         Number of threads; None and -1 mean all cores. The trees do not depend on it.
     random_state : int, RandomState or None
@@ -97,12 +101,14 @@ class BaggedTreesClassifier(ModelEstimator):
         estimator: Any = None,
         n_estimators: int = 30,
         calibration: str | None = None,
+        cost: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.calibration = calibration
+        self.cost = cost
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -158,6 +164,7 @@ class BaggedTreesClassifier(ModelEstimator):
             unseen=template.unseen,
             weights=template.weights,
             seed=seed,
+            cost=None if self.cost is None else cost_rule(self.cost, classes).cost,
         )
         _ = model.probabilities  # an estimate of the user's own may fail
         model, sums = self._calibrated(model, rows)
@@ -169,6 +176,13 @@ class BaggedTreesClassifier(ModelEstimator):
         """Raise unless the parameters can be used; those of the trees are checked by `fit`."""
         check_number("n_estimators", self.n_estimators, low=1, whole=True)
         check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
+        if self.cost is not None:
+            cost_rule(self.cost)
+        if isinstance(self.estimator, TreeClassifier) and self.estimator.cost is not None:
+            raise InvalidArgumentError(
+                "cost must be given to BaggedTreesClassifier, whose trees decide together; got it "
+                "in estimator. Use BaggedTreesClassifier(cost=...)."
+            )
 
     def _make_template(self) -> TreeClassifier:
         """Make the estimator whose parameters all trees have."""
@@ -177,6 +191,7 @@ class BaggedTreesClassifier(ModelEstimator):
                 criterion="gini",
                 missing="fraction",
                 categorical_split="subset",
+                category_penalty=0,
                 min_samples_leaf=1,
                 collapse=False,
                 pruning=None,

@@ -33,6 +33,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = False
+        tags.input_tags.sparse = True
         return tags
 
     def _fitted(self) -> Any:

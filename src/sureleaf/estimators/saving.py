@@ -52,7 +52,8 @@ def load(path: str | PathLike[str]) -> Estimator:
     --------
     >>> import tempfile
     >>> import sureleaf
-    >>> model = sureleaf.TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = sureleaf.TreeClassifier(pruning=None)
+    >>> model = model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(folder + "/small.sureleaf")
     ...     print(sureleaf.load(folder + "/small.sureleaf").rules())
@@ -89,7 +90,8 @@ def estimator_state(estimator: Any) -> ModelState:
 
     Examples
     --------
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier(pruning=None)
+    >>> model = model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> estimator_state(model).header["classes"]
     {'dtype': 'text', 'values': ['no', 'yes']}
     """
@@ -117,7 +119,8 @@ def estimator_from_state(state: ModelState) -> Estimator:
 
     Examples
     --------
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier(pruning=None)
+    >>> model = model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> estimator_from_state(estimator_state(model)).predict([[0], [9]]).tolist()
     ['no', 'yes']
     """

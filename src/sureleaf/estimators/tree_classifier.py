@@ -17,6 +17,7 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.folds import reusable
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.cross_fitting import cross_fit_levels
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
@@ -44,6 +45,7 @@ PRUNINGS = (None, "auto", "pessimistic", "cost_complexity", "reduced_error", "ut
 C45: Final = {
     "criterion": "gain_ratio",
     "categorical_split": "multiway",
+    "category_penalty": 0.0,
     "missing": "fraction",
     "min_samples_leaf": 2,
     "collapse": True,
@@ -53,27 +55,30 @@ C45: Final = {
 
 
 class TreeClassifier(ModelEstimator):
-    """A decision tree that knows how sure it is; by default, the tree that C4.5 grows.
+    """A decision tree that knows how sure it is: small, and about as accurate as a tree can be.
 
-    A smaller tree, whose leaves have more rows, is grown by ``criterion="entropy"``,
-    ``categorical_split="subset"``, ``missing="branch"``, ``collapse=False`` and
-    ``pruning="auto"``: the smallest tree that is not worse than the best by more than `margin`.
+    Cross-validation chooses the size: the smallest tree that is not worse than the best by more
+    than `margin`. `TreeClassifier.c45` gives the parameters with which the tree is that of C4.5.
 
     Parameters
     ----------
-    criterion : {"gain_ratio", "entropy", "gini"}
-        How splits are compared. gain_ratio applies all rules of C4.5; entropy and gini split
-        every impure node that has a legal split, as in scikit-learn.
+    criterion : {"entropy", "gini", "gain_ratio"}
+        How splits are compared. entropy and gini split every impure node that has a legal split,
+        as in scikit-learn; gain_ratio applies all rules of C4.5.
     categorical_features : "auto", list of names, indices or bools, mapping, or Schema
         Which columns are categorical. "auto": text, bools, categories and enums. A mapping gives
         the kind of columns by name or index: "numeric", "categorical", "ordered", "date", or the
         categories of an ordered column from first to last, ``{"size": ["s", "m", "l"]}``; other
         columns go by their type. A Schema, such as `schema_` of another model, gives all kinds.
-    categorical_split : {"multiway", "subset"}
-        One branch per category, or the best partition of the categories into two groups.
-    missing : {"fraction", "branch"}
-        "fraction": a row goes down all branches with fractional weights (C4.5). "branch": every
-        test learns which branch missing values take, and "is missing" can be the test itself.
+    categorical_split : {"subset", "multiway"}
+        The best partition of the categories into two groups, or one branch per category.
+    category_penalty : float
+        With entropy and gini, the gain of a split by categories is reduced by so many times the
+        gain that it is expected to have by chance, and must then be above 0. 1 keeps columns of
+        identifiers out of the tree; 0 is no penalty.
+    missing : {"branch", "fraction"}
+        "branch": every test learns which branch missing values take, and "is missing" can be the
+        test itself. "fraction": a row goes down all branches with fractional weights (C4.5).
     max_depth : int or None
         The largest number of tests from the root to a leaf.
     max_leaves : int or None
@@ -103,6 +108,9 @@ class TreeClassifier(ModelEstimator):
         chosen by cross-validation.
     class_weight : dict, "balanced" or None
         Weight of the rows of each class, as in scikit-learn.
+    cost : array-like of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
+        and the levels then go by expected cost. Splits do not: measured, that costs more.
     collapse : bool
         Cut subtrees that make no fewer training errors than a leaf in their place (C4.5).
     leaf_estimate : str or object
@@ -157,8 +165,8 @@ class TreeClassifier(ModelEstimator):
     >>> play = ["no", "yes", "yes", "yes", "yes", "no", "no", "yes"]
     >>> model = TreeClassifier(leaf_estimate="frequency").fit(rows, play)
     >>> print(model.rules())
-    x1 <= 21: yes   100.0 % (4.57 rows: yes 4.57)
-    x1 > 21: no   87.5 % (3.43 rows: no 3, yes 0.43)
+    x1 <= 21 or missing: yes   100.0 % (5 rows: yes 5)
+    x1 > 21: no   100.0 % (3 rows: no 3)
     >>> model.predict([["fog", 10.0], ["rain", None]]).tolist()
     ['yes', 'yes']
     """
@@ -166,22 +174,24 @@ class TreeClassifier(ModelEstimator):
     def __init__(
         self,
         *,
-        criterion: str = "gain_ratio",
+        criterion: str = "entropy",
         categorical_features: Any = "auto",
-        categorical_split: str = "multiway",
-        missing: str = "fraction",
+        categorical_split: str = "subset",
+        category_penalty: float = 1.0,
+        missing: str = "branch",
         max_depth: int | None = None,
         max_leaves: int | None = None,
         min_samples_leaf: float = 2,
         min_samples_split: float = 2,
         min_impurity_decrease: float = 0.0,
         max_features: Any = None,
-        pruning: str | None = "pessimistic",
+        pruning: str | None = "auto",
         margin: float = 0.01,
         confidence_factor: float = 0.25,
         ccp_alpha: float = 0.0,
         class_weight: Any = None,
-        collapse: bool = True,
+        cost: Any = None,
+        collapse: bool = False,
         leaf_estimate: Any = "auto",
         levels_from: str = "cross_fit",
         cv: Any = 10,
@@ -193,6 +203,7 @@ class TreeClassifier(ModelEstimator):
         self.criterion = criterion
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
+        self.category_penalty = category_penalty
         self.missing = missing
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -205,6 +216,7 @@ class TreeClassifier(ModelEstimator):
         self.confidence_factor = confidence_factor
         self.ccp_alpha = ccp_alpha
         self.class_weight = class_weight
+        self.cost = cost
         self.collapse = collapse
         self.leaf_estimate = leaf_estimate
         self.levels_from = levels_from
@@ -295,6 +307,7 @@ class TreeClassifier(ModelEstimator):
         check_choice("missing", self.missing, ("branch", "fraction"))
         check_choice("pruning", self.pruning, PRUNINGS)
         check_choice("collapse", self.collapse, (True, False))
+        check_number("category_penalty", self.category_penalty, low=0)
         check_number("min_samples_leaf", self.min_samples_leaf, low=0, open_low=True)
         check_number("confidence_factor", self.confidence_factor, low=0, high=0.5, open_low=True)
         check_number("ccp_alpha", self.ccp_alpha, low=0)
@@ -305,11 +318,13 @@ class TreeClassifier(ModelEstimator):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=low, whole=True)
         check_max_features(self.max_features)
+        cost = self._checked_cost()
         seed = draw_seed(self.random_state)
         return TreeSettings(
             rules=GrowthRules(
                 criterion=self.criterion,
                 categorical_split=self.categorical_split,
+                category_penalty=self.category_penalty,
                 max_depth=self.max_depth,
                 min_samples_leaf=self.min_samples_leaf,
                 missing=self.missing,
@@ -332,7 +347,26 @@ class TreeClassifier(ModelEstimator):
             levels_from=self.levels_from,
             weights=self.weights,
             unseen=self.unseen,
+            cost=cost,
         )
+
+    def _checked_cost(self) -> NDArray[np.float64] | None:
+        """Return the cost matrix, if the way of pruning knows costs."""
+        if self.cost is None:
+            return None
+        rule = cost_rule(self.cost)
+        if self.pruning in ("pessimistic", "utility") and not rule.is_equal:
+            raise InvalidArgumentError(
+                "pruning must be 'auto', 'cost_complexity', 'reduced_error' or None where errors "
+                f"have different costs; got {self.pruning!r}, which counts errors. Use "
+                "pruning='auto', or leave out cost and decide by sureleaf.decide."
+            )
+        if self.collapse and not rule.is_equal:
+            raise InvalidArgumentError(
+                "collapse must be False where errors have different costs; got True, which cuts "
+                "splits that save no errors, although they may save costs. Set collapse=False."
+            )
+        return rule.cost
 
     def _leaf_estimate(self) -> LeafEstimate:
         is_auto = isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
@@ -373,7 +407,7 @@ class TreeClassifier(ModelEstimator):
         Examples
         --------
         >>> from sureleaf import TreeClassifier
-        >>> model = TreeClassifier()
+        >>> model = TreeClassifier(pruning=None)
         >>> refits = model.prepare_refits([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
         >>> refit = refits.fit(model, np.array([0, 1, 2, 2]), n_threads=1)
         >>> refit.predict_proba(np.array([3])).round(2).tolist()
@@ -509,6 +543,8 @@ class TreeClassifier(ModelEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, the first one on ties.
+
+        With `cost`, the class is the decision of least expected cost.
 
         Parameters
         ----------
@@ -649,7 +685,7 @@ class TreeClassifier(ModelEstimator):
         Examples
         --------
         >>> from sureleaf import TreeClassifier
-        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+        >>> model = TreeClassifier.c45().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
         >>> model.predict_levels([[3], [None]]).imputed_share.tolist()
         [0.0, 1.0]
         """
@@ -679,7 +715,7 @@ class TreeClassifier(ModelEstimator):
         Examples
         --------
         >>> from sureleaf import TreeClassifier
-        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+        >>> model = TreeClassifier.c45().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
         >>> model.predict_or_abstain([[3], [None]], min_confidence=0.9, abstain="ask").tolist()
         [0, 'ask']
         """
@@ -748,6 +784,32 @@ class TreeClassifier(ModelEstimator):
             alphas, n_leaves and impurities.
         """
         return self._fitted().cost_complexity_path()
+
+    def with_cost(self, cost: Any) -> Self:
+        """Return a copy that decides by other costs; the tree stays as it is.
+
+        `TreeClassifier(cost=...)` also prunes for the costs, which usually costs less.
+
+        Parameters
+        ----------
+        cost : array-like of shape (n_classes, n_classes), or None
+            ``cost[actual][predicted]``, classes sorted; None for equal costs.
+
+        Returns
+        -------
+        TreeClassifier
+            Its predictions, levels and exports are those of the decisions at these costs. It holds
+            no rows, and its parameters are those of this estimator.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[i] for i in range(40)], ["ok"] * 33 + ["bad"] * 7
+        >>> model = TreeClassifier(max_depth=0, pruning=None).fit(X, y)
+        >>> model.predict([[0]]).tolist(), model.with_cost([[0, 9], [1, 0]]).predict([[0]]).tolist()
+        (['ok'], ['bad'])
+        """
+        return self._shell(self.complete_model().with_cost(cost))
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
         """Return a copy with another leaf estimate; nothing is grown again.

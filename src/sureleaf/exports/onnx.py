@@ -36,7 +36,7 @@ def to_onnx(model: Any) -> bytes:
         A model with the input `X`, float64 of shape (n_rows, n_columns), and the outputs `label`
         and `probabilities`, float64. A missing value (NaN) takes the branch that the tree has
         learned. If it takes all branches of the tree, the row gets NaN as probabilities, and "" or
-        the smallest int64 as label.
+        the smallest int64 as label. With costs, the label is the decision of least expected cost.
 
     Raises
     ------
@@ -62,6 +62,8 @@ def to_onnx(model: Any) -> bytes:
         "tested": np.array(_unpredictable_columns(view), dtype=np.int64),
         "nan": np.array(np.nan),
         "tie": np.array(TIE),
+        # The label is that of the largest entry: a probability, or an expected cost below 0.
+        "value": np.eye(k) if view.model.rule is None else -view.model.rule.regret,
         "no_class": np.array([[k]], dtype=np.int64),
         "labels": np.array(
             [*labels, no_label], dtype=object if isinstance(no_label, str) else None
@@ -79,9 +81,10 @@ def to_onnx(model: Any) -> bytes:
         helper.make_node("ReduceSum", ["missing", "axis"], ["n_missing"], keepdims=1),
         helper.make_node("Cast", ["n_missing"], ["has_missing"], to=onnx.TensorProto.BOOL),
         helper.make_node("Where", ["has_missing", "nan", "of_leaf"], ["probabilities"]),
-        helper.make_node("ReduceMax", ["of_leaf", "axis"], ["maximum"], keepdims=1),
+        helper.make_node("MatMul", ["of_leaf", "value"], ["of_class"]),
+        helper.make_node("ReduceMax", ["of_class", "axis"], ["maximum"], keepdims=1),
         helper.make_node("Sub", ["maximum", "tie"], ["least"]),
-        helper.make_node("GreaterOrEqual", ["of_leaf", "least"], ["is_largest"]),
+        helper.make_node("GreaterOrEqual", ["of_class", "least"], ["is_largest"]),
         helper.make_node("Cast", ["is_largest"], ["ones"], to=onnx.TensorProto.FLOAT),
         helper.make_node("ArgMax", ["ones"], ["largest"], axis=1, keepdims=1),
         helper.make_node("Where", ["has_missing", "no_class", "largest"], ["class"]),

@@ -32,7 +32,7 @@ COLUMNS = {{
 # A category that did not occur in training: {unseen}.
 STOPS_AT_UNSEEN = {stops}
 RAISES_AT_UNSEEN = {raises}
-
+{costs}
 # One line per node: the tested column, the test, the branch of a missing value, the branches as
 # (node, share of the training rows), and the probability of each class. The test is a threshold,
 # and values up to it take the first branch; or a dict with the branch of each category. If the
@@ -42,7 +42,26 @@ NODES = [
 ]
 '''
 
-_PROGRAM: Final = '''
+_COSTS: Final = """
+# What each decision costs beyond the right one, in units of the most expensive error: one row per
+# actual class, one number per decision.
+COSTS = {costs}
+"""
+
+_DECIDE: Final = '''
+
+def predict(row):
+    """Return the class of least expected cost; of equally cheap classes, the first."""
+    probabilities = predict_proba(row)
+    expected = [
+        sum(probabilities[label] * costs[k] for label, costs in zip(CLASSES, COSTS))
+        for k in range(len(CLASSES))
+    ]
+    most = min(expected) + 1e-12  # smaller differences are rounding
+    return next(label for label, cost in zip(CLASSES, expected) if cost <= most)
+'''
+
+_PREDICT_PROBA: Final = '''
 
 def predict_proba(row):
     """Return a dict with the probability of each class.
@@ -69,14 +88,18 @@ def predict_proba(row):
         if share > 0:
             mixture = [m + share * p for m, p in zip(mixture, probabilities)]
     return dict(zip(CLASSES, mixture))
+'''
 
+_PREDICT: Final = '''
 
 def predict(row):
     """Return the most probable class; of equally probable classes, the first."""
     probabilities = predict_proba(row)
     least = max(probabilities.values()) - 1e-12  # smaller differences are rounding
     return next(label for label in CLASSES if probabilities[label] >= least)
+'''
 
+_READING: Final = '''
 
 def _branch(value, test, missing):
     if value is None:
@@ -142,6 +165,8 @@ _UNSEEN: Final = {
 def to_python(model: Any) -> str:
     """Write a tree as a Python module with `predict_proba(row)` and `predict(row)`.
 
+    If the tree has costs, `predict` returns the decision of least expected cost.
+
     Parameters
     ----------
     model : TreeClassifier
@@ -167,7 +192,7 @@ def to_python(model: Any) -> str:
     {'no': 0.5, 'yes': 0.5}
     """
     view = view_tree(model, "Python")
-    fitted = view.model
+    fitted, rule = view.model, view.model.rule
     columns = [fitted.schema.columns[index] for index in view.tested_columns]
     example = ", ".join(f"{_literal(column.name)}: ..." for column in columns[:2])
     head = _HEAD.format(
@@ -180,9 +205,10 @@ def to_python(model: Any) -> str:
         unseen=_UNSEEN[fitted.unseen],
         stops=fitted.unseen == "stop",
         raises=fitted.unseen == "error",
+        costs="" if rule is None else _COSTS.format(costs=_literal(rule.regret.tolist())),
         nodes="\n".join(_node(view, node) for node in range(fitted.tree.n_nodes)),
     )
-    return head + _PROGRAM
+    return head + _PREDICT_PROBA + (_PREDICT if rule is None else _DECIDE) + _READING
 
 
 def _kind(column: Column) -> str:

@@ -208,9 +208,10 @@ def to_sql(
     Returns
     -------
     str
-        A query that returns the kept columns, `prediction`, and one column per class named `p_`
-        and the label. NULL and NaN are missing values. Unseen categories are handled by the
-        model's `unseen`; if that is "error", prediction and probabilities of the row are NULL.
+        A query that returns the kept columns, `prediction` (with costs, the decision of least
+        expected cost), and one column per class named `p_` and the label. NULL and NaN are missing
+        values. Unseen categories are handled by the model's `unseen`; if that is "error",
+        prediction and probabilities of the row are NULL.
 
     Raises
     ------
@@ -520,9 +521,8 @@ class _ShareQuery(_Query):
         labels = [self.dialect.label(label) for label in _sql_labels(self.model.classes)]
         choice = labels[-1]
         if len(labels) > 1:
-            tie = self.dialect.number(TIE)
             cases = [
-                f"WHEN {' AND '.join(f'p{k} >= p{j} - {tie}' for j in range(k + 1, len(labels)))} "
+                f"WHEN {' AND '.join(self._is_not_worse(k, j) for j in range(k + 1, len(labels)))} "
                 f"THEN {label}"
                 for k, label in enumerate(labels[:-1])
             ]
@@ -544,6 +544,15 @@ class _ShareQuery(_Query):
         ]
         listed = ",\n  ".join(columns)
         return f"SELECT\n  {listed}\nFROM {self.steps[-1][0]}"
+
+    def _is_not_worse(self, k: int, j: int) -> str:
+        """Return the condition that class k is predicted rather than a later class j."""
+        number = self.dialect.number
+        if self.model.rule is None:
+            return f"p{k} >= p{j} - {number(TIE)}"
+        more = self.model.rule.regret[:, k] - self.model.rule.regret[:, j]
+        terms = [f"p{a} * {number(float(cost))}" for a, cost in enumerate(more) if cost]
+        return f"{' + '.join(terms) or number(0.0)} <= {number(TIE)}"
 
 
 def _sql_labels(classes: NDArray[Any]) -> list[Any]:

@@ -1,266 +1,119 @@
-"""How sure is a decision at given costs: (5) and (6) for a cost threshold or a cost matrix.
+"""Decisions among K classes at a cost matrix: which is cheapest, and how surely n rows find it.
 
-A node of n rows decides for the cheapest class under its class frequencies. With two classes that
-is a comparison of one frequency with a threshold: decide for the class of probability p if more
-than n t of the n rows are of this class, draw by a fair coin if exactly n t are. With equal costs
-the threshold is 1/2, and the formulas are those of the theory. With K classes and a cost matrix,
-the decision of least expected cost takes the place of the most frequent class.
+With a cost matrix, the decision of least expected cost takes the place of the most frequent class.
+With two classes this is a comparison of one frequency with a threshold (`sureleaf.levels.nodes`);
+with equal costs it is the most frequent class (`sureleaf.levels.plurality`).
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, gammaln, rel_entr
+from scipy.special import gammaln
 
-from sureleaf.arguments import (
-    FloatArray,
-    Numbers,
-    broadcast,
-    check_rows,
-    check_unit_interval,
-    scalar_or_array,
-)
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.levels.nodes import confidence as equal_cost_confidence
-from sureleaf.levels.plurality import class_confidence, class_utility
+from sureleaf.levels.nodes import at_threshold, saving
 
 __all__ = [
     "CostRule",
     "cost_rule",
-    "decision_confidence",
-    "decision_sample_size",
-    "decision_utility",
-    "threshold_confidence",
-    "threshold_utility",
+    "decision_levels",
+    "decision_probabilities",
+    "decision_tie",
+    "decision_vectors",
+    "unequal_rule",
 ]
 
-_TIE = 1e-9
-"""A count within this distance of n t, relative to n t, is a tie."""
+_ROUNDING = 1e-12
+"""Expected costs that differ by less, in units of the most expensive error, are equal."""
 
-_MAX_ROWS = 2**22
-"""A level that takes more rows than this counts as out of reach."""
-
-_MAX_COMPOSITIONS = 200_000
+_MAX_COMPOSITIONS = 50_000
 """Up to this many possible count vectors, the K-class sums are exact."""
 
 _DRAWS = 100_000
 """Beyond, so many samples are drawn: the standard error is at most 0.0016."""
 
-
-def threshold_confidence(n: ArrayLike, p: ArrayLike, threshold: ArrayLike) -> Numbers:
-    """Return the probability that n rows lead to the cheaper of two decisions.
-
-    Parameters
-    ----------
-    n : array_like
-        Rows in the node; 0 rows are a coin. Between whole numbers the value is interpolated.
-    p : array_like
-        True probability of the class that is decided for above the threshold, from 0 to 1.
-    threshold : array_like
-        From 0 to 1: deciding for the class is cheaper exactly if p is larger.
-
-    Returns
-    -------
-    float or ndarray
-        From 0 to 1. At ``p == threshold`` both decisions cost the same, and the value is 0.5.
-        With ``threshold=0.5`` it is (5) for the larger of p and 1 - p.
-
-    Notes
-    -----
-    Unlike (5), the value is not monotone in n: it rises by jumps of the whole number n t and
-    falls a little in between. With a skewed threshold and few rows it can be below 0.5.
-
-    Examples
-    --------
-    At costs of 5 to 1 the threshold is 1/6. A leaf with 53 % defaults is a certain "decline", one
-    with 16.6 % is a coin toss.
-
-    >>> round(threshold_confidence(30, 0.53, 1 / 6), 4)
-    1.0
-    >>> round(threshold_confidence(30, 0.166, 1 / 6), 2)
-    0.52
-    """
-    n_rows, p_class, cut = broadcast(
-        n=check_rows("n", n),
-        p=check_unit_interval("p", p),
-        threshold=check_unit_interval("threshold", threshold),
-    )
-    return scalar_or_array(_threshold_confidence(n_rows, p_class, cut))
+_CLEAR = 8.0
+"""A lead of this many standard deviations counts as certain."""
 
 
-def _threshold_confidence(n: FloatArray, p: FloatArray, threshold: FloatArray) -> FloatArray:
-    whole = np.floor(n)
-    finite = np.where(np.isfinite(whole), whole, 0.0)
-    above = _decides_above(finite, p, threshold)
-    part = np.where(np.isfinite(n), n, 0.0) - finite
-    if (part > 0).any():
-        above = above + part * (_decides_above(finite + 1.0, p, threshold) - above)
-    value = np.where(p > threshold, above, 1.0 - above)
-    value = np.where(np.isinf(n), 1.0, value)
-    value = np.where((p == threshold) | (n == 0), 0.5, value)
-    equal = threshold == 0.5  # exactly (5), in its own arithmetic
-    if equal.any():
-        larger = np.maximum(p, 1.0 - p)
-        value = np.where(equal, equal_cost_confidence(n, np.clip(larger, 0.5, 1.0)), value)
-    return np.where(np.isnan(n + p + threshold), np.nan, value)
-
-
-def _decides_above(n: FloatArray, p: FloatArray, threshold: FloatArray) -> FloatArray:
-    """P(Y > n t) + P(Y = n t) / 2 for Y ~ Bin(n, p), n whole."""
-    limit = n * threshold
-    nearest = np.rint(limit)
-    is_tie = np.abs(limit - nearest) <= _TIE * np.maximum(limit, 1.0)
-    last_below = np.where(is_tie, nearest - 1.0, np.floor(limit))  # the largest count below n t
-    last_not_above = np.where(is_tie, nearest, np.floor(limit))
-    return (_more_than(last_below, n, p) + _more_than(last_not_above, n, p)) / 2
-
-
-def _more_than(count: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
-    """P(Bin(n, p) > count)."""
-    inside = (count >= 0) & (count < n)
-    a = np.where(inside, count + 1.0, 1.0)
-    b = np.where(inside, n - count, 1.0)
-    tail: FloatArray = np.where(inside, betainc(a, b, p), np.where(count < 0, 1.0, 0.0))
-    return tail
-
-
-def threshold_utility(n: ArrayLike, p: ArrayLike, threshold: ArrayLike) -> Numbers:
-    """Return the expected saving of deciding by n rows, in units of the mean cost of an error.
-
-    The saving is measured against a wrong decision about every row. With ``threshold=0.5`` it is
-    (6), the probability of a correct prediction of the next row.
-
-    Parameters
-    ----------
-    n, p, threshold : array_like
-        As for `threshold_confidence`.
-
-    Returns
-    -------
-    float or ndarray
-
-    Notes
-    -----
-    With costs scaled to a mean of 1, a false decision for the class costs 2 t and a false
-    decision against it 2 (1 - t). Deciding for it saves 2 (1 - t) p, against it 2 t (1 - p).
-
-    Examples
-    --------
-    >>> round(threshold_utility(30, 0.53, 1 / 6), 4)
-    0.8833
-    >>> from sureleaf.levels import utility
-    >>> threshold_utility(30, 0.53, 0.5) == utility(30, 0.53)
-    True
-    """
-    n_rows, p_class, cut = broadcast(
-        n=check_rows("n", n),
-        p=check_unit_interval("p", p),
-        threshold=check_unit_interval("threshold", threshold),
-    )
-    sure = _threshold_confidence(n_rows, p_class, cut)
-    for_it, against = 2 * (1 - cut) * p_class, 2 * cut * (1 - p_class)
-    best, worst = np.maximum(for_it, against), np.minimum(for_it, against)
-    value = worst + (best - worst) * sure
-    larger = np.maximum(p_class, 1.0 - p_class)
-    equal = (1.0 - larger) + (2.0 * larger - 1.0) * sure  # the arithmetic of (6), bit for bit
-    return scalar_or_array(np.where(cut == 0.5, equal, value))
-
-
-def decision_sample_size(
-    p: ArrayLike, threshold: ArrayLike, *, confidence: float = 0.95
-) -> Numbers:
-    """Return the smallest n from which on `threshold_confidence` stays at or above a level.
-
-    Parameters
-    ----------
-    p, threshold : array_like
-        As for `threshold_confidence`.
-    confidence : float
-        The level, at least 0.5 and below 1.
-
-    Returns
-    -------
-    float or ndarray
-        NaN where p is the threshold, or where more than 4 million rows would be needed.
-
-    Examples
-    --------
-    >>> decision_sample_size([0.53, 0.2], 1 / 6)
-    array([  4., 398.])
-    """
-    p_class, cut = broadcast(
-        p=check_unit_interval("p", p), threshold=check_unit_interval("threshold", threshold)
-    )
-    if not 0.5 <= confidence < 1.0:
-        raise InvalidArgumentError(
-            f"confidence must be at least 0.5 and below 1; got {confidence!r}. "
-            "Give a level such as 0.95."
-        )
-    flat = [
-        _stable_rows(float(a), float(b), confidence)
-        for a, b in zip(p_class.ravel(), cut.ravel(), strict=True)
-    ]
-    return scalar_or_array(np.array(flat, dtype=np.float64).reshape(p_class.shape))
-
-
-def _stable_rows(p: float, threshold: float, level: float) -> float:
-    """Search downwards from the number of rows that Chernoff's bound gives."""
-    if np.isnan(p + threshold) or p == threshold:
-        return np.nan
-    divergence = float(rel_entr(threshold, p) + rel_entr(1.0 - threshold, 1.0 - p))
-    enough = np.ceil(-np.log(1.0 - level) / divergence) if divergence > 0 else np.inf
-    if enough > _MAX_ROWS:
-        return np.nan
-    for last in _blocks(int(enough)):
-        n = np.arange(last[0], last[1], dtype=np.float64)
-        reached = _threshold_confidence(n, np.full(len(n), p), np.full(len(n), threshold)) >= level
-        failed = np.flatnonzero(~reached)
-        if len(failed):
-            return float(n[failed[-1]] + 1)
-    return 0.0
-
-
-def _blocks(n: int, size: int = 4096) -> Iterator[tuple[int, int]]:
-    """Ranges of whole numbers from n down to 0."""
-    for end in range(n + 1, 0, -size):
-        yield max(end - size, 0), end
-
-
-class CostRule(NamedTuple):
+class CostRule:
     """A cost matrix as regrets: what each decision costs beyond the right one, scaled.
 
     Parameters
     ----------
+    cost : ndarray of shape (n_classes, n_classes)
+        ``cost[actual][predicted]``, checked by `cost_rule`.
+
+    Attributes
+    ----------
+    cost : ndarray
+        As given.
     regret : ndarray of shape (n_classes, n_classes)
-        ``regret[actual][predicted]``: 0 on the diagonal, the other entries have a mean of 1.
+        ``regret[actual][predicted]``: 0 on the diagonal, 1 for the most expensive error.
+    saving : ndarray of shape (n_classes, n_classes)
+        What each decision saves compared with the most expensive decision about the same row, in
+        the same units, from 0 to 1. With equal costs it is 1 for the right decision, else 0.
     is_equal : bool
         Whether all errors cost the same, so that the decision is the most probable class.
     """
 
-    regret: FloatArray
-    is_equal: bool
+    def __init__(self, cost: FloatArray) -> None:
+        self.cost = cost
+        regret = cost - np.diag(cost)[:, np.newaxis]
+        self.regret: FloatArray = regret / regret.max()
+        self.saving: FloatArray = self.regret.max(axis=1, keepdims=True) - self.regret
+        errors = self.regret[~np.eye(len(cost), dtype=bool)]
+        self.is_equal = bool((errors == errors[0]).all())
 
-    @property
+    def __len__(self) -> int:
+        return len(self.cost)
+
+    @cached_property
     def threshold(self) -> float:
         """With two classes: decide for the second class if its probability is larger than this."""
-        if self.regret.shape != (2, 2):
+        if len(self) != 2:
             raise InvalidArgumentError(
-                f"A threshold needs a cost matrix of two classes; got {len(self.regret)} classes."
+                f"A threshold needs a cost matrix of two classes; got {len(self)} classes."
             )
-        false_second, false_first = self.regret[0, 1], self.regret[1, 0]
+        false_second = self.cost[0, 1] - self.cost[0, 0]
+        false_first = self.cost[1, 0] - self.cost[1, 1]
         return float(false_second / (false_second + false_first))
+
+    def thresholds(self, decided: NDArray[np.intp]) -> FloatArray:
+        """With two classes: the probability above which each of these classes is decided for."""
+        return np.where(decided == 1, self.threshold, 1.0 - self.threshold)
+
+    def is_cheapest(self, weights: FloatArray) -> NDArray[np.bool_]:
+        """Return for each row of class weights which decisions have the least expected cost."""
+        expected = weights @ self.regret
+        least = expected.min(axis=-1, keepdims=True)
+        total = weights.sum(axis=-1, keepdims=True)
+        return np.asarray(expected <= least + _ROUNDING * np.maximum(total, 1.0))
 
     def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
         """Return the class of least expected cost for each row, the first one on ties."""
-        expected = probabilities @ self.regret
-        least = expected.min(axis=-1, keepdims=True)
-        return np.asarray((expected <= least + 1e-12).argmax(axis=-1))
+        return np.asarray(self.is_cheapest(probabilities).argmax(axis=-1), dtype=np.intp)
+
+    def of_classes(self, kept: NDArray[np.bool_]) -> "CostRule | None":
+        """Return the rule for some of the classes; None if they leave nothing to decide."""
+        part = self.cost[np.ix_(kept, kept)]
+        is_free = not (part - np.diag(part)[:, np.newaxis]).any()
+        return None if len(part) < 2 or is_free else CostRule(part)
 
 
-def cost_rule(cost: ArrayLike) -> CostRule:
+def cost_rule(cost: ArrayLike, classes: Sequence[Any] | NDArray[Any] | None = None) -> CostRule:
     """Check a cost matrix ``cost[actual][predicted]`` and turn it into regrets.
+
+    Parameters
+    ----------
+    cost : array-like of shape (n_classes, n_classes)
+        A correct decision may cost something, too; an error must not cost less.
+    classes : sequence, optional
+        The classes that it must fit, sorted.
 
     Raises
     ------
@@ -273,162 +126,129 @@ def cost_rule(cost: ArrayLike) -> CostRule:
     >>> cost_rule([[0, 1], [5, 0]]).threshold
     0.16666666666666666
     """
-    matrix = np.asarray(cost, dtype=np.float64)
+    try:
+        matrix = np.asarray(cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            "cost must be a matrix of numbers, one row per actual and one column per predicted "
+            f"class; got {cost!r}. Give cost[actual][predicted], classes sorted."
+        ) from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InvalidArgumentError(
             "cost must be a square matrix with one row per actual and one column per predicted "
             f"class; got shape {matrix.shape}. Give cost[actual][predicted], classes sorted."
         )
+    if classes is not None and len(classes) != len(matrix):
+        named = ", ".join(repr(label) for label in np.asarray(classes).tolist()[:8])
+        raise InvalidArgumentError(
+            f"cost must have one row and one column for each of the {len(classes)} classes "
+            f"({named}{', ...' if len(classes) > 8 else ''}); got shape {matrix.shape}. Give "
+            "cost[actual][predicted], classes sorted."
+        )
     if not np.isfinite(matrix).all():
-        raise InvalidArgumentError("cost must have finite numbers only; got NaN or infinity.")
+        raise InvalidArgumentError(
+            "cost must have finite numbers only; got NaN or infinity. Use a large number for a "
+            "decision that must never be made."
+        )
     regret = matrix - np.diag(matrix)[:, np.newaxis]
     if (regret < 0).any():
         actual, predicted = (int(i) for i in np.argwhere(regret < 0)[0])
         raise InvalidArgumentError(
-            f"cost[{actual}][{predicted}] is below cost[{actual}][{actual}]: an error must not "
-            "cost less than the correct decision. Check the order of the classes (sorted)."
+            f"cost[{actual}][{predicted}] must not be below cost[{actual}][{actual}], the cost of "
+            f"the correct decision; got {matrix[actual, predicted]:g} and "
+            f"{matrix[actual, actual]:g}. Check the order of the classes (sorted) and that rows "
+            "are actual classes."
         )
-    errors = regret[~np.eye(len(regret), dtype=bool)]
-    if not errors.any():
-        raise InvalidArgumentError("cost must be above 0 for at least one error; all are 0.")
-    regret = regret / errors.mean()
-    return CostRule(regret, bool((errors == errors[0]).all()))
+    if not regret.any():
+        raise InvalidArgumentError(
+            "cost must be higher for at least one error than for the correct decision; got the "
+            "same cost for all decisions."
+        )
+    return CostRule(matrix)
 
 
-def decision_confidence(n: ArrayLike, probabilities: ArrayLike, cost: ArrayLike) -> Numbers:
-    """Return the probability that n rows lead to the cheapest of K decisions.
+def unequal_rule(cost: ArrayLike | None) -> CostRule | None:
+    """Return the rule of a cost matrix; None if there is none, or if all errors cost the same."""
+    rule = None if cost is None else cost_rule(cost)
+    return None if rule is None or rule.is_equal else rule
+
+
+# ---- n rows decide -------------------------------------------------------------------------------
+
+
+def decision_probabilities(n: FloatArray, classes: FloatArray, rule: CostRule) -> FloatArray:
+    """Return P(n rows lead to each decision) for every node; ties are drawn fairly.
 
     Parameters
     ----------
-    n : array_like
-        Rows in the node.
-    probabilities : array_like
-        True class probabilities along the last axis.
-    cost : array_like of shape (n_classes, n_classes)
-        ``cost[actual][predicted]``.
-
-    Returns
-    -------
-    float or ndarray
-        Shape of n broadcast against ``probabilities.shape[:-1]``. If r decisions cost the same
-        and no other costs less, each counts 1 / r, as in `class_confidence`.
-
-    Notes
-    -----
-    Equal costs give `class_confidence`, two classes `threshold_confidence`. Otherwise the sum over
-    all count vectors is exact up to 200,000 of them; beyond, 100,000 samples of n rows are drawn
-    with a fixed seed, which leaves a standard error of at most 0.0016.
-
-    Examples
-    --------
-    >>> cost = [[0, 1, 1], [5, 0, 1], [1, 1, 0]]
-    >>> round(decision_confidence(20, [0.5, 0.3, 0.2], cost), 4)
-    0.7309
+    n : ndarray of shape (n_nodes,)
+        Rows; between whole numbers the probabilities are interpolated.
+    classes : ndarray of shape (n_nodes, n_classes)
+        True class probabilities.
+    rule : CostRule
+        The costs.
     """
-    rule = cost_rule(cost)
-    if rule.is_equal:
-        return class_confidence(n, probabilities)
-    n_rows, classes = _nodes(n, probabilities, len(rule.regret))
-    if len(rule.regret) == 2:
-        value = _threshold_confidence(
-            n_rows.ravel(), classes[:, 1], np.full(len(classes), rule.threshold)
-        )
-        return scalar_or_array(value.reshape(n_rows.shape))
-    chosen = _decision_probabilities(n_rows.ravel(), classes, rule)
-    cheapest = _is_cheapest(classes @ rule.regret)
-    sure = (chosen * cheapest).sum(axis=1) / cheapest.sum(axis=1)
-    return scalar_or_array(sure.reshape(n_rows.shape))
-
-
-def decision_utility(n: ArrayLike, probabilities: ArrayLike, cost: ArrayLike) -> Numbers:
-    """Return the expected saving of deciding by n rows, in units of the mean cost of an error.
-
-    The saving is measured against an average wrong decision about every row; with equal costs it
-    is `class_utility`, the probability of a correct prediction of the next row.
-
-    Parameters
-    ----------
-    n, probabilities, cost
-        As for `decision_confidence`.
-
-    Returns
-    -------
-    float or ndarray
-
-    Examples
-    --------
-    >>> cost = [[0, 1, 1], [5, 0, 1], [1, 1, 0]]
-    >>> round(decision_utility(20, [0.5, 0.3, 0.2], cost), 4)
-    0.5106
-    """
-    rule = cost_rule(cost)
-    if rule.is_equal:
-        return class_utility(n, probabilities)
-    n_rows, classes = _nodes(n, probabilities, len(rule.regret))
-    if len(rule.regret) == 2:
-        return threshold_utility(
-            n_rows, classes[:, 1].reshape(n_rows.shape), np.full(n_rows.shape, rule.threshold)
-        )
-    chosen = _decision_probabilities(n_rows.ravel(), classes, rule)
-    if_wrong = classes @ (rule.regret.sum(axis=1) / (len(rule.regret) - 1))
-    saving = if_wrong - (chosen * (classes @ rule.regret)).sum(axis=1)
-    return scalar_or_array(saving.reshape(n_rows.shape))
-
-
-def _nodes(n: ArrayLike, probabilities: ArrayLike, n_classes: int) -> tuple[FloatArray, FloatArray]:
-    """Rows in the broadcast shape, and one row of class probabilities per node."""
-    n_rows, classes = check_rows("n", n), np.asarray(probabilities, dtype=np.float64)
-    if classes.ndim == 0 or classes.shape[-1] != n_classes:
-        raise InvalidArgumentError(
-            f"probabilities must have one entry per class of the cost matrix, {n_classes}; "
-            f"got shape {classes.shape}."
-        )
-    if not np.allclose(classes.sum(axis=-1), 1.0, atol=1e-8) or (classes < 0).any():
-        raise InvalidArgumentError(
-            "probabilities must not be negative and add up to 1. Divide counts by their sum first."
-        )
-    shape = np.broadcast_shapes(n_rows.shape, classes.shape[:-1])
-    flat = np.broadcast_to(classes, (*shape, n_classes)).reshape(-1, n_classes)
-    return np.broadcast_to(n_rows, shape), flat
-
-
-def _is_cheapest(expected: FloatArray) -> NDArray[np.bool_]:
-    least = expected.min(axis=1, keepdims=True)
-    return np.asarray(expected <= least + 1e-12 * np.maximum(1.0, np.abs(least)))
-
-
-def _decision_probabilities(n: FloatArray, classes: FloatArray, rule: CostRule) -> FloatArray:
-    """P(decision d) for every node, by the counts of n rows; ties are drawn fairly."""
-    result = np.empty(classes.shape)
+    result = np.full(classes.shape, np.nan)
     for node, (size, p) in enumerate(zip(n, classes, strict=True)):
-        if np.isinf(size):
-            cheapest = _is_cheapest((p @ rule.regret)[np.newaxis])[0]
-            result[node] = cheapest / cheapest.sum()
-            continue
-        low = int(np.floor(size))
-        result[node] = _decisions_of(low, p, rule)
-        if size > low:
-            result[node] += (size - low) * (_decisions_of(low + 1, p, rule) - result[node])
+        if not np.isnan(size) and not np.isnan(p).any():
+            result[node] = _decision_function(float(size), rule)(p)
     return result
 
 
-def _decisions_of(n: int, p: FloatArray, rule: CostRule) -> FloatArray:
-    k = len(p)
+def _decision_function(n: float, rule: CostRule) -> Callable[[FloatArray], FloatArray]:
+    """Return the function from class probabilities to the probabilities of the decisions."""
+    if np.isinf(n):
+        return lambda p: _evenly(rule.is_cheapest(p))
+    low = _whole_rows(int(np.floor(n)), rule)
+    if n == np.floor(n):
+        return low
+    high, part = _whole_rows(int(np.floor(n)) + 1, rule), n - np.floor(n)
+    return lambda p: (1.0 - part) * low(p) + part * high(p)
+
+
+def _whole_rows(n: int, rule: CostRule) -> Callable[[FloatArray], FloatArray]:
+    k = len(rule)
     if n == 0:
-        return np.full(k, 1.0 / k)
-    n_vectors = np.exp(gammaln(n + k) - gammaln(n + 1) - gammaln(k))
-    if n_vectors <= _MAX_COMPOSITIONS:
-        counts = _compositions(n, k)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(counts > 0, counts * np.log(p), 0.0).sum(axis=1)
-        weight = np.exp(gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) + terms)
-    else:
+        return lambda _: np.full(k, 1.0 / k)
+    if _is_listed(n, k):
+        counts, log_ways = _count_vectors(n, k)
+        shares = _evenly(rule.is_cheapest(counts))
+
+        def listed(p: FloatArray) -> FloatArray:
+            logs = np.log(np.where(p > 0, p, 1.0))
+            possible = (counts[:, p <= 0] == 0).all(axis=1)
+            chances = np.where(possible, np.exp(log_ways + counts @ logs), 0.0)
+            decided: FloatArray = chances @ shares
+            return decided
+
+        return listed
+
+    def drawn(p: FloatArray) -> FloatArray:
         draw = np.random.Generator(np.random.Philox(key=n)).multinomial
-        counts = draw(n, p, size=_DRAWS).astype(np.float64)
-        weight = np.full(_DRAWS, 1.0 / _DRAWS)
-    cheapest = _is_cheapest(counts @ rule.regret)
-    shares: FloatArray = weight @ (cheapest / cheapest.sum(axis=1, keepdims=True))
+        counts = draw(n, p / p.sum(), size=_DRAWS).astype(np.float64)
+        decided: FloatArray = _evenly(rule.is_cheapest(counts)).mean(axis=0)
+        return decided
+
+    return drawn
+
+
+def _is_listed(n: float, k: int) -> bool:
+    """Whether all count vectors of n rows are few enough to be listed."""
+    if np.isinf(n):
+        return True  # nothing is listed, because the decision is known
+    return bool(gammaln(n + k) - gammaln(n + 1) - gammaln(k) <= np.log(_MAX_COMPOSITIONS))
+
+
+def _evenly(is_cheapest: NDArray[np.bool_]) -> FloatArray:
+    shares: FloatArray = is_cheapest / is_cheapest.sum(axis=-1, keepdims=True)
     return shares
+
+
+@lru_cache(maxsize=64)
+def _count_vectors(n: int, k: int) -> tuple[FloatArray, FloatArray]:
+    """All count vectors of n rows, and the logarithm of the number of ways to each of them."""
+    counts = _compositions(n, k)
+    return counts, gammaln(n + 1) - gammaln(counts + 1).sum(axis=1)
 
 
 def _compositions(n: int, k: int) -> FloatArray:
@@ -440,3 +260,99 @@ def _compositions(n: int, k: int) -> FloatArray:
         rest = _compositions(n - first, k - 1)
         parts.append(np.column_stack((np.full(len(rest), float(first)), rest)))
     return np.concatenate(parts)
+
+
+# ---- a decision that has been made ---------------------------------------------------------------
+
+
+def decision_tie(decided: NDArray[np.intp], others: FloatArray, rule: CostRule) -> FloatArray:
+    """Return the probability of the decided class from which on no other decision costs less.
+
+    Parameters
+    ----------
+    decided : ndarray of int, shape (n_nodes,)
+        The decision of each node.
+    others : ndarray of shape (n_nodes, n_classes)
+        How the other classes share the rest, with sum 1; 0 for the decided class.
+    rule : CostRule
+        The costs.
+
+    Examples
+    --------
+    >>> rule = cost_rule([[0, 1], [5, 0]])
+    >>> decision_tie(np.array([1, 0]), np.array([[1.0, 0.0], [0.0, 1.0]]), rule).round(4)
+    array([0.1667, 0.8333])
+    """
+    if len(rule) == 2:
+        return rule.thresholds(decided)
+    costs = others @ rule.regret  # of each decision, where the decided class is not the true one
+    excess = costs[np.arange(len(decided)), decided][:, np.newaxis] - costs
+    total = excess + rule.regret[decided]
+    ties = np.where(excess > 0, excess / np.where(total > 0, total, 1.0), 0.0)
+    return np.asarray(ties.max(axis=1), dtype=np.float64)
+
+
+def decision_levels(
+    n: FloatArray,
+    probability: FloatArray,
+    decided: NDArray[np.intp],
+    others: FloatArray,
+    rule: CostRule,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the confidence of decisions, and the utility of deciding by n rows.
+
+    Parameters
+    ----------
+    n, probability : ndarray of shape (n_nodes,)
+        Rows of each node, and the probability of the decided class, at least its tie.
+    decided : ndarray of int, shape (n_nodes,)
+        The decision of each node.
+    others : ndarray of shape (n_nodes, n_classes)
+        How the other classes share the rest, with sum 1; 0 for the decided class.
+    rule : CostRule
+        The costs.
+
+    Returns
+    -------
+    confidence, utility : ndarray of shape (n_nodes,)
+
+    Examples
+    --------
+    >>> rule = cost_rule([[0, 1], [5, 0]])
+    >>> others = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> n, probability = np.array([100.0, 100.0]), np.array([0.53, 0.834])
+    >>> decision_levels(n, probability, np.array([1, 0]), others, rule)[0].round(2)
+    array([1. , 0.5])
+    """
+    vectors = decision_vectors(probability, decided, others)
+    if len(rule) == 2:
+        cut = rule.thresholds(decided)
+        sure = at_threshold(n, probability, cut)
+        return sure, saving(probability, cut, sure)
+    sure, useful = np.ones(len(n)), (vectors @ rule.saving)[np.arange(len(n)), decided]
+    for node in np.flatnonzero(~np.isnan(n)):
+        p = vectors[node]
+        is_few = _is_listed(float(n[node]), len(rule))
+        if not is_few and _is_clear(float(n[node]), p, int(decided[node]), rule):
+            continue
+        chosen, cheapest = _decision_function(float(n[node]), rule)(p), rule.is_cheapest(p)
+        sure[node] = float(chosen @ cheapest) / cheapest.sum()
+        useful[node] = float(chosen @ (p @ rule.saving))
+    return sure, useful
+
+
+def decision_vectors(
+    probability: FloatArray, decided: NDArray[np.intp], others: FloatArray
+) -> FloatArray:
+    """Return the probabilities of all classes of every node."""
+    vectors: FloatArray = others * (1.0 - probability)[:, np.newaxis]
+    vectors[np.arange(len(decided)), decided] = probability
+    return vectors
+
+
+def _is_clear(n: float, p: FloatArray, decided: int, rule: CostRule) -> bool:
+    """Whether the decision leads all others by so much that n rows cannot miss it."""
+    lead = np.delete(rule.regret - rule.regret[:, [decided]], decided, axis=1)
+    mean = p @ lead
+    spread = p @ lead**2 - mean**2
+    return bool(((mean > 0) & (n * mean**2 > _CLEAR**2 * spread)).all())

@@ -1,15 +1,24 @@
-"""Confidence and utility of one node, (5) and (6), and of a tree, (9), (10) and (11)."""
+"""Confidence and utility of one node, (5) and (6), and of a tree, (9), (10) and (11).
+
+All of them can be taken at a cost threshold t: a node decides for the class of probability p if
+more than n t of its n rows are of this class, against it if fewer are, and by a fair coin if
+exactly n t are. The decision is right if p is on the same side of t. With t = 1/2, errors of both
+kinds cost the same, and the formulas are those of the theory.
+"""
 
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betainc
 
 from sureleaf import _kernel
 from sureleaf.arguments import (
+    FloatArray,
     Numbers,
     broadcast,
     check_distribution,
+    check_number,
     check_p_max,
     check_rows,
     check_unit_interval,
@@ -20,18 +29,22 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = [
     "EmptyNode",
     "TreeLevels",
+    "at_threshold",
     "confidence",
+    "is_half",
     "node_confidence",
     "node_utility",
+    "saving",
     "tree_levels",
     "utility",
 ]
 
 
-def confidence(n: ArrayLike, p_max: ArrayLike) -> Numbers:
+def confidence(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) -> Numbers:
     """Return the probability that the majority of n rows is the true majority class, (5).
 
-    A tie is decided by a fair coin, and so is a node without rows (n = 0): 0.5.
+    A tie is decided by a fair coin, and so is a node without rows (n = 0): 0.5. At another
+    threshold it is the probability that the rows lead to the cheaper of two decisions.
 
     Parameters
     ----------
@@ -40,13 +53,18 @@ def confidence(n: ArrayLike, p_max: ArrayLike) -> Numbers:
         n - floor(n), else floor(n) rows: the confidence is linear from each whole number to
         the next, constant from odd to even. Infinity gives the limit (Fact 1).
     p_max : array_like
-        Probability of the more probable class, from 0.5 to 1.
+        Probability of the more probable class, from 0.5 to 1. At another threshold than 0.5: the
+        probability of the class that is decided for above it, from 0 to 1.
+    threshold : array_like
+        From 0 to 1: deciding for the class costs less exactly if its probability is larger. If a
+        missed row of the class costs 5 times as much as a false alarm, it is 1 / (1 + 5).
 
     Returns
     -------
     float or ndarray
         From 0.5 to 1, of the broadcast shape; never falls as n or p_max grows. The absolute
-        error is below 1e-15 for n up to 10^9.
+        error is below 1e-15 for n up to 10^9. At another threshold it is from 0 to 1: it rises
+        where n times the threshold passes a whole number, and falls a little in between.
 
     Raises
     ------
@@ -57,7 +75,8 @@ def confidence(n: ArrayLike, p_max: ArrayLike) -> Numbers:
     Notes
     -----
     (5) is the regularised incomplete beta function I_p(a, a) with a = ceil(n / 2), so that an
-    even n equals n - 1.
+    even n equals n - 1. At a threshold t it is P(Y > n t) + P(Y = n t) / 2 for Y ~ Bin(n, p) where
+    p > t, one minus that where p < t, and 0.5 where both decisions cost the same.
 
     Examples
     --------
@@ -65,26 +84,42 @@ def confidence(n: ArrayLike, p_max: ArrayLike) -> Numbers:
     0.8917
     >>> confidence([0, 1, 2, 3], 0.75)
     array([0.5    , 0.75   , 0.75   , 0.84375])
+
+    At costs of 5 to 1, a leaf with 53 % defaults is a certain "decline", and one with 16.6 % is a
+    coin toss:
+
+    >>> confidence(100, [0.53, 0.166], threshold=1 / 6).round(2)
+    array([1. , 0.5])
     """
-    return scalar_or_array(
-        _kernel.confidence(*broadcast(n=check_rows("n", n), p_max=check_p_max(p_max)))
-    )
+    if is_half(threshold):
+        return scalar_or_array(
+            _kernel.confidence(*broadcast(n=check_rows("n", n), p_max=check_p_max(p_max)))
+        )
+    return scalar_or_array(at_threshold(*_threshold_arguments(n, p_max, threshold)))
 
 
-def utility(n: ArrayLike, p_max: ArrayLike) -> Numbers:
+def utility(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) -> Numbers:
     """Return the probability that the majority of n rows predicts the next row correctly, (6).
+
+    At another threshold it is the expected saving per row of deciding by n rows, relative to
+    a wrong decision about every row, in units of the more expensive error. With equal costs the
+    saving is the probability of a correct prediction.
 
     Parameters
     ----------
     n : array_like
         Rows in the node, 0 or more; fractional and infinite n as in `confidence`.
     p_max : array_like
-        Probability of the more probable class, from 0.5 to 1.
+        Probability of the more probable class, from 0.5 to 1. At another threshold than 0.5: the
+        probability of the class that is decided for above it, from 0 to 1.
+    threshold : array_like
+        As in `confidence`.
 
     Returns
     -------
     float or ndarray
-        From 0.5 to p_max, its limit for many rows, of the broadcast shape.
+        From 0.5 to p_max, its limit for many rows, of the broadcast shape. At another threshold
+        from 0 to 1.
 
     Raises
     ------
@@ -97,9 +132,131 @@ def utility(n: ArrayLike, p_max: ArrayLike) -> Numbers:
     0.6679
     >>> utility([0, 1, float("inf")], 0.75)
     array([0.5  , 0.625, 0.75 ])
+    >>> round(utility(100, 0.53, threshold=1 / 6), 4)
+    0.53
     """
+    if not is_half(threshold):
+        n_rows, p, cut = _threshold_arguments(n, p_max, threshold)
+        return scalar_or_array(saving(p, cut, at_threshold(n_rows, p, cut)))
     n_rows, p = broadcast(n=check_rows("n", n), p_max=check_p_max(p_max))
     return scalar_or_array((1 - p) + (2 * p - 1) * _kernel.confidence(n_rows, p))
+
+
+# ---- decisions at a cost threshold ---------------------------------------------------------------
+
+_TIE = 1e-9
+"""A count within this distance of n t, relative to n t, is a tie."""
+
+
+def is_half(threshold: ArrayLike) -> bool:
+    """Whether a threshold is that of equal costs, for which the theory has its own formulas."""
+    return np.ndim(threshold) == 0 and threshold == 0.5
+
+
+def _threshold_arguments(
+    n: ArrayLike, p: ArrayLike, threshold: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    n_rows, p_class, cut = broadcast(
+        n=check_rows("n", n),
+        p_max=check_unit_interval("p_max", p),
+        threshold=check_unit_interval("threshold", threshold),
+    )
+    return n_rows, p_class, cut
+
+
+def at_threshold(n: FloatArray, p: FloatArray, threshold: FloatArray) -> FloatArray:
+    """Return P(n rows lead to the cheaper decision), for checked arrays of one shape."""
+    whole = np.floor(n)
+    finite = np.where(np.isfinite(whole), whole, 0.0)
+    above = _decides_above(finite, p, threshold)
+    part = np.where(np.isfinite(n), n, 0.0) - finite
+    if (part > 0).any():
+        above = above + part * (_decides_above(finite + 1.0, p, threshold) - above)
+    value = np.where(p > threshold, above, 1.0 - above)
+    value = np.where(np.isinf(n), 1.0, value)
+    value = np.where((p == threshold) | (n == 0), 0.5, value)
+    equal = threshold == 0.5  # exactly (5), in its own arithmetic
+    if equal.any():
+        larger = np.where(np.isnan(p), 0.5, np.clip(np.maximum(p, 1.0 - p), 0.5, 1.0))
+        value = np.where(equal, _kernel.confidence(n.copy(), larger), value)
+    return np.where(np.isnan(n + p + threshold), np.nan, value)
+
+
+def _decides_above(n: FloatArray, p: FloatArray, threshold: FloatArray) -> FloatArray:
+    """P(Y > n t) + P(Y = n t) / 2 for Y ~ Bin(n, p), n whole."""
+    limit = n * threshold
+    nearest = np.rint(limit)
+    is_tie = np.abs(limit - nearest) <= _TIE * np.maximum(limit, 1.0)
+    last_below = np.where(is_tie, nearest - 1.0, np.floor(limit))  # the largest count below n t
+    last_not_above = np.where(is_tie, nearest, np.floor(limit))
+    return (_more_than(last_below, n, p) + _more_than(last_not_above, n, p)) / 2
+
+
+def _more_than(count: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
+    """P(Bin(n, p) > count)."""
+    inside = (count >= 0) & (count < n)
+    a = np.where(inside, count + 1.0, 1.0)
+    b = np.where(inside, n - count, 1.0)
+    tail: FloatArray = np.where(inside, betainc(a, b, p), np.where(count < 0, 1.0, 0.0))
+    return tail
+
+
+def saving(p: FloatArray, threshold: FloatArray, confidence: FloatArray) -> FloatArray:
+    """Return the expected saving per row if the cheaper decision has this probability.
+
+    In units of the more expensive error, a missed row of the class costs (1 - t) / max(t, 1 - t),
+    a false alarm t / max(t, 1 - t). Deciding for the class saves the first for a share p of the
+    rows, deciding against it the second for the others.
+    """
+    unit = np.maximum(threshold, 1 - threshold)
+    for_it, against = (1 - threshold) / unit * p, threshold / unit * (1 - p)
+    best, worst = np.maximum(for_it, against), np.minimum(for_it, against)
+    value = worst + (best - worst) * confidence
+    larger = np.maximum(p, 1.0 - p)
+    equal = (1 - larger) + (2 * larger - 1) * confidence  # the arithmetic of (6), bit for bit
+    return np.where(threshold == 0.5, equal, value)
+
+
+_NEGLIGIBLE_DEVIATIONS = 9.0
+
+
+def _node_at_threshold(
+    n: FloatArray, share: FloatArray, p: FloatArray, threshold: FloatArray, empty: float
+) -> FloatArray:
+    """Return the mean of `at_threshold` over N ~ Bin(n, share) rows, node by node."""
+    means = np.empty(n.size)
+    for i, (rows, part, q, cut) in enumerate(
+        zip(n.ravel(), share.ravel(), p.ravel(), threshold.ravel(), strict=True)
+    ):
+        if np.isnan(rows + part + q + cut):
+            means[i] = np.nan
+        elif np.isinf(rows):
+            means[i] = empty if part == 0 else 0.5 if q == cut else 1.0
+        else:
+            low = np.floor(rows)
+            means[i] = _mean_over_rows(low, part, q, cut, empty)
+            if rows > low:
+                above = _mean_over_rows(low + 1.0, part, q, cut, empty)
+                means[i] += (rows - low) * (above - means[i])
+    return means.reshape(n.shape)
+
+
+def _mean_over_rows(n: float, share: float, p: float, threshold: float, empty: float) -> float:
+    mean = n * share
+    reach = _NEGLIGIBLE_DEVIATIONS * np.sqrt(mean * (1.0 - share)) + 50.0
+    rows = np.arange(max(0.0, np.floor(mean - reach)), min(n, np.ceil(mean + reach)) + 1.0)
+    if len(rows) == 1 or share in (0.0, 1.0):
+        rows, weights = np.array([mean]), np.ones(1)
+    else:  # ratios of neighbouring binomial probabilities, which are exact for any n
+        steps = np.log((n - rows[:-1]) / (rows[:-1] + 1.0) * (share / (1.0 - share)))
+        log_weights = np.concatenate([[0.0], np.cumsum(steps)])
+        weights = np.exp(log_weights - log_weights.max())
+    levels = at_threshold(rows, np.full(len(rows), p), np.full(len(rows), threshold))
+    levels = np.where(rows == 0, empty, levels)
+    return float(weights @ levels / weights.sum())
+
+
+# ---- nodes of a tree -----------------------------------------------------------------------------
 
 
 EmptyNode = Literal["coin", "miss"]
@@ -114,7 +271,12 @@ class TreeLevels(NamedTuple):
 
 
 def node_confidence(
-    n: ArrayLike, share: ArrayLike, p_max: ArrayLike, *, empty: EmptyNode = "coin"
+    n: ArrayLike,
+    share: ArrayLike,
+    p_max: ArrayLike,
+    *,
+    threshold: ArrayLike = 0.5,
+    empty: EmptyNode = "coin",
 ) -> Numbers:
     """Return the probability that a node of a tree finds its true majority class, (9).
 
@@ -129,7 +291,10 @@ def node_confidence(
     share : array_like
         Probability that a row falls into the node, from 0 to 1.
     p_max : array_like
-        Probability of the node's more probable class, from 0.5 to 1.
+        Probability of the node's more probable class, from 0.5 to 1; at another threshold than
+        0.5, of the class that is decided for above it, from 0 to 1.
+    threshold : array_like
+        As in `confidence`.
     empty : {"coin", "miss"}
         A node without rows guesses its class by a fair coin, or counts as wrong: (9) as printed,
         whose sum begins at one row.
@@ -153,22 +318,43 @@ def node_confidence(
     >>> round(node_confidence(5, 0.5, 0.6), 6), round(node_confidence(5, 0.5, 0.6, empty="miss"), 6)
     (0.621955, 0.60633)
     """
+    is_coin = _is_coin(empty)
+    if not is_half(threshold):
+        n_rows, part, p, cut = _node_arguments(n, share, p_max, threshold)
+        return scalar_or_array(_node_at_threshold(n_rows, part, p, cut, 0.5 if is_coin else 0.0))
     n_rows, part, p = broadcast(
         n=check_rows("n", n), share=check_unit_interval("share", share), p_max=check_p_max(p_max)
     )
-    return scalar_or_array(_kernel.node_confidence(n_rows, part, p, _is_coin(empty)))
+    return scalar_or_array(_kernel.node_confidence(n_rows, part, p, is_coin))
+
+
+def _node_arguments(
+    n: ArrayLike, share: ArrayLike, p: ArrayLike, threshold: ArrayLike
+) -> tuple[FloatArray, ...]:
+    return broadcast(
+        n=check_rows("n", n),
+        share=check_unit_interval("share", share),
+        p_max=check_unit_interval("p_max", p),
+        threshold=check_unit_interval("threshold", threshold),
+    )
 
 
 def node_utility(
-    n: ArrayLike, share: ArrayLike, p_max: ArrayLike, *, empty: EmptyNode = "coin"
+    n: ArrayLike,
+    share: ArrayLike,
+    p_max: ArrayLike,
+    *,
+    threshold: ArrayLike = 0.5,
+    empty: EmptyNode = "coin",
 ) -> Numbers:
     """Return the probability that a node of a tree predicts its next row correctly.
 
-    This is (6) with the confidence of (9): one node's term of (11).
+    This is (6) with the confidence of (9): one node's term of (11). At another threshold than 0.5
+    it is the expected saving of `utility`.
 
     Parameters
     ----------
-    n, share, p_max
+    n, share, p_max, threshold
         As in `node_confidence`.
     empty : {"coin", "miss"}
         ``"coin"``: a node without rows guesses its class and is correct with probability 1/2.
@@ -192,15 +378,25 @@ def node_utility(
     >>> node_utility(0, 0.5, 0.75), node_utility(0, 0.5, 0.75, empty="miss")
     (0.5, 0.25)
     """
+    is_coin = _is_coin(empty)
+    if not is_half(threshold):
+        n_rows, part, p, cut = _node_arguments(n, share, p_max, threshold)
+        level = _node_at_threshold(n_rows, part, p, cut, 0.5 if is_coin else 0.0)
+        return scalar_or_array(saving(p, cut, level))
     n_rows, part, p = broadcast(
         n=check_rows("n", n), share=check_unit_interval("share", share), p_max=check_p_max(p_max)
     )
-    level = _kernel.node_confidence(n_rows, part, p, _is_coin(empty))
+    level = _kernel.node_confidence(n_rows, part, p, is_coin)
     return scalar_or_array((1 - p) + (2 * p - 1) * level)
 
 
 def tree_levels(
-    n: ArrayLike, shares: ArrayLike, p_max: ArrayLike, *, empty: EmptyNode = "coin"
+    n: ArrayLike,
+    shares: ArrayLike,
+    p_max: ArrayLike,
+    *,
+    threshold: float = 0.5,
+    empty: EmptyNode = "coin",
 ) -> TreeLevels:
     """Return the levels of confidence (10) and utility (11) of a tree.
 
@@ -211,7 +407,10 @@ def tree_levels(
     shares : array_like
         Probabilities of the nodes along the last axis, with sum 1 (within 1e-8).
     p_max : array_like
-        Probability of each node's more probable class, along the last axis; or one for all.
+        Probability of each node's more probable class, along the last axis; or one for all. At
+        another threshold than 0.5, of the class that is decided for above it.
+    threshold : float
+        As in `confidence`; one for the tree.
     empty : {"coin", "miss"}
         As in `node_confidence` and `node_utility`.
 
@@ -233,9 +432,15 @@ def tree_levels(
     >>> round(levels.confidence, 4), round(levels.utility, 4)
     (0.8145, 0.6828)
     """
-    parts = check_distribution("shares", shares)
+    parts, is_coin = check_distribution("shares", shares), _is_coin(empty)
+    at_half = is_half(threshold)
+    check_number("threshold", threshold, low=0, high=1)
     n_rows, parts, p = broadcast(
-        n=check_rows("n", n)[..., np.newaxis], shares=parts, p_max=check_p_max(p_max, core=1)
+        n=check_rows("n", n)[..., np.newaxis],
+        shares=parts,
+        p_max=check_p_max(p_max, core=1)
+        if at_half
+        else check_unit_interval("p_max", p_max, core=1),
     )
     n_shares = np.shape(shares)[-1]
     if parts.shape[-1] != n_shares:
@@ -243,9 +448,15 @@ def tree_levels(
             f"p_max must have one value for each of the {n_shares} shares, or one for all; "
             f"got {parts.shape[-1]} values. Give shares and p_max of equal length."
         )
-    level = _kernel.node_confidence(n_rows, parts, p, _is_coin(empty))
+    if at_half:
+        level = _kernel.node_confidence(n_rows, parts, p, is_coin)
+        gain = (1 - p) + (2 * p - 1) * level
+    else:
+        cut = np.full(p.shape, float(threshold))
+        level = _node_at_threshold(n_rows, parts, p, cut, 0.5 if is_coin else 0.0)
+        gain = saving(p, cut, level)
     confidence = (parts * level).sum(axis=-1)
-    utility = (parts * ((1 - p) + (2 * p - 1) * level)).sum(axis=-1)
+    utility = (parts * gain).sum(axis=-1)
     # rounding of the shares must not lift a level above 1
     return TreeLevels(*(scalar_or_array(np.minimum(total, 1.0)) for total in (confidence, utility)))
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import rel_entr
 
 from sureleaf.arguments import (
     FloatArray,
@@ -11,9 +12,11 @@ from sureleaf.arguments import (
     broadcast,
     check_p_max,
     check_range,
+    check_unit_interval,
     scalar_or_array,
 )
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.levels.nodes import at_threshold, is_half, saving
 from sureleaf.levels.nodes import confidence as confidence_of
 
 __all__ = ["Reached", "min_rows", "range_of", "sample_size", "smallest_of_range"]
@@ -48,7 +51,11 @@ _MOST_ROWS = 2.0**53 - 1
 
 
 def sample_size(
-    p_max: ArrayLike, *, confidence: ArrayLike | None = None, utility: ArrayLike | None = None
+    p_max: ArrayLike,
+    *,
+    confidence: ArrayLike | None = None,
+    utility: ArrayLike | None = None,
+    threshold: ArrayLike = 0.5,
 ) -> Numbers:
     """Return the smallest number of rows from which on a node reaches every given level.
 
@@ -64,6 +71,10 @@ def sample_size(
         Required confidence, (5).
     utility : array_like, optional
         Required utility, (6).
+    threshold : array_like
+        Cost threshold of the decision, as in `confidence`. At another threshold than 0.5, `p_max`
+        is the probability of the class that is decided for above it, from 0 to 1, and the levels
+        rise and fall with n: the result is the smallest n from which on they hold.
 
     Returns
     -------
@@ -83,13 +94,24 @@ def sample_size(
     9
     >>> sample_size((0.6, 0.9), confidence=0.95, utility=0.58)
     67
+
+    A decision at costs of 5 to 1, for a class of probability 0.2:
+
+    >>> sample_size(0.2, confidence=0.95, threshold=1 / 6)
+    398
     """
     if confidence is None and utility is None:
         raise InvalidArgumentError(
             "confidence or utility must be given; got neither. Give the level that the node needs."
         )
-    p = check_p_max(smallest_of_range("p_max", p_max))
     sure, useful = _wanted("confidence", confidence), _wanted("utility", utility)
+    if not is_half(threshold):
+        cut = check_unit_interval("threshold", threshold)
+        p = _nearest_of_range(p_max, cut, with_utility=utility is not None)
+        return _sample_size_at_threshold(
+            *broadcast(p_max=p, confidence=sure, utility=useful, threshold=cut)
+        )
+    p = check_p_max(smallest_of_range("p_max", p_max))
     p, sure, useful = broadcast(p_max=p, confidence=sure, utility=useful)
     if p.ndim == 0:
         _require_reachable(float(p), float(sure), float(useful))
@@ -160,6 +182,77 @@ def _reached(n: FloatArray, p: FloatArray, sure: FloatArray, useful: FloatArray)
     enough = (level >= sure - _ROUNDING) & ((1 - p) + (2 * p - 1) * level >= useful - _ROUNDING)
     return np.asarray(enough)
 
+
+# ---- at a cost threshold -------------------------------------------------------------------------
+
+_MOST_ROWS_AT_THRESHOLD = 2**22
+"""A level at a threshold that takes more rows than this counts as out of reach."""
+
+
+def _nearest_of_range(p: ArrayLike, threshold: FloatArray, *, with_utility: bool) -> FloatArray:
+    """Return p; of a range (a, b) the end nearest to the threshold, which is the worst case."""
+    if not isinstance(p, tuple):
+        return check_unit_interval("p_max", p)
+    low, high = check_unit_interval("p_max", list(p))
+    if with_utility or threshold.ndim or len(p) != 2 or not low <= high:
+        raise InvalidArgumentError(
+            "p_max must be one number, or a range (a, b) with a <= b where one threshold and only "
+            f"confidence are given; got {p!r}. Plan for one p_max at a time."
+        )
+    nearest: FloatArray = np.clip(threshold, low, high)
+    return nearest
+
+
+def _sample_size_at_threshold(
+    p: FloatArray, sure: FloatArray, useful: FloatArray, threshold: FloatArray
+) -> Numbers:
+    # A utility is a confidence: the saving is linear between a wrong and a right decision.
+    none, one = np.zeros(p.shape), np.ones(p.shape)
+    worst, best = saving(p, threshold, none), saving(p, threshold, one)
+    lead = np.where(best > worst, best - worst, 1.0)
+    needed = np.maximum(sure, np.where(useful > worst, (useful - worst) / lead, 0.0))
+    needed = np.where((best <= worst) & (useful > best), np.inf, needed)
+    rows = [
+        _rows_at_threshold(float(q), float(cut), float(level))
+        for q, cut, level in zip(p.ravel(), threshold.ravel(), needed.ravel(), strict=True)
+    ]
+    if p.ndim:
+        return scalar_or_array(np.array(rows).reshape(p.shape))
+    if np.isnan(rows[0]):
+        raise UnreachableLevelError(
+            f"the levels must be reachable at p_max = {float(p)!r} and threshold = "
+            f"{float(threshold)!r}; got confidence {float(sure)!r} and utility {float(useful)!r}. "
+            f"Confidence stays below 1 (at the threshold it is 0.5), and utility below "
+            f"{float(best):.4g}. Use a lower level, or a p_max further from the threshold."
+        )
+    return int(rows[0])
+
+
+def _rows_at_threshold(p: float, threshold: float, level: float) -> float:
+    """Search downwards from the number of rows that Chernoff's bound gives; NaN if none."""
+    if np.isnan(p + threshold + level):
+        return np.nan
+    if p == threshold:
+        return 0.0 if level <= 0.5 else np.nan
+    divergence = float(rel_entr(threshold, p) + rel_entr(1.0 - threshold, 1.0 - p))
+    if np.isinf(divergence):  # every row is of one class, and decides at once
+        return 0.0 if level <= 0.5 else 1.0 if level <= 1 else np.nan
+    if level >= 1 or divergence <= 0:
+        return np.nan
+    enough = np.ceil(-np.log(1.0 - level) / divergence)
+    if enough > _MOST_ROWS_AT_THRESHOLD:
+        return np.nan
+    size = 4096
+    for end in range(int(enough) + 1, 0, -size):
+        n = np.arange(max(end - size, 0), end, dtype=np.float64)
+        reached = at_threshold(n, np.full(len(n), p), np.full(len(n), threshold)) >= level
+        failed = np.flatnonzero(~reached)
+        if len(failed):
+            return float(n[failed[-1]] + 1)
+    return 0.0
+
+
+# ---- by bisection --------------------------------------------------------------------------------
 
 Reached = Callable[[FloatArray, NDArray[np.intp]], NDArray[np.bool_]]
 """Numbers of rows and the indices of their nodes -> whether the rows are enough."""

@@ -14,7 +14,8 @@ from sureleaf.arguments import (
     scalar_or_array,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.levels.nodes import confidence
+from sureleaf.levels.decisions import CostRule, cost_rule, decision_probabilities
+from sureleaf.levels.nodes import at_threshold, confidence, saving
 
 __all__ = [
     "EXACT_ROWS",
@@ -158,8 +159,13 @@ def _reach(variance: FloatArray | float) -> FloatArray:
     return np.asarray(third + np.sqrt(third**2 + 2 * _LOG_NEGLIGIBLE * np.asarray(variance)))
 
 
-def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
+def class_confidence(
+    n: ArrayLike, probabilities: ArrayLike, *, cost: ArrayLike | None = None
+) -> Numbers:
     """Return the probability that the most frequent of K classes is the most probable one.
+
+    With costs, the decision of least expected cost takes the place of the most frequent class: the
+    probability that n rows lead to the cheapest of K decisions.
 
     An extension of (5), which is for two classes. The most frequent class among n rows wins, and
     ties are broken at random. If r classes have the largest probability, the confidence is the
@@ -172,6 +178,8 @@ def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
         Between whole numbers the confidence is interpolated linearly; infinity gives 1 / r.
     probabilities : array_like
         Probabilities of the classes along the last axis; not negative, sum 1 (within 1e-8).
+    cost : array_like of shape (n_classes, n_classes), optional
+        ``cost[actual][predicted]``. By default all errors cost the same.
 
     Returns
     -------
@@ -183,20 +191,37 @@ def class_confidence(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
     -----
     A single bad vector of probabilities raises an error; one of several gives NaN.
 
+    With unequal costs, two classes give `confidence` at the cost threshold. More classes are summed
+    over all count vectors if there are up to 50,000 of them; beyond, 100,000 samples of n rows are
+    drawn with a fixed seed, and the standard error is at most 0.0016. If r decisions cost the same
+    and no other costs less, each counts 1 / r.
+
     Examples
     --------
     >>> round(class_confidence(30, [0.5, 0.3, 0.2]), 4)
     0.8834
     >>> round(class_confidence(5, [0.25, 0.25, 0.25, 0.25]), 4)
     0.25
+    >>> cost = [[0, 1, 1], [5, 0, 1], [1, 1, 0]]
+    >>> round(class_confidence(30, [0.5, 0.3, 0.2], cost=cost), 4)
+    0.7799
     """
+    rule = None if cost is None else cost_rule(cost)
+    if rule is not None and not rule.is_equal:
+        n_rows, classes = _nodes(n, probabilities, rule)
+        return scalar_or_array(_decision_confidence(n_rows.ravel(), classes, rule, n_rows.shape))
     n_rows, classes, wins = _win_table(n, probabilities)
     best = np.argmax(classes, axis=1)[:, np.newaxis]
     return scalar_or_array(np.take_along_axis(wins, best, axis=1).reshape(n_rows.shape))
 
 
-def class_utility(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
+def class_utility(
+    n: ArrayLike, probabilities: ArrayLike, *, cost: ArrayLike | None = None
+) -> Numbers:
     """Return the probability that the next row is of the most frequent of K classes.
+
+    With costs, it is the expected saving per row of deciding by n rows, relative to the most
+    expensive decision about every row, in units of the most expensive error.
 
     An extension of (6), which is for two classes. The winner is that of `class_confidence`; the
     utility is the sum over classes of P(class wins) times its probability.
@@ -207,23 +232,59 @@ def class_utility(n: ArrayLike, probabilities: ArrayLike) -> Numbers:
         Rows in the node, 0 or more; whole, fractional or infinite as in `class_confidence`.
     probabilities : array_like
         Probabilities of the classes along the last axis; not negative, sum 1 (within 1e-8).
+    cost : array_like of shape (n_classes, n_classes), optional
+        ``cost[actual][predicted]``. By default all errors cost the same.
 
     Returns
     -------
     float or ndarray
-        From 1 / K to the largest probability; shape and error as of `class_confidence`.
+        From 1 / K to the largest probability (with costs from 0 to 1); shape and error as of
+        `class_confidence`.
 
     Examples
     --------
     >>> round(class_utility(30, [0.5, 0.3, 0.2]), 4)
     0.4754
+    >>> cost = [[0, 1, 1], [5, 0, 1], [1, 1, 0]]
+    >>> round(class_utility(30, [0.5, 0.3, 0.2], cost=cost), 4)
+    0.2941
     """
+    rule = None if cost is None else cost_rule(cost)
+    if rule is not None and not rule.is_equal:
+        n_rows, classes = _nodes(n, probabilities, rule)
+        return scalar_or_array(_decision_utility(n_rows.ravel(), classes, rule, n_rows.shape))
     n_rows, classes, wins = _win_table(n, probabilities)
     return scalar_or_array((classes * wins).sum(axis=1).reshape(n_rows.shape))
 
 
-def _win_table(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return n in the broadcast shape; per node, the probabilities and those to win."""
+def _decision_confidence(
+    n: FloatArray, classes: FloatArray, rule: CostRule, shape: tuple[int, ...]
+) -> FloatArray:
+    if len(rule) == 2:
+        cut = np.full(len(n), rule.threshold)
+        return at_threshold(n, classes[:, 1], cut).reshape(shape)
+    cheapest = rule.is_cheapest(classes)
+    chosen = decision_probabilities(n, classes, rule)
+    sure: FloatArray = (chosen * cheapest).sum(axis=1) / cheapest.sum(axis=1)
+    return sure.reshape(shape)
+
+
+def _decision_utility(
+    n: FloatArray, classes: FloatArray, rule: CostRule, shape: tuple[int, ...]
+) -> FloatArray:
+    if len(rule) == 2:
+        cut = np.full(len(n), rule.threshold)
+        p = classes[:, 1]
+        return saving(p, cut, at_threshold(n, p, cut)).reshape(shape)
+    chosen = decision_probabilities(n, classes, rule)
+    saved: FloatArray = (chosen * (classes @ rule.saving)).sum(axis=1)
+    return saved.reshape(shape)
+
+
+def _nodes(
+    n: ArrayLike, probabilities: ArrayLike, rule: CostRule | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return n in the broadcast shape, and one row of class probabilities per node."""
     n_rows, classes = check_rows("n", n), check_distribution("probabilities", probabilities)
     try:
         shape = np.broadcast_shapes(n_rows.shape, classes.shape[:-1])
@@ -232,8 +293,19 @@ def _win_table(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, Floa
             f"n must broadcast against probabilities without their last axis; got shapes "
             f"{n_rows.shape} and {classes.shape}. Give one n for each vector of probabilities."
         ) from None
+    if rule is not None and classes.shape[-1] != len(rule):
+        raise InvalidArgumentError(
+            f"cost must have one row and one column per class, {classes.shape[-1]}; got "
+            f"{len(rule)} of each. Give cost[actual][predicted] in the order of probabilities."
+        )
     n_rows = np.broadcast_to(n_rows, shape)
     flat = np.broadcast_to(classes, (*shape, classes.shape[-1])).reshape(-1, classes.shape[-1])
+    return n_rows, flat
+
+
+def _win_table(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return n in the broadcast shape; per node, the probabilities and those to win."""
+    n_rows, flat = _nodes(n, probabilities)
     return n_rows, flat, win_probabilities(n_rows.reshape(-1), flat)
 
 

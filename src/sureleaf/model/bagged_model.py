@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.levels.decisions import CostRule, unequal_rule
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.model_file import Damaged, ModelState
@@ -30,7 +31,13 @@ from sureleaf.model.plain_values import (
     schema_from_plain,
     schema_to_plain,
 )
-from sureleaf.model.state import fitted_facts, probabilities_from, tree_arrays, tree_from
+from sureleaf.model.state import (
+    cost_from,
+    fitted_facts,
+    probabilities_from,
+    tree_arrays,
+    tree_from,
+)
 from sureleaf.model.tree_model import Evidence, RowPredictions, TreeModel, encode_rows
 from sureleaf.probability import LeafEstimate, predicted_class
 from sureleaf.table import EncodedTable, Schema
@@ -158,6 +165,8 @@ class BaggedModel:
         Applied to the mean of the trees' probabilities.
     out_of_bag : OutOfBagEvidence or None
         None as long as it has not been computed from the rows.
+    cost : ndarray of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, by which rows are decided.
 
     Examples
     --------
@@ -180,6 +189,16 @@ class BaggedModel:
     seed: int
     calibration: "Calibration | None" = None
     out_of_bag: OutOfBagEvidence | None = None
+    cost: FloatArray | None = None
+
+    @cached_property
+    def rule(self) -> CostRule | None:
+        """The costs as a rule of decision; None if all errors cost the same."""
+        return unequal_rule(self.cost)
+
+    def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
+        """Return the index of the class that follows from the class probabilities of each row."""
+        return predicted_class(probabilities, self.rule)
 
     @cached_property
     def probabilities(self) -> tuple[FloatArray, ...]:
@@ -206,6 +225,7 @@ class BaggedModel:
             unseen=self.unseen,
             weights=self.weights,
             evidence=Evidence("training"),
+            cost=self.cost,
         )
         member.__dict__["probabilities"] = self.probabilities[index]
         return member
@@ -272,9 +292,9 @@ class BaggedModel:
         return sums.mean(sums.votes) if voting else self.calibrated(sums.mean(sums.values))
 
     def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
-        """Return the most probable class of each row, the first one on ties."""
+        """Return the most probable class of each row (with costs, the cheapest decision)."""
         predicted: NDArray[Any] = self.classes[
-            predicted_class(self.predict_proba(X, n_threads=n_threads))
+            self.decide(self.predict_proba(X, n_threads=n_threads))
         ]
         return predicted
 
@@ -287,7 +307,7 @@ class BaggedModel:
         evidence = self.require_out_of_bag()
         sums = self._row_sums(X, n_threads, in_detail=True)
         probabilities = self.calibrated(sums.mean(sums.values))
-        code = predicted_class(probabilities)
+        code = self.decide(probabilities)
         row = np.arange(len(code))
         probability = probabilities[row, code]
         utility, low, high = evidence.accuracy.of(probability)
@@ -310,7 +330,7 @@ class BaggedModel:
         )
         sums = self.sums(kernel_table(table), in_detail=True, n_threads=n_threads)
         probabilities = self.calibrated(sums.mean(sums.values))
-        code = predicted_class(probabilities)
+        code = self.decide(probabilities)
         row = np.arange(len(code))
         return RowPredictions(
             code=code,
@@ -345,6 +365,8 @@ class BaggedModel:
             "out_of_bag": None,
             "calibration": None,
         }
+        if self.cost is not None:
+            header["fitted"]["cost"] = self.cost.tolist()
         arrays: dict[str, NDArray[Any]] = {}
         for number, (tree, probabilities) in enumerate(
             zip(self.trees, self.probabilities, strict=True)
@@ -388,6 +410,7 @@ class BaggedModel:
             seed=seed,
             calibration=_calibration_from(state, len(classes)),
             out_of_bag=_out_of_bag_from(state),
+            cost=cost_from(facts["cost"], classes),
         )
         model.__dict__["probabilities"] = tuple(
             probabilities_from(state, tree, f"{prefix}/probabilities")

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from sureleaf.folds import fold_numbers
+from sureleaf.levels.decisions import CostRule
 from sureleaf.model.fitting import TreeSettings, build, grow_unpruned, penalty_rule
 from sureleaf.model.leaf_calibration import (
     LeafStrength,
@@ -85,6 +86,8 @@ class OutOfFold:
         Share of correct predictions; NaN if no row is tested.
     correction : float
         Expected gain in accuracy from the rows that the fold trees lacked.
+    decided : ndarray of int, shape (n_rows,)
+        Index of the class that each row was predicted as; -1 if no fold tests it.
     """
 
     correct: FloatArray
@@ -93,6 +96,12 @@ class OutOfFold:
     leaf_rows: FloatArray
     accuracy: float
     correction: float
+    decided: NDArray[np.intp]
+
+    def of_decision(self, decision: int, weights: FloatArray) -> "OutOfFold":
+        """Return the predictions of one class alone, without a correction."""
+        correct = np.where(self.decided == decision, self.correct, np.nan)
+        return replace(self, correct=correct, accuracy=_accuracy(correct, weights), correction=0.0)
 
 
 def cross_fit(
@@ -141,7 +150,12 @@ def cross_fit(
         return tree
 
     return predict_out_of_fold(
-        rows, fold_of, build_part, settings.leaf_estimate, n_threads=n_threads
+        rows,
+        fold_of,
+        build_part,
+        settings.leaf_estimate,
+        rule=settings.rule,
+        n_threads=n_threads,
     )
 
 
@@ -263,7 +277,17 @@ class _RoundEstimate:
 
 
 def _round_estimate(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold) -> _RoundEstimate:
-    accuracy, strength = node_accuracy(model.tree, rows, model.predicted_classes, out_of_fold)
+    predicted = model.predicted_classes
+    accuracy, strength = node_accuracy(model.tree, rows, predicted, out_of_fold)
+    if model.rule is not None:
+        # With unequal costs, rare and frequent classes are decided at different probabilities, and
+        # one curve for all decisions would state too high ones for some, too low ones for others.
+        weights = _weights(rows)
+        for decision in np.unique(predicted).tolist():
+            part, nodes = out_of_fold.of_decision(decision, weights), predicted == decision
+            if not np.isnan(part.accuracy):
+                found = node_accuracy(model.tree, rows, predicted, part, nodes=nodes)[0]
+                accuracy = np.where(nodes, found, accuracy)
     return _RoundEstimate(accuracy, strength, out_of_fold.accuracy)
 
 
@@ -280,7 +304,7 @@ def _mean_of_rounds(model: TreeModel, estimates: Sequence[_RoundEstimate]) -> Ev
     n_rounds, error = len(estimates), None
     tree_strength = max(float(model.node_rows[0]) / _TREE_VARIANCE - 1.0, 1.0)
     if n_rounds > 1:
-        ties = node_ties(model.tree.class_counts, model.probabilities)
+        ties = node_ties(model.tree.class_counts, model.probabilities, model.rule)
         without = np.array(
             [
                 posterior_confidence(
@@ -327,6 +351,7 @@ def predict_out_of_fold(
     build: BuildPart,
     estimate: LeafEstimate,
     *,
+    rule: CostRule | None = None,
     n_threads: int = 1,
 ) -> OutOfFold:
     """Grow a tree without each fold and predict the rows of that fold.
@@ -342,6 +367,8 @@ def predict_out_of_fold(
         trees that test the first and the second half of the folds.
     estimate : LeafEstimate
         From a tree and its counts to the class probabilities of its nodes.
+    rule : CostRule, optional
+        The costs that decide, if errors have different costs.
     n_threads : int
         Trees grown at a time.
 
@@ -371,7 +398,7 @@ def predict_out_of_fold(
     rows.sort(n_threads)
 
     def predict_part(part: NDArray[np.bool_], fold: int) -> _PartPredictions | None:
-        return _predict_part(rows, weights, part, lambda train: build(train, fold), estimate)
+        return _predict_part(rows, weights, part, lambda train: build(train, fold), estimate, rule)
 
     with ThreadPoolExecutor(n_threads) as pool:
         every = [*parts, *halves]
@@ -381,7 +408,11 @@ def predict_out_of_fold(
     accuracy = _accuracy(joined[0], weights)
     half_accuracy = _accuracy(_join(rows, predictions[len(parts) :])[0], weights)
     seen = 1.0 - sum((weights[part].sum() / weights.sum()) ** 2 for part in parts)
-    return OutOfFold(*joined, accuracy, _gain_of_all_rows(accuracy, half_accuracy, float(seen)))
+    correction = _gain_of_all_rows(accuracy, half_accuracy, float(seen))
+    decided = np.full(len(rows.labels), -1, dtype=np.intp)
+    for each in filter(None, predictions[: len(parts)]):
+        decided[each[0]] = each[-1]
+    return OutOfFold(*joined, accuracy, correction, decided)
 
 
 def _weights(rows: TrainingRows) -> FloatArray:
@@ -393,7 +424,9 @@ def _tested_folds(fold_of: NDArray[np.int64], weights: FloatArray) -> list[int]:
     return folds
 
 
-_PartPredictions = tuple[NDArray[np.intp], FloatArray, FloatArray, NDArray[np.int64], FloatArray]
+_PartPredictions = tuple[
+    NDArray[np.intp], FloatArray, FloatArray, NDArray[np.int64], FloatArray, NDArray[np.intp]
+]
 
 
 def _predict_part(
@@ -402,22 +435,27 @@ def _predict_part(
     part: NDArray[np.bool_],
     build: Callable[[TrainingRows], Tree],
     estimate: LeafEstimate,
+    rule: CostRule | None,
 ) -> _PartPredictions | None:
-    """Row numbers, correctness, leaf features, leaves and leaf rows; None if no row is left."""
+    """Row numbers, correctness, leaf features, leaves, leaf rows and predicted classes.
+
+    None if no row is left.
+    """
     train = rows.with_weights(np.where(part, 0.0, weights))
     index = np.flatnonzero(part)
     if not train.total_weight or not len(index):
         return None
     tree = build(train)
     probabilities = estimate(tree, tree.class_counts)
-    features = leaf_features(tree, predicted_class(probabilities))
+    features = leaf_features(tree, predicted_class(probabilities, rule))
     grown = tree.class_counts.sum(axis=1, keepdims=True)
     test = take_rows(rows.table, index)
     values = mixture(tree, test, np.hstack([probabilities, features, grown]))
     n_classes = rows.n_classes
-    correct = predicted_class(values[:, :n_classes]) == rows.labels[index]
+    decided = predicted_class(values[:, :n_classes], rule)
+    correct = decided == rows.labels[index]
     leaf = route(tree, test).heaviest()
-    return index, correct.astype(float), values[:, n_classes:-1], leaf, values[:, -1]
+    return index, correct.astype(float), values[:, n_classes:-1], leaf, values[:, -1], decided
 
 
 def _join(
@@ -429,7 +467,7 @@ def _join(
     features = np.zeros((n_rows, n_features))
     leaf = np.full(n_rows, -1, dtype=np.int64)
     first = 0
-    for index, part_correct, part_features, part_leaf, part_leaf_rows in predicted_parts:
+    for index, part_correct, part_features, part_leaf, part_leaf_rows, _ in predicted_parts:
         correct[index], features[index] = part_correct, part_features
         leaf_rows[index], leaf[index] = part_leaf_rows, part_leaf + first
         first += int(part_leaf.max()) + 1
@@ -455,7 +493,12 @@ def _gain_of_all_rows(accuracy: float, half_accuracy: float, seen: float) -> flo
 
 
 def node_accuracy(
-    tree: Tree, rows: TrainingRows, predicted: NDArray[np.intp], out_of_fold: OutOfFold
+    tree: Tree,
+    rows: TrainingRows,
+    predicted: NDArray[np.intp],
+    out_of_fold: OutOfFold,
+    *,
+    nodes: NDArray[np.bool_] | None = None,
 ) -> tuple[FloatArray, LeafStrength]:
     """Return the accuracy of every node on unseen rows, and the strength of that knowledge.
 
@@ -474,6 +517,8 @@ def node_accuracy(
         Index of the class that each node predicts.
     out_of_fold : OutOfFold
         Of the same rows.
+    nodes : ndarray of bool, shape (n_nodes,), optional
+        The nodes whose mean accuracy is that of the predictions; all by default.
 
     Returns
     -------
@@ -497,7 +542,10 @@ def node_accuracy(
         routes.nodes, weight * np.where(tested, correct, 0.0)[row], tree.n_nodes
     )
     accuracy = (own_correct + _CURVE_ROWS * accuracy) / (own + _CURVE_ROWS)
-    leaf_sizes = np.where(tree.is_leaf, tree.class_counts.sum(axis=1), 0.0)
+    counted = tree.is_leaf if nodes is None else tree.is_leaf & nodes
+    if not counted.any():  # nodes above the leaves of another decision
+        counted = tree.is_leaf
+    leaf_sizes = np.where(counted, tree.class_counts.sum(axis=1), 0.0)
     total = float(weights[tested].sum())
     bound = 0.5 / (total + 1.0)  # no number of correct predictions proves that none is wrong
     target = float(np.clip(out_of_fold.accuracy + out_of_fold.correction, bound, 1.0 - bound))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.folds import fold_numbers, hold_out
+from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.repruning import Repruning
 from sureleaf.model.size_selection import (
@@ -19,6 +21,7 @@ from sureleaf.model.size_selection import (
     fold_sums,
     penalty_candidates,
     select_size,
+    unit_of_costs,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, LeafEstimate
@@ -33,7 +36,7 @@ from sureleaf.tree import (
     prune_pessimistic,
     prune_reduced_error,
 )
-from sureleaf.tree.pruning import cost_complexity_alphas, utility_alphas
+from sureleaf.tree.pruning import cost_complexity_alphas, decision_costs, utility_alphas
 
 __all__ = [
     "PenaltyRule",
@@ -93,6 +96,8 @@ class TreeSettings:
         From counts to class probabilities.
     levels_from, weights, unseen : str
         As for `TreeClassifier`.
+    cost : ndarray of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, checked.
 
     Examples
     --------
@@ -120,6 +125,12 @@ class TreeSettings:
     levels_from: str = "cross_fit"
     weights: str = "counts"
     unseen: str = "mixture"
+    cost: NDArray[np.float64] | None = None
+
+    @cached_property
+    def rule(self) -> CostRule | None:
+        """The costs as a rule of decision; None if all errors cost the same."""
+        return unequal_rule(self.cost)
 
     @property
     def chosen_penalty(self) -> float | None:
@@ -170,6 +181,8 @@ def fit_model(
     >>> fit_model(rows, np.array(["no", "yes"]), TreeSettings(GrowthRules(), pruning=None))[0]
     TreeModel of 2 leaves for classes 'no', 'yes'; levels from cross_fit, not computed yet
     """
+    if settings.cost is not None:
+        cost_rule(settings.cost, classes)  # raises unless it fits the classes
     tree, resolved, counted = fit_tree(rows, settings, groups=groups)
     model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
@@ -195,6 +208,7 @@ def settings_model(
         unseen=settings.unseen,
         weights=settings.weights,
         evidence=Evidence(settings.levels_from),
+        cost=settings.cost,
     )
 
 
@@ -302,6 +316,7 @@ def _with_selected_size(
         lambda part: grow_unpruned(part, of_part),
         settings.leaf_estimate,
         margin=settings.margin,
+        regret=None if settings.rule is None else settings.rule.regret,
         n_at_once=n_at_once,
     )
     return replace(
@@ -335,10 +350,14 @@ class PenaltyRule:
 def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
     """Return the rule of a pruning by weakest links; None for other prunings."""
     if settings.pruning == "auto":
+        regret = None if settings.rule is None else settings.rule.regret
+        estimate, margin = settings.leaf_estimate, settings.margin
         return PenaltyRule(
-            family_alphas,
-            lambda tree, test, penalties: fold_sums(tree, test, penalties, settings.leaf_estimate),
-            lambda penalties, sums: choose_penalty(penalties, sums, settings.margin),
+            lambda tree: family_alphas(tree, regret),
+            lambda tree, test, penalties: (
+                fold_sums(tree, test, penalties, estimate, regret) * unit_of_costs(tree, regret)
+            ),
+            lambda penalties, sums: choose_penalty(penalties, sums, margin, regret),
         )
     if settings.pruning not in _SPREADS:
         return None
@@ -348,7 +367,9 @@ def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
     spread = _SPREADS[settings.pruning]
     return PenaltyRule(
         node_alphas,
-        lambda tree, test, penalties: _errors_along(tree, test, node_alphas(tree), penalties),
+        lambda tree, test, penalties: _errors_along(
+            tree, test, node_alphas(tree), penalties, settings.rule
+        ),
         lambda penalties, sums: _largest_within(penalties, sums, spread),
     )
 
@@ -400,7 +421,8 @@ def _build_by_reduced_error(
     is_held_out = hold_out(rows.labels, seed=settings.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     tree = grow_unpruned(rows.with_weights(np.where(is_held_out, 0.0, weights)), settings)
-    pruned = prune_reduced_error(tree, rows.with_weights(np.where(is_held_out, weights, 0.0)))
+    held_out = rows.with_weights(np.where(is_held_out, weights, 0.0))
+    pruned = prune_reduced_error(tree, held_out, settings.rule)
     return replace(pruned, class_counts=count_nodes(pruned, rows))
 
 
@@ -414,7 +436,7 @@ def _chosen_by_folds(
     """Return the penalty that the trees of the folds choose among the candidates."""
     fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    sums = np.zeros((len(candidates), 2))
+    sums = np.zeros((len(candidates), 3))
     for fold in np.unique(fold_of[fold_of >= 0]):
         train = rows.with_weights(np.where(fold_of == fold, 0.0, weights))
         test = rows.with_weights(np.where(fold_of == fold, weights, 0.0))
@@ -428,14 +450,14 @@ def _largest_within(
 ) -> float:
     """Return the largest penalty whose cross-validated error is close to the least error.
 
-    As in CART, the errors of all rows give the error rate and its binomial standard error. Within
-    one standard error (half of one for utility) is close.
+    As in CART, the errors of all rows give the error rate and its standard error (with costs: the
+    mean cost and its standard error). Within one standard error (half of one for utility) is close.
     """
-    tested = float(sums[0, 1])
+    tested = float(sums[0, 2])
     if tested == 0:
         return 0.0
-    rates = sums[:, 0] / tested
-    error = np.sqrt(rates * (1.0 - rates) / tested)
+    rates, squares = sums[:, 0] / tested, sums[:, 1] / tested
+    error = np.sqrt(np.maximum(squares - rates**2, 0.0) / tested)
     best = int(rates.argmin())
     within = np.flatnonzero(rates <= rates[best] + spread * error[best])
     return float(candidates[within[-1]])
@@ -446,16 +468,20 @@ def _errors_along(
     test: TrainingRows,
     node_alphas: NDArray[np.float64],
     candidates: NDArray[np.float64],
+    rule: CostRule | None,
 ) -> NDArray[np.float64]:
-    """Return test errors and test rows of the tree cut at each penalty, from one count."""
+    """Return the test errors (costs and squared costs) and rows of the tree cut at each penalty.
+
+    All nodes are counted once.
+    """
     counts = count_nodes(tree, test)
-    predicted = tree.counts_or_parent.argmax(axis=1)
-    errors = counts.sum(axis=1) - counts[np.arange(tree.n_nodes), predicted]
+    costs = decision_costs(tree, counts, rule)
     alphas = np.maximum(node_alphas, 0.0)
     begins = np.searchsorted(candidates, np.where(tree.is_leaf, 0.0, alphas))
     ends = np.full(tree.n_nodes, len(candidates))
     ends[1:] = np.searchsorted(candidates, alphas[tree.parent[1:]])
-    begun = np.bincount(begins, errors, len(candidates) + 1)
-    ended = np.bincount(ends, errors, len(candidates) + 1)
-    total = np.cumsum(begun - ended, dtype=np.float64)[:-1]
+    changes = np.zeros((len(candidates) + 1, costs.shape[1]))
+    np.add.at(changes, begins, costs)
+    np.subtract.at(changes, ends, costs)
+    total = np.cumsum(changes, axis=0)[:-1]
     return np.column_stack([total, np.full(len(candidates), counts[0].sum())])

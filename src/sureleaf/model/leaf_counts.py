@@ -36,7 +36,7 @@ class LeafCounts:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model = TreeClassifier(pruning=None).fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> model.leaf_counts_
     LeafCounts of 2 leaves, 4 rows
     >>> (model.leaf_counts_ + model.leaf_counts_).counts.tolist()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
+from sureleaf.levels.decisions import CostRule, decision_levels, decision_tie
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import winner_of_utility
@@ -59,13 +60,15 @@ class NodeLevels:
         Whether these are counts of rows, or an accuracy times its strength.
     below : ndarray of bool, shape (n_nodes,)
         Nodes that are correct less often than a tie between classes would be.
-    strength : ndarray of float64, shape (n_nodes,), or None
-        Rows by which the accuracy is known, which is then the utility; None for levels of counts.
+    rule : CostRule or None
+        The costs, if errors have different costs. Then confidence is the probability that the
+        decision is the cheapest one, and utility is the expected saving.
+    accuracy, strength, ties : ndarray of float64, shape (n_nodes,), or None
+        Accuracy on unseen rows, the number of rows that it is known by, and the accuracy at which
+        the predicted class ties with another one; None for levels of counts.
     confidence_error : ndarray of float64, shape (n_nodes,), or None
         Standard error of the confidence by the luck of the folds; None where there is none, or
         where it is not known.
-    ties : ndarray of float64, shape (n_nodes,), or None
-        Accuracy at which the predicted class ties with another one; None for levels of counts.
 
     Examples
     --------
@@ -85,9 +88,11 @@ class NodeLevels:
     trials: FloatArray
     from_counts: bool
     below: NDArray[np.bool_]
+    rule: CostRule | None = None
+    accuracy: FloatArray | None = None
     strength: FloatArray | None = None
-    confidence_error: FloatArray | None = None
     ties: FloatArray | None = None
+    confidence_error: FloatArray | None = None
     _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @property
@@ -112,6 +117,8 @@ class NodeLevels:
             return np.ones(len(y)), np.ones(len(y))
         if self.from_counts:
             low, high = clopper_pearson_limits(y, self.trials, np.asarray(tail))
+        elif self.rule is not None:
+            low, high = betaincinv(y, misses, tail), betainccinv(y, misses, tail)
         else:
             useful = betaincinv(y, misses, tail)
             low = winner_of_utility(self.n, useful, self._weights())[0]
@@ -126,8 +133,13 @@ class NodeLevels:
         """Whether the interval of a node reaches the probability of a tie between classes."""
         if self.n_classes == 1:
             return np.zeros(len(self.n), dtype=bool)
-        reaches: NDArray[np.bool_] = self.interval(level)[0] <= _tie(self._weights()) + _NO_LEAD
+        reaches: NDArray[np.bool_] = self.interval(level)[0] <= self._plain_ties() + _NO_LEAD
         return reaches
+
+    def _plain_ties(self) -> FloatArray:
+        if self.rule is not None:
+            return decision_tie(self.predicted, self.others, self.rule)
+        return _tie(self._weights())
 
     def rows_needed(
         self,
@@ -165,11 +177,11 @@ class NodeLevels:
         needed = self._theory_rows(nodes, confidence, utility)
         if confidence is None:
             return needed
-        if self.strength is None:
+        if self.accuracy is None or self.strength is None:
             share = self.successes[nodes] / np.maximum(self.trials[nodes], 1e-300)
             known = self.trials[nodes]
         else:
-            share, known = self.utility[nodes], self.strength[nodes]
+            share, known = self.accuracy[nodes], self.strength[nodes]
         if accuracy_quantile is not None:
             own, rest = np.clip(share * known, 1e-9, None), np.clip((1 - share) * known, 1e-9, None)
             share = betaincinv(own, rest, accuracy_quantile)
@@ -177,7 +189,7 @@ class NodeLevels:
         wanted = max(confidence, 1.0 - (1.0 - level) / 2)
         # The bounds of Clopper and Pearson count one more row against the predicted class.
         against = 1.0 if self.from_counts else 0.0
-        ties = _tie(self._weights()) if self.ties is None else self.ties
+        ties = self._plain_ties() if self.ties is None else self.ties
         factor = _factor_to_lead(share, known, ties[nodes], wanted, against)
         return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
 
@@ -189,10 +201,29 @@ class NodeLevels:
             confidence = None
         if confidence is None and utility is None:
             return np.zeros(len(nodes))
+        p = self.probability[nodes]
         if self.n_classes == 2:
-            p = self.probability[nodes]
-            return np.asarray(sample_size(p, confidence=confidence, utility=utility), dtype=float)
+            cut = 0.5 if self.rule is None else self.rule.thresholds(self.predicted[nodes])
+            needed = sample_size(p, confidence=confidence, utility=utility, threshold=cut)
+            return np.asarray(needed, dtype=float)
+        if self.rule is not None:
+            return _decision_sample_size(
+                p,
+                self.predicted[nodes],
+                self.others[nodes],
+                self.rule,
+                confidence or 0.0,
+                utility or 0.0,
+            )
         return _class_sample_size(self.vectors()[nodes], confidence or 0.0, utility or 0.0)
+
+    def utilities(self) -> FloatArray:
+        """Return the utility of every node if it decided for each of the classes."""
+        if self.rule is None:
+            return self.spread(self.utility, 1.0 - self.utility)
+        values: FloatArray = self.vectors() @ self.rule.saving
+        values[np.arange(len(values)), self.predicted] = self.utility
+        return values
 
     def vectors(self) -> FloatArray:
         """Probabilities of all classes of every node."""
@@ -208,7 +239,12 @@ class NodeLevels:
         return _without(self.others, self.predicted)
 
 
-def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArray) -> NodeLevels:
+def levels_of_counts(
+    counts: FloatArray,
+    n: FloatArray,
+    probabilities: FloatArray,
+    rule: CostRule | None = None,
+) -> NodeLevels:
     """Return the levels of nodes by the theory for rows that fall into fixed nodes.
 
     With two classes p_max is the blend (20) of the counts; with more, the share of the
@@ -222,6 +258,8 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
         Rows, or effective rows, of each node.
     probabilities : ndarray of shape (n_nodes, n_classes)
         By which the node predicts.
+    rule : CostRule, optional
+        The costs, if errors have different costs.
 
     Returns
     -------
@@ -233,13 +271,20 @@ def levels_of_counts(counts: FloatArray, n: FloatArray, probabilities: FloatArra
     >>> levels.probability.round(4), levels.confidence.round(4), levels.utility.round(4)
     (array([0.7007]), array([0.8748]), array([0.6504]))
     """
-    predicted, others = _prediction(counts, probabilities)
+    predicted, others = _prediction(counts, probabilities, rule)
     n_classes = counts.shape[1]
     own = counts[np.arange(len(counts)), predicted]
     y = _counted(counts, n, predicted)
     if n_classes == 1:
         return _certain(predicted, n, others)
     smooth = (y + 1.0) / (n + n_classes)
+    if rule is not None:
+        tie = decision_tie(predicted, others, rule)
+        p = np.maximum(smooth, tie)
+        sure, useful = decision_levels(n, p, predicted, others, rule)
+        loses = (smooth < tie) & (n > 0)
+        useful = np.where(loses, _savings(smooth, others, predicted, rule), useful)
+        return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses, rule)
     loses = (y < n / 2) if n_classes == 2 else counts.max(axis=1) > own
     measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
     if n_classes == 2:
@@ -263,9 +308,14 @@ def levels_of_accuracy(
     strength: FloatArray,
     *,
     from_counts: bool = False,
+    rule: CostRule | None = None,
     confidence_error: FloatArray | None = None,
 ) -> NodeLevels:
     """Take the accuracy on unseen rows as utility; probability and confidence follow from it.
+
+    With costs, the accuracy of a decision is the probability of its class, the utility is what the
+    decision saves at this probability, and the confidence is the probability that the accuracy is
+    above the one at which another decision costs the same.
 
     Parameters
     ----------
@@ -277,6 +327,8 @@ def levels_of_accuracy(
         How many rows the accuracy is known by.
     from_counts : bool
         Whether the counts are of unseen rows and give the intervals.
+    rule : CostRule, optional
+        The costs, if errors have different costs.
     confidence_error : ndarray of shape (n_nodes,), optional
         Standard error of the confidence by the luck of the folds.
 
@@ -292,14 +344,19 @@ def levels_of_accuracy(
     >>> levels.probability.round(3), levels.confidence.round(3), levels.below
     (array([0.659, 0.5  ]), array([0.737, 0.263]), array([False,  True]))
     """
-    predicted, others = _prediction(counts, probabilities)
+    predicted, others = _prediction(counts, probabilities, rule)
     if counts.shape[1] == 1:
         return _certain(predicted, n, others)
-    p, _ = winner_of_utility(n, accuracy, _without(others, predicted))
-    reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
-    below = (accuracy < reached - 1e-6) & (n > 0)
-    ties = node_ties(counts, probabilities)
-    sure = posterior_confidence(accuracy, strength, ties)
+    ties = node_ties(counts, probabilities, rule)
+    useful = accuracy
+    if rule is None:
+        p = winner_of_utility(n, accuracy, _without(others, predicted))[0]
+        reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
+        below = (accuracy < reached - 1e-6) & (n > 0)
+    else:
+        p = np.clip(accuracy, ties, 1.0)
+        below = (accuracy < ties - 1e-6) & (n > 0)
+        useful = _savings(accuracy, others, predicted, rule)
     if from_counts:
         successes, trials = _counted(counts, n, predicted), n
     else:
@@ -309,24 +366,38 @@ def levels_of_accuracy(
         predicted,
         n,
         p,
-        sure,
-        accuracy,
+        posterior_confidence(accuracy, strength, ties),
+        useful,
         others,
         successes,
         trials,
         from_counts,
         below,
-        strength,
-        confidence_error,
-        ties,
+        rule,
+        accuracy=accuracy,
+        strength=strength,
+        ties=ties,
+        confidence_error=confidence_error,
     )
 
 
-def node_ties(counts: FloatArray, probabilities: FloatArray) -> FloatArray:
+def _savings(
+    accuracy: FloatArray, others: FloatArray, decided: NDArray[np.intp], rule: CostRule
+) -> FloatArray:
+    """Return what each decision saves if its class has this probability."""
+    vectors = _vectors(accuracy, others, decided)
+    saved: FloatArray = (vectors * rule.saving[:, decided].T).sum(axis=1)
+    return np.clip(saved, 0.0, 1.0)
+
+
+def node_ties(
+    counts: FloatArray, probabilities: FloatArray, rule: CostRule | None = None
+) -> FloatArray:
     """Return the accuracy of each node at which its predicted class ties with another one.
 
-    With more than two classes, the share of the largest other class is itself estimated: it is
-    taken half a standard error higher than it is counted.
+    With costs, it is the accuracy at which another decision costs the same. With more than two
+    classes, the share of the largest other class is itself estimated: it is taken half a standard
+    error higher than it is counted.
 
     Examples
     --------
@@ -335,9 +406,11 @@ def node_ties(counts: FloatArray, probabilities: FloatArray) -> FloatArray:
     >>> node_ties(np.array([[9.0, 3.0, 2.0]]), np.array([[0.6, 0.2, 0.2]])).round(3)
     array([0.402])
     """
-    predicted, others = _prediction(counts, probabilities)
+    predicted, others = _prediction(counts, probabilities, rule)
     if counts.shape[1] == 1:
         return np.zeros(len(counts))
+    if rule is not None:
+        return decision_tie(predicted, others, rule)
     largest = others.max(axis=1)
     n_others = counts.sum(axis=1) - counts[np.arange(len(counts)), predicted] + counts.shape[1] - 1
     error = np.sqrt(largest * (1.0 - largest) / n_others)
@@ -403,10 +476,10 @@ def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> 
 
 
 def _prediction(
-    counts: FloatArray, probabilities: FloatArray
+    counts: FloatArray, probabilities: FloatArray, rule: CostRule | None
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Class that each node predicts, and the shares of the others by smoothed counts."""
-    predicted = predicted_class(probabilities)
+    predicted = predicted_class(probabilities, rule)
     others = counts + 1.0
     others[np.arange(len(counts)), predicted] = 0.0
     total = others.sum(axis=1, keepdims=True)
@@ -437,6 +510,30 @@ def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> 
     vectors = others * (1.0 - p)[:, np.newaxis]
     vectors[np.arange(len(p)), predicted] = p
     return vectors
+
+
+def _decision_sample_size(
+    p: FloatArray,
+    decided: NDArray[np.intp],
+    others: FloatArray,
+    rule: CostRule,
+    sure: float,
+    useful: float,
+) -> FloatArray:
+    """Return the rows that reach the levels of a decision among K classes, by bisection."""
+
+    def reached(n: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
+        found = decision_levels(n, p[index], decided[index], others[index], rule)
+        enough: NDArray[np.bool_] = (found[0] >= sure) & (found[1] >= useful)
+        return enough
+
+    # At a tie more rows decide no better, and no number of rows saves more than the decision does.
+    is_tie = p - decision_tie(decided, others, rule) < _NO_LEAD
+    saved = _savings(p, others, decided, rule)
+    able = np.flatnonzero(~((is_tie & (sure > 0.5)) | (saved < useful)))
+    sizes = np.full(len(p), np.nan)
+    sizes[able] = min_rows(lambda n, index: reached(n, able[index]), len(able))
+    return sizes
 
 
 def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:

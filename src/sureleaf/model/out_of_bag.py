@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.intervals import wilson
-from sureleaf.probability import predicted_class
 from sureleaf.tree import TrainingRows
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def out_of_bag_evidence(
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     used = np.flatnonzero((sums.n_trees > 0) & (weights > 0))
     probabilities = out_of_bag_probabilities(model, sums)[used]
-    code = predicted_class(probabilities)
+    code = model.decide(probabilities)
     row, weights = np.arange(len(used)), weights[used]
     correct = code == rows.labels[used]
     agreement = sums.mean(sums.votes)[used, code]

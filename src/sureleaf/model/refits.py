@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.arguments import check_weights, thread_count
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.fitting import TreeSettings, fit_tree, settings_model, trees_at_once
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.tree_model import TreeModel, scale_importances
-from sureleaf.probability import predicted_class
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
 from sureleaf.tree import TrainingRows
@@ -57,7 +57,7 @@ class TreeRefit:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier()
+    >>> model = TreeClassifier(pruning=None)
     >>> refits = model.prepare_refits([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> refits.fit(model, np.array([0, 0, 3, 3]), n_threads=1).model.tree
     Tree of 3 nodes, 2 leaves, depth 1
@@ -81,7 +81,7 @@ class TreeRefit:
 
     def predicted_class(self, probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the index in ``classes_`` of the class that follows from probabilities."""
-        return predicted_class(probabilities)
+        return self.model.decide(probabilities)
 
 
 class TreeRefits:
@@ -136,6 +136,7 @@ class TreeRefits:
         """
         settings = replace(estimator.settings(), n_threads=n_threads)
         rows, recoding, classes = self._part(settings, np.asarray(train))
+        settings = self._with_known_costs(settings, classes)
         settings = replace(settings, keep_order=rows.table is self.rows.table)
         tree, _, _ = fit_tree(rows, settings)
         # Weights as counts: nobody asks a refit for levels, and counting squares takes time.
@@ -172,6 +173,16 @@ class TreeRefits:
                 return whole.with_weights(shared), recoding, classes
         table = recoding(take_rows(self.rows.table, used))
         return TrainingRows(table, labels[used], len(classes), own), recoding, classes
+
+    def _with_known_costs(self, settings: TreeSettings, classes: NDArray[Any]) -> TreeSettings:
+        """Return the settings with the costs of the classes that the part has."""
+        if settings.cost is None:
+            return settings
+        rule = cost_rule(settings.cost, self.classes)
+        if len(classes) < len(self.classes):
+            part = rule.of_classes(np.isin(self.classes, classes))
+            return replace(settings, cost=None if part is None else part.cost)
+        return settings
 
     def _merged(
         self, train: Rows, times: Rows, weights: NDArray[np.float64] | None

@@ -31,6 +31,7 @@ __all__ = [
     "fold_sums",
     "penalty_candidates",
     "select_size",
+    "unit_of_costs",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -94,28 +95,34 @@ class SizeSelection:
 def family_alphas(tree: Tree, regret: FloatArray | None = None) -> FloatArray:
     """Return the penalty per leaf at which each inner node is cut; infinity for leaves.
 
-    A node costs its training errors (with costs: the regret of its cheapest decision) plus a share
-    of its entropy, per row of the tree. Errors alone would cut splits between leaves of one
-    class, entropy alone would keep splits that change no decision.
+    A node costs its training errors plus a share of its entropy, per row of the tree. Errors alone
+    would cut splits between leaves of one class, entropy alone would keep splits that change no
+    decision. With costs, a node costs the regret of its cheapest decision.
     """
     counts = tree.class_counts
     totals = row_sums(counts)
+    if regret is not None:
+        paid = (counts @ regret).min(axis=1) / totals[0]
+        return np.asarray(_kernel.cost_complexity_alphas(tree.kernel, np.ascontiguousarray(paid)))
     shares = counts / np.maximum(totals, 1e-300)[:, np.newaxis]
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -row_sums(np.where(shares > 0, shares * np.log(shares), 0.0))
-    cost = (_training_errors(counts, totals, regret) + ENTROPY_SHARE * totals * entropy) / totals[0]
+    cost = (totals - counts.max(axis=1) + ENTROPY_SHARE * totals * entropy) / totals[0]
     alphas: FloatArray = _kernel.cost_complexity_alphas(tree.kernel, np.ascontiguousarray(cost))
     return alphas
 
 
-def _training_errors(
-    counts: FloatArray, totals: FloatArray, regret: FloatArray | None
-) -> FloatArray:
-    if regret is None:
-        errors: FloatArray = totals - counts.max(axis=1)
-    else:
-        errors = (counts @ regret).min(axis=1)
-    return errors
+def unit_of_costs(tree: Tree, regret: FloatArray | None) -> FloatArray:
+    """Return factors of costs and squared costs so that wrong decisions cost 1 per row on average.
+
+    So a loss with costs is comparable with an error rate, and a margin means as much.
+    """
+    mean = 1.0
+    if regret is not None:
+        shares = tree.class_counts[0] / tree.class_counts[0].sum()
+        mean = float(shares @ regret.sum(axis=1)) / (len(regret) - 1)
+    factor = 1.0 / mean if mean > 0 else 1.0
+    return np.array([factor, factor**2, 1.0, 1.0])
 
 
 def select_size(
@@ -157,17 +164,19 @@ def select_size(
     node_alphas = np.maximum(family_alphas(tree, regret), 0.0)
     candidates = penalty_candidates(tree, node_alphas)
     n_leaves = _sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
+    unit = unit_of_costs(tree, regret)
     rows.sort(n_at_once)
 
     def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
         fold, train, test = part
-        return fold, fold_sums(grow_part(train), test, candidates, estimate, regret)
+        sums = fold_sums(grow_part(train), test, candidates, estimate, regret)
+        return fold, sums * unit
 
     with ThreadPoolExecutor(n_at_once) as pool:
         parts = dict(pool.map(test_fold, _fold_parts(rows, fold_of)))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
-    return SizeSelection(choose_penalty(candidates, total, margin), curve)
+    return SizeSelection(choose_penalty(candidates, total, margin, regret), curve)
 
 
 def penalty_candidates(tree: Tree, node_alphas: FloatArray) -> FloatArray:
@@ -177,10 +186,16 @@ def penalty_candidates(tree: Tree, node_alphas: FloatArray) -> FloatArray:
     return candidates
 
 
-def choose_penalty(candidates: FloatArray, sums: FloatArray, margin: float) -> float:
-    """Return the penalty of the smallest tree within the margin, given `fold_sums` of folds."""
+def choose_penalty(
+    candidates: FloatArray, sums: FloatArray, margin: float, regret: FloatArray | None = None
+) -> float:
+    """Return the penalty of the smallest tree within the margin, given `fold_sums` of folds.
+
+    With costs, the sums must be in the unit of `unit_of_costs`.
+    """
     curve = _curve(candidates, np.zeros(len(candidates), dtype=np.int64), sums)
-    return float(candidates[_smallest_within(curve.loss, margin)])
+    factor = MARGIN_FACTOR if regret is None else 1.0
+    return float(candidates[_smallest_within(curve.loss, factor * margin)])
 
 
 def _fold_parts(
@@ -264,4 +279,4 @@ def _loss(error: FloatArray, log_loss: FloatArray) -> FloatArray:
 
 def _smallest_within(loss: FloatArray, margin: float) -> int:
     """Index of the smallest tree whose loss is within the margin of the best."""
-    return int(np.flatnonzero(loss <= loss.min() + MARGIN_FACTOR * margin + 1e-12)[-1])
+    return int(np.flatnonzero(loss <= loss.min() + margin + 1e-12)[-1])

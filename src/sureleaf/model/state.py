@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels.decisions import CostRule, cost_rule
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.node_levels import NodeLevels
@@ -17,6 +18,7 @@ from sureleaf.tree import Tree
 
 __all__ = [
     "CHOICES",
+    "cost_from",
     "counts_arrays",
     "counts_from",
     "fitted_facts",
@@ -43,7 +45,7 @@ _TREE: Final = tuple(
     field.name for field in fields(Tree) if field.name not in ("n_columns", "missing_branch")
 )
 _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
-_KNOWN_LEVELS: Final = ("strength", "confidence_error", "ties")
+_KNOWN_LEVELS: Final = ("accuracy", "strength", "ties", "confidence_error")
 """Arrays of levels that not all models have."""
 _SUM_TOLERANCE: Final = 1e-6
 
@@ -157,7 +159,9 @@ def levels_arrays(levels: NodeLevels) -> Arrays:
     return arrays
 
 
-def levels_from(state: ModelState, tree: Tree, *, from_counts: bool) -> NodeLevels:
+def levels_from(
+    state: ModelState, tree: Tree, *, from_counts: bool, rule: CostRule | None = None
+) -> NodeLevels:
     """Restore the levels of the nodes of a tree."""
     values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in _LEVELS}
     others = state.take("levels/others", "<f8", (tree.n_nodes, tree.n_classes))
@@ -188,10 +192,22 @@ def levels_from(state: ModelState, tree: Tree, *, from_counts: bool) -> NodeLeve
         values_of["trials"],
         from_counts,
         below.astype(bool),
-        known.get("strength"),
-        known.get("confidence_error"),
-        known.get("ties"),
+        rule,
+        accuracy=known.get("accuracy"),
+        strength=known.get("strength"),
+        ties=known.get("ties"),
+        confidence_error=known.get("confidence_error"),
     )
+
+
+def cost_from(written: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Restore a cost matrix; files without costs have none."""
+    if written is None:
+        return None
+    try:
+        return cost_rule(written, classes).cost
+    except InvalidArgumentError as error:
+        raise Damaged(f"its costs cannot be used ({error})") from None
 
 
 def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
@@ -204,6 +220,7 @@ def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
         facts[name] = written.get(name, _DEFAULTS[name])
         if facts[name] not in choices:
             raise Damaged(f"its {name} is not one of {', '.join(choices)}")
+    facts["cost"] = written.get("cost")
     estimate = estimate_from_plain(written.get("leaf_estimate", "auto"))
     try:
         facts["leaf_estimate"] = find_estimate(estimate)

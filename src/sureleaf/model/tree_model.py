@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.model.leaf_calibration import honest_accuracy
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
@@ -35,6 +36,7 @@ from sureleaf.model.plain_values import (
 )
 from sureleaf.model.repruning import Repruning
 from sureleaf.model.state import (
+    cost_from,
     counts_arrays,
     counts_from,
     fitted_facts,
@@ -215,6 +217,8 @@ class TreeModel:
         Whether weight k means k rows; if not, levels use the effective number of rows.
     evidence : Evidence
         Where the levels come from.
+    cost : ndarray of shape (n_classes, n_classes), or None
+        ``cost[actual][predicted]``, by which nodes and rows are decided.
 
     Examples
     --------
@@ -238,6 +242,7 @@ class TreeModel:
     unseen: str = "mixture"
     weights: str = "counts"
     evidence: Evidence = Evidence("training")
+    cost: FloatArray | None = None
 
     # ---- what follows from the parts -------------------------------------------------------------
 
@@ -247,9 +252,18 @@ class TreeModel:
         return self.leaf_estimate(self.tree, self.tree.class_counts)
 
     @cached_property
+    def rule(self) -> CostRule | None:
+        """The costs as a rule of decision; None if all errors cost the same."""
+        return unequal_rule(self.cost)
+
+    def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
+        """Return the index of the class that follows from the class probabilities of each row."""
+        return predicted_class(probabilities, self.rule)
+
+    @cached_property
     def predicted_classes(self) -> NDArray[np.intp]:
         """Index of the class that each node predicts."""
-        return predicted_class(self.probabilities)
+        return self.decide(self.probabilities)
 
     @cached_property
     def node_rows(self) -> FloatArray:
@@ -367,9 +381,9 @@ class TreeModel:
         return self._mixture(self.encode(X, for_routing=True), self.probabilities, n_threads)
 
     def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
-        """Return the most probable class of each row, the first one on ties."""
+        """Return the most probable class of each row (with costs, the cheapest decision)."""
         predicted: NDArray[Any] = self.classes[
-            predicted_class(self.predict_proba(X, n_threads=n_threads))
+            self.decide(self.predict_proba(X, n_threads=n_threads))
         ]
         return predicted
 
@@ -393,11 +407,11 @@ class TreeModel:
         counts, n, probabilities = self.tree.class_counts, self.node_rows, self.probabilities
         evidence = self.evidence
         if evidence.source == "training":
-            return levels_of_counts(counts, n, probabilities)
+            return levels_of_counts(counts, n, probabilities, self.rule)
         if evidence.source == "honest":
             accuracy, strength = honest_accuracy(self.tree, self.predicted_classes)
             return levels_of_accuracy(
-                counts, n, probabilities, accuracy, strength, from_counts=True
+                counts, n, probabilities, accuracy, strength, from_counts=True, rule=self.rule
             )
         accuracy = cast(FloatArray, evidence.accuracy)
         strength = cast(FloatArray, evidence.strength)
@@ -407,6 +421,7 @@ class TreeModel:
             probabilities,
             accuracy,
             strength,
+            rule=self.rule,
             confidence_error=evidence.confidence_error,
         )
 
@@ -457,7 +472,7 @@ class TreeModel:
         self.node_levels()
         check_number("level", level, low=0, high=1, open_low=True)
         mixed, routes = self._mixed_levels(self.encode(X), level, n_threads)
-        code = predicted_class(mixed[:, 0])
+        code = self.decide(mixed[:, 0])
         confidence, utility, low, high = mixed[np.arange(len(code)), :, code][:, 1:].T
         return RowLevels(
             routes.heaviest(),
@@ -474,7 +489,7 @@ class TreeModel:
         table = encode_rows(X, self.schema, self.unseen, estimator="TreeModel", warn=False)
         mixed, routes = self._mixed_levels(table, 0.95, n_threads)
         probabilities = mixed[:, 0]
-        code = predicted_class(probabilities)
+        code = self.decide(probabilities)
         row = np.arange(len(code))
         return RowPredictions(
             code=code,
@@ -499,7 +514,7 @@ class TreeModel:
             [
                 self.probabilities,
                 levels.spread(levels.confidence, 1.0 - levels.confidence),
-                levels.spread(levels.utility, 1.0 - levels.utility),
+                levels.utilities(),
                 levels.spread(low, 1.0 - high),
                 levels.spread(high, 1.0 - low),
             ]
@@ -563,6 +578,22 @@ class TreeModel:
         other = replace(self, evidence=evidence)
         other.__dict__["probabilities"] = self.probabilities
         return other
+
+    def with_cost(self, cost: Any) -> Self:
+        """Return the same tree, decided by other costs; None for equal ones.
+
+        Cross-fitted evidence is kept: a node that decides for another class than before is right
+        with the probability that the evidence gives to this class.
+        """
+        checked = None if cost is None else cost_rule(cost, self.classes).cost
+        other = replace(self, cost=checked)
+        other.__dict__["probabilities"] = self.probabilities
+        accuracy = self.evidence.accuracy
+        if accuracy is None:
+            return other
+        of_class = self.node_levels().spread(accuracy, 1.0 - accuracy)
+        accuracy = of_class[np.arange(len(of_class)), other.predicted_classes]
+        return other.with_evidence(replace(self.evidence, accuracy=accuracy))
 
     def with_leaf_estimate(self, leaf_estimate: str | LeafEstimate) -> Self:
         """Return the same tree with another leaf estimate.
@@ -675,6 +706,8 @@ class TreeModel:
             },
             "levels": None,
         }
+        if self.cost is not None:
+            header["fitted"]["cost"] = self.cost.tolist()
         if self.has_levels:
             levels = self.node_levels()
             arrays |= levels_arrays(levels)
@@ -703,11 +736,14 @@ class TreeModel:
             unseen=facts["unseen"],
             weights=facts["weights"],
             evidence=Evidence(source),
+            cost=cost_from(facts["cost"], classes),
         )
         probabilities = probabilities_from(state, tree)
         known = state.header.get("levels")
         if isinstance(known, dict):
-            levels = levels_from(state, tree, from_counts=known.get("from_counts") is True)
+            levels = levels_from(
+                state, tree, from_counts=known.get("from_counts") is True, rule=model.rule
+            )
             if source == "cross_fit":
                 model = replace(model, evidence=evidence_from(known, levels))
             model.__dict__["_node_levels"] = levels
@@ -725,9 +761,10 @@ def evidence_from(known: dict[str, Any], levels: NodeLevels) -> Evidence:
         if not isinstance(tree_strength, int | float) or not tree_strength > 0:
             raise Damaged("the strength of its levels is not a number of rows")
         tree_strength = float(tree_strength)
+    accuracy = levels.utility if levels.rule is None else levels.successes / levels.trials
     return Evidence(
         "cross_fit",
-        levels.utility,
+        accuracy if levels.accuracy is None else levels.accuracy,
         levels.trials,
         levels.confidence_error,
         n_rounds,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import estimate_p_max
+from sureleaf.levels.decisions import CostRule
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_maxima, row_sums
@@ -34,7 +35,9 @@ _ROUNDING = 1e-12
 """Probabilities that differ by less are equal: the mean of several leaves is rounded."""
 
 
-def predicted_class(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
+def predicted_class(
+    probabilities: NDArray[np.float64], rule: CostRule | None = None
+) -> NDArray[np.intp]:
     """Return the index of the most probable class per row; of equal classes, the first.
 
     This is the only definition of "the predicted class": `predict`, the levels, cross-fitting,
@@ -44,6 +47,8 @@ def predicted_class(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
     ----------
     probabilities : ndarray of shape (n_rows, n_classes)
         Class probabilities of rows or of nodes.
+    rule : CostRule, optional
+        With costs, the decision of least expected cost takes the place of the most probable class.
 
     Returns
     -------
@@ -53,7 +58,11 @@ def predicted_class(probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
     --------
     >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
     [1, 0]
+    >>> predicted_class(np.array([[0.7, 0.3], [0.9, 0.1]]), cost_rule([[0, 1], [5, 0]])).tolist()
+    [1, 0]
     """
+    if rule is not None:
+        return rule.decide(probabilities)
     by_class = np.ascontiguousarray(probabilities.T)  # NumPy is slow along short rows
     least = by_class.max(axis=0) - _ROUNDING
     predicted = np.zeros(len(probabilities), dtype=np.intp)
@@ -71,7 +80,8 @@ class LeafEstimate(Protocol):
     ...     def __call__(self, tree, counts):
     ...         return np.full(counts.shape, 1 / counts.shape[1])
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate=Even()).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate=Even())
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).tolist()
     [[0.5, 0.5]]
     """
@@ -88,7 +98,8 @@ class Frequency:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="frequency").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="frequency")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).tolist()
     [[1.0, 0.0]]
     """
@@ -105,7 +116,8 @@ class Laplace:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="laplace").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="laplace")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).tolist()
     [[0.75, 0.25]]
     """
@@ -124,7 +136,8 @@ class Jeffreys:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="jeffreys").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="jeffreys")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).round(4).tolist()
     [[0.8333, 0.1667]]
     """
@@ -151,7 +164,8 @@ class MEstimate:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate="m_estimate").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="m_estimate")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).round(4).tolist()
     [[0.5455, 0.4545]]
     >>> model.with_leaf_estimate(MEstimate(m=1)).predict_proba([[1]]).round(4).tolist()
@@ -238,7 +252,7 @@ class KeepMajority:
     >>> from sureleaf import TreeClassifier
     >>> from sureleaf.probability import Shrinkage
     >>> X, y = [[0], [0], [1], [1], [1], [1], [1], [1], [1]], [1, 1, 0, 0, 0, 0, 0, 0, 0]
-    >>> model = TreeClassifier(leaf_estimate=Shrinkage(20)).fit(X, y)
+    >>> model = TreeClassifier(pruning=None, leaf_estimate=Shrinkage(20)).fit(X, y)
     >>> model.predict_proba([[0]]).round(3).tolist()
     [[0.533, 0.467]]
     >>> kept = model.with_leaf_estimate(KeepMajority(Shrinkage(20)))

@@ -49,7 +49,8 @@ class Shrinkage:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(leaf_estimate=Shrinkage(2)).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None, leaf_estimate=Shrinkage(2))
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> model.predict_proba([[1]]).tolist()
     [[0.75, 0.25]]
     """
@@ -107,7 +108,7 @@ class Averaging:
     >>> sure = TreeClassifier(leaf_estimate="averaging").fit(X, y)
     >>> sure.predict_proba([[3]]).round(3).tolist()  # Laplace: 0.955
     [[0.976, 0.024]]
-    >>> few = TreeClassifier(leaf_estimate="averaging").fit(X[18:22], y[18:22])
+    >>> few = TreeClassifier(pruning=None, leaf_estimate="averaging").fit(X[18:22], y[18:22])
     >>> few.predict_proba([[0]]).round(3).tolist()  # as with Laplace
     [[0.75, 0.25]]
     """

@@ -64,6 +64,8 @@ class Plan:
         Levels at both ends of the range, for the rows that there are and for those needed.
     biases : tuple of BiasPlan
         For each estimator of p_max, if a bias was given.
+    threshold : float
+        Cost threshold of the decision; 0.5 for equal costs.
     """
 
     p_max: tuple[float, float]
@@ -72,6 +74,7 @@ class Plan:
     rows_needed: int | None
     levels: tuple[LevelsOfRows, ...]
     biases: tuple[BiasPlan, ...]
+    threshold: float = 0.5
 
     def answer(self) -> str:
         """Return the plan in sentences."""
@@ -81,6 +84,7 @@ class Plan:
         """Return the plan as plain values."""
         return {
             "p_max": list(self.p_max),
+            "threshold": self.threshold,
             "wanted": [vars(one) for one in self.wanted],
             "rows": self.rows,
             "rows_needed": self.rows_needed,
@@ -97,6 +101,7 @@ def make_plan(
     utility: float | None = None,
     rows: int | None = None,
     bias: float | None = None,
+    threshold: float = 0.5,
 ) -> Plan:
     """Compute the rows that reach levels, and the levels that rows give.
 
@@ -110,6 +115,9 @@ def make_plan(
         The rows that there are.
     bias : float, optional
         Largest mean error of an estimator of p_max, anywhere in the range.
+    threshold : float
+        Cost threshold of the decision. At another one than 0.5, `p_max` is the probability of the
+        class that is decided for above it.
 
     Returns
     -------
@@ -130,7 +138,7 @@ def make_plan(
     if rows is not None and rows < 0:
         raise InvalidArgumentError(f"rows must be 0 or more; got {rows}.")
     wanted = tuple(
-        WantedLevel(name, level, int(levels.sample_size(p_max, **{name: level})))
+        WantedLevel(name, level, _rows_for(p_max, name, level, threshold))
         for name, level in (("confidence", confidence), ("utility", utility))
         if level is not None
     )
@@ -140,15 +148,28 @@ def make_plan(
         wanted=wanted,
         rows=rows,
         rows_needed=needed,
-        levels=_levels_of(p_max, rows, needed),
+        levels=_levels_of(p_max, threshold, rows, needed),
         biases=() if bias is None else _biases(p_max, bias),
+        threshold=threshold,
     )
 
 
-def _levels_of(p_max: tuple[float, float], *rows: int | None) -> tuple[LevelsOfRows, ...]:
+def _rows_for(p_max: tuple[float, float], name: str, level: float, threshold: float) -> int:
+    p = p_max[0] if p_max[0] == p_max[1] else p_max
+    return int(levels.sample_size(p, **{name: level}, threshold=threshold))
+
+
+def _levels_of(
+    p_max: tuple[float, float], threshold: float, *rows: int | None
+) -> tuple[LevelsOfRows, ...]:
     ends = dict.fromkeys(p_max)  # one end if both are equal
     return tuple(
-        LevelsOfRows(n, p, float(levels.confidence(n, p)), float(levels.utility(n, p)))
+        LevelsOfRows(
+            n,
+            p,
+            float(levels.confidence(n, p, threshold=threshold)),
+            float(levels.utility(n, p, threshold=threshold)),
+        )
         for n in dict.fromkeys(rows)
         if n is not None
         for p in ends
@@ -165,6 +186,8 @@ def _biases(p_max: tuple[float, float], bias: float) -> tuple[BiasPlan, ...]:
 def _sentences(plan: Plan) -> Iterator[str]:
     low, high = plan.p_max
     node = f"node with p_max = {low}" if low == high else f"node with p_max from {low} to {high}"
+    if plan.threshold != 0.5:
+        node = node.replace("p_max", "p") + f" and a cost threshold of {plan.threshold:.4g}"
     if plan.rows is not None:
         ends = [one for one in plan.levels if one.rows == plan.rows]
         confidence = " to ".join(f"{end.confidence:.3f}" for end in ends)

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import operator
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -167,7 +168,7 @@ def _weights(column: Any, name: str) -> NDArray[np.float64]:
 
 # A classifier by its name: TreeClassifier(pruning=None), sklearn.naive_bayes.GaussianNB.
 
-_OURS = ("TreeClassifier", "BaggedTreesClassifier")
+_OURS = ("TreeClassifier", "TreeClassifier.c45", "BaggedTreesClassifier")
 
 
 def read_model(text: str, X: Any) -> Any:
@@ -188,26 +189,28 @@ def read_model(text: str, X: Any) -> Any:
     >>> X = pyarrow.table({"wind": [1.0, 2.0]})
     >>> read_model("TreeClassifier(min_samples_leaf=5)", X).min_samples_leaf
     5
+    >>> read_model("TreeClassifier.c45", X).criterion
+    'gain_ratio'
     >>> read_model("sklearn.naive_bayes.GaussianNB", X)
     GaussianNB()
     """
     name, options = _parse(text)
-    module, _, short = name.rpartition(".")
+    module, _, short = ("", "", name) if name in _OURS else name.rpartition(".")
     if not module and short not in _OURS:
         raise InvalidArgumentError(
-            f"--model must be {' or '.join(_OURS)}, or a classifier of another library with its "
-            f"module, such as sklearn.ensemble.RandomForestClassifier; got {text!r}."
+            f"--model must be {', '.join(_OURS[:-1])} or {_OURS[-1]}, or a classifier of another "
+            "library with its module, such as sklearn.ensemble.RandomForestClassifier; "
+            f"got {text!r}."
         )
     try:
         home = importlib.import_module(module or "sureleaf")
-        kind = getattr(home, short)
-        model = kind(**options)
+        model = operator.attrgetter(short)(home)(**options)
     except (ImportError, AttributeError, TypeError) as problem:
         raise InvalidArgumentError(
             f"--model must name a classifier, such as TreeClassifier(pruning=None) or "
             f"sklearn.naive_bayes.GaussianNB(); got {text!r}: {problem}."
         ) from None
-    return model if kind.__module__.startswith("sureleaf") else _with_numbers(model, X)
+    return model if type(model).__module__.startswith("sureleaf") else _with_numbers(model, X)
 
 
 def _parse(text: str) -> tuple[str, dict[str, Any]]:

@@ -20,7 +20,7 @@ from sureleaf.table.frames import (
 from sureleaf.table.raw_column import RawColumn
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
 
-__all__ = ["encode", "encode_opened", "float_numbers", "quoted"]
+__all__ = ["encode", "encode_opened", "float_numbers", "is_number", "quoted"]
 
 
 def float_numbers(column: RawColumn) -> NDArray[np.float64]:
@@ -290,9 +290,10 @@ def _wrong_type_error(
     if raw.family == "date":
         arrow_type = raw.values.type.value_type if raw.is_category else raw.values.type
         got = f"the date type {temporal_of(arrow_type)!r}"
+    example = ", for example by pandas.to_numeric" if expected == "numbers" else ""
     return InvalidTypeError(
         f"column {column.name!r} must hold {expected}, as at fit; got {got}, {first}. Convert the "
-        "column to the type it had at fit."
+        f"column to the type it had at fit{example}."
     )
 
 
@@ -302,12 +303,13 @@ def _first_wrong_value(raw: RawColumn) -> tuple[int | None, object]:
     present = [(row, v) for row, v in enumerate(values) if v is not None and v == v]
     if raw.family == "text":
         for row, value in present:
-            if not _is_number(value):
+            if not is_number(value):
                 return row, value
     return present[0] if present else (None, None)
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Return whether a text is written like a number."""
     try:
         float(text)
     except ValueError:

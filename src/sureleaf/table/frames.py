@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -91,6 +91,15 @@ _ACCEPTED: Final = (
     "of rows"
 )
 
+_COLLECTING: Final = {
+    "dask": "its method compute()",
+    "polars": "its method collect()",
+    "pyspark": "its method toPandas()",
+    "sqlframe": "its method toPandas()",
+    "ibis": "its method to_pyarrow()",
+}
+"""How the rows of a lazy frame are had, by the name that narwhals has for its library."""
+
 _MAX_EXACT: Final = 2**53
 """float64 holds every integer up to this one exactly."""
 
@@ -123,8 +132,8 @@ def open_table(X: Any) -> RawTable:
     Parameters
     ----------
     X : table
-        A 2-D NumPy array, a pandas, polars or Arrow table, anything with an Arrow C stream, a
-        list of rows, or anything that converts to a 2-D array.
+        A 2-D NumPy array, a sparse array, a pandas, polars or Arrow table, anything with an Arrow C
+        stream, a list of rows, a list of dicts, or anything that converts to a 2-D array.
 
     Returns
     -------
@@ -134,8 +143,8 @@ def open_table(X: Any) -> RawTable:
     Raises
     ------
     InvalidTypeError, InvalidArgumentError
-        If X does not have two dimensions, is sparse, is lazy without an Arrow C stream, or has
-        two columns of the same name.
+        If X does not have two dimensions, is lazy without an Arrow C stream, or has two columns of
+        the same name.
 
     Examples
     --------
@@ -148,7 +157,10 @@ def open_table(X: Any) -> RawTable:
         return _open_array(X)
     if _is_pandas(X):
         return _open_pandas(X)
-    _check_dense(X)
+    if _is_sparse(X):
+        return _open_array(X.toarray())
+    if isinstance(X, Sequence) and len(X) and all(isinstance(row, Mapping) for row in X):
+        return _open_records(X)
     frame = _as_frame(X)
     if isinstance(frame, nw.DataFrame):
         return _open_frame(frame)
@@ -158,9 +170,10 @@ def open_table(X: Any) -> RawTable:
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
         return _open_frame(_as_frame(_as_arrow(X)))
     if isinstance(frame, nw.LazyFrame):
+        method = _COLLECTING.get(frame.implementation.value, "its method that returns the rows")
         raise InvalidTypeError(
             f"X must hold its rows; got a lazy {type(X).__module__}.{type(X).__qualname__}. "
-            "Call its collect() or fetch method first."
+            f"Call {method} first."
         )
     return _open_array(_as_array(X))
 
@@ -194,13 +207,22 @@ def _not_two_dimensional_error(X: Any) -> InvalidArgumentError:
     )
 
 
-def _check_dense(X: Any) -> None:
+def _is_sparse(X: Any) -> bool:
     sparse = sys.modules.get("scipy.sparse")  # whoever has a sparse X has imported it
-    if sparse is not None and sparse.issparse(X):
-        raise InvalidTypeError(
-            f"Sparse data was passed, but dense data is required: X must be {_ACCEPTED}; got "
-            f"{type(X).__name__}. Use X.toarray() to convert to a dense NumPy array."
-        )
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def _open_records(rows: Sequence[Mapping[str, Any]]) -> RawTable:
+    """Open a list of dicts; a column that a dict lacks is missing in that row."""
+    labels = list(dict.fromkeys(label for row in rows for label in row))
+    names, named = _names(labels)
+
+    def column(index: int) -> RawColumn:
+        values = np.empty(len(rows), dtype=object)
+        values[:] = [row.get(labels[index]) for row in rows]
+        return from_numpy(names[index], values)
+
+    return RawTable(names, named, len(rows), column)
 
 
 def _as_array(X: Any) -> NDArray[Any]:
@@ -209,7 +231,8 @@ def _as_array(X: Any) -> NDArray[Any]:
     ):
         if np.isscalar(X):
             return np.asarray(X)
-        raise InvalidTypeError(f"X must be {_ACCEPTED}; got {type(X).__name__}.")
+        cure = " Use pandas.DataFrame(X) or pyarrow.table(X)." if isinstance(X, dict) else ""
+        raise InvalidTypeError(f"X must be {_ACCEPTED}; got {type(X).__name__}.{cure}")
     if not isinstance(X, Sequence):
         return np.asarray(X)
     # As objects, so that a row of 1.5 and "a" does not become text.
@@ -238,8 +261,11 @@ def _ragged_error(X: Sequence[Any]) -> InvalidArgumentError:
 def array_of_numbers(X: Any) -> NDArray[Any] | None:
     """Return a two-dimensional array of numbers as the kernel reads it; None for anything else.
 
-    The kernel reads most dtypes where they are in memory; the others become float64.
+    The kernel reads most dtypes where they are in memory; the others become float64. Sparse arrays
+    become dense ones.
     """
+    if _is_sparse(X):
+        X = X.toarray()
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "iuf":
         return None
     if MatrixColumns.can_read(X):
@@ -301,7 +327,12 @@ def _open_pandas(frame: Any) -> RawTable:
     labels = frame.columns.tolist()
     if not frame.columns.is_unique:
         raise _duplicate_names_error(labels)
-    names, named = _names(labels)
+    levels_joined = frame.columns.nlevels > 1
+    names, named = _names(
+        [".".join(map(str, label)) for label in labels] if levels_joined else labels
+    )
+    if len(set(names)) < len(names):
+        raise _duplicate_names_error(list(names))
     return RawTable(
         names, named, len(frame), lambda index: _pandas_column(names[index], frame[labels[index]])
     )

@@ -6,11 +6,11 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, warn_caller
 from sureleaf.table.categories import declared_categories, infer_categories, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of
 from sureleaf.table.encoded_table import EncodedTable, MatrixColumns, Recoding
-from sureleaf.table.encoding import encode_opened, float_numbers, quoted
+from sureleaf.table.encoding import encode_opened, float_numbers, is_number, quoted
 from sureleaf.table.frames import RawTable, array_of_numbers, open_table
 from sureleaf.table.raw_column import RawColumn
 from sureleaf.table.schema import UNSEEN, Column, Kind, Schema
@@ -81,6 +81,11 @@ def read_table(
         columns = tuple(Column(f"x{index}", "numeric") for index in range(matrix.shape[1]))
         return EncodedTable(Schema(columns, False), MatrixColumns(matrix), matrix.shape[0])
     raw = open_table(X)
+    if raw.n_rows == 0 and type(X).__name__ == "RecordBatchReader":
+        raise InvalidArgumentError(
+            "X must have rows; got a RecordBatchReader without any. A reader gives its rows only "
+            "once: keep them with table = reader.read_all(), and give the table."
+        )
     _check_shape(raw, estimator)
     argument = "overrides"
     if isinstance(categorical_features, Schema | Mapping):
@@ -97,6 +102,8 @@ def read_table(
         is_listed = None if listed is None else index in listed
         choice = chosen.get(index) or _infer_kind(raw_column, is_listed)
         column, array = _infer_column(raw_column, choice)
+        if is_listed is None and index not in chosen and not raw_column.is_category:
+            _warn_of_numbers_as_text(column)
         inferred.append(column)
         arrays.append(array)
     return EncodedTable(Schema(tuple(inferred), raw.named), tuple(arrays), raw.n_rows)
@@ -213,6 +220,27 @@ def _infer_kind(column: RawColumn, is_listed: bool | None) -> Kind:
             "or use categorical_features='auto'."
         )
     return "numeric"
+
+
+_MANY_NUMBERS: Final = 20
+_FEW_WORDS: Final = 3
+
+
+def _warn_of_numbers_as_text(column: Column) -> None:
+    """Warn if text categories are numbers, all of many or all but a few words such as "?"."""
+    n = len(column.categories)
+    if column.category_family != "text" or n <= _MANY_NUMBERS:  # few may be meant as categories
+        return
+    words = [text for text in column.categories if not is_number(str(text))]
+    if len(words) > _FEW_WORDS:
+        return
+    others = f"; the others are {quoted([str(word) for word in words])}" if words else ""
+    warn_caller(
+        f"column {column.name!r} holds text and is categorical, but {n - len(words)} of its {n} "
+        f"different values are numbers{others}. If it is meant as numbers, convert it first, for "
+        "example by pandas.to_numeric(errors='coerce'); if not, list it in categorical_features.",
+        UserWarning,
+    )
 
 
 def _infer_column(column: RawColumn, choice: Choice) -> tuple[Column, NDArray[Any]]:

@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import class_utility, estimate_p_max, utility
+from sureleaf.levels.decisions import CostRule
 from sureleaf.tree.growing import TrainingRows
 from sureleaf.tree.routing import count_nodes
 from sureleaf.tree.structure import Tree, node_impurity
@@ -19,6 +20,7 @@ __all__ = [
     "cost_complexity_alphas",
     "cost_complexity_path",
     "cut",
+    "decision_costs",
     "node_utilities",
     "prune_by_utility",
     "prune_cost_complexity",
@@ -159,8 +161,26 @@ def prune_to_size(tree: Tree, criterion: str, n_leaves: int) -> Tree:
     return prune_cost_complexity(tree, criterion, float(alpha))
 
 
-def prune_reduced_error(tree: Tree, held_out: TrainingRows) -> Tree:
+def decision_costs(
+    tree: Tree, counts: NDArray[np.float64], rule: CostRule | None
+) -> NDArray[np.float64]:
+    """Return what the decision of each node costs the counted rows: sums, and sums of squares.
+
+    A node decides by the class counts that it was grown with. Without costs these are its errors.
+    """
+    own = tree.counts_or_parent
+    if rule is None:
+        predicted = own.argmax(axis=1)
+        errors = counts.sum(axis=1) - counts[np.arange(tree.n_nodes), predicted]
+        return np.column_stack((errors, errors))
+    per_class = rule.regret[:, rule.decide(own)].T
+    return np.column_stack(((counts * per_class).sum(axis=1), (counts * per_class**2).sum(axis=1)))
+
+
+def prune_reduced_error(tree: Tree, held_out: TrainingRows, rule: CostRule | None = None) -> Tree:
     """Cut, bottom-up, every subtree that has no fewer errors on held-out rows than a leaf.
+
+    With costs, every subtree whose decisions do not cost less than that of a leaf.
 
     Parameters
     ----------
@@ -168,6 +188,8 @@ def prune_reduced_error(tree: Tree, held_out: TrainingRows) -> Tree:
         A tree grown on other rows.
     held_out : TrainingRows
         Unseen rows.
+    rule : CostRule, optional
+        The costs, if errors have different costs.
 
     Returns
     -------
@@ -183,9 +205,7 @@ def prune_reduced_error(tree: Tree, held_out: TrainingRows) -> Tree:
     >>> prune_reduced_error(grow(seen, GrowthRules()), unseen).n_leaves
     1
     """
-    counts = count_nodes(tree, held_out)
-    predicted = tree.counts_or_parent.argmax(axis=1)
-    as_leaf = counts.sum(axis=1) - counts[np.arange(tree.n_nodes), predicted]
+    as_leaf = decision_costs(tree, count_nodes(tree, held_out), rule)[:, 0]
     as_subtree = as_leaf.copy()
     becomes_leaf = np.zeros(tree.n_nodes, dtype=bool)
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:

@@ -268,7 +268,8 @@ def impurity_importances(tree: Tree, criterion: str) -> NDArray[np.float64]:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1, 7], [2, 7], [3, 7], [4, 7]], [0, 0, 1, 1])
+    >>> model = TreeClassifier(pruning=None)
+    >>> model = model.fit([[1, 7], [2, 7], [3, 7], [4, 7]], [0, 0, 1, 1])
     >>> impurity_importances(model.tree_, "gini").tolist()
     [1.0, 0.0]
     """

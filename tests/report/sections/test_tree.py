@@ -12,7 +12,6 @@ from sureleaf.report.sections.methods import _tree_definition
 from sureleaf.report.sections.tree import Node, TreeSection
 from tests.report.document_check import check_document, walk
 from tests.report.tables import quick_report
-from tests.sized_tree import sized_tree
 
 
 def with_missing_values(n: int = 400) -> tuple[Any, Any]:
@@ -34,12 +33,12 @@ def with_missing_values(n: int = 400) -> tuple[Any, Any]:
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return quick_report(*with_missing_values(), tree=sized_tree()).to_dict()
+    return quick_report(*with_missing_values(), tree=TreeClassifier()).to_dict()
 
 
 @pytest.fixture(scope="module")
 def model() -> TreeClassifier:
-    return sized_tree(weights="importance", random_state=0).fit(*with_missing_values())
+    return TreeClassifier(weights="importance", random_state=0).fit(*with_missing_values())
 
 
 def test_nodes_have_the_branch_of_missing_values(
@@ -88,7 +87,7 @@ def test_the_tree_of_c45_is_described_as_such() -> None:
     text = _tree_definition(TreeClassifier.c45()).text
     assert text.startswith("A C4.5 tree: splits by gain ratio")
     assert "goes down every branch" in text
-    assert "Its size is chosen by cross-validation" in _tree_definition(sized_tree()).text
+    assert "Its size is chosen by cross-validation" in _tree_definition(TreeClassifier()).text
 
 
 def test_the_last_tests_mention_only_missing_values_that_reach_the_leaf() -> None:

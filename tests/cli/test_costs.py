@@ -1,0 +1,86 @@
+"""--cost of fit, leaves, predict, export and plan: the decisions of the library at these costs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pytest
+
+import sureleaf
+from sureleaf import TreeClassifier, levels
+from sureleaf.exports import export
+from tests.cli.command import run
+
+COST = "0,1;8,0"
+MATRIX = [[0.0, 1.0], [8.0, 0.0]]
+
+
+def columns(folder: Path, model: TreeClassifier) -> pyarrow.Table:
+    return pyarrow.csv.read_csv(folder / "rows.csv").select(list(model.schema_.names))
+
+
+@pytest.fixture(scope="module")
+def costed(folder: Path) -> Path:
+    from sureleaf.cli import main
+
+    rows, path = folder / "rows.csv", folder / "costed.sureleaf"
+    with pytest.raises(SystemExit):
+        main(["fit", str(rows), "-t", "class", "--drop", "id", "-o", str(path), "--cost", COST])
+    return path
+
+
+def test_fit_stores_the_costs(costed: Path) -> None:
+    assert sureleaf.load(costed).cost == MATRIX
+
+
+def test_a_fitted_model_is_decided_by_its_costs_everywhere(
+    folder: Path, costed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = sureleaf.load(costed)
+    wanted = model.predict(columns(folder, model)).tolist()
+    output = folder / "costed.csv"
+    assert run(capsys, "predict", costed, folder / "rows.csv", "-o", output)[0] == 0
+    assert pyarrow.csv.read_csv(output)["prediction"].to_pylist() == wanted
+    shown = json.loads(run(capsys, "leaves", costed, "--json")[1])
+    assert [leaf["prediction"] for leaf in shown["leaves"]] == model.leaves().prediction.tolist()
+    assert "cheapest" in run(capsys, "leaves", costed)[1]
+
+
+def test_a_model_without_costs_can_be_decided_by_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = sureleaf.load(folder / "m")
+    decided = model.with_cost(MATRIX)
+    X = columns(folder, model)
+    assert (decided.predict(X) != model.predict(X)).any()
+    output, rows = folder / "decided.csv", folder / "rows.csv"
+    assert run(capsys, "predict", folder / "m", rows, "-o", output, "--cost", COST)[0] == 0
+    found = pyarrow.csv.read_csv(output)
+    assert found["prediction"].to_pylist() == decided.predict(X).tolist()
+    stated = decided.predict_levels(X)
+    np.testing.assert_allclose(found["confidence"].to_numpy(), stated.confidence)
+    _, code, _ = run(capsys, "export", folder / "m", "--to", "python", "--cost", COST)
+    assert code.rstrip() == export(decided, "python").rstrip()
+
+
+def test_costs_that_do_not_fit_the_classes_are_an_error(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "predict", folder / "m", folder / "rows.csv", "--cost", "0,1,1")
+    assert code == 2
+    assert "--cost needs 2 rows of 2 numbers" in err
+
+
+def test_plan_at_costs_is_the_sample_size_at_their_threshold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    by_cost = run(capsys, "plan", "--p-max", "0.2", "--cost", "0,1;5,0", "--json")[1]
+    by_threshold = run(capsys, "plan", "--p-max", "0.2", "--threshold", 1 / 6, "--json")[1]
+    assert json.loads(by_cost) == json.loads(by_threshold)
+    wanted = levels.sample_size(0.2, confidence=0.95, threshold=1 / 6)
+    assert json.loads(by_cost)["rows_needed"] == wanted
+    assert "cost threshold of 0.1667" in json.loads(by_cost)["answer"]
+    both = run(capsys, "plan", "--p-max", "0.2", "--cost", "0,1;5,0", "--threshold", 0.1)
+    assert both[0] == 2
+    assert "Leave out one" in both[2]

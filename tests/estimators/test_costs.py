@@ -1,0 +1,270 @@
+"""Trees with a cost matrix: one decision everywhere, pruning and levels by expected cost."""
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import sureleaf
+from sureleaf import (
+    BaggedTreesClassifier,
+    InvalidArgumentError,
+    TreeClassifier,
+    decide,
+    evaluate,
+    levels,
+)
+from sureleaf.exports import export, from_json
+from sureleaf.levels.decisions import cost_rule
+from sureleaf.model.leaf_table import LeafTable
+from sureleaf.model.node_levels import levels_of_accuracy, levels_of_counts
+
+SIZED = {
+    "criterion": "entropy",
+    "categorical_split": "subset",
+    "missing": "branch",
+    "collapse": False,
+    "pruning": "auto",
+    "random_state": 0,
+    "n_jobs": 1,
+}
+FIVE_TO_ONE = [[0, 5], [1, 0]]  # bad, good: a default that is approved costs 5
+THREE = [[0, 1, 4], [3, 0, 1], [1, 2, 0]]
+
+
+def table(seed: int = 0, n: int = 400, *, three: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    p = 1 / (1 + np.exp(-(X[:, 0] + X[:, 1] - 1)))
+    y = np.where(rng.uniform(size=n) < p, "bad", "good")
+    X[rng.uniform(size=n) < 0.05, 0] = np.nan
+    return X, np.where(X[:, 2] > 0.7, "late", y) if three else y
+
+
+@pytest.fixture(params=[2, 3], ids=["two classes", "three classes"])
+def fitted(request: pytest.FixtureRequest) -> tuple[TreeClassifier, np.ndarray, list]:
+    X, y = table(three=request.param == 3)
+    cost = THREE if request.param == 3 else FIVE_TO_ONE
+    return TreeClassifier(**SIZED, cost=cost).fit(X, y), X, cost
+
+
+# ---- one decision --------------------------------------------------------------------------------
+
+
+def test_predict_decides_by_expected_cost(fitted: tuple) -> None:
+    model, X, cost = fitted
+    wanted = decide(model.predict_proba(X), cost, model.classes_.tolist())
+    assert (model.predict(X) == wanted).all()
+    most_probable = model.classes_[model.predict_proba(X).argmax(axis=1)]
+    assert len(cost) == 3 or (model.predict(X) != most_probable).any()
+
+
+def test_leaves_levels_rules_and_drawings_show_the_decision_of_predict(fitted: tuple) -> None:
+    model, X, _ = fitted
+    predicted, leaf = model.predict(X), model.apply(X)
+    leaves: LeafTable = model.leaves()
+    decision = dict(zip(leaves.leaf.tolist(), leaves.prediction.tolist(), strict=True))
+    assert [decision[i] for i in leaf.tolist()] == predicted.tolist()
+    assert (model.predict_levels(X).prediction == predicted).all()
+    lines = [line for line in model.rules().splitlines() if "(" in line]
+    assert [line.split(": ", 1)[1].split()[0] for line in lines] == leaves.prediction.tolist()
+    for form in ("dot", "svg"):
+        assert all(str(label) in export(model, form) for label in set(predicted.tolist()))
+
+
+@pytest.mark.parametrize("missing", ["branch", "fraction"])
+@pytest.mark.parametrize("three", [False, True])
+def test_exports_give_the_decision_of_predict(missing: str, three: bool) -> None:
+    X, y = table(3, three=three)
+    cost = THREE if three else FIVE_TO_ONE
+    model = TreeClassifier(**SIZED | {"missing": missing}, cost=cost).fit(X, y)
+    wanted = model.predict(X).tolist()
+    names = [column.name for column in model.schema_.columns]
+    module: dict = {}
+    exec(export(model, "python"), module)
+    assert [module["predict"](dict(zip(names, row, strict=True))) for row in X] == wanted
+    assert from_json(export(model, "json")).predict(X).tolist() == wanted
+    with sqlite3.connect(":memory:") as database:
+        database.execute(f"CREATE TABLE data ({', '.join(f'{name} REAL' for name in names)})")
+        rows = [[None if np.isnan(v) else v for v in row] for row in X.tolist()]
+        database.executemany("INSERT INTO data VALUES (?, ?, ?)", rows)
+        found = database.execute(export(model, "sql", dialect="sqlite")).fetchall()
+    database.close()
+    assert [row[0] for row in found] == wanted
+
+
+def test_the_onnx_label_is_the_decision() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = table(4)
+    X = np.nan_to_num(X)
+    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
+    session = onnxruntime.InferenceSession(export(model, "onnx"))
+    assert session.run(["label"], {"X": X})[0].tolist() == model.predict(X).tolist()
+
+
+def test_files_keep_the_costs_and_the_levels(fitted: tuple, tmp_path: Path) -> None:
+    model, X, cost = fitted
+    model.save(tmp_path / "m.sureleaf")
+    loaded = sureleaf.load(tmp_path / "m.sureleaf")
+    assert np.array_equal(loaded.cost, cost)
+    assert (loaded.predict(X) == model.predict(X)).all()
+    assert repr(loaded.leaves()) == repr(model.leaves())
+    levels_now, levels_then = loaded.predict_levels(X), model.predict_levels(X)
+    assert (levels_now.utility == levels_then.utility).all()
+
+
+def test_bagged_trees_decide_by_expected_cost(tmp_path: Path) -> None:
+    X, y = table(1)
+    plain = BaggedTreesClassifier(n_estimators=10, random_state=0).fit(X, y)
+    model = BaggedTreesClassifier(n_estimators=10, cost=FIVE_TO_ONE, random_state=0).fit(X, y)
+    assert (model.predict_proba(X) == plain.predict_proba(X)).all()
+    wanted = decide(model.predict_proba(X), FIVE_TO_ONE, ["bad", "good"])
+    assert (model.predict(X) == wanted).all()
+    assert (model.predict_levels(X).prediction == wanted).all()
+    model.save(tmp_path / "b.sureleaf")
+    assert (sureleaf.load(tmp_path / "b.sureleaf").predict(X) == wanted).all()
+    inner = TreeClassifier(**SIZED, cost=FIVE_TO_ONE)
+    with pytest.raises(InvalidArgumentError, match="given to BaggedTreesClassifier"):
+        BaggedTreesClassifier(estimator=inner).fit(X, y)
+
+
+def test_evaluate_takes_the_decisions_of_the_trees() -> None:
+    X, y = table(2)
+    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE)
+    result = evaluate(model, X, y, cost=FIVE_TO_ONE, random_state=0)
+    assert result.estimate("cost").value == pytest.approx(result.estimate("decided_cost").value)
+
+
+def test_a_part_of_the_rows_without_a_class_uses_the_costs_of_the_others() -> None:
+    X, y = table(5, three=True)
+    model = TreeClassifier(**SIZED, cost=THREE)
+    refits = model.prepare_refits(X, y)
+    two = np.flatnonzero(y != "late")
+    refit = refits.fit(model, two, n_threads=1)
+    part = np.array(THREE)[:2, :2]
+    alone = TreeClassifier(**SIZED, cost=part).fit(X[two], y[two])
+    probabilities = refit.predict_proba(two)
+    assert (refit.classes_[refit.predicted_class(probabilities)] == alone.predict(X[two])).all()
+
+
+# ---- equal costs ---------------------------------------------------------------------------------
+
+
+def test_equal_costs_change_nothing_bit_for_bit() -> None:
+    X, y = table(6, three=True)
+    plain = TreeClassifier(**SIZED).fit(X, y)
+    equal = clone(plain).set_params(cost=3 * (np.ones((3, 3)) - np.eye(3))).fit(X, y)
+    assert equal.rules() == plain.rules()
+    now, then = equal.leaves(), plain.leaves()
+    for name in ("probability", "low", "high", "confidence", "utility", "rows_needed"):
+        assert np.array_equal(getattr(now, name), getattr(then, name), equal_nan=True)
+    assert (equal.predict_levels(X).utility == plain.predict_levels(X).utility).all()
+
+
+# ---- pruning -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pruning", ["auto", "cost_complexity", "reduced_error", None])
+def test_prunings_that_know_costs_can_be_used(pruning: str | None) -> None:
+    X, y = table(7)
+    model = TreeClassifier(**SIZED | {"pruning": pruning}, cost=FIVE_TO_ONE).fit(X, y)
+    assert (model.predict(X) == decide(model.predict_proba(X), FIVE_TO_ONE, ["bad", "good"])).all()
+
+
+def test_prunings_that_count_errors_are_refused_with_costs() -> None:
+    X, y = table(7)
+    for pruning in ("pessimistic", "utility"):
+        with pytest.raises(InvalidArgumentError, match="pruning='auto'"):
+            TreeClassifier(**SIZED | {"pruning": pruning}, cost=FIVE_TO_ONE).fit(X, y)
+    with pytest.raises(InvalidArgumentError, match="collapse=False"):
+        TreeClassifier(**SIZED | {"collapse": True}, cost=FIVE_TO_ONE).fit(X, y)
+
+
+def test_a_split_that_changes_no_majority_is_kept_where_it_changes_the_decision() -> None:
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 1.0], 300)
+    y = np.where(rng.uniform(size=600) < np.where(x > 0.5, 0.35, 0.03), "bad", "good")
+    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(x[:, np.newaxis], y)
+    assert model.predict([[0.0], [1.0]]).tolist() == ["good", "bad"]
+
+
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        ([[0, 1, 1], [1, 0, 1], [1, 1, 0]], r"2 classes \('bad', 'good'\)"),
+        ([[0, np.inf], [1, 0]], "finite"),
+        ([[0, -1], [1, 0]], "must not be below"),
+        ("5:1", "matrix of numbers"),
+    ],
+)
+def test_costs_that_cannot_be_used_are_refused(cost: object, message: str) -> None:
+    X, y = table()
+    for model in (TreeClassifier(**SIZED, cost=cost), BaggedTreesClassifier(cost=cost)):
+        with pytest.raises(InvalidArgumentError, match=message):
+            model.fit(X, y)
+
+
+# ---- levels --------------------------------------------------------------------------------------
+
+
+def test_a_leaf_with_53_percent_is_certain_at_5_to_1_and_one_at_the_threshold_is_a_coin() -> None:
+    rule = cost_rule(FIVE_TO_ONE)  # decline from 1/6 on
+    counts = np.array([[53.0, 47.0], [166.0, 834.0]])
+    n = counts.sum(axis=1)
+    shares = counts / n[:, np.newaxis]
+    for found in (
+        levels_of_counts(counts, n, shares, rule),
+        levels_of_accuracy(counts, n, shares, np.array([0.53, 0.834]), n, rule),
+    ):
+        assert found.predicted.tolist() == [0, 1]
+        assert found.confidence[0] > 0.999
+        assert found.confidence[1] == pytest.approx(0.5, abs=0.06)
+    plain = levels_of_counts(counts, n, shares)
+    assert plain.confidence[0] < 0.8
+    assert plain.confidence[1] > 0.999
+
+
+def test_utility_is_what_the_decision_saves_per_row() -> None:
+    rule = cost_rule(FIVE_TO_ONE)
+    counts = np.array([[30.0, 70.0], [2.0, 98.0]])
+    n = counts.sum(axis=1)
+    accuracy = np.array([0.3, 0.98])
+    found = levels_of_accuracy(counts, n, counts / 100, accuracy, n, rule)
+    # Declining saves 5 of 5 units for 30 % of the rows, approving 1 of 5 for 98 %.
+    assert found.utility == pytest.approx([0.3, 0.98 / 5])
+
+
+def test_rows_needed_are_those_of_the_decision() -> None:
+    X, y = table(8)
+    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
+    leaves = model.leaves(confidence=0.99)
+    cut = np.where(leaves.prediction == "bad", 1 / 6, 5 / 6)
+    for p, t, n in zip(leaves.probability, cut, leaves.rows_needed, strict=True):
+        if np.isnan(n):
+            assert p == pytest.approx(t)
+        else:
+            assert levels.confidence(n, p, threshold=t) >= 0.99
+    assert (leaves.low <= leaves.probability).all()
+    assert (leaves.probability <= leaves.high).all()
+
+
+def test_stated_probabilities_are_those_of_each_decision_on_unseen_rows() -> None:
+    stated, true, weight = {}, {}, {}
+    for seed in range(12):
+        X, y = table(100 + seed, 600)
+        model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
+        unseen, labels = table(900 + seed, 4000)
+        given = model.predict_levels(unseen)
+        for decision in ("bad", "good"):
+            rows = given.prediction == decision
+            share = np.where(decision == "bad", 1.0, 0.2)  # utility per right decision
+            stated[decision] = stated.get(decision, 0.0) + (given.utility[rows] / share).sum()
+            true[decision] = true.get(decision, 0) + (labels[rows] == decision).sum()
+            weight[decision] = weight.get(decision, 0) + rows.sum()
+    for decision in ("bad", "good"):
+        # 12 samples of 600 rows: the standard error of the mean is about 1 percentage point.
+        assert stated[decision] / weight[decision] == pytest.approx(
+            true[decision] / weight[decision], abs=0.03
+        )
