@@ -54,14 +54,22 @@ def single_trees(train: DataSet, X: pd.DataFrame) -> Probabilities:
 
 
 def bagged_trees(train: DataSet, X: pd.DataFrame) -> Probabilities:
-    bags = BaggedTreesClassifier(n_estimators=N_TREES, random_state=0).fit(train.X, train.y)
+    tree = TreeClassifier.c45(
+        criterion="gini",
+        categorical_split="subset",
+        min_samples_leaf=1,
+        collapse=False,
+        pruning=None,
+    )
+    bags = BaggedTreesClassifier(estimator=tree, n_estimators=N_TREES, random_state=0)
+    bags.fit(train.X, train.y)
     for name in BAG_ESTIMATES:
         yield f"bagged: {name}", bags.with_leaf_estimate(name).predict_proba(X)
     yield "bagged: m = 1", bags.with_leaf_estimate(MEstimate(m=1)).predict_proba(X)
     yield "bagged: votes", bags.predict_proba(X, voting=True)
     for method in ("sigmoid", "isotonic"):
         calibrated = BaggedTreesClassifier(
-            n_estimators=N_TREES, calibration=method, random_state=0
+            estimator=tree, n_estimators=N_TREES, calibration=method, random_state=0
         ).fit(train.X, train.y)
         yield f"bagged: averaging, {method}", calibrated.predict_proba(X)
 

@@ -1,8 +1,8 @@
 """Time and memory of 30 bagged trees on 50,000 x 20, compared with scikit-learn and ydf.
 
 All of them use the same cores and grow the same kind of tree: fully grown, on bootstrap samples,
-with all columns at every split. The data set of ydf is made beforehand; ours and scikit-learn
-start from the array.
+with all columns at every split, and then as forests, with the square root of their number. The
+data set of ydf is made beforehand; ours and scikit-learn start from the array.
 """
 
 import ctypes
@@ -11,11 +11,12 @@ from dataclasses import fields
 
 import numpy as np
 from sklearn.datasets import make_classification
-from sklearn.ensemble import BaggingClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.speed.clock import compare, seconds
-from sureleaf import BaggedTreesClassifier
+from sureleaf import BaggedTreesClassifier, TreeClassifier
+from sureleaf.estimators.bagged_trees import FOREST_TREE
 
 N_TREES = 30
 
@@ -24,12 +25,27 @@ def run() -> None:
     X, y = make_classification(
         50_000, 20, n_informative=10, n_redundant=4, flip_y=0.1, random_state=0
     )
-    ours = BaggedTreesClassifier(n_estimators=N_TREES, random_state=0)
+    ours = BaggedTreesClassifier(
+        estimator=TreeClassifier(**{**FOREST_TREE, "criterion": "gini"}),
+        n_estimators=N_TREES,
+        max_features=None,
+        random_state=0,
+    )
     peer = BaggingClassifier(DecisionTreeClassifier(), N_TREES, n_jobs=-1, random_state=0)
     our_fit = seconds(lambda: ours.fit(X, y), repeats=5)
     title = "30 bagged trees, 50,000 x 20"
     compare(title, our_fit, "BaggingClassifier(n_jobs=-1)", seconds(lambda: peer.fit(X, y), 1), 15)
     compare(title, our_fit, "ydf RandomForest, all columns", ydf_seconds(X, y), 4)
+
+    forest = BaggedTreesClassifier(n_estimators=N_TREES, random_state=0)
+    their_forest = RandomForestClassifier(N_TREES, n_jobs=-1, random_state=0)
+    compare(
+        "forest of 30 trees, 50,000 x 20",
+        seconds(lambda: forest.fit(X, y), repeats=5),
+        "RandomForestClassifier(n_jobs=-1)",
+        seconds(lambda: their_forest.fit(X, y), repeats=2),
+        10,
+    )
 
     our_proba = seconds(lambda: ours.predict_proba(X), repeats=9)
     theirs = min(proba_seconds(peer, X, n_jobs) for n_jobs in (None, -1))

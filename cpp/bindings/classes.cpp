@@ -19,7 +19,7 @@ using Wins = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::devic
 
 void bind_classes(nb::module_& module) {
   module.def(
-      "class_wins",
+      "plurality",
       [](Rows rows, Probabilities probabilities, Wins wins) {
         const std::size_t classes = probabilities.shape(1);
         if (rows.shape(0) != probabilities.shape(0) || wins.shape(0) != rows.shape(0) ||

@@ -168,9 +168,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'sureleaf' has no attribute {name!r}")
     if home == "sureleaf":
         return importlib.import_module(f"sureleaf.{name}")
-    found: object = getattr(importlib.import_module(home), name)
-    globals()[name] = found
-    return found
+    value: object = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

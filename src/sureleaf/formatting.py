@@ -20,6 +20,7 @@ __all__ = [
     "percent",
     "points",
     "signed_interval",
+    "signed_number",
     "signed_points",
 ]
 
@@ -125,6 +126,20 @@ def signed_interval(low: float | None, high: float | None, digits: int = 1) -> s
     '−1.3 to +5.2'
     """
     return f"{signed_points(low, digits)} to {signed_points(high, digits)}"
+
+
+def signed_number(value: float | None) -> str:
+    """Write a difference of a measure such as a mean cost, with its sign.
+
+    Examples
+    --------
+    >>> signed_number(-0.0123), signed_number(12.5), signed_number(0.0)
+    ('−0.012', '+12.500', '0')
+    """
+    text = measure_value(None if value is None else abs(value))
+    if value is None or float(text.replace(",", "")) == 0:
+        return text
+    return f"{'+' if value > 0 else _MINUS}{text}"
 
 
 def p_value(value: float | None) -> str:

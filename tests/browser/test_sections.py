@@ -8,7 +8,17 @@ import pytest
 from tests.browser.conftest import Show
 from tests.report.page_documents import document
 
-SECTIONS = ["answer", "data", "tree", "leaves", "quality", "error", "models", "methods"]
+SECTIONS = [
+    "answer",
+    "simplicity",
+    "data",
+    "tree",
+    "leaves",
+    "quality",
+    "error",
+    "models",
+    "methods",
+]
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "2 leaves": {"n_leaves": 2},
     "400 leaves": {"n_leaves": 400},
@@ -59,7 +69,8 @@ def test_a_single_leaf_and_what_is_null_are_drawn_too(show: Show) -> None:
     made = document(n_leaves=1)
     made["quality"] |= {"roc": None, "calibration": None}
     made["error"] |= {"bootstrap": None, "curve": None}
-    made["answer"]["accuracy"] |= {"low": None, "high": None}
+    for estimate in (made["answer"]["lead"], *made["simplicity"]["sizes"]):
+        estimate |= {"low": None, "high": None}
     page = show(made)
     assert page.locator("#tree-view [role=treeitem]").count() == 1
     assert page.locator("main > section").count() == len(SECTIONS)
@@ -73,3 +84,18 @@ def test_it_reads_without_scripts(show: Show) -> None:
     page.locator("summary", has_text="The tree as rules").click()
     assert page.locator("pre.rules").inner_text() == made["tree"]["rules"]
     assert not page.locator("#tree-search").is_visible()
+
+
+def test_the_curve_of_sizes_has_the_numbers_of_the_document(show: Show) -> None:
+    made = document()
+    page = show(made)
+    drawn = page.evaluate(
+        "echarts.getInstanceByDom(document.getElementById('chart-sizes')).getOption().series"
+        ".flatMap(one => one.data.map(point => point.value || point.coord || point))"
+    )
+    for one in made["simplicity"]["sizes"]:
+        assert [one["leaves"], one["value"]] in drawn
+    for one in made["simplicity"]["marks"]:
+        assert [one["leaves"] or 1, one["value"]] in drawn
+    cells = page.locator(".sizes tbody tr").all_inner_texts
+    assert len(cells()) == len(made["simplicity"]["sizes"]) + len(made["simplicity"]["marks"])

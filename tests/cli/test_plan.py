@@ -49,7 +49,7 @@ def test_the_plan_for_a_bias_has_every_estimate() -> None:
 
 def test_test_rows_for_a_width_and_a_difference() -> None:
     done = sureleaf("plan", "--half-width", "0.02", "--rate", "0.1")
-    assert "An interval of ± 0.02 around a rate near 0.1 needs 868 test rows." in done.stdout
+    assert "An interval of ± 0.02 around a rate near 0.1 needs 914 test rows." in done.stdout
     done = sureleaf("plan", "--difference", "0.02", "--rate", "0.1", "--independent", "--json")
     found = json.loads(done.stdout)["test_rows"]
     assert found["questions"][0]["rows"] == 3841

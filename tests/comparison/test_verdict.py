@@ -1,9 +1,19 @@
 """The verdict follows from the interval, and can be wrong only when the interval is."""
 
+import math
+
+import numpy as np
 import pytest
 
 from sureleaf.comparison import mcnemar
-from sureleaf.comparison.verdict import decide, rows_until
+from sureleaf.comparison.verdict import (
+    DifferenceTest,
+    conclude,
+    decide,
+    rows_until,
+    sentence,
+)
+from sureleaf.evaluation.measures.named import NAMED
 
 MARGIN = 0.01
 
@@ -52,15 +62,6 @@ def test_a_verdict_is_true_whenever_the_interval_holds_the_truth() -> None:
                     assert abs(truth) <= MARGIN
 
 
-def test_rows_until_the_half_width_is_below_the_margin() -> None:
-    test = mcnemar(30, 20, 1000)
-    n = rows_until(test, 1000, margin=0.005)
-    assert n is not None
-    scaled = mcnemar(round(30 * n / 1000), round(20 * n / 1000), n)
-    # The root law overstates the rows a little: Tango's z² in the width fades with n.
-    assert 0.95 * 0.005 < (scaled.high - scaled.low) / 2 < 0.005
-
-
 def test_rows_do_not_depend_on_the_difference_that_was_seen() -> None:
     even, uneven = mcnemar(50, 50, 2000), mcnemar(60, 40, 2000)
     first, second = (rows_until(test, 2000, detect=0.01) for test in (even, uneven))
@@ -69,3 +70,71 @@ def test_rows_do_not_depend_on_the_difference_that_was_seen() -> None:
 
 def test_rows_need_a_question() -> None:
     assert rows_until(mcnemar(3, 2, 100), 100) is None
+
+
+def _with_error(difference: float, error: float) -> DifferenceTest:
+    reach = 1.959964 * error
+    return DifferenceTest(
+        difference, difference - reach, difference + reach, 1.0, 0.0, error, "z", 0.95, ""
+    )
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.004, -0.007, 0.013, -0.02])
+def test_at_the_rows_needed_the_verdict_about_a_margin_is_reached_in_80_of_100_cases(
+    difference: float,
+) -> None:
+    margin, n, error = 0.01, 1000, 0.02
+    rows = rows_until(_with_error(difference, error), n, margin=margin)
+    assert rows is not None
+    then = error * math.sqrt(n / rows)
+    draws = difference + then * np.random.default_rng(3).normal(size=20_000)
+    inside = (np.abs(draws) + 1.959964 * then) <= margin
+    outside = np.sign(difference) * draws - 1.959964 * then > margin
+    reached = inside if abs(difference) < margin else outside
+    assert reached.mean() == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 20_000))
+
+
+@pytest.mark.parametrize("difference", np.linspace(-0.03, 0.03, 13).round(4))
+@pytest.mark.parametrize("error", [0.001, 0.004, 0.02])
+def test_undecided_at_the_present_rows_means_that_more_are_needed(
+    difference: float, error: float
+) -> None:
+    test = _with_error(difference, error)
+    verdict = decide(test.low, test.high, 0.0, level=0.95, margin=0.01)
+    rows = rows_until(test, 30_000, margin=0.01)
+    if abs(difference) == 0.01:
+        assert rows is None
+    elif verdict == "undecided":
+        assert rows is not None
+        assert rows > 30_000
+
+
+def test_near_the_margin_is_said_only_if_the_interval_contains_it_and_is_narrow() -> None:
+    for difference, error, near in ((0.009, 0.001, True), (0.0, 0.02, False), (0.012, 0.002, True)):
+        comparison = conclude(
+            _with_error(difference, error),
+            NAMED["accuracy"],
+            question="algorithm",
+            values=(0.8 + difference, 0.8),
+            n_rows=30_000,
+            margin=0.01,
+            detect=None,
+        )
+        assert comparison.verdict == "undecided"
+        text = sentence(comparison, "one", "other")
+        assert ("seems to be close to the margin" in text) is near
+        assert f"{comparison.rows_needed:,} rows in all" in text
+
+
+def test_rows_needed_are_rows_of_the_table() -> None:
+    comparison = conclude(
+        _with_error(0.0, 0.02),
+        NAMED["accuracy"],
+        question="model",
+        values=(0.8, 0.8),
+        n_rows=(100, 300),
+        margin=0.0,
+        detect=0.01,
+    )
+    assert comparison.rows_needed == rows_until(_with_error(0.0, 0.02), 300, detect=0.01)
+    assert f"({comparison.rows_needed - 300:,} more)" in sentence(comparison, "one", "other")

@@ -17,6 +17,8 @@ from sureleaf import (
 )
 from sureleaf.model.out_of_bag import draw_bag
 from sureleaf.probability import ESTIMATES
+from sureleaf.table import read_table
+from sureleaf.tree import GrowthRules, TrainingRows, grow
 
 BAGGED = {
     f"check_sample_weight_equivalence_on_{form}_data": "bags are drawn by row number"
@@ -28,6 +30,9 @@ FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning"
 @parametrize_with_checks(
     [
         BaggedTreesClassifier(n_estimators=5),
+        BaggedTreesClassifier(
+            n_estimators=5, max_features=None, max_samples=0.7, class_weight="balanced"
+        ),
         BaggedTreesClassifier(
             n_estimators=25, estimator=TreeClassifier.c45(), calibration="sigmoid"
         ),
@@ -288,12 +293,137 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
+def forest_tree(X, y, weights=None, min_samples_leaf=1.0):
+    """The tree of a forest that looks at all columns of every node."""
+    labels = y.astype(np.int32)
+    part = TrainingRows(read_table(X.reset_index(drop=True)), labels, int(y.max()) + 1, weights)
+    rules = GrowthRules(
+        "gini",
+        "subset",
+        missing="branch",
+        thresholds="midpoint",
+        min_samples_leaf=min_samples_leaf,
+        category_penalty=1.0,
+    )
+    return grow(part, rules)
+
+
+def test_a_tree_of_the_forest_with_all_columns_is_the_tree_of_its_rows_repeated():
+    X, y = rows(n_classes=3)
+    model = BaggedTreesClassifier(n_estimators=3, max_features=None, random_state=5).fit(X, y)
+    assert model.estimator_.max_features is None
+    for number, grown in enumerate(model.trees_):
+        drawn = draw_bag(len(X), None, seed=5, tree=number).astype(int)
+        again = forest_tree(X.loc[X.index.repeat(drawn)], y.repeat(drawn))
+        np.testing.assert_array_equal(grown.feature, again.feature)
+        np.testing.assert_array_equal(grown.threshold, again.threshold)
+        np.testing.assert_array_equal(grown.class_counts, again.class_counts)
+
+
+def test_columns_are_drawn_anew_in_every_tree_and_by_every_seed():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 9))
+    y = X[:, 0] > 0
+
+    def roots(**changes):
+        model = BaggedTreesClassifier(n_estimators=30, **changes).fit(X, y)
+        return [int(tree.feature[0]) for tree in model.trees_]
+
+    assert set(roots(max_features=None, random_state=0)) == {0}
+    drawn = roots(random_state=0)
+    # Column 0 is among the 3 of 9 with probability 1/3: 10 of 30 trees, 4 standard errors = 10.4.
+    assert 0 < drawn.count(0) < 21
+    assert len(set(drawn)) > 3
+    assert drawn == roots(random_state=0) != roots(random_state=1)
+    assert drawn == roots(random_state=0, max_features=3) == roots(random_state=0, n_jobs=3)
+    assert drawn != roots(random_state=0, max_features=1)
+
+
+def test_an_estimator_of_ones_own_keeps_its_columns_and_weights_unless_the_bag_says_others():
+    X, y = rows()
+    tree = TreeClassifier.c45(pruning=None, max_features=2, class_weight="balanced")
+    kept = BaggedTreesClassifier(estimator=tree, n_estimators=1, random_state=0).fit(X, y)
+    assert (kept.estimator_.max_features, kept.estimator_.class_weight) == (2, "balanced")
+    other = BaggedTreesClassifier(
+        estimator=tree, n_estimators=1, max_features=None, class_weight={0: 2}, random_state=0
+    ).fit(X, y)
+    assert (other.estimator_.max_features, other.estimator_.class_weight) == (None, {0: 2})
+    assert (tree.max_features, tree.class_weight) == (2, "balanced")
+
+
+@pytest.mark.parametrize(("max_samples", "n_draws"), [(1.0, 400), (0.5, 200), (37, 37), (900, 900)])
+def test_max_samples_is_the_number_of_draws(max_samples, n_draws):
+    X, y = rows()
+    model = BaggedTreesClassifier(n_estimators=4, max_samples=max_samples, random_state=3).fit(X, y)
+    bags = [draw_bag(len(X), None, seed=3, tree=tree, max_samples=max_samples) for tree in range(4)]
+    for bag, tree in zip(bags, model.trees_, strict=True):
+        assert bag.sum() == tree.class_counts[0].sum() == n_draws
+    slow = np.full((len(X), 2), np.nan)
+    each = np.array([tree.predict_proba(X) for tree in model.estimators_])
+    for row in range(len(X)):
+        is_out = [bag[row] == 0 for bag in bags]
+        if any(is_out):
+            slow[row] = each[is_out, row].mean(axis=0)
+    np.testing.assert_allclose(model.oob_proba_, slow, atol=1e-13)
+
+
+def test_a_share_of_weighted_rows_is_a_share_of_their_weight():
+    weights = np.array([3.0, 1.0, 0.0, 6.0])
+    assert draw_bag(4, weights, seed=0, tree=0, max_samples=0.5).sum() == 5
+    assert draw_bag(4, weights, seed=0, tree=0, max_samples=0.01).sum() == 1
+
+
+@pytest.mark.parametrize("class_weight", [{0: 3.0}, {0: 0.25, 1: 1.0}, "balanced"])
+def test_class_weights_weigh_rows_that_are_drawn_without_them(class_weight):
+    X, y = rows()
+    y = np.where(np.arange(len(y)) % 3, 0, y)
+    model = BaggedTreesClassifier(
+        n_estimators=3, max_features=None, class_weight=class_weight, random_state=1
+    ).fit(X, y)
+    plain = BaggedTreesClassifier(n_estimators=3, max_features=None, random_state=1).fit(X, y)
+    by_class = {
+        "balanced": len(y) / (2 * np.bincount(y)),
+    }.get(str(class_weight))
+    if by_class is None:
+        by_class = np.array([class_weight.get(label, 1.0) for label in (0, 1)])
+    least = min(1.0, by_class.min())
+    for number, grown in enumerate(model.trees_):
+        drawn = draw_bag(len(X), None, seed=1, tree=number)
+        again = forest_tree(X, y, drawn * by_class[y], least)
+        np.testing.assert_array_equal(grown.feature, again.feature)
+        np.testing.assert_allclose(grown.class_counts, again.class_counts, rtol=1e-12)
+        np.testing.assert_allclose(
+            grown.class_counts[0], plain.trees_[number].class_counts[0] * by_class, rtol=1e-12
+        )
+    assert model.oob_levels_.n_rows == plain.oob_levels_.n_rows
+
+
+def test_names_of_scikit_learns_forest_say_the_same():
+    X, y = rows()
+    model = BaggedTreesClassifier(n_estimators=6, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.oob_decision_function_, model.oob_proba_)
+    assert model.oob_score_ == 1 - model.oob_error_ == model.oob_levels_.utility
+    each = np.array([tree.feature_importances_ for tree in model.estimators_])
+    np.testing.assert_allclose(model.feature_importances_, each.mean(axis=0), rtol=1e-12)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    stump = BaggedTreesClassifier(n_estimators=2).fit(X, np.zeros(len(X)))
+    assert stump.feature_importances_.tolist() == [0.0, 0.0, 0.0]
+
+
 def test_bad_parameters_are_named():
     X, y = rows(50)
     with pytest.raises(InvalidArgumentError, match="n_estimators must be a whole number"):
         BaggedTreesClassifier(n_estimators=0).fit(X, y)
     with pytest.raises(InvalidArgumentError, match="calibration must be one of"):
         BaggedTreesClassifier(calibration="platt").fit(X, y)
+    for max_features in ("all", 0, 1.5, True):
+        with pytest.raises(InvalidArgumentError, match="max_features must be"):
+            BaggedTreesClassifier(max_features=max_features).fit(X, y)
+    for max_samples in (0, -3, 0.0, 1.5, "all", None, True):
+        with pytest.raises(InvalidArgumentError, match="max_samples must be"):
+            BaggedTreesClassifier(max_samples=max_samples).fit(X, y)
+    with pytest.raises(InvalidArgumentError, match="class_weight must"):
+        BaggedTreesClassifier(class_weight="even").fit(X, y)
     with pytest.raises(InvalidTypeError, match="estimator must be a TreeClassifier"):
         BaggedTreesClassifier(estimator="tree").fit(X, y)
 

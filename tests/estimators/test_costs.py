@@ -236,6 +236,56 @@ def test_utility_is_what_the_decision_saves_per_row() -> None:
     assert found.utility == pytest.approx([0.3, 0.98 / 5])
 
 
+def test_the_expected_cost_is_that_of_unseen_rows() -> None:
+    stated, paid = [], []
+    for seed in range(12):
+        X, y = table(200 + seed, 600)
+        model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
+        unseen, labels = table(800 + seed, 4000)
+        stated.append(model.complete_model().expected_cost())
+        codes = (np.searchsorted(model.classes_, part) for part in (labels, model.predict(unseen)))
+        paid.append(np.array(FIVE_TO_ONE)[tuple(codes)].mean())
+    # 12 samples of 600 rows: the standard error of the mean difference is about 0.01.
+    assert np.mean(stated) == pytest.approx(np.mean(paid), abs=0.04)
+    assert TreeClassifier(**SIZED).fit(X, y).complete_model().expected_cost() is None
+
+
+def test_subgroups_compare_stated_with_observed_accuracy() -> None:
+    X, y = table(9, 800)
+    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
+    unseen, labels = table(10, 4000)
+    found = model.levels_by("x2", unseen, labels)
+    assert found.stated == pytest.approx(found.utility, abs=0.1)
+    assert (found.n @ found.utility) / found.n.sum() == pytest.approx(
+        (model.predict(unseen) == labels).mean()
+    )
+
+
+def test_an_audit_shows_the_decisions_of_the_leaves() -> None:
+    X, y = table(11)
+    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
+    unseen, labels = table(12, 1000)
+    result = sureleaf.audit(model, unseen, labels)
+    assert result.leaves.prediction.tolist() == model.leaves().prediction.tolist()
+
+
+def test_another_cost_decides_the_same_tree() -> None:
+    X, y = table(13)
+    blind = TreeClassifier(**SIZED).fit(X, y)
+    decided = blind.with_cost(FIVE_TO_ONE)
+    assert decided.tree_ is blind.tree_
+    assert (
+        decided.predict(X) == decide(blind.predict_proba(X), FIVE_TO_ONE, ["bad", "good"])
+    ).all()
+    now, then = decided.leaves(), blind.leaves()
+    is_changed = now.prediction != then.prediction
+    # A leaf that changes its decision is right where it was wrong before.
+    share = np.where(now.prediction == "bad", 1.0, 0.2)
+    accuracy = np.where(is_changed, 1 - then.utility, then.utility)
+    assert now.utility == pytest.approx(share * accuracy)
+    assert (decided.with_cost(None).predict(X) == blind.predict(X)).all()
+
+
 def test_rows_needed_are_those_of_the_decision() -> None:
     X, y = table(8)
     model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)

@@ -3,6 +3,7 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from sklearn.model_selection import KFold
 import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier, load
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.estimators.saving import estimator_from_state, estimator_state
+from sureleaf.model.model_file import Damaged
 from sureleaf.probability import Averaging, KeepMajority, MEstimate, Shrinkage
 from sureleaf.table import Schema
 
@@ -192,6 +195,34 @@ def test_bags_of_given_trees_keep_their_parameters(tmp_path):
     assert again.estimator.get_params() == tree.get_params()
     with pytest.raises(InvalidArgumentError, match="no longer holds them"):
         _ = without.oob_levels_
+
+
+def test_bags_of_earlier_versions_load_as_what_they_were():
+    X, y = table()
+    trees = TreeClassifier.c45(
+        criterion="gini", categorical_split="subset", min_samples_leaf=1, pruning=None
+    )
+    model = BaggedTreesClassifier(estimator=trees, n_estimators=3, random_state=1).fit(X, y)
+    state = estimator_state(model)
+    header = {name: value for name, value in state.header.items() if name != "max_samples"}
+    new = ("max_features", "max_samples", "class_weight")
+    parameters = {name: header["parameters"][name] for name in header["parameters"]}
+    for name in new:
+        del parameters[name]
+    parameters["estimator"] = None  # gini trees with all columns were the default
+    again = estimator_from_state(replace(state, header={**header, "parameters": parameters}))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.model_.max_samples == 1.0
+    assert again.estimator.get_params() == again.estimator_.get_params()
+    np.testing.assert_array_equal(again.fit(X, y).predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("max_samples", [0, -1.0, "all", None, True])
+def test_a_size_of_bags_that_cannot_be_is_damage(max_samples):
+    X, y = table()
+    state = estimator_state(BaggedTreesClassifier(n_estimators=2).fit(X, y))
+    with pytest.raises(Damaged, match="its bags have no size"):
+        estimator_from_state(replace(state, header={**state.header, "max_samples": max_samples}))
 
 
 LABELS = {

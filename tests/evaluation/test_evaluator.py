@@ -125,7 +125,7 @@ def test_repeats_compare_the_rows_that_all_of_them_tested() -> None:
     rows, right = judged.row_values("accuracy")
     found = judged.estimate("accuracy", of="model")
     assert found.value == pytest.approx(right[np.isin(rows, common)].mean())
-    assert found.method == "Wilson, the 8 models fitted, on average; 2 of 10 splits failed"
+    assert found.method == "Clopper-Pearson, the 8 models fitted, on average; 2 of 10 splits failed"
 
 
 def test_an_estimator_that_always_fails_is_an_error_with_its_reason() -> None:

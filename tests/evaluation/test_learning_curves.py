@@ -22,7 +22,7 @@ from sureleaf.evaluation import (
     NotWorthwhile,
     learning_curve,
 )
-from sureleaf.evaluation.intervals import corrected_resampled, wilson
+from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
 from sureleaf.evaluation.learning_curves import PowerLaw, fit_power_law, nested_order
 from sureleaf.evaluation.measures.named import NAMED
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
@@ -207,7 +207,7 @@ def test_a_curve_of_perfect_scores_is_not_certain() -> None:
     curve = learning_curve(Nearest(), apart, Y, repeats=3, random_state=0)
     for found in curve.estimates:
         assert (found.value, found.high) == (1.0, 1.0)
-        assert found.low == pytest.approx(wilson(100, 100).low)  # a third of 300 rows
+        assert found.low == pytest.approx(clopper_pearson(100, 100).low)  # a third of 300 rows
 
 
 def test_no_change_looks_at_repeats_that_both_sizes_have() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier
-from sureleaf.levels.intervals import wilson
+from sureleaf.levels.intervals import clopper_pearson
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3))
@@ -27,7 +27,7 @@ def test_out_of_bag_intervals_go_by_the_rows_that_weights_stand_for(kind: str) -
     n = w.sum() if kind == "counts" else w.sum() ** 2 / (w**2).sum()
     found = model.oob_levels_
     assert (found.utility, found.n_rows) == pytest.approx((utility, n))
-    assert (found.low, found.high) == pytest.approx(wilson(utility * n, n))
+    assert (found.low, found.high) == pytest.approx(clopper_pearson(utility * n, n))
     groups = model.complete_model().out_of_bag.accuracy
     if kind == "importance":
         assert groups.n.sum() < w.sum() / w.mean() * 0.6
@@ -48,4 +48,6 @@ def test_subgroups_of_importance_weights_have_effective_rows() -> None:
     for k in range(4):
         w = WEIGHTS[place == k]
         n = w.sum() ** 2 / (w**2).sum()
-        assert (found.low[k], found.high[k]) == pytest.approx(wilson(found.utility[k] * n, n))
+        assert (found.low[k], found.high[k]) == pytest.approx(
+            clopper_pearson(found.utility[k] * n, n)
+        )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sureleaf.formatting import measure_value
 from sureleaf.report import json_schema
 from sureleaf.report.document_schema import plain_values
 from sureleaf.report.sections.decision import decide_binary, decide_classes
@@ -32,7 +33,8 @@ def check_document(document: Document) -> None:
     _check_tree(document)
     _check_quality(document)
     _check_error(document["error"])
-    _check_models(document["models"])
+    _check_models(document["models"], document["data"]["rows"])
+    _check_simplicity(document)
     _check_methods(document["methods"])
 
 
@@ -96,11 +98,49 @@ def _check_answer(document: Document) -> None:
     assert answer["baseline"] == max(shares)
     topics = [one["topic"] for one in answer["sentences"]]
     costs = ["costs"] if document["quality"]["cost_given"] else []
-    assert topics == ["predicts", "accuracy", *costs, "leaves", "rows", "models"]
+    assert topics == ["predicts", "accuracy", *costs, "simplicity", "leaves", "rows", "models"]
+    _check_lead(document)
     for one in answer["sentences"]:
-        assert one["see"] in ("tree", "quality", "leaves", "error", "models", "data")
+        assert one["see"] in ("tree", "quality", "leaves", "error", "models", "data", "simplicity")
         assert one["text"].endswith(".")
         assert "nan" not in one["text"].lower().split()
+
+
+def _check_lead(document: Document) -> None:
+    """The number that the report leads with is that of the measures, and what it names is right."""
+    answer, quality = document["answer"], document["quality"]
+    lead, measures = answer["lead"], {one["name"]: one for one in quality["measures"]}
+    check_estimate(lead)
+    assert lead["measure"] == document["models"]["measure"] == document["simplicity"]["measure"]
+    own = measures[lead["measure"]]
+    assert {key: lead[key] for key in ("value", "low", "high", "level")} == {
+        key: own[key] for key in ("value", "low", "high", "level")
+    }
+    assert lead["scale_low"] <= min(lead["value"], lead["baseline"])
+    assert lead["scale_high"] >= max(lead["value"], lead["baseline"])
+    counts = np.array([one["count"] for one in document["data"]["classes"]])
+    constants = counts @ np.array(quality["cost"]) / counts.sum()
+    np.testing.assert_allclose([one["cost"] for one in quality["constants"]], constants)
+    if lead["measure"] == "cost":
+        assert math.isclose(lead["baseline"], constants.min())
+        for text in map(measure_value, sorted(constants)[:2] if len(counts) == 2 else []):
+            assert text in answer["headline"]
+
+
+def _check_simplicity(document: Document) -> None:
+    simplicity, rows = document["simplicity"], document["models"]["rows"]
+    sizes = [one["leaves"] for one in simplicity["sizes"]]
+    assert sizes == sorted(set(sizes))
+    assert sizes[0] == 1
+    for one in simplicity["sizes"] + simplicity["marks"]:
+        check_estimate(one)
+    marks = {one["name"]: one for one in simplicity["marks"]}
+    for row in rows:
+        own, mark = row[simplicity["measure"]], marks.get(row["name"])
+        assert (own is None) == (mark is None)
+        if mark is not None:
+            assert mark == {**own, "name": row["name"], "leaves": row["leaves"]}
+    assert simplicity["text"].endswith(".")
 
 
 def _check_data(data: Document) -> None:
@@ -132,13 +172,15 @@ def _check_tree(document: Document) -> None:
     assert len(leaves) == tree["n_leaves"]
     assert max(node["depth"] for node in nodes) == tree["depth"]
     for node in nodes:
-        _check_node(node, nodes, tree["columns"], k)
+        _check_node(node, nodes, tree["columns"], k, tree["at_costs"])
     used = {node["column"] for node in nodes if node["column"] is not None}
     assert used == set(range(len(tree["columns"])))
     _check_examples(document)
 
 
-def _check_node(node: Document, nodes: list[Document], columns: list[Document], k: int) -> None:
+def _check_node(
+    node: Document, nodes: list[Document], columns: list[Document], k: int, at_costs: bool
+) -> None:
     if node["id"]:
         parent = nodes[node["parent"]]
         assert parent["id"] < node["id"]
@@ -151,7 +193,7 @@ def _check_node(node: Document, nodes: list[Document], columns: list[Document], 
     assert len(node["counts"]) == len(node["probabilities"]) == k
     assert math.isclose(sum(node["counts"]), node["n"], abs_tol=1e-9)
     assert math.isclose(sum(node["probabilities"]), 1.0, abs_tol=1e-9)
-    assert node["probabilities"][node["prediction"]] == max(node["probabilities"])
+    assert at_costs or node["probabilities"][node["prediction"]] == max(node["probabilities"])
     own = ["rule", "low", "high", "confidence", "utility", "flagged"]
     if node["column"] is None:
         assert node["children"] == []
@@ -334,7 +376,7 @@ def _check_error(error: Document) -> None:
         assert curve["text"].endswith(".")
 
 
-def _check_models(models: Document) -> None:
+def _check_models(models: Document, n_rows: int) -> None:
     names = [row["name"] for row in models["rows"]]
     assert models["reference"] == names[0]
     assert len(set(names)) == len(names)
@@ -346,12 +388,18 @@ def _check_models(models: Document) -> None:
         if found is None:
             continue
         assert found["low"] <= found["difference"] <= found["high"]
-        gap = row["accuracy"]["value"] - models["rows"][0]["accuracy"]["value"]
-        assert math.isclose(found["difference"], gap, abs_tol=0.02)
+        own, reference = (one[models["measure"]]["value"] for one in (row, models["rows"][0]))
+        size = 1 if models["measure"] != "cost" else max(abs(own), abs(reference), 1)
+        assert math.isclose(found["difference"], own - reference, abs_tol=0.02 * size)
+        low, high = found["low"], found["high"]
+        if models["measure"] == "cost":
+            low, high = -high, -low
         if found["verdict"] == "better":
-            assert found["low"] > models["margin"]
+            assert low > models["margin"]
         if found["verdict"] == "worse":
-            assert found["high"] < -models["margin"]
+            assert high < -models["margin"]
+        # "About 12,118 rows would decide" of 30,000 rows that do not decide is a contradiction.
+        assert found["rows_needed"] is None or found["rows_needed"] > n_rows
 
 
 def _check_methods(methods: Document) -> None:

@@ -59,6 +59,7 @@ def tree(
             "levels": "Means over the leaves.",
         },
         "wanted": {"level": 0.95, "confidence": 0.95, "utility": None},
+        "at_costs": False,
         "unseen": unseen,
         "columns": [dict(column) for column in COLUMNS],
         "nodes": nodes,
@@ -232,7 +233,7 @@ def document(
         for place, value in enumerate(example["values"]):
             example["codes"][place] = None if value is None else example["codes"][place]
     return {
-        "schema": "sureleaf-report/2",
+        "schema": "sureleaf-report/3",
         "provenance": {
             "sureleaf": "0.1.0",
             "python": "3.11",
@@ -247,18 +248,39 @@ def document(
         },
         "answer": {
             "headline": "This tree is expected to predict 80.0 % of unseen rows correctly.",
+            "lead": {
+                **estimate(0.8),
+                "measure": "accuracy",
+                "baseline": max(counts) / rows,
+                "baseline_text": "baseline, always the same",
+                "scale_low": 0.5,
+                "scale_high": 1.0,
+            },
             "accuracy": estimate(0.8),
             "baseline": max(counts) / rows,
+            "rare": False,
             "sentences": [
                 {"topic": topic, "tone": tone, "text": f"A sentence on {topic}.", "see": see}
                 for topic, tone, see in (
                     ("predicts", "plain", "tree"),
                     ("accuracy", "good", "quality"),
+                    ("simplicity", "plain", "simplicity"),
                     ("leaves", "warn", "leaves"),
                     ("rows", "bad", "error"),
                     ("models", "plain", "models"),
                 )
             ],
+        },
+        "simplicity": {
+            "measure": "accuracy",
+            "better": "high",
+            "sizes": [estimate(0.6 + 0.05 * size) | {"leaves": 2**size} for size in range(4)],
+            "marks": [
+                estimate(0.8) | {"name": "this tree", "leaves": 5},
+                estimate(0.82) | {"name": "bagged trees", "leaves": None},
+            ],
+            "intervals": "Made up.",
+            "text": "Nothing is given up.",
         },
         "data": _data(labels, counts),
         "tree": found,
@@ -376,6 +398,7 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
         "scores": scores,
         "cost": [[float(a != p) for p in range(k)] for a in range(k)],
         "cost_given": False,
+        "constants": [{"label": label, "cost": 0.5} for label in labels],
         "decision": {
             "threshold": 0.5 if k == 2 else None,
             "cost_per_row": 0.2,
@@ -414,6 +437,7 @@ def _error() -> Document:
         },
         "bootstrap_note": None,
         "curve_note": None,
+        "differences": ["Training rows are easier."],
         "curve": {
             "sizes": sizes,
             "values": [0.6, 0.7, 0.75, 0.78],
@@ -456,6 +480,7 @@ def _models() -> Document:
         "accuracy": estimate(0.8),
         "nce": None,
         "auc": None,
+        "cost": None,
     }
     return {
         "measure": "accuracy",
@@ -476,7 +501,19 @@ def hostile_document() -> Document:
     return _poisoned(found)
 
 
-KEPT = {"schema", "kind", "tone", "see", "verdict", "better", "unseen", "temporal", "date", "topic"}
+KEPT = {
+    "schema",
+    "measure",
+    "kind",
+    "tone",
+    "see",
+    "verdict",
+    "better",
+    "unseen",
+    "temporal",
+    "date",
+    "topic",
+}
 """Words of the schema, not of the data."""
 
 

@@ -1,12 +1,18 @@
-"""What classifiers of other libraries get."""
+"""The models of the comparison, and what classifiers of other libraries get."""
+
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from sureleaf import TreeClassifier
+from sureleaf.evaluation import KFold, evaluate
 from sureleaf.report import baselines
-from sureleaf.report.baselines import max_categories, numeric_matrix
+from sureleaf.report.baselines import evaluate_models, max_categories, numeric_matrix
+from sureleaf.report.request import Budget, ReportRequest
 from sureleaf.table import read_table
+from tests.report.tables import mixed
 
 
 def test_only_the_most_frequent_of_many_categories_get_a_column() -> None:
@@ -27,3 +33,73 @@ def test_a_table_of_many_rows_keeps_within_its_memory(monkeypatch: pytest.Monkey
     table = read_table(pa.table({"a": ["x", "y"] * 500, "b": ["u", "v"] * 500}))
     monkeypatch.setattr(baselines, "MAX_CELLS", 20_000)
     assert max_categories(table) == 10
+
+
+def test_one_cross_validation_evaluates_the_tree_and_its_most_accurate_size() -> None:
+    X, y = mixed()
+    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1, seed=3)
+    table = read_table(X)
+    fitted = TreeClassifier(random_state=3).fit(table, y)
+    found = evaluate_models(
+        request, table, fitted, "<bad>", Budget(3, 2, 3, 2, 10), lambda stage, share: None
+    )
+    by_name = {model.name: model for model in found.models}
+    options: dict[str, Any] = {"design": KFold(3, repeats=2), "random_state": 3}
+    for name, margin in (("this tree", 0.01), ("most accurate tree", 0.0)):
+        tree = TreeClassifier(margin=margin, weights="importance", n_jobs=1)
+        alone = evaluate(tree, table, y, **options)
+        own = by_name[name].evaluation
+        np.testing.assert_array_equal(own.row, alone.row)
+        np.testing.assert_array_equal(own.split, alone.split)
+        np.testing.assert_array_equal(own.prediction, alone.prediction)
+        np.testing.assert_array_equal(own.probabilities, alone.probabilities)
+    best = TreeClassifier(margin=0.0, random_state=3).fit(table, y)
+    assert by_name["most accurate tree"].n_leaves == best.tree_.n_leaves
+
+
+def test_the_sizes_of_the_curve_go_from_the_root_to_beyond_every_tree() -> None:
+    X, y = mixed()
+    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1)
+    table = read_table(X)
+    fitted = TreeClassifier(random_state=0).fit(table, y)
+    found = evaluate_models(
+        request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
+    )
+    root = found.sizes[0]
+    assert root.most_leaves == 1
+    majority = next(model for model in found.models if model.name == "majority class")
+    np.testing.assert_array_equal(root.evaluation.prediction, majority.evaluation.prediction)
+    assert found.sizes[-1].most_leaves >= fitted.tree_.n_leaves
+
+
+def test_c45_is_not_compared_with_itself_but_with_the_default_tree() -> None:
+    X, y = mixed()
+    request = ReportRequest(X, y, tree=TreeClassifier.c45(), n_jobs=1)
+    table = read_table(X)
+    fitted = TreeClassifier.c45(random_state=0).fit(table, y)
+    found = evaluate_models(
+        request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
+    )
+    names = [model.name for model in found.models]
+    assert names[:3] == ["this tree", "majority class", "default tree"]
+    assert "C4.5's tree" not in names
+
+
+def test_at_costs_every_model_decides_by_them_and_each_constant_is_compared() -> None:
+    X, y = mixed()
+    cost = [[0, 5], [1, 0]]
+    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1, cost=cost)
+    table = read_table(X)
+    fitted = TreeClassifier(random_state=0).fit(table, y)
+    found = evaluate_models(
+        request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
+    )
+    by_name = {model.name: model.evaluation for model in found.models}
+    assert set(by_name) >= {"always <bad>", "always good & fine", "cheapest tree"}
+    assert set(by_name["always <bad>"].prediction.tolist()) == {0}
+    bagged = by_name["bagged trees"]
+    assert bagged.probabilities is not None
+    expected = bagged.probabilities @ np.array(cost)
+    np.testing.assert_array_equal(bagged.prediction, expected.argmin(axis=1))
+    share = np.mean(y == "<bad>")
+    assert by_name["always <bad>"].estimate("cost").value == pytest.approx(1 - share, abs=0.01)

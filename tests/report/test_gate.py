@@ -121,6 +121,20 @@ def test_a_report_of_the_first_version_is_read_and_compared(old: Document, tmp_p
     assert compare_reports(read_report(path), old).difference == 0
 
 
+def test_a_report_of_the_second_version_is_read_and_compared(old: Document, tmp_path: Path) -> None:
+    second = copy.deepcopy(old) | {"schema": "sureleaf-report/2"}
+    del second["simplicity"], second["answer"]["lead"]
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(second))
+    assert compare_reports(read_report(path), old).difference == 0
+
+
+def test_the_margin_of_a_report_by_cost_is_not_one_of_accuracy(old: Document) -> None:
+    by_cost = copy.deepcopy(old)
+    by_cost["models"] |= {"measure": "cost", "margin": 40.0}
+    assert compare_reports(by_cost, old).margin == 0.01
+
+
 @pytest.mark.parametrize("measure", ["cost", "decided_cost"])
 def test_reports_with_the_same_costs_are_compared_by_them(measure: str) -> None:
     dear = quick_report(*mixed(), cost=[[0, 20], [1, 0]]).to_dict()

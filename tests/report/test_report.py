@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.report import Origin, Report, make_report
@@ -106,8 +107,10 @@ def test_costs_are_priced_and_the_threshold_moves_with_them(report: Report) -> N
     assert not plain["cost_given"]
     assert quality["decision"]["threshold"] < plain["decision"]["threshold"]
     figures = {measure["name"]: measure["value"] for measure in quality["measures"]}
-    assert not {"cost", "decided_cost"} & {measure["name"] for measure in plain["measures"]}
-    assert quality["decision"]["cost_per_row"] <= figures["decided_cost"] < figures["cost"]
+    assert "cost" not in {measure["name"] for measure in plain["measures"]}
+    assert quality["decision"]["cost_per_row"] <= figures["cost"]
+    most_probable = (np.array(plain["confusion"]) * [[0, 20], [1, 0]]).sum() / len(y)
+    assert figures["cost"] < most_probable
     missed = np.array(quality["decision"]["confusion"])[0, 1]
     assert missed < np.array(plain["decision"]["confusion"])[0, 1]
 
@@ -177,7 +180,7 @@ def test_very_few_rows_are_reported_without_a_curve() -> None:
     document = quick_report(X, y).to_dict()
     check_document(document)
     assert document["error"]["curve"] is None
-    rows = document["answer"]["sentences"][3]["text"]
+    rows = next(one["text"] for one in document["answer"]["sentences"] if one["topic"] == "rows")
     assert rows.startswith("It is not known whether more rows would help: 24 rows are too few")
 
 
@@ -241,7 +244,11 @@ def test_the_margin_is_less_where_there_is_less_to_gain() -> None:
     y = np.where(np.arange(200) < 6, "rare", "common")
     rare = quick_report(rng.normal(size=(200, 1)), y).to_dict()
     check_document(rare)
-    assert rare["models"]["margin"] == pytest.approx(0.1 * 6 / 200)
+    assert rare["models"]["measure"] == "auc"
+    assert rare["models"]["margin"] == 0.01
+    y = np.where(np.arange(200) < 12, "scarce", "common")
+    scarce = quick_report(rng.normal(size=(200, 1)), y, cost=[[0, 1], [1, 0]]).to_dict()
+    assert scarce["models"]["margin"] == pytest.approx(0.1 * 12 / 200)
     asked = quick_report(rng.normal(size=(200, 1)), y, margin=0.05).to_dict()
     assert asked["models"]["margin"] == 0.05
 
@@ -266,3 +273,55 @@ def test_ordered_categories_are_compared_by_their_place() -> None:
     root = document["tree"]["nodes"][0]
     assert (root["threshold"], root["threshold_text"]) == (0.0, "lo")
     assert document["tree"]["columns"][0]["categories"] == ["lo", "mid", "hi"]
+
+
+def test_parameters_of_the_tree_are_those_of_the_report() -> None:
+    X, y = mixed()
+    short = quick_report(X, y, max_depth=1).document.tree
+    assert short.depth == 1
+    by_tree = quick_report(X, y, tree=TreeClassifier(max_depth=1)).document.tree
+    assert by_tree.rules == short.rules
+    both = quick_report(X, y, tree=TreeClassifier(max_depth=9), max_depth=1).document.tree
+    assert both.rules == short.rules
+
+
+def test_a_wrong_tree_or_parameter_is_told_by_name() -> None:
+    X, y = mixed()
+    with pytest.raises(TypeError, match="got 'max_leavs'\\. Did you mean 'max_leaves'"):
+        quick_report(X, y, max_leavs=3)
+    with pytest.raises(TypeError, match="tree must be a TreeClassifier; got GaussianNB"):
+        quick_report(X, y, tree=GaussianNB())
+
+
+def test_a_fitted_tree_is_reported_as_it_is() -> None:
+    X, y = mixed()
+    fitted = TreeClassifier.c45(random_state=0).fit(X, y)
+    document = quick_report(X, y, tree=fitted).to_dict()
+    check_document(document)
+    assert document["tree"]["rules"] == fitted.rules()
+    assert not any("was fitted before" in note for note in document["tree"]["notes"])
+    pruned = fitted.prune(n_leaves=2)
+    document = quick_report(X, y, tree=pruned).to_dict()
+    check_document(document)
+    assert document["tree"]["n_leaves"] == 2
+    assert document["tree"]["rules"] == pruned.rules()
+    told = f"it has {fitted.tree_.n_leaves} leaves instead of 2."
+    assert any(told in note for note in document["tree"]["notes"])
+
+
+def test_a_fitted_tree_of_other_classes_is_refused() -> None:
+    X, y = mixed()
+    fitted = TreeClassifier.c45().fit(X, np.where(y == "<bad>", "worse", y))
+    with pytest.raises(InvalidArgumentError, match="y must have the classes that the tree was"):
+        quick_report(X, y, tree=fitted)
+
+
+def test_a_margin_is_that_of_the_tree_and_of_the_comparisons() -> None:
+    X, y = mixed()
+    document = quick_report(X, y, pruning="auto", margin=0).to_dict()
+    check_document(document)
+    this, best = document["models"]["rows"][0], document["models"]["rows"][2]
+    assert best["name"] == "most accurate tree"
+    assert (this["leaves"], this["accuracy"]) == (best["leaves"], best["accuracy"])
+    assert document["models"]["margin"] == 0
+    assert document["simplicity"]["text"].startswith("Nothing is given up: no size was")

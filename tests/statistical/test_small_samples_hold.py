@@ -38,9 +38,9 @@ DESIGNS = [Holdout(), KFold(5), LeaveOneOut(), NestedKFold(4, repeats=2), Bootst
 def test_no_miss_is_no_proof_that_there_are_none(design) -> None:
     found = evaluate(Nearest(), *apart(60, 30.0), design=design, random_state=0)
     n = len(np.unique(found.predictions.row))
-    z2 = 1.959964**2
-    assert found.estimate("accuracy").low == pytest.approx(n / (n + z2), abs=1e-6)  # Wilson's
-    assert found.estimate("error").high == pytest.approx(z2 / (n + z2), abs=1e-6)
+    exact = 0.025 ** (1 / n)  # with this accuracy, n of n rows are correct in 2.5 % of samples
+    assert found.estimate("accuracy").low == pytest.approx(exact, abs=1e-6)
+    assert found.estimate("error").high == pytest.approx(1 - exact, abs=1e-6)
     if design.kind != "leave one out":
         for measure in ("auc", "f_measure", "kappa", "quadratic_loss", "balanced_accuracy"):
             interval = found.estimate(measure)
@@ -52,7 +52,7 @@ def test_groups_without_a_miss_count_as_one_row_each() -> None:
     found = evaluate(Nearest(), X, y, design=KFold(4), groups=np.arange(60) // 6, random_state=0)
     for measure in ("accuracy", "auc"):
         interval = found.estimate(measure)
-        assert interval.low == pytest.approx(10 / (10 + 1.959964**2), abs=1e-6)
+        assert interval.low == pytest.approx(0.025 ** (1 / 10), abs=1e-6)
         assert "10 groups" in interval.method
 
 

@@ -237,7 +237,6 @@ def bootstraps(runs: int, sizes: tuple[int, ...] = (20, 100, 500)) -> Iterator[P
             f"n = {n}, 500 resamples",
             held / runs,
             runs,
-            warning="few rows of a skewed loss" if n <= 20 else "",
             default=True,
         )
 

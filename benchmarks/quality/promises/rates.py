@@ -48,7 +48,7 @@ def one_rate(sizes: tuple[int, ...] = SIZES) -> Iterator[Promise]:
                     exact_coverage(method, n, rate),
                     deviation=None if is_exact else deviation,
                     warning="" if is_exact or deviation else FEW_ROWS,
-                    default=method == "wilson",
+                    default=is_exact,
                 )
 
 
@@ -69,15 +69,14 @@ def all_rates(n: int = 50) -> Iterator[Promise]:
             f"interval of a rate, {method}: coverage",
             f"n = {n}, the rate with the lowest coverage",
             worst_coverage(method, n),
-            warning=FEW_ROWS,
-            default=method == "wilson",
+            warning="" if method == "clopper_pearson" else FEW_ROWS,
+            default=method == "clopper_pearson",
         )
     for method in ("wilson", "jeffreys"):
         yield coverage(
             f"interval of a rate, {method}: coverage",
             f"n = {n}, mean over all rates",
             mean_coverage(method, n),
-            default=method == "wilson",
         )
 
 
@@ -113,14 +112,14 @@ def _two_rates(n: int, rate: float, pooled: bool, runs: int) -> Iterator[Promise
 def _options(n: int, rates: tuple[float, float], pooled: bool) -> dict[str, Any]:
     """Deviation and warning of the test with n rows of the first and 2 n of the second model."""
     if not pooled:
-        return {"warning": WALD, "default": True}
+        return {"warning": WALD}
     first, second = (rate * (1 - rate) for rate in rates)
     # (2 x1 - x2) / 2n moves in steps of 1 / 2n
     deviation = lattice(
         np.sqrt(4 * n * first + 2 * n * second),
         smallest_count=min(n * size * min(r, 1 - r) for size, r in zip((1, 2), rates, strict=True)),
     )
-    return {"deviation": deviation, "warning": "" if deviation else FEW_ROWS}
+    return {"deviation": deviation, "warning": "" if deviation else FEW_ROWS, "default": True}
 
 
 def _near_the_ends(n: int, pair: tuple[float, float], pooled: bool, runs: int) -> Promise:

@@ -9,7 +9,6 @@ from sureleaf._kernel._core import (
     SortedTable,  # a table with the order of its columns
     TextCoder,  # equal texts -> equal codes, over Arrow's buffers
     average_prunings,  # (tree, counts, evidence, ...): mean over all prunings, one line per node
-    class_wins,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
     code_objects,  # (objects, codes): code str objects, and return the distinct ones
     collapse_marks,  # (tree): where C4.5 cuts before pruning
     confidence,  # (n, p_max): (5), interpolated between whole n
@@ -26,6 +25,7 @@ from sureleaf._kernel._core import (
     make_table,  # arrays as kernel columns, without a copy
     make_tree,  # a tree from arrays, checked
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
+    plurality,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
     predict,  # (routing tree, table, values, *, ...): mixtures of node values, one line per row
     predict_bags,  # (trees, values, uses_row, table, ...): sums over trees, one line per row
     presort,  # (table, n_threads): the order of every column
@@ -44,7 +44,6 @@ __all__ = [
     "SortedTable",
     "TextCoder",
     "average_prunings",
-    "class_wins",
     "code_objects",
     "collapse_marks",
     "confidence",
@@ -61,6 +60,7 @@ __all__ = [
     "make_table",
     "make_tree",
     "node_confidence",
+    "plurality",
     "predict",
     "predict_bags",
     "presort",

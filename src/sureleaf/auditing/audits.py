@@ -15,7 +15,7 @@ from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
 from sureleaf.evaluation import Estimate
-from sureleaf.levels.intervals import wilson
+from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import predicted_class
@@ -185,7 +185,7 @@ class Audit:
     level : float
         Level of the intervals.
     accuracy : Estimate
-        Proportion of rows that are predicted correctly, with Wilson's interval.
+        Proportion of rows that are predicted correctly, with the interval of Clopper and Pearson.
     stated : float
         Mean probability of the predicted classes: the accuracy that the model expects.
     confidence, utility : float
@@ -422,14 +422,14 @@ def audit(
     n_correct = float((output.predicted == codes).sum())
     table = bins if leaves is None or len(output.trees) > 1 else leaves
     shares = table.n / table.n.sum()
-    low, high = wilson(n_correct, len(codes), level=level)
+    low, high = clopper_pearson(n_correct, len(codes), level=level)
     return Audit(
         model=output.name,
         rows=rows,
         n_rows=len(codes),
         classes=output.classes,
         level=request.level,
-        accuracy=Estimate(n_correct / len(codes), low, high, level, "wilson"),
+        accuracy=Estimate(n_correct / len(codes), low, high, level, "Clopper-Pearson"),
         stated=float(output.stated.mean()),
         confidence=float(shares @ table.confidence),
         utility=float(shares @ table.utility),
@@ -532,7 +532,12 @@ def _audit_leaves(
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
     counts = np.concatenate([tree.class_counts(codes, len(classes)) for tree in trees])
     probabilities = np.concatenate([tree.probabilities for tree in trees])
-    predicted = predicted_class(probabilities)
+    predicted = np.concatenate(
+        [
+            predicted_class(tree.probabilities) if tree.predicted is None else tree.predicted
+            for tree in trees
+        ]
+    )
     stated = probabilities[np.arange(len(predicted)), predicted]
     tree_index = np.repeat(np.arange(len(trees)), [len(tree.leaf) for tree in trees])
     return AuditedLeaves(

@@ -34,6 +34,9 @@ class TreeLeaves:
         The tests on the path to each leaf; None for the trees of an ensemble.
     n_training : ndarray of float64, shape (n_leaves,)
         Number of training rows in each leaf.
+    predicted : ndarray of int, shape (n_leaves,), or None
+        Index of the class that each leaf predicts, if that is not the most probable one: a tree
+        with costs.
     """
 
     leaf: NDArray[np.intp]
@@ -41,6 +44,7 @@ class TreeLeaves:
     shares: sp.csr_array
     rule: NDArray[np.object_] | None
     n_training: NDArray[np.float64]
+    predicted: NDArray[np.intp] | None = None
 
     def class_counts(self, codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
         """Count the rows of each class in each leaf, given the class code of each row."""
@@ -104,7 +108,8 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
 def _sureleaf_leaves(model: TreeModel, X: Any) -> TreeLeaves:
     leaf = model.tree.leaf_ids
     shares = sp.csr_array(model.leaf_shares(X)[:, leaf])
-    return TreeLeaves(leaf, model.probabilities[leaf], shares, None, model.leaf_counts.n)
+    n_training, predicted = model.leaf_counts.n, model.predicted_classes[leaf]
+    return TreeLeaves(leaf, model.probabilities[leaf], shares, None, n_training, predicted)
 
 
 def _sklearn_leaves(

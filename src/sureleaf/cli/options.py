@@ -271,22 +271,11 @@ def with_tree_options(command: Callable[..., None]) -> Callable[..., None]:
 Bagged = Annotated[
     int | None,
     typer.Option(
-        help="Number of fully grown trees on bootstrap samples, instead of one tree.",
+        help="Number of fully grown trees on bootstrap samples (a forest), instead of one tree.",
         metavar="TREES",
         rich_help_panel=_TREE,
     ),
 ]
-
-_BAGGED_TREE: dict[str, Any] = {
-    "criterion": "gini",
-    "missing": "fraction",
-    "pruning": None,
-    "categorical_split": "subset",
-    "category_penalty": 0,
-    "min_samples_leaf": 1,
-    "collapse": False,
-}
-"""The parameters of bagged trees that are not given as options."""
 
 
 def make_model(
@@ -315,12 +304,13 @@ def make_model(
     TreeClassifier(pruning=None, random_state=0)
     """
     from sureleaf.estimators import BaggedTreesClassifier
+    from sureleaf.estimators.bagged_trees import FOREST_TREE
 
     if bagged is None:
         return _make_tree(tree_options, n_jobs=jobs, random_state=seed)
     tree_options = dict(tree_options)
     cost = tree_options.pop("cost", None)
-    base = {} if "tree" in tree_options else _BAGGED_TREE
+    base = {} if "tree" in tree_options else FOREST_TREE
     tree = _make_tree(base | tree_options) if tree_options else None
     return BaggedTreesClassifier(
         estimator=tree, n_estimators=bagged, cost=cost, n_jobs=jobs, random_state=seed

@@ -51,6 +51,7 @@ def compare_algorithms(
         f"corrected resampled t over {gaps.size} splits",
         CORRELATED,
         hidden_variance(a, b, measure),
+        one_round=is_pooled(measure),
     )
 
 

@@ -196,10 +196,15 @@ def t_of_mean(
     method: str,
     assumption: str,
     hidden_variance: float = 0.0,
+    one_round: bool = False,
 ) -> DifferenceTest:
     """Test a mean by t, also without any spread, which `paired_t` refuses."""
     mean = corrected_resampled(
-        differences, test_to_train=ratio, level=level, hidden_variance=hidden_variance
+        differences,
+        test_to_train=ratio,
+        level=level,
+        hidden_variance=hidden_variance,
+        one_round=one_round,
     )
     return DifferenceTest(
         difference=mean.value,

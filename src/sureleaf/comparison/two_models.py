@@ -14,12 +14,18 @@ from sureleaf.comparison.verdict import (
     Comparison,
     DifferenceTest,
     conclude,
+    deciding_half_width,
     detecting_half_width,
     sentence,
 )
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Estimate, Evaluation
-from sureleaf.evaluation.estimates import NO_WIDTH, bound_without_spread, values_of_splits
+from sureleaf.evaluation.estimates import (
+    NO_WIDTH,
+    bound_without_spread,
+    is_pooled,
+    values_of_splits,
+)
 from sureleaf.evaluation.measures.named import Measure
 
 __all__ = [
@@ -62,8 +68,9 @@ def compare(
     independent : bool, default=False
         Whether the two were evaluated on separate tables, without common rows.
     detect : float, optional
-        The smallest difference of interest, for ``rows_needed`` without a margin. By default .01
-        for measures between 0 and 1, otherwise 1 % of the second value.
+        The true difference that ``rows_needed`` is planned for, with a power of 80 %. By default
+        the observed difference with a margin; without one .01 for measures between 0 and 1,
+        otherwise 1 % of the second value.
     method : str, optional
         Another test: "mcnemar_exact" or "bootstrap" for models; "5x2cv_f" or "paired_t" (which has
         too many false positives) for algorithms; "z" (unpooled) for independent rows.
@@ -100,9 +107,10 @@ def compare(
     measure = _common_measure(a, b, measure)
     question, test = _valid_test(a, b, measure, level, method, independent)
     test = _with_width(test, a, measure)
-    n_rows = sum(_n_rows(one, question) for one in ((a, b) if independent else (a,)))
+    tables = (a, b) if independent else (a,)
+    n_rows = sum(_n_rows(one, question) for one in tables), sum(len(one.truth) for one in tables)
     values = (_value(a, measure), _value(b, measure))
-    if detect is None:
+    if detect is None and margin == 0:
         is_bounded = np.isfinite([measure.low, measure.high]).all()
         detect = 0.01 if is_bounded else 0.01 * abs(values[1])
     comparison = conclude(
@@ -114,10 +122,13 @@ def compare(
         margin=margin,
         detect=detect,
     )
-    if question == "algorithm":
-        hidden = 0.0 if independent else hidden_variance(a, b, measure)
-        half_width = margin if margin > 0 else detecting_half_width(detect, level)
-        repeats = repeats_until(test, a, half_width, hidden)
+    if question == "algorithm" and not independent and not is_pooled(measure):
+        half_width = (
+            deciding_half_width(comparison.detect, margin, test)
+            if margin > 0
+            else detecting_half_width(comparison.detect, level)
+        )
+        repeats = repeats_until(test, a, half_width, hidden_variance(a, b, measure))
         comparison = replace(comparison, repeats_needed=repeats)
     return replace(comparison, sentence=sentence(comparison, a.estimator, b.estimator))
 
@@ -212,7 +223,7 @@ def _with_width(test: DifferenceTest, a: Evaluation, measure: Measure) -> Differ
         low=test.difference - below,
         high=test.difference + above,
         p_value=2 * float(ndtr(-math.sqrt(n * size / span))) if span > 0 else 1.0,
-        method=f"{test.method}; {reason}, so Wilson's bound of 0 in {n:.4g} {units}",
+        method=f"{test.method}; {reason}, so Clopper-Pearson's bound of 0 in {n:.4g} {units}",
     )
 
 

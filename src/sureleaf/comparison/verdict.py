@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from sureleaf.evaluation.measures.named import NAMED, Measure
 
@@ -28,6 +28,7 @@ __all__ = [
     "Verdict",
     "conclude",
     "decide",
+    "deciding_half_width",
     "detecting_half_width",
     "rows_until",
     "sentence",
@@ -103,9 +104,9 @@ class Comparison:
     verdict : {"better", "worse", "equivalent", "undecided"}
         The verdict on the first; "better" and "worse" mean by more than the margin.
     rows_needed : int or None
-        Total number of rows (not additional rows). With a margin: until the half-width of the
-        interval is below it. Without: until a true difference of ``detect`` is found with a power
-        of 80 %.
+        Rows that the table must have in total for a power of 80 %. With a margin: to reach the
+        verdict, if the observed difference (or ``detect``, if it was given) is the true one;
+        None on the margin itself. Without: to find a true difference of ``detect``.
     repeats_needed : int or None
         Repeats of the same design that would reach the same on the present rows; None if no
         number of repeats does, because repeats do not add rows.
@@ -115,8 +116,10 @@ class Comparison:
         The measure of the first and of the second.
     n_rows : int
         Rows used: test rows for models, all rows for algorithms, of both if independent.
+    table_rows : int
+        Rows of the table (of both tables if independent).
     level, margin, detect : float
-        As given to `compare`.
+        As given to `compare`; ``detect`` is the difference that ``rows_needed`` is planned for.
     assumption : str
         What has to be true for the interval to have its level.
     sentence : str
@@ -142,6 +145,7 @@ class Comparison:
     question: str
     values: tuple[float, float]
     n_rows: int
+    table_rows: int
     level: float
     margin: float
     detect: float
@@ -170,21 +174,25 @@ def conclude(
     *,
     question: str,
     values: tuple[float, float],
-    n_rows: int,
+    n_rows: int | tuple[int, int],
     margin: float,
-    detect: float,
+    detect: float | None,
 ) -> Comparison:
     """Return a test with its verdict and the rows needed; the sentence is still empty.
+
+    ``detect`` is None for the observed difference, which needs a margin. ``n_rows`` is a pair,
+    rows of the test and rows of the table, if the test uses only some of them.
 
     Examples
     --------
     >>> from sureleaf.comparison import mcnemar
     >>> from sureleaf.evaluation.measures.named import NAMED
-    >>> found = conclude(mcnemar(30, 10, 400), NAMED["accuracy"], question="model",
+    >>> comparison = conclude(mcnemar(30, 10, 400), NAMED["accuracy"], question="model",
     ...                  values=(0.9, 0.85), n_rows=400, margin=0.0, detect=0.01)
-    >>> found.verdict, found.n_rows
+    >>> comparison.verdict, comparison.n_rows
     ('better', 400)
     """
+    rows, table_rows = n_rows if isinstance(n_rows, tuple) else (n_rows, n_rows)
     return Comparison(
         difference=test.difference,
         low=test.low,
@@ -199,15 +207,16 @@ def conclude(
             margin=margin,
             higher_is_better=measure.greater_is_better,
         ),
-        rows_needed=rows_until(test, n_rows, margin=margin, detect=detect),
+        rows_needed=rows_until(test, table_rows, margin=margin, detect=detect),
         repeats_needed=None,
         measure=measure.name,
         question=question,
         values=values,
-        n_rows=n_rows,
+        n_rows=rows,
+        table_rows=table_rows,
         level=test.level,
         margin=margin,
-        detect=detect,
+        detect=test.difference if detect is None else detect,
         assumption=test.assumption,
         sentence="",
     )
@@ -249,30 +258,69 @@ def decide(
 
 
 def rows_until(
-    test: DifferenceTest, n_rows: int, *, margin: float = 0.0, detect: float = 0.0
+    test: DifferenceTest, n_rows: int, *, margin: float = 0.0, detect: float | None = None
 ) -> int | None:
-    """Return the total rows until the half-width is below the margin, or ``detect`` is found.
+    """Return the total rows at which a verdict is reached with a power of 80 %.
 
-    ``detect`` is found with a power of 80 %. Both follow from the width of the interval, which
-    falls with the square root of the rows; the observed difference is not used.
+    Without a margin, ``detect`` is the true difference that is to be found. With a margin it is
+    the true difference at which the verdict is to be reached, by default the observed one:
+    "equivalent" inside the margin, "better" or "worse" outside. On the margin itself no number of
+    rows is enough, and the result is None. The width of the interval falls with the square root of
+    the rows.
 
     Examples
     --------
     >>> from sureleaf.comparison import mcnemar
     >>> test = mcnemar(30, 20, 1000)
-    >>> rows_until(test, 1000, margin=0.01), rows_until(test, 1000, detect=0.01)
-    (2046, 4179)
+    >>> rows_until(test, 1000, margin=0.03), rows_until(test, 1000, detect=0.01)
+    (1026, 4179)
     """
-    target = margin if margin > 0 else detecting_half_width(detect, test.level)
+    half_width = (test.high - test.low) / 2
+    if margin <= 0:
+        target = 0.0 if detect is None else detecting_half_width(detect, test.level)
+    else:
+        target = deciding_half_width(test.difference if detect is None else detect, margin, test)
     if target <= 0:
         return None
-    return math.ceil(n_rows * ((test.high - test.low) / 2 / target) ** 2)
+    needed = n_rows * (half_width / target) ** 2
+    return math.ceil(needed) if needed < MOST_ROWS else None
+
+
+POWER = 0.8
+
+MOST_ROWS = 2**53
+"""More rows than these are no answer."""
+
+
+def deciding_half_width(difference: float, margin: float, test: DifferenceTest) -> float:
+    """Return the half-width with which a verdict about a margin has a power of 80 %; 0 if none.
+
+    An estimate with the standard error s is normal, and its interval reaches q s to both sides, q
+    being that of the test. "equivalent" needs both ends inside the margin. "better" or "worse"
+    needs one end beyond it.
+    """
+    q = (test.high - test.low) / 2 / test.standard_error if test.standard_error > 0 else 0.0
+    q = max(q, float(ndtri((1 + test.level) / 2)))
+    near, far = abs(abs(difference) - margin), margin + abs(difference)
+    if near == 0:
+        return 0.0
+    if abs(difference) > margin:
+        return q * near / (q + float(ndtri(POWER)))
+
+    def power(error: float) -> float:
+        return float(ndtr(near / error - q) + ndtr(far / error - q) - 1)
+
+    low, high = near / (q + 10), near / q  # standard errors with a power of nearly 1, and below .8
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if power(middle) >= POWER else (low, middle)
+    return q * low
 
 
 def detecting_half_width(detect: float, level: float) -> float:
     """Return the half-width of the interval of a test that finds ``detect`` with 80 % power."""
     z = float(ndtri((1 + level) / 2))
-    return detect * z / (z + float(ndtri(0.8)))
+    return detect * z / (z + float(ndtri(POWER)))
 
 
 def sentence(comparison: Comparison, first: str, second: str) -> str:
@@ -292,7 +340,7 @@ def sentence(comparison: Comparison, first: str, second: str) -> str:
     --------
     >>> comparison = Comparison(
     ...     0.02, 0.01, 0.03, 0.001, "McNemar", "better", 900, None, "accuracy", "model",
-    ...     (0.92, 0.90), 1000, 0.95, 0.0, 0.01, "the rows are independent", "")
+    ...     (0.92, 0.90), 1000, 1000, 0.95, 0.0, 0.01, "the rows are independent", "")
     >>> print(sentence(comparison, "tree", "rule"))
     Tree is better than rule: accuracy 92.0 % against 90.0 %, 2.0 percentage points higher (95 %
     interval of the difference +1.0 to +3.0; p = 0.001; McNemar on 1,000 rows). This holds if the
@@ -355,19 +403,52 @@ def _claim(comparison: Comparison, first: str, second: str) -> str:
 
 
 def _next_step(comparison: Comparison) -> str:
+    if comparison.margin > 0:
+        return _rows_for_margin(comparison)
     if comparison.rows_needed is None:
         return ""
-    n_more = comparison.rows_needed - comparison.n_rows
-    kind = "test rows" if comparison.question == "model" else "rows"
-    if comparison.margin > 0:
-        goal = f"an interval of ± {_amount(comparison, comparison.margin)}"
-    else:
-        detect = _amount(comparison, comparison.detect)
-        goal = f"finding a true difference of {detect} with a power of 80 %"
-    if n_more <= 0:
-        near = "seems to be close to the margin" if comparison.margin > 0 else "is probably smaller"
-        return f"There are enough rows for {goal}; the true difference {near}."
-    text = f"About {comparison.rows_needed:,} {kind} ({n_more:,} more) are needed for {goal}"
+    goal = f"finding a true difference of {_amount(comparison, comparison.detect)} with a power of"
+    goal += f" {100 * POWER:g} %"
+    if comparison.rows_needed <= comparison.table_rows:
+        return f"There are enough rows for {goal}; the true difference is probably smaller."
+    return f"{_rows_and_repeats(comparison)} are needed for {goal}."
+
+
+def _rows_for_margin(comparison: Comparison) -> str:
+    is_narrow = (comparison.high - comparison.low) / 2 <= comparison.margin
+    if comparison.rows_needed is None:
+        return "The difference lies on the margin, so no number of rows is likely to decide."
+    if comparison.rows_needed <= comparison.table_rows:  # for a difference that the caller gave
+        planned = _amount(comparison, abs(comparison.detect))
+        return (
+            f"There are enough rows if the true difference were {planned}; it seems to be closer "
+            "to the margin."
+        )
+    text = (
+        "The interval is narrower than the margin and contains it, so the true difference seems to "
+        "be close to the margin. "
+        if is_narrow
+        else ""
+    )
+    inside = abs(comparison.detect) < comparison.margin
+    verdict = "equivalent" if inside else _outside_verdict(comparison)
+    planned = "observed" if comparison.detect == comparison.difference else "given"
+    return (
+        f'{text}{_rows_and_repeats(comparison)} are needed to decide "{verdict}" with a power of '
+        f"{100 * POWER:g} %, if the {planned} difference is the true one."
+    )
+
+
+def _outside_verdict(comparison: Comparison) -> Verdict:
+    measure = NAMED.get(comparison.measure)
+    greater_is_better = measure is None or measure.greater_is_better
+    return "better" if (comparison.difference > 0) == greater_is_better else "worse"
+
+
+def _rows_and_repeats(comparison: Comparison) -> str:
+    assert comparison.rows_needed is not None
+    n_more = comparison.rows_needed - comparison.table_rows
+    text = f"About {comparison.rows_needed:,} rows in all ({n_more:,} more)"
     if comparison.repeats_needed is not None:
-        text += f", or {comparison.repeats_needed:,} repeats of the design on the present rows"
-    return text + "."
+        text += f", or {comparison.repeats_needed:,} repeats of the design on the present rows,"
+    return text

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,11 @@ from sklearn.base import clone
 
 from sureleaf.arguments import check_choice, check_number, thread_count
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.estimators.base import ModelEstimator, read_training_rows
+from sureleaf.estimators.base import ModelEstimator, class_weights, read_training_rows
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.bagged_model import BaggedModel, BagRowLevels, BagSums
-from sureleaf.model.fitting import build, trees_at_once
+from sureleaf.model.fitting import build, check_max_features, trees_at_once
 from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
     draw_bag,
@@ -24,7 +24,7 @@ from sureleaf.model.out_of_bag import (
     out_of_bag_probabilities,
     out_of_bag_sums,
 )
-from sureleaf.probability import LeafEstimate, find_estimate
+from sureleaf.probability import LeafEstimate, Shrinkage, find_estimate
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable
@@ -33,8 +33,22 @@ from sureleaf.tree import TrainingRows, Tree
 __all__ = ["BaggedTreesClassifier"]
 
 
+FOREST_TREE: Final[dict[str, Any]] = {
+    "criterion": "gini",
+    "categorical_split": "subset",
+    "category_penalty": 1.0,
+    "missing": "branch",
+    "min_samples_leaf": 1,
+    "max_features": "sqrt",
+    "collapse": False,
+    "pruning": None,
+    "leaf_estimate": Shrinkage(1.0),
+}
+"""Parameters of the trees of a forest; docs/quality.md has the measurements."""
+
+
 class BaggedTreesClassifier(ModelEstimator):
-    """Trees grown on bootstrap samples of the rows; their mean probability predicts.
+    """A forest: trees grown on bootstrap samples of the rows; their mean probability predicts.
 
     Every tree leaves out about 37 % of the rows. Predictions of rows by the trees that left them
     out give probabilities, an error and levels that hold for unseen rows, without a second fit.
@@ -42,10 +56,21 @@ class BaggedTreesClassifier(ModelEstimator):
     Parameters
     ----------
     estimator : TreeClassifier, optional
-        How each tree is grown. By default fully: gini, categories divided into two groups, one row
-        per leaf, no pruning.
+        How each tree is grown. By default fully, with a random choice of columns at every node:
+        gini, categories divided into two groups, missing values in a branch that each test
+        learns, one row per leaf, no pruning. ``TreeClassifier.c45(pruning=None)`` bags the trees
+        of C4.5.
     n_estimators : int
         Number of trees.
+    max_features : int, float, "sqrt", "log2", "auto" or None
+        Number (or share) of the columns that are drawn for each node; None for all. "auto" is
+        "sqrt", or what `estimator` says if one is given.
+    max_samples : int or float
+        Number of rows that are drawn for each tree, or their share in (0, 1].
+    class_weight : dict, "balanced" or None
+        Weight of the rows of each class in the trees, as in scikit-learn. Which rows are drawn
+        does not depend on it, nor does the utility: that counts rows. None is what `estimator`
+        says.
     calibration : {"sigmoid", "isotonic"} or None
         Calibrate the mean probabilities on the out-of-bag rows, with scikit-learn's calibrators.
     cost : array-like of shape (n_classes, n_classes), or None
@@ -75,6 +100,12 @@ class BaggedTreesClassifier(ModelEstimator):
         Agreement and utility, with the interval of the utility.
     oob_error_ : float
         The share of the training rows that is predicted wrong out of bag.
+    oob_score_ : float
+        The share that is predicted correctly, under the name that scikit-learn's forests use.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        `oob_proba_`, under the name that scikit-learn's forests use.
+    feature_importances_ : ndarray of shape (n_columns,)
+        Each column's share of the decrease of impurity, the mean over the trees.
     schema_ : Schema
         Names, kinds and categories of the columns.
     n_features_in_ : int
@@ -100,6 +131,9 @@ class BaggedTreesClassifier(ModelEstimator):
         *,
         estimator: Any = None,
         n_estimators: int = 30,
+        max_features: Any = "auto",
+        max_samples: int | float = 1.0,
+        class_weight: Any = None,
         calibration: str | None = None,
         cost: Any = None,
         n_jobs: int | None = None,
@@ -107,6 +141,9 @@ class BaggedTreesClassifier(ModelEstimator):
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.max_samples = max_samples
+        self.class_weight = class_weight
         self.calibration = calibration
         self.cost = cost
         self.n_jobs = n_jobs
@@ -132,7 +169,7 @@ class BaggedTreesClassifier(ModelEstimator):
             Labels of any type.
         sample_weight : array-like of shape (n_rows,), optional
             The probability that a row is drawn is proportional to its weight; the sum of the
-            weights is the number of draws.
+            weights, times `max_samples`, is the number of draws.
 
         Returns
         -------
@@ -151,6 +188,10 @@ class BaggedTreesClassifier(ModelEstimator):
             estimator=type(self).__name__,
         )
         rows = rows.owned()  # out-of-bag rows are predicted later, and the caller may change X
+        class_factors = _class_factors(template, classes, rows)
+        if class_factors is not None and self.estimator is None:  # a row per leaf, of any weight
+            least = class_factors[class_factors > 0].min(initial=1.0)
+            template.set_params(min_samples_leaf=float(least), min_samples_split=2 * float(least))
         model = BaggedModel(
             schema=(
                 rows.table.schema_with_missing()
@@ -158,16 +199,17 @@ class BaggedTreesClassifier(ModelEstimator):
                 else rows.table.schema
             ),
             classes=classes,
-            trees=tuple(self._grow(rows, template, seed)),
+            trees=tuple(self._grow(rows, template, seed, class_factors)),
             leaf_estimate=_leaf_estimate(template),
             criterion=template.criterion,
             unseen=template.unseen,
             weights=template.weights,
             seed=seed,
+            max_samples=self.max_samples,
             cost=None if self.cost is None else cost_rule(self.cost, classes).cost,
         )
         _ = model.probabilities  # an estimate of the user's own may fail
-        model, sums = self._calibrated(model, rows)
+        model, sums = self._calibrated(model, rows, template)
         # Assigned only now, so that a fit that fails leaves the estimator as it was.
         self.model_, self.estimator_, self._rows, self._sums = model, template, rows, sums
         return self
@@ -176,6 +218,12 @@ class BaggedTreesClassifier(ModelEstimator):
         """Raise unless the parameters can be used; those of the trees are checked by `fit`."""
         check_number("n_estimators", self.n_estimators, low=1, whole=True)
         check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
+        if self.max_features != "auto":
+            check_max_features(self.max_features)
+        if isinstance(self.max_samples, int | np.integer):
+            check_number("max_samples", self.max_samples, low=1, whole=True)
+        else:
+            check_number("max_samples", self.max_samples, low=0, high=1, open_low=True)
         if self.cost is not None:
             cost_rule(self.cost)
         if isinstance(self.estimator, TreeClassifier) and self.estimator.cost is not None:
@@ -186,17 +234,16 @@ class BaggedTreesClassifier(ModelEstimator):
 
     def _make_template(self) -> TreeClassifier:
         """Make the estimator whose parameters all trees have."""
+        template = self._tree_parameters()
+        if self.max_features != "auto":
+            template.max_features = self.max_features
+        if self.class_weight is not None:
+            template.class_weight = self.class_weight
+        return template
+
+    def _tree_parameters(self) -> TreeClassifier:
         if self.estimator is None:
-            return TreeClassifier(
-                criterion="gini",
-                missing="fraction",
-                categorical_split="subset",
-                category_penalty=0,
-                min_samples_leaf=1,
-                collapse=False,
-                pruning=None,
-                random_state=0,
-            )
+            return TreeClassifier(**FOREST_TREE, random_state=0)
         if not isinstance(self.estimator, TreeClassifier):
             raise InvalidTypeError(
                 "estimator must be a TreeClassifier; got "
@@ -208,7 +255,13 @@ class BaggedTreesClassifier(ModelEstimator):
             template.random_state = draw_seed(self.random_state)
         return template
 
-    def _grow(self, rows: TrainingRows, template: TreeClassifier, seed: int) -> list[Tree]:
+    def _grow(
+        self,
+        rows: TrainingRows,
+        template: TreeClassifier,
+        seed: int,
+        class_factors: NDArray[np.float64] | None,
+    ) -> list[Tree]:
         """Grow every tree on its bag; what is encoded and sorted is shared by all."""
         n_threads = thread_count(self.n_jobs)
         _ = rows.kernel
@@ -217,10 +270,25 @@ class BaggedTreesClassifier(ModelEstimator):
         settings = replace(
             template.settings(), keep_order=True, n_threads=max(1, n_threads // n_at_once)
         )
+        rules = replace(settings.rules, seed=seed % 2**64)  # key of the columns that are drawn
+        if rules.criterion != "gain_ratio":
+            # A bag leaves out the rows between two of its values. Halfway is right in the mean.
+            rules = replace(rules, thresholds="midpoint")
 
         def grow_one(number: int) -> Tree:
-            bag = draw_bag(len(rows.labels), rows.weights, seed=seed, tree=number)
-            return build(rows.with_weights(bag), replace(settings, seed=settings.seed + number))
+            bag = draw_bag(
+                len(rows.labels),
+                rows.weights,
+                seed=seed,
+                tree=number,
+                max_samples=self.max_samples,
+            )
+            if class_factors is not None:
+                bag *= class_factors[rows.labels]
+            of_tree = replace(
+                settings, rules=replace(rules, tree=number), seed=settings.seed + number
+            )
+            return build(rows.with_weights(bag), of_tree)
 
         if n_at_once == 1:
             work: Iterable[Tree] = map(grow_one, range(self.n_estimators))
@@ -233,7 +301,7 @@ class BaggedTreesClassifier(ModelEstimator):
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _calibrated(
-        self, model: BaggedModel, rows: TrainingRows | None
+        self, model: BaggedModel, rows: TrainingRows | None, template: TreeClassifier
     ) -> tuple[BaggedModel, BagSums | None]:
         """Fit the calibration to out-of-bag probabilities, if one is wanted."""
         if self.calibration is None:
@@ -243,10 +311,13 @@ class BaggedTreesClassifier(ModelEstimator):
         from sureleaf.model.calibration import fit_calibration  # loads linear models
 
         sums = out_of_bag_sums(model, rows, n_threads=thread_count(self.n_jobs))
+        weights, class_factors = rows.weights, _class_factors(template, model.classes, rows)
+        if class_factors is not None:  # calibration to unweighted rows would undo the weights
+            weights = class_factors[rows.labels] * (1.0 if weights is None else weights)
         calibration = fit_calibration(
             sums.mean(sums.values),
             rows.labels,
-            rows.weights,
+            weights,
             method=self.calibration,
             classes=model.classes,
         )
@@ -308,6 +379,21 @@ class BaggedTreesClassifier(ModelEstimator):
         """The share of the training rows whose out-of-bag prediction is wrong."""
         return 1.0 - self.oob_levels_.utility
 
+    @property
+    def oob_score_(self) -> float:
+        """The share of the training rows whose out-of-bag prediction is correct."""
+        return self.oob_levels_.utility
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Out-of-bag probabilities, as `oob_proba_`."""
+        return self.oob_proba_
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each column's share of the decrease of impurity, the mean over the trees."""
+        return self._fitted().feature_importances
+
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
         """Return a copy with another leaf estimate; nothing is grown again.
 
@@ -327,7 +413,7 @@ class BaggedTreesClassifier(ModelEstimator):
         estimate = _leaf_estimate(template)
         model = replace(self.model_, leaf_estimate=estimate, calibration=None, out_of_bag=None)
         _ = model.probabilities  # an estimate of the user's own may fail
-        model, sums = self._calibrated(model, self._rows)
+        model, sums = self._calibrated(model, self._rows, template)
         other = object.__new__(type(self))
         other.__dict__ = {**self.__dict__, "estimator": template}
         other.model_, other.estimator_, other._sums = model, template, sums
@@ -424,6 +510,15 @@ class BaggedTreesClassifier(ModelEstimator):
         """
         model, table = self.complete_model(), self._encode(X)
         return model.predict_levels(table, n_threads=thread_count(self.n_jobs))
+
+
+def _class_factors(
+    template: TreeClassifier, classes: NDArray[Any], rows: TrainingRows
+) -> NDArray[np.float64] | None:
+    """Return what a row of each class weighs; None if all weigh the same."""
+    if template.class_weight is None:
+        return None
+    return class_weights(template.class_weight, classes, rows.labels)
 
 
 def _leaf_estimate(template: TreeClassifier) -> LeafEstimate:

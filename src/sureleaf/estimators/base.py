@@ -17,7 +17,7 @@ from sureleaf.table import Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import TrainingRows
 
-__all__ = ["ModelEstimator", "read_training_rows"]
+__all__ = ["ModelEstimator", "class_weights", "read_training_rows"]
 
 
 class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -100,7 +100,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         write_state(estimator_state(self), path)
 
 
-def _class_weights(
+def class_weights(
     class_weight: Any, classes: NDArray[Any], labels: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     """Weight of each class, checked as scikit-learn does."""
@@ -156,7 +156,7 @@ def read_training_rows(
     check_same_length(table, labels)
     row_weights = check_weights(sample_weight, table.n_rows)
     if class_weight is not None:
-        by_class = _class_weights(class_weight, classes, labels)
+        by_class = class_weights(class_weight, classes, labels)
         row_weights = by_class[labels] * (1.0 if row_weights is None else row_weights)
     if weights == "importance":
         row_weights = scale_importances(row_weights)

@@ -3,6 +3,8 @@
 from os import PathLike
 from typing import Any
 
+from sklearn.base import clone
+
 import sureleaf
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
@@ -132,8 +134,9 @@ def estimator_from_state(state: ModelState) -> Estimator:
         tree.model_ = TreeModel.from_state(state)
         return tree
     if name == "BaggedTreesClassifier":
-        bag = _make_bag(state.header.get("parameters"))
-        bag.estimator_ = _make_tree(state.header.get("tree_parameters"))
+        template = _make_tree(state.header.get("tree_parameters"))
+        bag = _make_bag(state.header.get("parameters"), template)
+        bag.estimator_ = template
         bag.model_ = BaggedModel.from_state(state)
         return bag
     raise UnknownPart(f"the model {name[:80]!r}")
@@ -171,11 +174,14 @@ def _make_tree(written: Any) -> TreeClassifier:
     return estimator
 
 
-def _make_bag(written: Any) -> BaggedTreesClassifier:
+def _make_bag(written: Any, template: TreeClassifier) -> BaggedTreesClassifier:
     parameters = _known_parameters(BaggedTreesClassifier, written)
     given = parameters.pop("estimator", None)
+    # Bags of earlier versions drew no columns; without an estimator they grew other trees.
+    is_earlier = "max_features" not in parameters
+    tree = clone(template) if is_earlier else None
     estimator = BaggedTreesClassifier(
-        estimator=None if given is None else _make_tree(given),
+        estimator=tree if given is None else _make_tree(given),
         **{name: from_plain(value) for name, value in parameters.items()},
     )
     try:

@@ -23,6 +23,7 @@ from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
+from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
 from sureleaf.model.tree_model import Evidence, TreeModel
@@ -467,6 +468,15 @@ class TreeClassifier(ModelEstimator):
             )
             self.model_ = model
         return model
+
+    @property
+    def size_curve_(self) -> SizeCurve | None:
+        """What each size of the tree is worth by cross-validation, with pruning="auto".
+
+        None for other prunings, and after the rows are gone (`forget_rows`, a loaded model).
+        """
+        self._fitted()
+        return None if self._resolved is None else self._resolved.size_curve
 
     def forget_rows(self) -> Self:
         """Drop the training rows that the estimator keeps for its levels.

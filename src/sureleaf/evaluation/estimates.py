@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import expit, ndtri
 
 from sureleaf.arguments import FloatArray, IntArray, check_choice, check_level
 from sureleaf.errors import InvalidArgumentError
@@ -101,7 +101,7 @@ def _counting(
     return count, lambda table: ratio(float(table[0]), float(table[1]))
 
 
-METHODS = ("wilson", "clopper-pearson", "delong", "bca")
+METHODS = ("clopper-pearson", "wilson", "delong", "bca")
 OF_MODELS = ("holdout", "folds", "leave one out", "nested")
 
 
@@ -134,7 +134,7 @@ def estimate(
 
 
 def _with_width(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
-    """Give a width to an interval without one, by Wilson's bound for equal rows.
+    """Give a width to an interval without one, by the exact bound for equal rows.
 
     The same applies to F or kappa if the rows of the rarest class have no spread.
     """
@@ -145,12 +145,15 @@ def _with_width(result: Estimate, evaluation: "Evaluation", measure: Measure) ->
         return result
     n, bound, span = bound_without_spread(evaluation, measure, result.level)
     least, most = possible_values(evaluation, measure)
-    low = min(result.low, max(result.value - bound * span, least))
-    high = max(result.high, min(result.value + bound * span, most))
+    changed = _if_the_rarest_class_differed(evaluation, measure, bound) if measure.of_counts else []
+    low = min(result.low, max(result.value - bound * span, least), *changed)
+    high = max(result.high, min(result.value + bound * span, most), *changed)
     if (low, high) == (result.low, result.high):
         return result
     why = "no spread" if is_point else "the rarest class all correct or all wrong"
-    method = f"{result.method}; {why}, so Wilson's bound of 0 in {n:.4g} {_units(evaluation)}"
+    method = (
+        f"{result.method}; {why}, so Clopper-Pearson's bound of 0 in {n:.4g} {_units(evaluation)}"
+    )
     return replace(result, low=low, high=high, method=method)
 
 
@@ -196,10 +199,10 @@ def _interval_of_rows(
     level: float,
     method: str | None,
 ) -> Estimate:
-    """Return the interval from independent rows (or groups): Wilson, DeLong or bootstrap."""
+    """Return the interval from independent rows (or groups): exact, DeLong or bootstrap."""
     rows, first = repeats[0]
     grouped = evaluation.groups is not None
-    if method in (None, "wilson", "clopper-pearson") and measure.counted and not grouped:
+    if method in (None, "clopper-pearson", "wilson") and measure.counted and not grouped:
         return _rate_interval(measure, [scored for _, scored in repeats], level, method)
     plain_auc = measure.name == "auc" and first.weights is None and _has_variance(first)
     if method in (None, "delong") and plain_auc and len(repeats) == 1 and not grouped:
@@ -241,9 +244,10 @@ def _rate_interval(
     # Repeats use the same rows, so n is that of one repeat; weighted rows: the effective number.
     n = total**2 / squares / len(repeats) if squares > 0 else 0.0
     rate = count / total if total > 0 else 0.0
-    exact = method == "clopper-pearson"
-    interval = (clopper_pearson if exact else wilson)(min(rate * n, n), n, level=level)
-    name = "Clopper-Pearson" if exact else "Wilson"
+    # Wilson's interval is shorter, but misses its level where few rows of one kind are expected.
+    approximate = method == "wilson"
+    interval = (wilson if approximate else clopper_pearson)(min(rate * n, n), n, level=level)
+    name = "Wilson" if approximate else "Clopper-Pearson"
     if repeats[0].weights is not None:
         name += f" with {n:.1f} effective rows"
     return Estimate(rate, *interval, level, name)
@@ -289,7 +293,7 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     if len(defined) < 2 and measure.counted:  # all splits together have rows to count
         value = float(defined[0]) if len(defined) else 0.0
         n, (low, high) = interval_of_rate(evaluation, measure, value, level)
-        name = f"Wilson of {n:.4g} {_units(evaluation)}; defined in {len(defined)} splits"
+        name = f"Clopper-Pearson of {n:.4g} {_units(evaluation)}; defined in {len(defined)} splits"
         return Estimate(value, low, high, level, f"{name}, this algorithm")
     if len(defined) < 2:
         raise InvalidArgumentError(
@@ -305,19 +309,37 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         test_to_train=evaluation.test_to_train,
         level=level,
         hidden_variance=prevalence_variance(evaluation, prevalence_slopes(evaluation, measure)),
+        one_round=is_pooled(measure),
     )
+    low, high = result.low, result.high
+    if is_pooled(measure):
+        low, high = _on_the_logit_scale(result.value, high - result.value, measure)
     note = f"; undefined in {missing}" if missing else ""
     name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
-    return _at_least_wilson(
-        Estimate(result.value, result.low, result.high, level, name), evaluation, measure
-    )
+    return _at_least_exact(Estimate(result.value, low, high, level, name), evaluation, measure)
 
 
-def _at_least_wilson(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
-    """Widen the interval of a rate to Wilson's interval of its rows, if that is wider.
+def _on_the_logit_scale(value: float, half_width: float, measure: Measure) -> Interval[float]:
+    """Return the interval on the scale of log odds, where ratios of few rows are less skewed.
 
-    Splits may have equal values by chance, for instance all 1. Wilson's interval still shows how
-    far off the rate may be. For rows in groups, only intervals without width are widened.
+    A recall of .1 from few rows may well be .3, but not -.1.
+    """
+    span = measure.high - measure.low
+    share = (value - measure.low) / span
+    if not (math.isfinite(span) and 0 < share < 1):
+        return Interval(value - half_width, value + half_width)
+    reach = half_width / (span * share * (1 - share))
+    centre = math.log(share / (1 - share))
+    low, high = (measure.low + span * float(expit(centre + side)) for side in (-reach, reach))
+    return Interval(low, high)
+
+
+def _at_least_exact(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
+    """Widen the interval of a rate to the exact interval of its rows, if that is wider.
+
+    Splits may have equal values by chance, for instance all 1. The interval of Clopper and Pearson
+    still shows how far off the rate may be. For rows in groups, only intervals without width are
+    widened.
     """
     is_point = result.high - result.low <= NO_WIDTH
     if not measure.counted or (evaluation.groups is not None and not is_point):
@@ -325,7 +347,7 @@ def _at_least_wilson(result: Estimate, evaluation: "Evaluation", measure: Measur
     n, (low, high) = interval_of_rate(evaluation, measure, result.value, result.level)
     if result.low <= low and high <= min(result.high, measure.high):
         return result
-    method = f"{result.method}, no shorter than Wilson's of {n:.4g} {_units(evaluation)}"
+    method = f"{result.method}, no shorter than Clopper-Pearson's of {n:.4g} {_units(evaluation)}"
     return replace(result, low=min(low, result.low), high=max(high, result.high), method=method)
 
 
@@ -381,11 +403,11 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
     error = result.standard_error
     name = f"leave-one-out bootstrap of {len(losses)}, this algorithm"
-    if measure.counted:  # a rate: Wilson with as many rows as give the standard error
+    if measure.counted:  # a rate: exact, with as many rows as give the standard error
         variance = result.value * (1 - result.value)
         varies = min(variance, error**2) > NO_WIDTH  # without errors, only rounding is left
         rows = min(variance / error**2, n) if varies else n
-        low, high = wilson(min(result.value * rows, rows), rows, level=level)
+        low, high = clopper_pearson(min(result.value * rows, rows), rows, level=level)
         return Estimate(result.value, low, high, level, name)
     half = float(ndtri(0.5 + level / 2)) * error
     return Estimate(result.value, result.value - half, result.value + half, level, name)
@@ -400,7 +422,8 @@ def bound_without_spread(
 ) -> tuple[float, float, float]:
     """Return the number of rows, the largest share of them that may differ, and by how much.
 
-    What never happened in n rows may happen in a share of them up to Wilson's bound for 0 of n.
+    What never happened in n rows may happen in a share of them up to Clopper and Pearson's bound
+    for 0 of n.
     For measures of a class, n is the number of rows of the rarest class; for rows in groups, the
     number of groups.
     """
@@ -410,7 +433,7 @@ def bound_without_spread(
         rows = rows[evaluation.truth[rows] == _rarest(evaluation, rows)]
     n = _effective(evaluation, rows)
     low, high = possible_values(evaluation, measure)
-    return n, wilson(0, n, level=level).high, high - low
+    return n, clopper_pearson(0, n, level=level).high, high - low
 
 
 def possible_values(evaluation: "Evaluation", measure: Measure) -> tuple[float, float]:
@@ -442,14 +465,35 @@ def rarest_class_is_uniform(evaluation: "Evaluation") -> bool:
     return len(np.unique(evaluation.prediction[cells[own]] == truth[own])) < 2
 
 
+def _if_the_rarest_class_differed(
+    evaluation: "Evaluation", measure: Measure, share: float
+) -> list[float]:
+    """Return the measure of the counts if this share of the rarest class were otherwise predicted.
+
+    A share of correct rows gets each other class, and a share of wrong rows their own class.
+    """
+    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    rows = evaluation.scored(cells)
+    rarest = _rarest(evaluation, np.unique(evaluation.row[cells]))
+    counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
+    values = []
+    for other in range(rows.n_classes):
+        table = counts.astype(np.float64)
+        moved = share * table[rarest]
+        table[rarest] -= moved
+        table[rarest, other] += moved.sum()
+        values.append(measure.of_counts(table, evaluation.positive_code))  # type: ignore[misc]
+    return [value for value in values if math.isfinite(value)]
+
+
 def interval_of_rate(
     evaluation: "Evaluation", measure: Measure, rate: float, level: float
 ) -> tuple[float, Interval[float]]:
-    """Return the rows that a rate is counted among, each counted once, and Wilson's interval."""
+    """Return the rows that a rate is counted among, each counted once, and the exact interval."""
     cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
     _, among = measure.counted(evaluation.scored(cells))  # type: ignore[misc]
     n = _effective(evaluation, np.unique(evaluation.row[cells[among]]))
-    return n, wilson(min(rate * n, n), n, level=level)
+    return n, clopper_pearson(min(rate * n, n), n, level=level)
 
 
 def _rarest(evaluation: "Evaluation", rows: IntArray) -> int:

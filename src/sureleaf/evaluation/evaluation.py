@@ -316,8 +316,10 @@ class Evaluation(TextDisplay):
             other rows of the same population. By default the model for a hold-out, the algorithm
             for every other design. A hold-out has no interval for the algorithm, repeated
             hold-outs and bootstraps have none for one model.
-        method : {"wilson", "clopper-pearson", "delong", "bca"}, optional
-            For a model: another method than the default.
+        method : {"clopper-pearson", "wilson", "delong", "bca"}, optional
+            For a model: another method than the default. The default of a rate is the interval of
+            Clopper and Pearson, which is never below its level. That of Wilson is shorter, and
+            below its level where fewer than about 5 rows of one kind are expected.
 
         Returns
         -------
@@ -332,7 +334,7 @@ class Evaluation(TextDisplay):
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> evaluation = evaluate(GaussianNB(), X, y, design=Holdout(), random_state=1)
         >>> print(evaluation.estimate("accuracy"))
-        0.9579 (95 % interval 0.9191 to 0.9785; Wilson, this model)
+        0.9579 (95 % interval 0.9187 to 0.9816; Clopper-Pearson, this model)
         """
         return estimates.estimate(self, self.find(measure), level=level, of=of, method=method)
 

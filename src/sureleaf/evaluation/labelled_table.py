@@ -126,12 +126,12 @@ def positive_class(positive: object, classes: LabelArray) -> int:
             f"got None and the classes {classes.tolist()}. Give positive=, or name both classes "
             "with labels=."
         )
-    found = [code for code, label in enumerate(classes.tolist()) if label == positive]
-    if not found:
+    matches = [code for code, label in enumerate(classes.tolist()) if label == positive]
+    if not matches:
         raise InvalidArgumentError(
             f"positive must be one of the classes {classes.tolist()}; got {positive!r}."
         )
-    return found[0]
+    return matches[0]
 
 
 @dataclass(frozen=True, eq=False)

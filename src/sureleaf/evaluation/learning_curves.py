@@ -19,8 +19,9 @@ from sureleaf.evaluation.curve_stopping import (
     StopRule,
 )
 from sureleaf.evaluation.designs import RepeatedHoldout, Split
+from sureleaf.evaluation.estimates import is_pooled
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
-from sureleaf.evaluation.intervals import Estimate, corrected_resampled, wilson
+from sureleaf.evaluation.intervals import Estimate, clopper_pearson, corrected_resampled
 from sureleaf.evaluation.labelled_table import read_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
@@ -182,6 +183,9 @@ def _solve(
 
 
 N_REFITS = 200
+WIDEST = 10.0
+"""The largest ratio between the ends of a useful interval of rows."""
+
 FARTHEST = 10_000
 """A target is searched up to this multiple of the largest size."""
 
@@ -201,6 +205,10 @@ class RowsFor(TextDisplay):
     level : float
     limit : float
         Value of the measure for infinitely many rows.
+    is_known : bool
+        Whether the ends of the interval are within a factor of 10, or the target is certainly
+        reached or certainly far away. If not, the curve cannot tell the rows, and the text says
+        so.
 
     Examples
     --------
@@ -218,6 +226,13 @@ class RowsFor(TextDisplay):
     limit: float
 
     @property
+    def is_known(self) -> bool:
+        """Whether the interval is narrow enough to plan by, or answers the question as it is."""
+        is_reached = self.high <= self.available
+        is_far = self.low > WIDEST * self.available
+        return is_reached or is_far or self.high <= WIDEST * max(self.low, 1.0) < math.inf
+
+    @property
     def more(self) -> float:
         """Additional rows; 0 or negative if the target is reached."""
         return self.rows - self.available
@@ -225,6 +240,12 @@ class RowsFor(TextDisplay):
     def __str__(self) -> str:
         what = f"{self.measure} {self.target:g}"
         level = f"{100 * self.level:g} % prediction interval"
+        if not self.is_known:
+            high = f"{self.high:,.0f} rows" if math.isfinite(self.high) else "never"
+            return (
+                f"this curve cannot tell how many rows {what} needs ({level}: {self.low:,.0f} rows "
+                f"to {high}); use more repeats, or sizes that are further apart"
+            )
         if not math.isfinite(self.rows):
             best = f"with {self.low:,.0f} rows" if math.isfinite(self.low) else "never"
             return (
@@ -302,14 +323,18 @@ class LearningCurve(TextDisplay):
             value = float(defined[0]) if len(defined) else math.nan
             return Estimate(value, self.measure.low, self.measure.high, self.level, "too few")
         mean = corrected_resampled(
-            defined, test_to_train=self.test_to_train, level=self.level, hidden_variance=hidden
+            defined,
+            test_to_train=self.test_to_train,
+            level=self.level,
+            hidden_variance=hidden,
+            one_round=is_pooled(self.measure),
         )
         low, high = mean.low, mean.high
         span, n_test = self.measure.high - self.measure.low, self.test_to_train * self.n_rows
         if high - low < 1e-12 and math.isfinite(span):  # equal values are still uncertain
-            bound = wilson(0, n_test, level=self.level).high * span
+            bound = clopper_pearson(0, n_test, level=self.level).high * span
             low, high = low - bound, high + bound
-            name += f"; no spread, so Wilson's bound of 0 in {n_test:.0f} test rows"
+            name += f"; no spread, so Clopper-Pearson's bound of 0 in {n_test:.0f} test rows"
         low, high = max(low, self.measure.low), min(high, self.measure.high)
         return Estimate(mean.value, low, high, self.level, name)
 
@@ -500,8 +525,10 @@ class LearningCurve(TextDisplay):
 
     def __str__(self) -> str:
         lines = [f"{self.measure.name} by training rows ({100 * self.level:g} % intervals)"]
-        for size, found in zip(self.sizes, self.estimates, strict=True):
-            lines.append(f"{size:>10,}  {found.value:.4f}  {found.low:.4f} to {found.high:.4f}")
+        for size, estimate in zip(self.sizes, self.estimates, strict=True):
+            lines.append(
+                f"{size:>10,}  {estimate.value:.4f}  {estimate.low:.4f} to {estimate.high:.4f}"
+            )
         if self.stopped:
             lines.append(f"Stopped at {self.sizes[-1]:,} of {self.n_rows:,} rows: {self.stopped}.")
         lines += [

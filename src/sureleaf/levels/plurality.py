@@ -5,7 +5,6 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 from sureleaf import _kernel
-from sureleaf._kernel import class_wins
 from sureleaf.arguments import (
     FloatArray,
     Numbers,
@@ -82,7 +81,9 @@ def _at_whole(n: FloatArray, probabilities: FloatArray) -> FloatArray:
     wins = np.empty(probabilities.shape)
     exact = n <= np.maximum(EXACT_ROWS, _ROWS_PER_CLASS * (probabilities > 0).sum(axis=1))
     exact_wins = np.empty((int(exact.sum()), probabilities.shape[1]))
-    class_wins(n[exact].astype(np.int64), np.ascontiguousarray(probabilities[exact]), exact_wins)
+    _kernel.plurality(
+        n[exact].astype(np.int64), np.ascontiguousarray(probabilities[exact]), exact_wins
+    )
     wins[exact] = exact_wins
     for i in np.flatnonzero(~exact):
         wins[i] = _of_many_rows(float(n[i]), probabilities[i])
@@ -379,8 +380,9 @@ def winner_of_utility(n: FloatArray, utility: FloatArray, others: FloatArray) ->
     --------
     >>> from sureleaf.levels import class_utility
     >>> wanted = class_utility(30, [0.5, 0.3, 0.2])
-    >>> found, sure = winner_of_utility(np.array([30.0]), np.array([wanted]), np.array([[3.0, 2]]))
-    >>> found.round(6), sure.round(4)
+    >>> n, others = np.array([30.0]), np.array([[3.0, 2]])
+    >>> probability, sure = winner_of_utility(n, np.array([wanted]), others)
+    >>> probability.round(6), sure.round(4)
     (array([0.5]), array([0.8834]))
     """
     if others.shape[1] == 1:

@@ -30,6 +30,7 @@ from sureleaf.model.plain_values import (
     estimate_to_plain,
     schema_from_plain,
     schema_to_plain,
+    to_plain,
 )
 from sureleaf.model.state import (
     cost_from,
@@ -41,7 +42,7 @@ from sureleaf.model.state import (
 from sureleaf.model.tree_model import Evidence, RowPredictions, TreeModel, encode_rows
 from sureleaf.probability import LeafEstimate, predicted_class
 from sureleaf.table import EncodedTable, Schema
-from sureleaf.tree import Tree
+from sureleaf.tree import Tree, impurity_importances
 from sureleaf.tree.growing import kernel_table
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class BagRowLevels(ColumnTable):
     utility : ndarray
         Share of correct predictions among out-of-bag rows with about the same probability.
     low, high : ndarray
-        95 % interval of the utility (Wilson).
+        95 % interval of the utility (Clopper-Pearson).
     spread : ndarray
         Standard deviation of the trees' probabilities for it.
     imputed_share : ndarray
@@ -161,6 +162,8 @@ class BaggedModel:
         As for `TreeModel`.
     seed : int
         Key of the bags, which can be drawn again.
+    max_samples : int or float
+        The number of draws per bag, or their share of the number of rows.
     calibration : Calibration or None
         Applied to the mean of the trees' probabilities.
     out_of_bag : OutOfBagEvidence or None
@@ -187,6 +190,7 @@ class BaggedModel:
     unseen: str
     weights: str
     seed: int
+    max_samples: int | float = 1.0
     calibration: "Calibration | None" = None
     out_of_bag: OutOfBagEvidence | None = None
     cost: FloatArray | None = None
@@ -207,6 +211,18 @@ class BaggedModel:
             np.ascontiguousarray(self.leaf_estimate(tree, tree.class_counts), dtype=np.float64)
             for tree in self.trees
         )
+
+    @property
+    def feature_importances(self) -> FloatArray:
+        """Each column's share of the decrease of impurity, the mean over trees that have splits."""
+        each = [
+            impurity_importances(tree, self.criterion) for tree in self.trees if tree.n_nodes > 1
+        ]
+        if not each:
+            return np.zeros(len(self.schema))
+        mean = np.mean(each, axis=0)
+        shares: FloatArray = mean / mean.sum()
+        return shares
 
     @property
     def members(self) -> list[TreeModel]:
@@ -361,6 +377,7 @@ class BaggedModel:
                 "leaf_estimate": estimate_to_plain(self.leaf_estimate),
             },
             "seed": int(self.seed),
+            "max_samples": to_plain("max_samples", self.max_samples),
             "n_trees": len(self.trees),
             "out_of_bag": None,
             "calibration": None,
@@ -392,6 +409,9 @@ class BaggedModel:
         seed = header.get("seed")
         if type(seed) is not int or not 0 <= seed < 2**128:
             raise Damaged("its seed is not a whole number")
+        max_samples = header.get("max_samples", 1.0)  # files of earlier versions do not have it
+        if type(max_samples) not in (int, float) or not 0 < max_samples < 2**63:
+            raise Damaged("its bags have no size")
         schema = schema_from_plain(header.get("schema"))
         classes = classes_from_plain(header.get("classes"))
         n_trees = header.get("n_trees")
@@ -408,6 +428,7 @@ class BaggedModel:
             unseen=facts["unseen"],
             weights=facts["weights"],
             seed=seed,
+            max_samples=max_samples,
             calibration=_calibration_from(state, len(classes)),
             out_of_bag=_out_of_bag_from(state),
             cost=cost_from(facts["cost"], classes),

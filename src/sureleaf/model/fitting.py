@@ -1,6 +1,6 @@
 """From rows to a fitted model: grow, collapse, prune, choose how much to prune, count."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from sureleaf.model.size_selection import (
     family_alphas,
     fold_sums,
     penalty_candidates,
+    penalty_for_size,
     select_size,
     unit_of_costs,
 )
@@ -40,8 +41,10 @@ from sureleaf.tree.pruning import cost_complexity_alphas, decision_costs, utilit
 
 __all__ = [
     "PenaltyRule",
+    "TreeFamily",
     "TreeSettings",
     "build",
+    "fit_family",
     "fit_model",
     "fit_tree",
     "grow_unpruned",
@@ -230,6 +233,66 @@ def fit_tree(
     growing, counted = _honest_parts(rows, settings, groups)
     tree, resolved = _build_resolved(growing, settings, groups)
     return recount(tree, counted), resolved, counted
+
+
+@dataclass(frozen=True, eq=False)
+class TreeFamily:
+    """Trees of several sizes, pruned from one large tree by their weakest links.
+
+    Parameters
+    ----------
+    chosen : Tree
+        The tree that the settings choose.
+    most_accurate : Tree
+        The tree that a margin of 0 chooses.
+    by_size : tuple of Tree
+        For each wanted number of leaves, the largest tree that does not exceed it.
+    """
+
+    chosen: Tree
+    most_accurate: Tree
+    by_size: tuple[Tree, ...]
+
+
+def fit_family(
+    rows: TrainingRows,
+    settings: TreeSettings,
+    most_leaves: Sequence[int],
+    *,
+    groups: NDArray[Any] | None = None,
+) -> TreeFamily:
+    """Fit a tree with pruning="auto", and other sizes of it, by one cross-validation.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        Encoded rows with class codes and weights.
+    settings : TreeSettings
+        How to fit; the pruning is "auto".
+    most_leaves : sequence of int
+        The wanted numbers of leaves.
+    groups : ndarray of shape (n_rows,), optional
+        Rows of a group stay together.
+
+    Returns
+    -------
+    TreeFamily
+    """
+    chosen, resolved, counted = fit_tree(rows, settings, groups=groups)
+    rule, curve = penalty_rule(resolved), resolved.size_curve
+    if rule is None or curve is None:
+        raise InvalidArgumentError(
+            f"a family of trees needs pruning='auto'; got {settings.pruning!r}."
+        )
+    growing = rows if counted is rows else _honest_parts(rows, settings, groups)[0]
+    best = replace(resolved, penalty=float(curve.alphas[curve.smallest_within(0.0)]))
+    large = grow_unpruned(growing, resolved)
+    own = rule.node_alphas(large)
+    by_size = [cut(large, own <= penalty_for_size(large, own, most)) for most in most_leaves]
+    trees = [build(growing, best), *by_size]
+    if counted is not rows:
+        trees = [recount(tree, counted) for tree in trees]
+    return TreeFamily(chosen, trees[0], tuple(trees[1:]))
 
 
 def _honest_parts(

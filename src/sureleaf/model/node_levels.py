@@ -225,6 +225,12 @@ class NodeLevels:
         values[np.arange(len(values)), self.predicted] = self.utility
         return values
 
+    def unseen_vectors(self) -> FloatArray:
+        """Shares of the classes among unseen rows, also where a node is right less than a tie."""
+        empty = self.probability.copy()
+        accuracy = np.divide(self.successes, self.trials, out=empty, where=self.trials > 0)
+        return self.spread(accuracy, 1.0 - accuracy)
+
     def vectors(self) -> FloatArray:
         """Probabilities of all classes of every node."""
         return self.spread(self.probability, 1.0 - self.probability)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.levels.intervals import wilson
+from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.tree import TrainingRows
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class OutOfBagLevels:
     utility : float
         Share of the rows that are predicted correctly.
     low, high : float
-        95 % interval of the utility (Wilson).
+        95 % interval of the utility (Clopper-Pearson).
     n_rows : float
         Weight of the rows with an out-of-bag prediction; of importance weights, the effective
         number.
@@ -130,7 +130,7 @@ class AccuracyByProbability:
         """Return for each row the accuracy of its group, and its 95 % interval."""
         group = np.searchsorted(self.lowest, probability, side="right")
         rate = np.divide(self.correct, self.n, out=np.full(len(self.n), np.nan), where=self.n > 0)
-        low, high = (np.asarray(end) for end in wilson(self.correct, self.n))
+        low, high = (np.asarray(end) for end in clopper_pearson(self.correct, self.n))
         return rate[group], low[group], high[group]
 
 
@@ -154,7 +154,13 @@ def out_of_bag_sums(model: "BaggedModel", rows: TrainingRows, *, n_threads: int 
     """Predict each row by the trees whose bags, which are drawn again, do not hold it."""
     is_used = np.empty((len(model.trees), len(rows.labels)), dtype=np.uint8)
     for number in range(len(model.trees)):
-        bag = draw_bag(len(rows.labels), rows.weights, seed=model.seed, tree=number)
+        bag = draw_bag(
+            len(rows.labels),
+            rows.weights,
+            seed=model.seed,
+            tree=number,
+            max_samples=model.max_samples,
+        )
         is_used[number] = bag == 0
     return model.sums(rows.kernel, is_used=is_used, in_detail=True, n_threads=n_threads)
 
@@ -192,7 +198,7 @@ def out_of_bag_evidence(
     total = float(weights.sum())
     n_rows = total**2 / float((weights**2).sum()) if is_importance and total else total
     utility = float((weights * correct).sum()) / total if total else np.nan
-    low, high = wilson(min(utility * n_rows, n_rows) if total else 0.0, n_rows)
+    low, high = clopper_pearson(min(utility * n_rows, n_rows) if total else 0.0, n_rows)
     levels = OutOfBagLevels(
         agreement=float((weights * agreement).sum() / total) if total else np.nan,
         utility=utility,
@@ -207,12 +213,19 @@ def out_of_bag_evidence(
     return OutOfBagEvidence(levels, accuracy)
 
 
-def draw_bag(n_rows: int, weights: FloatArray | None, *, seed: int, tree: int) -> FloatArray:
+def draw_bag(
+    n_rows: int,
+    weights: FloatArray | None,
+    *,
+    seed: int,
+    tree: int,
+    max_samples: int | float = 1.0,
+) -> FloatArray:
     """Draw rows with replacement and return how often each was drawn.
 
-    There are as many draws as rows, or as the weights add up to (rounded). The probability of a
-    row is proportional to its weight, so a weight of k is k rows. Draw number i depends only on
-    the seed, the tree and i, so that bags can be drawn in any order and anywhere.
+    There are as many draws as rows, or as the weights add up to (rounded), times `max_samples`.
+    The probability of a row is proportional to its weight, so a weight of k is k rows. Draw number
+    i depends only on the seed, the tree and i, so that bags can be drawn in any order and anywhere.
 
     Parameters
     ----------
@@ -222,6 +235,8 @@ def draw_bag(n_rows: int, weights: FloatArray | None, *, seed: int, tree: int) -
         Their weights, None for all 1.
     seed, tree : int
         The key of the generator.
+    max_samples : int or float
+        The number of draws, or their share of the number of rows.
 
     Returns
     -------
@@ -239,11 +254,16 @@ def draw_bag(n_rows: int, weights: FloatArray | None, *, seed: int, tree: int) -
     key = np.array([seed % 2**64, tree], dtype=np.uint64)
     generator = np.random.Generator(np.random.Philox(key=key))
     if weights is None:
-        drawn = (generator.random(n_rows) * n_rows).astype(np.int64)
+        drawn = (generator.random(_n_draws(max_samples, n_rows)) * n_rows).astype(np.int64)
     else:
         ends = np.cumsum(weights)
-        positions = generator.random(max(1, round(ends[-1]))) * ends[-1]
+        positions = generator.random(_n_draws(max_samples, ends[-1])) * ends[-1]
         # A product that rounding brings to the end itself belongs to the last row with a weight.
         last = int(np.flatnonzero(weights)[-1])
         drawn = np.minimum(np.searchsorted(ends, positions, side="right"), last)
     return np.bincount(drawn, minlength=n_rows).astype(np.float64)
+
+
+def _n_draws(max_samples: int | float, n_rows: float) -> int:
+    is_number = isinstance(max_samples, int | np.integer)
+    return int(max_samples) if is_number else max(1, round(max_samples * n_rows))

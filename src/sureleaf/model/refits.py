@@ -8,6 +8,7 @@ rows in which it is not.
 """
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -17,12 +18,18 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_weights, thread_count
 from sureleaf.levels.decisions import cost_rule
-from sureleaf.model.fitting import TreeSettings, fit_tree, settings_model, trees_at_once
+from sureleaf.model.fitting import (
+    TreeSettings,
+    fit_family,
+    fit_tree,
+    settings_model,
+    trees_at_once,
+)
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.tree_model import TreeModel, scale_importances
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
-from sureleaf.tree import TrainingRows
+from sureleaf.tree import TrainingRows, Tree
 
 __all__ = ["TreeRefit", "TreeRefits"]
 
@@ -134,16 +141,57 @@ class TreeRefits:
         -------
         TreeRefit
         """
+        part = self._settings_and_part(estimator, train, n_threads)
+        settings, rows = part[:2]
+        tree, _, _ = fit_tree(rows, settings)
+        return self._refit(tree, *part)
+
+    def fit_family(
+        self, estimator: HasSettings, train: Rows, most_leaves: Sequence[int], *, n_threads: int
+    ) -> list[TreeRefit]:
+        """Fit a tree whose size is chosen by cross-validation, and other sizes of it.
+
+        Parameters
+        ----------
+        estimator, train, n_threads
+            As for `fit`; the pruning of the estimator is "auto".
+        most_leaves : sequence of int
+            The wanted numbers of leaves.
+
+        Returns
+        -------
+        list of TreeRefit
+            The tree that `fit` gives, the one that it gives at a margin of 0, and for each wanted
+            number of leaves the largest tree of the family that does not exceed it.
+        """
+        part = self._settings_and_part(estimator, train, n_threads)
+        settings, rows = part[:2]
+        family = fit_family(rows, settings, most_leaves)
+        trees = (family.chosen, family.most_accurate, *family.by_size)
+        return [self._refit(tree, *part) for tree in trees]
+
+    def _settings_and_part(
+        self, estimator: HasSettings, train: Rows, n_threads: int
+    ) -> tuple[TreeSettings, TrainingRows, Recoding, NDArray[Any]]:
         settings = replace(estimator.settings(), n_threads=n_threads)
         rows, recoding, classes = self._part(settings, np.asarray(train))
         settings = self._with_known_costs(settings, classes)
         settings = replace(settings, keep_order=rows.table is self.rows.table)
-        tree, _, _ = fit_tree(rows, settings)
+        return settings, rows, recoding, classes
+
+    def _refit(
+        self,
+        tree: Tree,
+        settings: TreeSettings,
+        rows: TrainingRows,
+        recoding: Recoding,
+        classes: NDArray[Any],
+    ) -> TreeRefit:
         # Weights as counts: nobody asks a refit for levels, and counting squares takes time.
-        settings = replace(settings, weights="counts")
-        model = settings_model(tree, rows, classes, settings, LeafCounts.of_tree(tree))
+        counted = replace(settings, weights="counts")
+        model = settings_model(tree, rows, classes, counted, LeafCounts.of_tree(tree))
         model = replace(model, schema=recoding.schema)
-        return TreeRefit(model, self.rows.table, recoding, n_threads)
+        return TreeRefit(model, self.rows.table, recoding, settings.n_threads)
 
     def _part(
         self, settings: TreeSettings, train: Rows

@@ -30,6 +30,7 @@ __all__ = [
     "family_alphas",
     "fold_sums",
     "penalty_candidates",
+    "penalty_for_size",
     "select_size",
     "unit_of_costs",
 ]
@@ -74,6 +75,10 @@ class SizeCurve:
     def loss(self) -> FloatArray:
         """The quantity that sizes are compared by."""
         return _loss(self.error, self.log_loss)
+
+    def smallest_within(self, margin: float) -> int:
+        """Index of the smallest tree whose loss is within the margin of the best."""
+        return _smallest_within(self.loss, margin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +267,14 @@ def _sums_along(
     np.subtract.at(changes, ends, per_node)
     sums: FloatArray = np.cumsum(changes[:-1], axis=0)
     return sums
+
+
+def penalty_for_size(tree: Tree, node_alphas: FloatArray, most_leaves: int) -> float:
+    """Return the least penalty per leaf at which the tree has at most so many leaves."""
+    own = np.maximum(node_alphas, 0.0)
+    candidates = np.unique(np.concatenate(([0.0], own[~tree.is_leaf])))
+    n_leaves = _sums_along(tree, own, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
+    return float(candidates[np.flatnonzero(n_leaves < most_leaves + 0.5)[0]])
 
 
 def _curve(alphas: FloatArray, n_leaves: NDArray[np.int64], sums: FloatArray) -> SizeCurve:

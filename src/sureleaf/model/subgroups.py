@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.levels.intervals import wilson
+from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.leaf_table import RowLevels
 from sureleaf.tree import TrainingRows
@@ -32,9 +32,9 @@ class SubgroupLevels(ColumnTable):
     confidence : ndarray of float64
         Mean confidence of their leaves.
     stated : ndarray of float64
-        Mean utility of their leaves.
+        Mean utility of their leaves; with costs, the mean probability that a decision is right.
     utility, low, high : ndarray of float64
-        Accuracy of unseen predictions of these rows, with Wilson's interval.
+        Accuracy of unseen predictions of these rows, with the interval of Clopper and Pearson.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def subgroups(
     row_levels : RowLevels
         Levels of each row.
     level : float
-        Of Wilson's intervals.
+        Of these intervals.
     effective : bool
         Whether intervals use the effective number of rows, as for importance weights.
 
@@ -98,7 +98,7 @@ def subgroups(
     known = n[present]
     if effective:
         known = known**2 / np.bincount(groups, weights**2, len(names))[present]
-    low, high = (np.asarray(end) for end in wilson(rate * known, known, level=level))
+    low, high = (np.asarray(end) for end in clopper_pearson(rate * known, known, level=level))
     value = np.array(names, dtype=object)[present]
     confidence, expected = mean(row_levels.confidence), mean(row_levels.utility)
     return SubgroupLevels(value, n[present], confidence, expected, rate, low, high)

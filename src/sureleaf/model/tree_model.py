@@ -441,6 +441,14 @@ class TreeModel:
             return float(self.node_rows[0])
         return self.evidence.tree_strength
 
+    def expected_cost(self) -> float | None:
+        """Return the expected cost per unseen row of the decisions; None without costs."""
+        if self.cost is None:
+            return None
+        levels, leaves, n = self.node_levels(), self.tree.leaf_ids, self.leaf_counts.n
+        paid = (levels.unseen_vectors() * self.cost[:, levels.predicted].T).sum(axis=1)
+        return float(n @ paid[leaves] / n.sum())
+
     def leaves(
         self,
         *,
@@ -549,6 +557,10 @@ class TreeModel:
         """
         index = _column_index(column, self.schema)
         row_levels = self.predict_levels(rows.table, level=level, n_threads=n_threads)
+        if self.rule is not None:  # an accuracy is compared with an accuracy, not with a saving
+            code = np.searchsorted(self.classes, row_levels.prediction)
+            accuracy = self._mixture(rows.table, self.node_levels().unseen_vectors(), n_threads)
+            row_levels = replace(row_levels, utility=accuracy[np.arange(len(code)), code])
         effective = correct is not None and self.weights == "importance"
         if correct is None:
             correct = (row_levels.prediction == self.classes[rows.labels]).astype(float)

@@ -47,7 +47,7 @@ def audit_document(
     ('sureleaf-audit/1', [[25.0, 0.0], [1.0, 24.0]])
     >>> print(document["answer"]["headline"])
     This DecisionTreeClassifier predicts “ill” correctly for 98.0 % of 50 unseen rows (95 % interval
-    89.5 to 99.6).
+    89.4 to 99.9).
     """
     document: dict[str, Any] = {**audit.to_dict()}
     document["made"] = package_versions(origin)
@@ -258,11 +258,11 @@ def _methods_section(audit: Audit, origin: Origin) -> dict[str, Any]:
     definitions = [
         _one(
             "accuracy",
-            "Share of the rows that are predicted correctly, with Wilson's interval. It is about "
-            "this very model, not about the way it was trained.",
+            "Share of the rows that are predicted correctly, with the interval of Clopper and "
+            "Pearson. It is about this very model, not about the way it was trained.",
             "rows are independent, and future rows come from the same population",
-            "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical "
-            "inference. JASA 22, 209-212.",
+            "Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits "
+            "illustrated in the case of the binomial. Biometrika 26, 404-413.",
         ),
         _one(
             "bins",

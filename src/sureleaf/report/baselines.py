@@ -1,43 +1,82 @@
 """The models that are evaluated over the same folds: the report's tree and its baselines."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.estimators.tree_classifier import C45
 from sureleaf.evaluation import Evaluation, KFold, evaluate
-from sureleaf.report.request import Budget, Progress, ReportRequest
+from sureleaf.evaluation.designs import Split
+from sureleaf.evaluation.evaluator import Fitter, describe, fresh_copy, make_fitter
+from sureleaf.evaluation.labelled_table import read_table as read_labelled_table
+from sureleaf.model.refits import TreeRefits
+from sureleaf.report.request import Budget, Progress, ReportRequest, is_rare
 from sureleaf.table import EncodedTable
 
 __all__ = [
-    "MAX_SHORT_DEPTH",
     "EvaluatedModel",
+    "EvaluatedSize",
+    "ModelEvaluations",
+    "best_name",
+    "cheapest_class",
+    "curve_sizes",
     "evaluate_models",
     "max_categories",
     "numeric_matrix",
     "report_tree",
+    "sized_tree",
 ]
 
-MAX_SHORT_DEPTH = 3
-"""Depth of the short tree."""
 N_BAGGED_TREES = 30
 MAX_CATEGORIES = 50
 MAX_CELLS = 100_000_000
 """Cells of all indicator columns together: 400 MB."""
+FIRST_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
+"""Numbers of leaves on the curve of sizes; from 64 on, each is twice the one before."""
+SIZES_BEYOND = 2.0
+"""The curve goes on to so many times the leaves of the largest tree that is compared with it."""
+
+THIS_TREE, DEFAULT_TREE, MOST_ACCURATE = "this tree", "default tree", "most accurate tree"
+C45_TREE, BAGGED_TREES = "C4.5's tree", "bagged trees"
+MAJORITY, CHEAPEST_TREE = "majority class", "cheapest tree"
 
 
 def report_tree(request: ReportRequest, **options: Any) -> TreeClassifier:
     """Return the tree of the report, unfitted, with other options if any are given."""
     tree = TreeClassifier() if request.tree is None else clone(request.tree)
-    changed: TreeClassifier = tree.set_params(
-        weights="importance", n_jobs=request.n_jobs, **options
-    )
-    return changed
+    return _prepared(request, tree, **options)
+
+
+def sized_tree(request: ReportRequest) -> TreeClassifier:
+    """Return the tree whose sizes are compared: the report's, or the default if its size is fixed.
+
+    A size that is chosen by cross-validation belongs to a family of trees.
+    """
+    tree = report_tree(request)
+    if tree.pruning == "auto":
+        return tree
+    return _prepared(request, TreeClassifier(pruning="auto", collapse=False))
+
+
+def _prepared(request: ReportRequest, tree: TreeClassifier, **options: Any) -> TreeClassifier:
+    # The kinds of the columns were decided when the table was read.
+    common: dict[str, Any] = {
+        "weights": "importance",
+        "n_jobs": request.n_jobs,
+        "categorical_features": "auto",
+    }
+    counts_errors = tree.pruning in ("pessimistic", "utility") or tree.collapse
+    if request.cost is not None and not counts_errors:
+        common["cost"] = request.cost
+    prepared: TreeClassifier = tree.set_params(**common | options)
+    return prepared
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,90 +97,285 @@ class EvaluatedModel:
     evaluation: Evaluation
 
 
+@dataclass(frozen=True, eq=False)
+class EvaluatedSize:
+    """Trees with at most so many leaves, with their evaluation.
+
+    Attributes
+    ----------
+    most_leaves : int
+    evaluation : Evaluation
+        With probabilities only if classes are rare, for the AUC.
+    """
+
+    most_leaves: int
+    evaluation: Evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class ModelEvaluations:
+    """All models over the same folds.
+
+    Attributes
+    ----------
+    models : tuple of EvaluatedModel
+        The tree first, then the baselines.
+    sizes : tuple of EvaluatedSize
+        Ascending.
+    """
+
+    models: tuple[EvaluatedModel, ...]
+    sizes: tuple[EvaluatedSize, ...]
+
+
+def cheapest_class(probabilities: ArrayLike, cost: ArrayLike) -> NDArray[np.intp]:
+    """Return the class of least expected cost, the first one on ties (to 12 digits).
+
+    Examples
+    --------
+    >>> cheapest_class([[0.8, 0.2], [0.9, 0.1]], [[0, 1], [5, 0]]).tolist()
+    [1, 0]
+    """
+    matrix = np.asarray(cost, dtype=np.float64)
+    expected = np.asarray(probabilities, dtype=np.float64) @ matrix
+    slack = 1e-12 * max(1.0, float(np.abs(matrix).max()))
+    chosen: NDArray[np.intp] = np.argmax(
+        expected <= expected.min(axis=1, keepdims=True) + slack, axis=1
+    )
+    return chosen
+
+
 def evaluate_models(
     request: ReportRequest,
     table: EncodedTable,
-    n_leaves: int,
+    fitted: TreeClassifier,
     positive: Any,
     budget: Budget,
     start_stage: Progress,
-) -> tuple[EvaluatedModel, ...]:
-    """Evaluate the tree, which has n_leaves, and then every baseline over the same folds."""
-    design = KFold(budget.folds, repeats=budget.repeats)
-    models = []
-    for (name, description, leaves, estimator, X), share in zip(
-        _candidates(request, table, n_leaves), (0.05, 0.1, 0.11, 0.17, 0.23, 0.58), strict=True
-    ):
-        start_stage(f"Cross-validating: {name}", share)
+) -> ModelEvaluations:
+    """Evaluate the tree, other sizes of it and the baselines over the same folds.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    table : EncodedTable
+    fitted : TreeClassifier
+        The tree, fitted on all rows.
+    positive : label
+    budget : Budget
+    start_stage : callable
+    """
+    matrix = numeric_matrix(table)
+
+    def evaluated(estimator: Any, X: Any) -> Evaluation:
         evaluation = evaluate(
             estimator,
             X,
             request.y,
-            design=design,
+            design=KFold(budget.folds, repeats=budget.repeats),
             positive=positive,
             cost=request.cost,
             groups=request.groups,
             sample_weight=request.weights,
             random_state=request.seed,
         )
-        models.append(EvaluatedModel(name, description, leaves, evaluation))
-    return tuple(models)
+        decides = getattr(estimator, "cost", None) is not None
+        return evaluation if decides else _deciding(evaluation, request.cost)
 
-
-def _candidates(
-    request: ReportRequest, table: EncodedTable, n_leaves: int
-) -> list[tuple[str, str, int | None, Any, Any]]:
-    """Name, description, leaves, estimator and table of each model."""
-    matrix = numeric_matrix(table)
-    short = report_tree(request, max_depth=MAX_SHORT_DEPTH)
-    unpruned = report_tree(request, pruning=None, collapse=False)
-    sklearn_tree = DecisionTreeClassifier(random_state=request.seed)
-    return [
-        (
-            "this tree",
+    start_stage("Cross-validating: baseline", 0.05)
+    majority = evaluated(DummyClassifier(strategy="most_frequent"), matrix[:, :1])
+    start_stage("Cross-validating: trees of several sizes", 0.06)
+    c45 = _prepared(request, TreeClassifier.c45())
+    c45_leaves = _fitted(request, c45, table).tree_.n_leaves
+    tree, sized = report_tree(request), sized_tree(request)
+    is_sized = tree.pruning == "auto"
+    chosen = fitted
+    if not is_sized or fitted.size_curve_ is None:
+        chosen = _fitted(request, clone(sized).set_params(random_state=request.seed), table)
+    best_leaves, most_leaves = _sizes(chosen, c45_leaves)
+    (of_chosen, of_best, *of_sizes) = _evaluate_family(request, table, sized, majority, most_leaves)
+    models = [
+        EvaluatedModel(
+            THIS_TREE,
             "the tree of this report",
-            n_leaves,
-            report_tree(request),
-            table,
+            fitted.tree_.n_leaves,
+            of_chosen if is_sized else evaluated(tree, table),
         ),
-        (
-            "majority class",
-            "always predicts the most frequent class",
-            1,
-            DummyClassifier(strategy="most_frequent"),
-            matrix[:, :1],
-        ),
-        (
-            "short tree",
-            f"the same kind of tree, with at most {MAX_SHORT_DEPTH} tests per row",
-            _fitted(request, short, table).tree_.n_leaves,
-            short,
-            table,
-        ),
-        (
-            "unpruned tree",
-            "the same kind of tree, not pruned",
-            _fitted(request, unpruned, table).tree_.n_leaves,
-            unpruned,
-            table,
-        ),
-        (
-            "bagged trees",
+        *_constants(request, majority),
+    ]
+    if not is_sized:
+        description = "the smallest tree that is hardly worse than the best"
+        models.append(EvaluatedModel(DEFAULT_TREE, description, chosen.tree_.n_leaves, of_chosen))
+    models.append(
+        EvaluatedModel(
+            best_name(request),
+            "the size that is best in cross-validation, however large (margin 0)",
+            best_leaves,
+            of_best,
+        )
+    )
+    if tree.get_params() | C45 != tree.get_params():
+        start_stage("Cross-validating: C4.5's tree", 0.23)
+        models.append(
+            EvaluatedModel(
+                C45_TREE,
+                "the tree of C4.5, with its own rules and its pessimistic pruning",
+                c45_leaves,
+                evaluated(c45, table),
+            )
+        )
+    start_stage("Cross-validating: bagged trees", 0.27)
+    models.append(
+        EvaluatedModel(
+            BAGGED_TREES,
             f"{N_BAGGED_TREES} unpruned trees, each grown on a bootstrap sample of the rows; their "
             "mean probability decides",
             None,
-            BaggedTreesClassifier(n_estimators=N_BAGGED_TREES, n_jobs=request.n_jobs),
-            table,
-        ),
-        (
+            evaluated(
+                BaggedTreesClassifier(
+                    n_estimators=N_BAGGED_TREES, cost=request.cost, n_jobs=request.n_jobs
+                ),
+                table,
+            ),
+        )
+    )
+    start_stage("Cross-validating: scikit-learn's tree", 0.62)
+    models.append(
+        EvaluatedModel(
             "scikit-learn's tree",
             "scikit-learn's DecisionTreeClassifier with its defaults; the "
             f"{max_categories(table)} most frequent categories of each column become 0/1 columns",
-            int(_fitted(request, sklearn_tree, matrix).get_n_leaves()),
-            DecisionTreeClassifier(),
-            matrix,
+            int(
+                _fitted(
+                    request, DecisionTreeClassifier(random_state=request.seed), matrix
+                ).get_n_leaves()
+            ),
+            evaluated(DecisionTreeClassifier(), matrix),
+        )
+    )
+    return ModelEvaluations(
+        tuple(models),
+        tuple(
+            EvaluatedSize(most, evaluation)
+            for most, evaluation in zip(most_leaves, of_sizes, strict=True)
         ),
-    ]
+    )
+
+
+def best_name(request: ReportRequest) -> str:
+    """Return the name of the tree at a margin of 0."""
+    return MOST_ACCURATE if request.cost is None else CHEAPEST_TREE
+
+
+def _constants(request: ReportRequest, majority: Evaluation) -> list[EvaluatedModel]:
+    """Return the model that always predicts one class: the most frequent, or each at costs."""
+    if request.cost is None:
+        description = "always predicts the most frequent class"
+        return [EvaluatedModel(MAJORITY, description, 1, majority)]
+    constants = []
+    for code, label in enumerate(majority.classes.tolist()):
+        certain = np.zeros((len(majority.row), len(majority.classes)))
+        certain[:, code] = 1.0
+        evaluation = replace(
+            majority,
+            prediction=np.full(len(majority.row), code),
+            probabilities=certain,
+            estimator=f"always {label}",
+        )
+        constants.append(
+            EvaluatedModel(f"always {label}", f"predicts {label} for every row", 1, evaluation)
+        )
+    return constants
+
+
+def _deciding(evaluation: Evaluation, cost: Any) -> Evaluation:
+    """Return the evaluation with predictions of least expected cost, if there are costs."""
+    if cost is None or evaluation.probabilities is None:
+        return evaluation
+    return replace(evaluation, prediction=cheapest_class(evaluation.probabilities, cost))
+
+
+def curve_sizes(most: int) -> list[int]:
+    """Return the numbers of leaves on the curve of sizes, up to about ``most``.
+
+    Examples
+    --------
+    >>> curve_sizes(5), curve_sizes(100)[-3:]
+    ([1, 2, 3, 4, 5], [48, 64, 100])
+    """
+    sizes = [size for size in FIRST_SIZES if size < most]
+    double = 64
+    while double < most:
+        sizes.append(double)
+        double *= 2
+    return [*sizes, most]
+
+
+def _sizes(chosen: TreeClassifier, c45_leaves: int) -> tuple[int, list[int]]:
+    """Return the leaves of the tree at a margin of 0, and those of the curve."""
+    curve = chosen.size_curve_
+    assert curve is not None
+    best_leaves = int(curve.n_leaves[curve.smallest_within(0.0)])
+    shown = SIZES_BEYOND * max(best_leaves, chosen.tree_.n_leaves, c45_leaves, 8)
+    return best_leaves, curve_sizes(max(1, min(int(curve.n_leaves.max()), int(shown))))
+
+
+def _evaluate_family(
+    request: ReportRequest,
+    table: EncodedTable,
+    tree: TreeClassifier,
+    majority: Evaluation,
+    most_leaves: Sequence[int],
+) -> list[Evaluation]:
+    """Evaluate a tree with pruning="auto", its most accurate size and given sizes.
+
+    All come from one cross-validation per split; the first two evaluations equal those of
+    `evaluate` with this tree, and with this tree at a margin of 0.
+    """
+    labelled = read_labelled_table(
+        table, request.y, groups=request.groups, sample_weight=request.weights
+    )
+    fitter = make_fitter(tree, labelled, majority.seed)
+    splits = majority.design.splits(labelled.codes, groups=labelled.groups, seed=majority.seed)
+    keep = request.cost is None and is_rare(np.bincount(labelled.codes, labelled.weights).tolist())
+    jobs = ((split, number, most_leaves, keep) for number, split in enumerate(splits))
+    by_split = list(fitter.run(_fit_family, jobs, None))
+    evaluations = []
+    for which in range(2 + len(most_leaves)):
+        parts = [outcome[which] for outcome in by_split]
+        tables = [probabilities for _, probabilities in parts if probabilities is not None]
+        evaluation = replace(
+            majority,
+            estimator=describe(tree),
+            prediction=np.concatenate([prediction for prediction, _ in parts]),
+            probabilities=np.concatenate(tables) if tables else None,
+        )
+        evaluations.append(evaluation)
+    return evaluations
+
+
+Predicted = tuple[NDArray[np.int64], NDArray[np.float64] | None]
+
+
+def _fit_family(
+    fitter: Fitter,
+    split: Split,
+    number: int,
+    most_leaves: Sequence[int],
+    keep: bool,
+) -> list[Predicted]:
+    """Return the predictions of one split by every tree.
+
+    Probabilities by trees of given sizes are only kept if requested: they take much memory.
+    """
+    tree = fresh_copy(fitter.estimator, fitter.seed, number)
+    shared = cast(TreeRefits, fitter.refits)
+    refits = shared.fit_family(tree, split.train, most_leaves, n_threads=fitter.n_threads)
+    outcomes: list[Predicted] = [fitter.predict_codes(refit, split.test) for refit in refits[:2]]
+    for refit in refits[2:]:
+        prediction, probabilities = fitter.predict_codes(refit, split.test)
+        outcomes.append((prediction, probabilities if keep else None))
+    return outcomes
 
 
 def _fitted(request: ReportRequest, estimator: Any, X: Any) -> Any:

@@ -22,6 +22,7 @@ from sureleaf.report.sections.error import ErrorSection, error_section
 from sureleaf.report.sections.methods import MethodsSection, methods_section
 from sureleaf.report.sections.models import ModelsSection, models_section
 from sureleaf.report.sections.quality import QualitySection, quality_section
+from sureleaf.report.sections.simplicity import SimplicitySection, simplicity_section
 from sureleaf.report.sections.tree import TreeSection, embedded_tree, tree_section
 
 __all__ = [
@@ -101,6 +102,8 @@ class ReportDocument:
         With what the report was made, and when.
     answer
         The first screen.
+    simplicity
+        Size against accuracy or cost.
     data
         Rows, columns, classes, and warnings about them.
     tree
@@ -118,6 +121,13 @@ class ReportDocument:
     schema: ReportSchema
     provenance: Provenance
     answer: AnswerSection = field(metadata=_section(None, Page("answer", "The answer")))
+    simplicity: SimplicitySection = field(
+        metadata=_section(
+            None,
+            Page("simplicity", "The price of simplicity", has_script=True),
+            embedded=("measure", "sizes", "marks"),
+        )
+    )
     data: DataSection = field(
         metadata=_section(data_section, Page("data", "The data"), embedded=("target", "classes"))
     )
@@ -162,18 +172,20 @@ PAGES: tuple[Page, ...] = tuple(page for one in _SECTIONS.values() for page in o
 
 
 def build_document(results: ReportResults, provenance: Provenance) -> ReportDocument:
-    """Compute every section; the answer is written last, from the others."""
+    """Compute every section; the price of simplicity and the answer come last, from the others."""
     sections: dict[str, Any] = {
         name: metadata["build"](results)
         for name, metadata in _SECTIONS.items()
         if metadata["build"] is not None
     }
+    sections["simplicity"] = simplicity_section(results, sections["models"])
     sections["answer"] = answer_section(
         sections["data"],
         sections["tree"],
         sections["quality"],
         sections["error"],
         sections["models"],
+        sections["simplicity"],
     )
     return ReportDocument(schema=REPORT_SCHEMA, provenance=provenance, **sections)
 
@@ -197,7 +209,7 @@ def json_schema() -> dict[str, Any]:
     --------
     >>> schema = json_schema()
     >>> schema["title"], schema["properties"]["tree"]["$ref"]
-    ('sureleaf-report/2', '#/$defs/TreeSection')
+    ('sureleaf-report/3', '#/$defs/TreeSection')
     """
     return schema_of(ReportDocument, REPORT_SCHEMA)
 

@@ -21,10 +21,10 @@ __all__ = [
     "schema_of",
 ]
 
-ReportSchema = Literal["sureleaf-report/2"]
-REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/2"
+ReportSchema = Literal["sureleaf-report/3"]
+REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/3"
 """The version of the document; it changes if a key is renamed, removed or gets a new meaning."""
-READABLE_SCHEMAS: Final = ("sureleaf-report/1", REPORT_SCHEMA)
+READABLE_SCHEMAS: Final = ("sureleaf-report/1", "sureleaf-report/2", REPORT_SCHEMA)
 """Versions of which two reports can be compared."""
 
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
@@ -81,11 +81,11 @@ def _hints(record: type) -> dict[str, Any]:
 
 def _records(root: type) -> list[type]:
     """Return the root and every dataclass below it, in the order in which they are met."""
-    found = [root]
+    records = [root]
     for kind in _hints(root).values():
         for record in _dataclasses_in(kind):
-            found += [one for one in _records(record) if one not in found]
-    return found
+            records += [one for one in _records(record) if one not in records]
+    return records
 
 
 def _dataclasses_in(kind: Any) -> Iterator[type]:

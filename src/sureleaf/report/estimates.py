@@ -73,6 +73,10 @@ def estimate_measure(
             estimate = evaluation.estimate(measure, level=level, of="model")
     except InvalidArgumentError:
         return None
+    matrix = evaluation.cost_matrix
+    if matrix is not None and evaluation.find(measure).name == "cost":
+        low, high = float(matrix.min()), float(matrix.max())  # no mean cost lies outside
+        estimate = replace(estimate, low=max(estimate.low, low), high=min(estimate.high, high))
     if estimate.low == estimate.high:
         method = f"{estimate.method}; all folds agree, so there is no valid interval"
         estimate = replace(estimate, low=math.nan, high=math.nan, method=method)

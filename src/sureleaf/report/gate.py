@@ -36,7 +36,7 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     Traceback (most recent call last):
     ...
     sureleaf.errors.InvalidArgumentError: other.json must be a file that sureleaf report --json
-    wrote; got a file with the schema None instead of 'sureleaf-report/2'. Write one with: sureleaf
+    wrote; got a file with the schema None instead of 'sureleaf-report/3'. Write one with: sureleaf
     report DATA --target COLUMN --json other.json
     """
     path = Path(path)
@@ -128,13 +128,14 @@ def compare_reports(
         values=(float(np.nanmean(values[0])), float(np.nanmean(values[1]))),
         n_rows=int(folds[0]["rows"]),
         margin=margin,
-        detect=0.01,
+        detect=None if margin > 0 else 0.01,
     )
     return replace(result, sentence=sentence(result, "the new tree", "the old tree"))
 
 
 def _own_margin(document: dict[str, Any]) -> float:
-    margin = document.get("models", {}).get("margin")
+    models = document.get("models", {})
+    margin = models.get("margin") if models.get("measure", "accuracy") == "accuracy" else None
     return float(margin) if isinstance(margin, int | float) else 0.01
 
 

@@ -289,7 +289,7 @@ def plan_rows(
     Parameters
     ----------
     half_width : float, optional
-        Half the width of Wilson's interval of a rate.
+        Half the width of Clopper and Pearson's interval of a rate.
     difference : float, optional
         Difference between two error rates that a test should detect.
     rate : float, optional
@@ -306,7 +306,7 @@ def plan_rows(
     Examples
     --------
     >>> plan_rows(half_width=0.02, rate=0.1).answer()
-    'An interval of ± 0.02 around a rate near 0.1 needs 868 test rows.'
+    'An interval of ± 0.02 around a rate near 0.1 needs 914 test rows.'
     >>> plan_rows(difference=0.02, rate=0.1, independent=True).answer()
     'To detect a difference of 0.02 with power 0.8, each model needs 3,841 test rows.'
     """
@@ -316,7 +316,7 @@ def plan_rows(
         questions.append(
             RowsForQuestion(
                 f"An interval of ± {half_width:g} around a rate near {near:g} needs",
-                "Wilson's interval",
+                "Clopper and Pearson's interval",
                 rows_for_width(half_width, rate=near, level=level),
             )
         )

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from sureleaf.arguments import check_weights
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
@@ -43,7 +44,7 @@ class Report:
     >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
     >>> report = make_report(rows, labels, budget=Budget(3, 1, 3, 2, 10))
     >>> report.document.tree.n_leaves, report.to_dict()["schema"]
-    (2, 'sureleaf-report/2')
+    (2, 'sureleaf-report/3')
     """
 
     document: ReportDocument
@@ -105,6 +106,7 @@ def make_report(  # noqa: PLR0913 - one task, named options
     budget: Budget | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    **parameters: Any,
 ) -> Report:
     """Grow a tree and report how far it can be trusted.
 
@@ -115,8 +117,9 @@ def make_report(  # noqa: PLR0913 - one task, named options
     y : array-like of labels
         At least two classes.
     tree : TreeClassifier, optional
-        The tree to report on; it is fitted here. Its weights are taken as importances. By default
-        ``TreeClassifier()``.
+        The tree to report on, by default ``TreeClassifier()``. A tree that is not fitted is fitted
+        here, with weights as importances. A fitted tree is reported as it is; its accuracy on
+        unseen rows is estimated by trees that are grown anew with its parameters.
     target : str, optional
         Name of what is predicted; by default the name of y, if it has one.
     positive : label, optional
@@ -133,8 +136,9 @@ def make_report(  # noqa: PLR0913 - one task, named options
     confidence, utility : float or None
         Leaves below these levels are flagged.
     margin : float, optional
-        Differences in accuracy up to this size do not count; by default a tenth of the error of
-        always predicting the most frequent class, at most 0.01.
+        Differences in accuracy up to this size do not count: between models, and (unless `tree` is
+        given) for the size of the tree. By default the tree's own margin, and between models a
+        tenth of the error of always predicting the most frequent class, at most 0.01.
     seed : int
         The same seed gives the same numbers.
     title : str, optional
@@ -146,6 +150,9 @@ def make_report(  # noqa: PLR0913 - one task, named options
         Number of threads.
     progress : callable, optional
         Receives the stage that begins and the share of the work that is done.
+    **parameters
+        Parameters of the tree, such as ``max_leaves=8``. If `tree` is given, too, they change its
+        parameters, and it is fitted here.
 
     Returns
     -------
@@ -155,6 +162,8 @@ def make_report(  # noqa: PLR0913 - one task, named options
     ------
     InvalidArgumentError
         If there are fewer than two classes, or too few rows.
+    InvalidTypeError
+        If `tree` is not a TreeClassifier, or it does not have such a parameter.
 
     Examples
     --------
@@ -166,6 +175,7 @@ def make_report(  # noqa: PLR0913 - one task, named options
     91.1 to 100.0).
     """
     start = time.perf_counter()
+    tree = _tree(tree, margin, parameters)
     if origin is None:
         name = getattr(y, "name", None) if target is None else target
         origin = Origin(name if isinstance(name, str) and name else "target", title=title)
@@ -175,11 +185,12 @@ def make_report(  # noqa: PLR0913 - one task, named options
     if positive is not None:
         positive_class(positive, find_classes(None, labels))
     weights = _scaled(sample_weight, len(labels))
-    margin = _default_margin(labels, weights) if margin is None else margin
-    if not 0 <= margin < 1:
+    if margin is not None and not 0 <= margin < 1:
         raise InvalidArgumentError(
             f"margin must be at least 0 and below 1; got {margin!r}. 0.01 is one percentage point."
         )
+    auc_margin = 0.01 if margin is None else margin
+    margin = _default_margin(labels, weights) if margin is None else margin
     request = ReportRequest(
         X if hasattr(X, "shape") or hasattr(X, "__array__") else np.array(X, dtype=object),
         labels,
@@ -192,6 +203,7 @@ def make_report(  # noqa: PLR0913 - one task, named options
         confidence=confidence,
         utility=utility,
         margin=margin,
+        auc_margin=auc_margin,
         seed=seed,
         n_jobs=n_jobs,
         budget=budget,
@@ -206,6 +218,30 @@ def make_report(  # noqa: PLR0913 - one task, named options
     if progress is not None:
         progress("Done", 1.0)
     return Report(replace(document, provenance=provenance))
+
+
+def _tree(tree: Any, margin: float | None, parameters: dict[str, Any]) -> TreeClassifier:
+    """Return the tree to report on, with the parameters that are given apart from it."""
+    if tree is not None and not isinstance(tree, TreeClassifier):
+        got = tree.__name__ if isinstance(tree, type) else type(tree).__name__
+        raise InvalidTypeError(
+            f"tree must be a TreeClassifier; got {got}. sureleaf.audit reports on fitted models of "
+            "other kinds."
+        )
+    known = TreeClassifier().get_params()
+    for name in parameters:
+        if name not in known:
+            raise InvalidTypeError(
+                f"make_report takes its own options and the parameters of TreeClassifier; got "
+                f"{name!r}.{suggestion(name, known, listed=False)}"
+            )
+    if tree is None:
+        own = {} if margin is None else {"margin": margin}
+        return TreeClassifier(**own | parameters)
+    if not parameters:
+        return tree
+    changed: TreeClassifier = clone(tree).set_params(**parameters)
+    return changed
 
 
 def _check_labels(y: ArrayLike) -> Any:

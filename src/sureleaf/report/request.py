@@ -1,15 +1,23 @@
 """What a report is requested for: the table, the options, the budget, and where rows come from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
 
-__all__ = ["Budget", "Origin", "Progress", "ReportRequest", "budget_for"]
+__all__ = [
+    "Budget",
+    "ComparedMeasure",
+    "Origin",
+    "Progress",
+    "ReportRequest",
+    "budget_for",
+    "is_rare",
+]
 
 
 @dataclass(frozen=True)
@@ -47,8 +55,19 @@ _BY_ROWS = (
 _LARGEST_TABLES = Budget(5, 1, 10, 3, 100)
 
 
-def budget_for(n_rows: int, n_units: int) -> Budget:
+FEWER_REFITS = 3
+"""A tree whose size is chosen by cross-validation takes about twelve fits; for it there are so many
+times fewer bootstrap samples and repeats of the learning curve."""
+
+
+def budget_for(n_rows: int, n_units: int, *, is_resized: bool = False) -> Budget:
     """Return the default budget; units are groups, or rows if there are no groups.
+
+    Parameters
+    ----------
+    n_rows, n_units : int
+    is_resized : bool
+        Whether every fit of the tree chooses its size by cross-validation.
 
     Examples
     --------
@@ -56,7 +75,34 @@ def budget_for(n_rows: int, n_units: int) -> Budget:
     (5, 1, 4)
     """
     budget = next((budget for most, budget in _BY_ROWS if n_rows <= most), _LARGEST_TABLES)
+    if is_resized:
+        budget = replace(
+            budget,
+            bootstraps=max(10, budget.bootstraps // FEWER_REFITS),
+            curve_repeats=max(3, budget.curve_repeats // FEWER_REFITS),
+        )
     return replace(budget, folds=min(budget.folds, n_units))
+
+
+ComparedMeasure = Literal["accuracy", "auc", "cost"]
+"""What models are compared by."""
+
+RARE_SHARE, RARE_ROWS = 0.05, 30
+
+
+def is_rare(counts: Sequence[float]) -> bool:
+    """Whether all but the most frequent class are so rare that accuracy says little.
+
+    They have less than 5 % of the rows, or less than 10 % and fewer than 30 rows.
+
+    Examples
+    --------
+    >>> is_rare([844, 12]), is_rare([37, 20]), is_rare([9500, 501])
+    (True, False, False)
+    """
+    others = sum(counts) - max(counts)
+    share = others / sum(counts)
+    return share < RARE_SHARE or (share < 2 * RARE_SHARE and others < RARE_ROWS)
 
 
 Progress = Callable[[str, float], None]
@@ -115,12 +161,14 @@ class ReportRequest:
         Leaves below these levels are flagged.
     margin : float
         Differences in accuracy up to this size do not count.
+    auc_margin : float
+        Differences in AUC up to this size do not count.
     seed : int
     n_jobs : int or None
     budget : Budget or None
         None is the default for the number of rows.
     tree : TreeClassifier or None
-        The tree to report on, unfitted; None for the default tree.
+        The tree to report on, fitted or not; None for the default tree.
     """
 
     X: Any
@@ -134,6 +182,7 @@ class ReportRequest:
     confidence: float | None = 0.95
     utility: float | None = None
     margin: float = 0.01
+    auc_margin: float = 0.01
     seed: int = 0
     n_jobs: int | None = None
     budget: Budget | None = None

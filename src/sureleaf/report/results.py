@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, SureleafError
+from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation import (
     BootstrapError,
     Evaluation,
@@ -19,10 +20,23 @@ from sureleaf.evaluation import (
     bootstrap_error,
     learning_curve,
 )
+from sureleaf.model.fitting import BY_FOLDS
 from sureleaf.model.leaf_table import LeafTable
 from sureleaf.model.tree_model import TreeModel
-from sureleaf.report.baselines import EvaluatedModel, evaluate_models, report_tree
-from sureleaf.report.request import Budget, Progress, ReportRequest, budget_for
+from sureleaf.report.baselines import (
+    EvaluatedModel,
+    EvaluatedSize,
+    evaluate_models,
+    report_tree,
+)
+from sureleaf.report.request import (
+    Budget,
+    ComparedMeasure,
+    Progress,
+    ReportRequest,
+    budget_for,
+    is_rare,
+)
 from sureleaf.table import EncodedTable, read_table
 
 __all__ = ["ReportResults", "compute_results"]
@@ -43,6 +57,11 @@ class ReportResults:
     leaves : LeafTable
     models : tuple of EvaluatedModel
         The tree first, then the baselines.
+    sizes : tuple of EvaluatedSize
+        Trees of given numbers of leaves, ascending.
+    n_refitted_leaves : int or None
+        Of a tree that was fitted before: the leaves if it is grown anew on these rows, unless that
+        gives the same tree.
     bootstrap : BootstrapError or str
         The text says why there is none.
     curve : LearningCurve or str
@@ -55,6 +74,8 @@ class ReportResults:
     model: TreeModel
     leaves: LeafTable
     models: tuple[EvaluatedModel, ...]
+    sizes: tuple[EvaluatedSize, ...]
+    n_refitted_leaves: int | None
     bootstrap: BootstrapError | str
     curve: LearningCurve | str
 
@@ -74,6 +95,18 @@ class ReportResults:
         return len(self.evaluation.truth)
 
     @property
+    def is_rare(self) -> bool:
+        """Whether other classes than the most frequent are so rare that accuracy says little."""
+        return is_rare(np.bincount(self.evaluation.truth, self.row_weights).tolist())
+
+    @property
+    def measure(self) -> ComparedMeasure:
+        """What models are compared by: costs if there are any, the AUC if classes are rare."""
+        if self.request.cost is not None:
+            return "cost"
+        return "auc" if self.is_rare else "accuracy"
+
+    @property
     def row_weights(self) -> NDArray[np.float64]:
         """Weight of each row, 1 without weights."""
         weights = self.evaluation.weights
@@ -84,7 +117,7 @@ def compute_results(request: ReportRequest, progress: Progress | None = None) ->
     """Fit, evaluate, bootstrap and draw the learning curve: the slow part of a report."""
     start_stage = progress or (lambda stage, share: None)
     start_stage("Reading the columns", 0.0)
-    table = read_table(request.X, estimator="make_report")
+    table = _read(request)
     positive = _rarest_class(request.y) if request.positive is None else request.positive
     groups = request.groups
     n_units = table.n_rows if groups is None else len(set(np.asarray(groups).tolist()))
@@ -93,21 +126,71 @@ def compute_results(request: ReportRequest, progress: Progress | None = None) ->
             "X must have at least two rows, and at least two groups if there are groups, so that "
             f"some can train and others test; got {n_units}. Give more rows."
         )
-    budget = request.budget or budget_for(table.n_rows, n_units)
+    is_resized = report_tree(request).pruning in BY_FOLDS
+    budget = request.budget or budget_for(table.n_rows, n_units, is_resized=is_resized)
     start_stage("Growing the tree", 0.02)
-    estimator = report_tree(request, random_state=request.seed)
-    estimator.fit(table, request.y, sample_weight=request.weights, groups=groups)
-    model = estimator.complete_model()
+    fitted, n_refitted_leaves = _fit(request, table)
+    model = fitted.complete_model()
     leaves = model.leaves(
         level=request.level, confidence=request.confidence, utility=request.utility
     )
-    models = evaluate_models(request, table, model.tree.n_leaves, positive, budget, start_stage)
+    evaluations = evaluate_models(request, table, fitted, positive, budget, start_stage)
     start_stage("Estimating the error by bootstrap", 0.68)
     bootstrap = _bootstrap(request, table, budget)
     start_stage("Computing the learning curve", 0.83)
-    curve = _curve(request, table, len(model.classes), budget, positive)
+    measure = "accuracy"
+    if request.cost is not None:
+        measure = "decided_cost"
+    elif is_rare(np.unique(np.asarray(request.y), return_counts=True)[1].tolist()):
+        measure = "auc"
+    curve = _curve(request, table, measure, budget, positive)
     start_stage("Writing the report", 0.95)
-    return ReportResults(request, budget, table, model, leaves, models, bootstrap, curve)
+    return ReportResults(
+        request,
+        budget,
+        table,
+        model,
+        leaves,
+        evaluations.models,
+        evaluations.sizes,
+        n_refitted_leaves,
+        bootstrap,
+        curve,
+    )
+
+
+def _read(request: ReportRequest) -> EncodedTable:
+    """Encode the table: as the fitted tree does, or by the kinds of columns that it is given."""
+    tree = request.tree
+    if tree is None:
+        return read_table(request.X, estimator="make_report")
+    if not tree.__sklearn_is_fitted__():
+        return read_table(
+            request.X, categorical_features=tree.categorical_features, estimator="make_report"
+        )
+    own, given = set(tree.classes_.tolist()), set(np.asarray(request.y).tolist())
+    if own != given:
+        odd = sorted(map(str, own ^ given))[0]
+        raise InvalidArgumentError(
+            f"y must have the classes that the tree was fitted on, {sorted(map(str, own))}; got "
+            f"{sorted(map(str, given))}, which differ in {odd!r}. Give an unfitted tree to fit it "
+            "to these rows."
+        )
+    return tree.model_.encode(request.X, estimator="make_report")
+
+
+def _fit(request: ReportRequest, table: EncodedTable) -> tuple[TreeClassifier, int | None]:
+    """Fit the tree, or take the fitted one and see whether these rows give it again."""
+    grown = report_tree(request)
+    if grown.random_state is None:
+        grown.set_params(random_state=request.seed)
+    grown.fit(table, request.y, sample_weight=request.weights, groups=request.groups)
+    tree = request.tree
+    if tree is None or not tree.__sklearn_is_fitted__():
+        return grown, None
+    counts = tree.model_.tree.class_counts
+    is_same = np.array_equal(counts, grown.model_.tree.class_counts)
+    return tree, None if is_same else grown.model_.tree.n_leaves
 
 
 def _rarest_class(y: Any) -> Any:
@@ -134,9 +217,9 @@ def _bootstrap(request: ReportRequest, table: EncodedTable, budget: Budget) -> B
 
 
 def _curve(
-    request: ReportRequest, table: EncodedTable, n_classes: int, budget: Budget, positive: Any
+    request: ReportRequest, table: EncodedTable, measure: str, budget: Budget, positive: Any
 ) -> LearningCurve | str:
-    train = table.n_rows * 2 // 3
+    train, n_classes = table.n_rows * 2 // 3, len(np.unique(np.asarray(request.y)))
     start = max(10, 3 * n_classes, train // 32)
     if train < 2.5 * start:
         return f"{table.n_rows} rows are too few for a learning curve."
@@ -148,6 +231,8 @@ def _curve(
             table,
             request.y,
             schedule=Geometric(start, factor),
+            measure=measure,
+            cost=request.cost,
             repeats=budget.curve_repeats,
             level=request.level,
             positive=positive,

@@ -173,10 +173,11 @@ def show_leaves(
         known = (
             "" if math.isnan(levels.low) else f", {level_percent(level)} interval {low} to {high}"
         )
-        yield (
-            f"{tree} It is expected to predict [bold]{useful}[/bold] of unseen rows correctly "
-            f"(utility{known}); its mean confidence is [bold]{sure}[/bold]."
-        )
+        cost = model.complete_model().expected_cost()
+        expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{known})"
+        if cost is not None:
+            expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
+        yield f"{tree} It is expected to {expected}; its mean confidence is [bold]{sure}[/bold]."
     n_flagged = int(leaves.flagged.sum())
     if n_flagged:
         share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
@@ -255,6 +256,7 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
         "high": json_value(levels.high),
         "levels_from": leaves.levels_from,
         "rounds": leaves.n_rounds,
+        "expected_cost": model.complete_model().expected_cost(),
         "rows": float(leaves.n.sum()),
         "flagged": int(leaves.flagged.sum()),
         "classes": [json_value(label) for label in model.classes_],
@@ -281,10 +283,10 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
         f"{count_of(len(values['columns']), 'column')} to predict "
         f"[bold]{escape(values['target'])}[/bold]."
     )
-    yield (
-        f"It is expected to predict [bold]{percent(values['utility'])}[/bold] of unseen rows "
-        f"correctly{confidence}."
-    )
+    expected = f"predict [bold]{percent(values['utility'])}[/bold] of unseen rows correctly"
+    if values.get("expected_cost") is not None:
+        expected = f"cost [bold]{values['expected_cost']:.4g}[/bold] per unseen row"
+    yield f"It is expected to {expected}{confidence}."
     saved = escape(values["saved"])
     yield f"Saved: {saved}"
     yield f"[dim]To predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
@@ -322,6 +324,7 @@ def fit_values(model: Any, question: "Question", target: str) -> dict[str, Any]:
             "depth": model.tree_.depth,
             "confidence": levels.confidence,
             "utility": levels.utility,
+            "expected_cost": model.complete_model().expected_cost(),
         }
     levels = model.oob_levels_
     return values | {

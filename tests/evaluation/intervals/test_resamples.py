@@ -1,5 +1,7 @@
 """Means over splits: corrected resampled t and nested cross-validation, against their formulas."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -72,3 +74,19 @@ def test_nested_cross_validation_follows_its_algorithm() -> None:
 def test_nested_cross_validation_refuses_what_it_cannot_measure(k: int, rows: int) -> None:
     with pytest.raises(InvalidArgumentError, match="Nested cross-validation needs"):
         nested_cv(_folds(np.random.default_rng(0), k, rows), n_splits=k)
+
+
+def test_repeats_leave_the_interval_of_one_round_as_it_is() -> None:
+    values = np.random.default_rng(0).normal(0.5, 0.1, 50)
+    ratio = 1 / 9
+    once, often = (
+        corrected_resampled(some, test_to_train=ratio, one_round=True)
+        for some in (values[:10], values)
+    )
+    assert once == corrected_resampled(values[:10], test_to_train=ratio)  # ten folds are one round
+    spread = values.var(ddof=1)
+    assert often.standard_error == pytest.approx(math.sqrt((1 / 10 + ratio) * spread))
+    assert often.degrees == once.degrees == 9
+    thirds = corrected_resampled(values, test_to_train=0.5, one_round=True)
+    assert thirds.standard_error == pytest.approx(math.sqrt((1 / 3 + 1 / 2) * spread))
+    assert thirds.degrees == 9

@@ -4,15 +4,19 @@ import copy
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_sentence, leaves_sentence
-from sureleaf.report.sections.error import RowsForGain, rows_text
-from sureleaf.report.sections.models import models_text, verdict_text
+from sureleaf.report.sections.error import RowsForGain, differences_text, rows_text
+from sureleaf.report.sections.models import MeasureWords, models_text
+from sureleaf.report.sections.simplicity import price_text
+from tests.report.document_check import check_document
 from tests.report.tables import mixed, noise, quick_report
 
 Document = dict[str, Any]
+SIZED: Document = {"pruning": "auto", "collapse": False}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +37,7 @@ def record(value: Any) -> Any:
 
 
 def answer(document: Document) -> Any:
-    names = ("data", "tree", "quality", "error", "models")
+    names = ("data", "tree", "quality", "error", "models", "simplicity")
     return answer_section(*(record(document[name]) for name in names))
 
 
@@ -99,9 +103,10 @@ def test_the_headline_has_the_accuracy_and_its_interval(document: Document) -> N
         if measure["name"] == "accuracy":
             measure |= {"value": 0.721, "low": 0.684, "high": 0.757}
     headline = answer(document).headline
+    n_leaves = document["tree"]["n_leaves"]
     assert headline == (
-        "This tree is expected to predict “class” correctly for 72.1 % of unseen rows "
-        "(95 % interval 68.4 to 75.7)."
+        f"This tree with {n_leaves} leaves is expected to predict “class” correctly for 72.1 % of "
+        "unseen rows (95 % interval 68.4 to 75.7)."
     )
 
 
@@ -120,11 +125,15 @@ def test_leaves_are_counted_and_the_largest_weak_ones_named(document: Document) 
     assert f"confidence {100 * worst['confidence']:.1f} %." in text
 
 
-def test_the_one_leaf_of_a_tree_is_not_called_each() -> None:
-    leaf = {"id": 0, "parent": None, "column": None, "n": 40.0, "flagged": False}
+def test_the_one_leaf_of_a_tree_is_not_praised() -> None:
+    leaf = {"id": 0, "parent": None, "column": None, "n": 40.0, "flagged": False, "prediction": 0}
     wanted = {"confidence": 0.95, "utility": None}
-    text = leaves_sentence(record({"nodes": [leaf], "wanted": wanted}), [])[1]
-    assert text.startswith("The only leaf reaches the wanted level: the probability that")
+    classes = record([{"label": "no", "count": 40.0}])
+    tone, text = leaves_sentence(
+        record({"nodes": [leaf], "wanted": wanted, "at_costs": False}), classes
+    )
+    assert tone == "plain"
+    assert text.startswith("The only leaf says that no is the most frequent class, and nothing")
 
 
 def test_a_tree_of_one_leaf_is_not_said_to_find_what_it_never_predicts() -> None:
@@ -158,120 +167,218 @@ def test_more_rows_help_only_as_far_as_the_interval_says(
 
 
 @pytest.mark.parametrize(
-    ("verdict", "low", "high", "short", "bagged"),
+    ("verdict", "low", "high", "text"),
     [
         (
             "equivalent",
             -0.005,
             0.005,
-            "is as accurate, within 1 percentage",
-            "One tree is enough",
+            "no better and no worse, within 1 percentage point. One tree",
         ),
-        ("better", 0.02, 0.04, "Prefer it", "Prefer them"),
-        ("worse", -0.04, -0.02, "is not enough", "One tree is enough"),
-        ("undecided", -0.02, 0.04, "do not show whether", "do not show whether"),
-        ("undecided", 0.002, 0.04, "Prefer it", "Prefer them"),
+        ("better", 0.02, 0.04, "are more accurate by 3.0 percentage points (2.0 to 4.0). Prefer"),
+        (
+            "worse",
+            -0.04,
+            -0.02,
+            "are less accurate by 3.0 percentage points (2.0 to 4.0). One tree",
+        ),
+        ("undecided", -0.02, 0.04, "are not shown to be more accurate than this tree (difference"),
+        ("undecided", 0.002, 0.04, "Prefer them"),
     ],
 )
 def test_a_model_is_preferred_only_where_the_interval_prefers_it(
-    verdict: str, low: float, high: float, short: str, bagged: str
+    verdict: str, low: float, high: float, text: str
 ) -> None:
     found = {"verdict": verdict, "low": low, "high": high, "difference": (low + high) / 2}
-    rows = [{"name": name, "comparison": found} for name in ("short tree", "bagged trees")]
-    simpler, larger = models_text(record(rows), 0.01, 9).split(" Larger: ")
-    assert short in simpler
-    assert bagged in larger
+    rows = [{"name": "bagged trees", "comparison": found}]
+    assert text in models_text(record(rows), 0.01, MeasureWords())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"), [(-3.0, -1.0, "cheaper"), (1.0, 3.0, "expensive")]
+)
+def test_at_costs_a_model_is_preferred_for_its_cost(low: float, high: float, word: str) -> None:
+    found = {"verdict": "better" if high < 0 else "worse", "low": low, "high": high}
+    rows = [{"name": "bagged trees", "comparison": found | {"difference": (low + high) / 2}}]
+    text = models_text(record(rows), 0.1, MeasureWords("cost"))
+    assert f"{word} by 2 per row (1 to 3)" in text
+    assert ("Prefer them if the cost matters" in text) == (high < 0)
 
 
 def test_the_table_and_the_sentence_say_the_same_of_a_gap_that_may_be_small() -> None:
     found = {"verdict": "undecided", "low": 0.007, "high": 0.076, "difference": 0.041}
-    perhaps = "but perhaps by less than 1 percentage point"
+    perhaps, words = "but perhaps by less than 1 percentage point", MeasureWords()
     rows = record([{"name": "bagged trees", "comparison": found}])
-    assert f"(0.7 to 7.6: better, {perhaps})" in models_text(rows, 0.01, 9)
-    assert verdict_text("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
-    assert verdict_text("undecided", -0.076, -0.007, 0.01) == f"worse, {perhaps}"
-    assert verdict_text("better", 0.02, 0.04, 0.01) == "better by more than 1 percentage point"
+    assert f"(0.7 to 7.6: better, {perhaps})" in models_text(rows, 0.01, words)
+    assert words.verdict("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
+    assert words.verdict("undecided", -0.076, -0.007, 0.01) == f"worse, {perhaps}"
+    assert words.verdict("better", 0.02, 0.04, 0.01) == "better by more than 1 percentage point"
 
 
-def test_a_simple_tree_is_not_told_to_be_simpler() -> None:
-    found = {"verdict": "undecided", "low": -0.02, "high": 0.04, "difference": 0.01}
-    rows = record([{"name": "short tree", "comparison": found}])
-    assert "already simple (at most 2 tests per row)" in models_text(rows, 0.01, 2)
-    assert "already simple (no tests)" in models_text(rows, 0.01, 0)
-
-
-def test_any_other_model_that_is_surely_better_is_named() -> None:
+def test_any_other_tree_that_is_surely_better_is_named() -> None:
     found = {"verdict": "undecided", "low": 0.002, "high": 0.04, "difference": 0.021}
-    rows = record([{"name": "scikit-learn's tree", "comparison": found}])
-    text = models_text(rows, 0.01, 9)
-    assert "Also: scikit-learn's tree is more accurate by 2.1 percentage points" in text
+    for name in ("C4.5's tree", "scikit-learn's tree"):
+        rows = record([{"name": name, "comparison": found}])
+        text = models_text(rows, 0.01, MeasureWords())
+        assert f"{name} is more accurate by 2.1 percentage points" in text
+
+
+def sized(leaves: int, accuracy: float, gain: float | None = None) -> Document:
+    found = None
+    if gain is not None:
+        found = {
+            "difference": gain,
+            "low": gain - 0.01,
+            "high": gain + 0.01,
+            "verdict": "undecided",
+        }
+    return {"leaves": leaves, "accuracy": {"value": accuracy}, "comparison": found}
+
+
+def priced(best: Document) -> str:
+    rows = [sized(12, 0.741) | {"name": "this tree"}, best | {"name": "most accurate tree"}]
+    for row in rows:
+        row["estimate"] = lambda measure, row=row: record(row["accuracy"])
+    return price_text(record(rows), "most accurate tree", MeasureWords())
+
+
+def test_the_price_of_simplicity_is_one_sentence() -> None:
+    assert priced(sized(98, 0.745, 0.004)) == (
+        "12 leaves instead of 98 (the most accurate tree): accuracy 74.1 % instead of 74.5 %; the "
+        "larger tree is not shown to be more accurate (\u22120.6 to +1.4 percentage points)."
+    )
+    assert "more accurate by 3.0 percentage points (2.0 to 4.0)" in priced(sized(98, 0.771, 0.03))
+    assert priced(sized(98, 0.731, -0.01)).startswith("Nothing is given up: 12 leaves, accuracy")
+    assert priced(sized(12, 0.741, 0.0)).startswith("Nothing is given up: no size was more")
+
+
+CHEAPEST = "always bad"
 
 
 def costs(
-    best: float,
-    threshold: float | None,
+    low: float,
+    high: float,
     *,
-    decided: Any = ((25, 5), (25, 45)),
-    untuned: float = 0.55,
+    confusion: Any = ((25, 5), (25, 45)),
     cost: Any = ((0, 5), (1, 0)),
     n_leaves: int = 9,
 ) -> tuple[str, str]:
-    classes = [{"label": "bad", "count": 30.0}, {"label": "good", "count": 70.0}]
+    found = {"difference": (low + high) / 2, "low": low, "high": high}
     quality = {
         "cost": cost,
-        "confusion": [[12, 18], [10, 60]],
+        "confusion": confusion,
         "positive": 0,
-        "decision": {"threshold": threshold, "cost_per_row": best, "confusion": decided},
-        "measures": [{"name": "decided_cost", "value": untuned}],
+        "labels": ["bad", "good"],
+        "constants": [{"label": "good", "cost": 1.5}, {"label": "bad", "cost": 0.7}],
     }
-    return costs_sentence(record(quality), record(classes), n_leaves)
+    models = {"rows": [{"name": CHEAPEST, "comparison": found}]}
+    return costs_sentence(record(quality), record(models), n_leaves)
 
 
-def test_the_best_threshold_is_named_beside_what_it_beats() -> None:
-    tone, text = costs(0.5, 0.25)
+def test_what_the_tree_saves_is_said_with_its_interval() -> None:
+    tone, text = costs(0.1, 0.3)
     assert tone == "good"
-    assert "predict bad if its probability is at least 25.0 %: mean cost 0.5 per row" in text
-    assert "Predicting the most probable class costs 1 per row" in text  # (18 * 5 + 10) / 100
-    assert "always predicting bad costs 0.7" in text  # 70 good rows at 1; always good is 1.5
-
-
-def test_a_tuned_threshold_is_distinguished_from_the_one_that_costs_imply() -> None:
-    tuned = (
-        "(this threshold was tuned on these rows; the one that the costs imply, 16.7 %, costs 0.55)"
+    assert text == (
+        "At your costs (bad predicted as good costs 5 and good predicted as bad costs 1), decide "
+        "bad if its probability is at least 16.7 %. This saves 0.200 per row (+0.100 to +0.300) "
+        "against always deciding bad, the cheapest decision without a tree."
     )
-    assert tuned in costs(0.5, 0.25)[1]  # 1 / (1 + 5)
-    assert "tuned" not in costs(0.5, 0.25, untuned=0.5004)[1]
 
 
-@pytest.mark.parametrize("best", [0.6999, 0.7, 0.71])
-def test_it_says_so_if_no_threshold_pays(best: float) -> None:
-    tone, text = costs(best, 0.0)
+def test_a_saving_that_is_not_shown_is_not_claimed() -> None:
+    tone, text = costs(-0.1, 0.3)
     assert tone == "bad"
-    assert "nothing is cheaper on these rows than always predicting bad: mean cost 0.7" in text
+    assert "not shown to be cheaper than always deciding bad, which costs 0.700 per row" in text
+    assert "(saving \u22120.100 to +0.300 per row)" in text
+    assert "more expensive than always deciding bad" in costs(-0.3, -0.1)[1]
 
 
-def test_more_classes_are_decided_by_expected_cost() -> None:
-    assert "the class of least expected cost: mean cost 0.6 per row" in costs(0.6, None)[1]
-
-
-def test_the_costs_are_said_once_in_words() -> None:
-    text = costs(0.5, 0.25)[1]
-    assert text.startswith(
-        "At your costs (bad predicted as good costs 5 and good predicted as bad costs 1), predict"
-    )
-    text = costs(-0.4, 0.25, cost=((-2, 5), (1, 0)))[1]
+def test_gains_are_told_as_costs_below_0() -> None:
+    text = costs(0.1, 0.3, cost=((-2, 5), (1, 0)))[1]
     assert "good predicted as bad costs 1 and bad predicted as bad costs -2)" in text
     assert text.endswith("A cost below 0 is a gain.")
 
 
-def test_a_decision_that_predicts_one_class_for_nearly_all_rows_is_told() -> None:
-    tone, text = costs(0.65, 0.02, decided=((30, 0), (66, 4)))
+def test_a_decision_for_one_class_in_nearly_all_rows_is_told() -> None:
+    tone, text = costs(0.1, 0.3, confusion=((30, 0), (66, 4)))
     assert tone == "warn"
-    assert text.endswith("Then 96.0 % of the rows are predicted bad.")
-    assert "Then" not in costs(0.65, 0.02)[1]
+    assert text.endswith("Then 96.0 % of the decisions are bad.")
+    assert "Then" not in costs(0.1, 0.3)[1]
 
 
-def test_a_tree_of_one_leaf_has_no_threshold_to_decide_by() -> None:
-    tone, text = costs(0.5, 0.25, n_leaves=1)
+def test_a_tree_of_one_leaf_has_nothing_to_decide_by() -> None:
+    tone, text = costs(0.1, 0.3, n_leaves=1)
     assert tone == "bad"
-    assert "always predict bad: mean cost 0.7 per row. This tree does not distinguish" in text
+    assert "always decide bad: mean cost 0.700 per row. This tree does not distinguish" in text
+
+
+@pytest.fixture(scope="module")
+def rare() -> tuple[Any, Any]:
+    random = np.random.default_rng(1)
+    y = np.array(["healthy"] * 300 + ["ill"] * 12)
+    random.shuffle(y)
+    X = random.normal(size=(312, 2))
+    X[:, 0] += 3 * (y == "ill")
+    return X, y
+
+
+def test_rare_classes_make_the_report_lead_with_the_auc(rare: tuple[Any, Any]) -> None:
+    document = quick_report(*rare).to_dict()
+    check_document(document)
+    told = document["answer"]
+    assert told["rare"]
+    assert told["lead"]["measure"] == "auc"
+    assert told["headline"].startswith(
+        "Accuracy is the wrong question: always predicting healthy is correct for 96.2 % of the "
+    )
+    value = f"{100 * told['lead']['value']:.1f} % of the cases (AUC, 95 % interval"
+    assert value in told["headline"]
+    accuracy = next(one for one in told["sentences"] if one["topic"] == "accuracy")
+    assert "the rare classes matter here, not the accuracy" in accuracy["text"]
+    assert accuracy["tone"] != "good"
+
+
+def test_rare_classes_with_costs_make_it_lead_with_the_cost(rare: tuple[Any, Any]) -> None:
+    document = quick_report(*rare, cost=[[0, 1], [25, 0]]).to_dict()
+    check_document(document)
+    assert document["answer"]["lead"]["measure"] == "cost"
+    assert "always deciding healthy costs" in document["answer"]["headline"]
+    assert "always deciding ill costs" in document["answer"]["headline"]
+
+
+def test_a_single_leaf_for_rare_classes_is_never_praised(rare: tuple[Any, Any]) -> None:
+    document = quick_report(np.ones((312, 1)), rare[1]).to_dict()
+    check_document(document)
+    assert document["tree"]["n_leaves"] == 1
+    assert "It finds no row of class ill" in document["answer"]["headline"]
+    assert all(one["tone"] != "good" for one in document["answer"]["sentences"])
+
+
+def test_at_costs_leaves_and_more_rows_are_told_in_costs(rare: tuple[Any, Any]) -> None:
+    X, y = rare
+    told = quick_report(X, y, cost=[[0, 1], [25, 0]], **SIZED).to_dict()["answer"]["sentences"]
+    texts = {one["topic"]: one["text"] for one in told}
+    assert "the probability that its decision is the cheapest one for its rows" in texts["leaves"]
+    assert "accuracy" not in texts["rows"]
+
+
+def test_more_rows_lower_a_cost() -> None:
+    gain = IntervalEstimate(value=-0.2, low=-0.3, high=-0.1, level=0.95, method="")
+    text = rows_text(gain, RowsForGain(0.4, 150, 120, 300), 100, 0.05, MeasureWords("cost"))
+    assert text == (
+        "More rows of the same kind would help: twice as many (200) are expected to lower the cost "
+        "by 0.200 per row (0.100 to 0.300). A gain of 0.050 per row needs about 50 more rows (20 "
+        "to 200)."
+    )
+
+
+def test_estimates_that_differ_are_explained() -> None:
+    estimate = IntervalEstimate(value=0.27, low=0.24, high=0.30, level=0.95, method="")
+    training, bootstrap, levels = differences_text(estimate, (0.1, 0.33), 0.6)
+    assert "Training rows 10.0 %, unseen rows 27.0 %" in training
+    assert training.endswith("Use the second.")
+    assert "outside the interval of the cross-validated error" in bootstrap
+    assert bootstrap.endswith("Use cross-validation.")
+    assert "take the levels of the leaves with caution" in levels
+    assert "within the interval" in next(differences_text(estimate, (0.27, 0.28), 0.73))
+    assert list(differences_text(estimate, (0.27, 0.27), 0.73)) == []

@@ -150,17 +150,16 @@ def bootstrap_interval(
         units = np.delete(np.arange(n_units), block)
         rows = units if members is None else np.concatenate([members[unit] for unit in units])
         left_out.append(statistic(rows))
-    drawn_at = level if members is None else _expanded(level, len(members))
-    low, high = bca_limits(value, replicates, left_out, level=drawn_at)
+    low, high = bca_limits(value, replicates, left_out, level=_expanded(level, n_units))
     name = "BCa bootstrap" + ("" if members is None else " of groups")
     return Estimate(value, low, high, level, name)
 
 
-def _expanded(level: float, n: int) -> float:
-    """Return the level at which a bootstrap of n groups has the width of Student's t [1]_.
+def _expanded(level: float, n: float) -> float:
+    """Return the level at which a bootstrap of n units has the width of Student's t [1]_.
 
     The bootstrap underestimates the spread by the square root of (n - 1)/n and ignores the
-    uncertainty about the spread, which matters for few groups.
+    uncertainty about the spread, which matters for few rows or groups.
 
     References
     ----------
@@ -222,7 +221,9 @@ def bootstrap_mean(
         mass = masses[drawn].sum()
         replicates[b] = sums[drawn].sum() / mass if mass > 0 else math.nan
     # The influence of a row on a weighted mean; without it the mean moves by minus that.
-    low, high = bca_limits(mean, replicates, weights * (mean - values), level=level)
+    units = weights.sum() ** 2 / (weights**2).sum()
+    drawn_at = _expanded(level, max(units, 2.0))
+    low, high = bca_limits(mean, replicates, weights * (mean - values), level=drawn_at)
     return Estimate(mean, low, high, level, "BCa bootstrap")
 
 
@@ -286,7 +287,9 @@ def bootstrap_counts(
         less[cell] -= 1
         left_out.append(statistic(less.reshape(cells.shape)))
     value = float(statistic(cells))
-    low, high = bca_limits(value, replicates, left_out, level=level, times=flat[filled])
+    low, high = bca_limits(
+        value, replicates, left_out, level=_expanded(level, n), times=flat[filled]
+    )
     return Estimate(value, low, high, level, "BCa bootstrap")
 
 

@@ -135,8 +135,8 @@ def delong_one_vs_rest(classes: ArrayLike, scores: ArrayLike, *, level: float = 
     --------
     >>> scores = [[0.6, 0.3, 0.1], [0.3, 0.4, 0.3], [0.2, 0.5, 0.3], [0.3, 0.2, 0.5],
     ...           [0.4, 0.4, 0.2], [0.1, 0.6, 0.3]]
-    >>> found = delong_one_vs_rest([0, 0, 1, 2, 2, 1], scores)
-    >>> round(found.value, 4), found.method
+    >>> estimate = delong_one_vs_rest([0, 0, 1, 2, 2, 1], scores)
+    >>> round(estimate.value, 4), estimate.method
     (0.8125, 'DeLong, one against the rest, logit scale')
     """
     from scipy.stats import rankdata

@@ -19,6 +19,7 @@ __all__ = [
     "NestedMean",
     "corrected_resampled",
     "nested_cv",
+    "splits_of_one_round",
     "variance_of_mean",
 ]
 
@@ -63,7 +64,7 @@ class MeanOverSplits:
     value, standard_error, low, high : float
     level : float
     degrees : int
-        Degrees of freedom, one less than there are splits.
+        Degrees of freedom, one less than there are splits (or splits of one round).
     p_value : float
         Two-sided, of the hypothesis that the mean is zero.
     """
@@ -75,6 +76,10 @@ class MeanOverSplits:
     level: float
     degrees: int
     p_value: float
+
+
+FEWEST_DEGREES = 9
+"""Degrees of freedom of ten folds: a round of hold-outs has fewer splits, but many repeats."""
 
 
 def variance_of_mean(
@@ -89,12 +94,29 @@ def variance_of_mean(
     return max(corrected, spread * test_to_train / (1 + test_to_train) + hidden_variance)
 
 
+def splits_of_one_round(n_splits: float, test_to_train: float) -> float:
+    """Return the number of splits, but at most as many as have disjoint test parts.
+
+    A recall, precision or F changes to first order with the decision boundary. All splits of a
+    table share most training rows, so their boundaries move together with the sample, and no
+    number of repeats shows that part of the variance. So the interval of such a measure is that of
+    one round: k splits for (repeated) k-fold, n/n_test for repeated hold-outs.
+
+    Examples
+    --------
+    >>> splits_of_one_round(50, test_to_train=1 / 9)
+    10.0
+    """
+    return min(n_splits, 1 + 1 / test_to_train) if test_to_train > 0 else n_splits
+
+
 def corrected_resampled(
     values: ArrayLike,
     *,
     test_to_train: float = 0.0,
     level: float = 0.95,
     hidden_variance: float = 0.0,
+    one_round: bool = False,
 ) -> MeanOverSplits:
     r"""Return a mean over splits with the interval of Nadeau and Bengio [1]_.
 
@@ -113,6 +135,9 @@ def corrected_resampled(
     hidden_variance : float
         Variance of the mean that the splits cannot show, such as that of the class proportions if
         all splits have the same; see `variance_of_mean`.
+    one_round : bool
+        Whether repeats leave the interval as wide as one round of splits, for measures that move
+        with the decision boundary; see `splits_of_one_round`.
 
     Returns
     -------
@@ -151,10 +176,11 @@ def corrected_resampled(
         raise InvalidArgumentError(
             f"test_to_train must be at least 0; got {test_to_train}. Give n_test / n_train."
         )
-    degrees = len(array) - 1
+    n_splits = splits_of_one_round(len(array), test_to_train) if one_round else len(array)
+    degrees = max(round(n_splits) - 1, min(len(array) - 1, FEWEST_DEGREES))
     mean = float(array.mean())
     spread = float(array.var(ddof=1))
-    error = math.sqrt(variance_of_mean(spread, len(array), test_to_train, hidden_variance))
+    error = math.sqrt(variance_of_mean(spread, n_splits, test_to_train, hidden_variance))
     half = float(stdtrit(degrees, 0.5 + level / 2)) * error
     if error > 0:
         p_value = float(2 * stdtr(degrees, -abs(mean) / error))

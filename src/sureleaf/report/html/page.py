@@ -57,7 +57,7 @@ def render_page(document: Mapping[str, Any]) -> str:
     >>> render_page({"schema": "sureleaf-report/9"})
     Traceback (most recent call last):
         ...
-    sureleaf.errors.InvalidArgumentError: the document's schema must be 'sureleaf-report/2'; got \
+    sureleaf.errors.InvalidArgumentError: the document's schema must be 'sureleaf-report/3'; got \
 'sureleaf-report/9'. Make the report again with this version of Sureleaf.
     """
     _check_schema(document, REPORT_SCHEMA, "report")
@@ -285,6 +285,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "bar_heights": bar_heights,
         "count": formatting.count,
+        "lead_value": lead_value,
         "level_percent": lambda level: formatting.level_percent(level).replace(" ", _SPACE),
         "measure_name": measure_name,
         "number": formatting.measure_value,
@@ -293,6 +294,7 @@ def _environment() -> Environment:
         "points": formatting.points,
         "position": position,
         "scale_start": scale_start,
+        "signed_number": formatting.signed_number,
         "signed_points": formatting.signed_points,
         "upper_first": upper_first,
         "why_flagged": why_flagged,
@@ -303,6 +305,17 @@ def _environment() -> Environment:
 def percent(share: float | None, digits: int = 1) -> str:
     """Write a share in per cent; the number and its sign stay on one line."""
     return formatting.percent(share, digits).replace(" ", _SPACE)
+
+
+def lead_value(value: float | None, measure: str) -> str:
+    """Write a value of the measure that a page leads with: a cost as it is, others in per cent.
+
+    Examples
+    --------
+    >>> lead_value(0.7, "cost"), lead_value(0.7, "auc").replace("\u00a0", " ")
+    ('0.700', '70.0 %')
+    """
+    return formatting.measure_value(value) if measure == "cost" else percent(value)
 
 
 def measure_name(name: str) -> str:

@@ -15,21 +15,27 @@ from sureleaf.formatting import (
     interval,
     level_percent,
     listed,
+    measure_value,
     percent,
     points,
     signed_interval,
+    signed_number,
 )
+from sureleaf.report.baselines import MAJORITY
 from sureleaf.report.estimates import IntervalEstimate
+from sureleaf.report.request import is_rare
 from sureleaf.report.sections.data import ClassCount, DataSection
 from sureleaf.report.sections.decision import implied_threshold
 from sureleaf.report.sections.error import MORE_ROWS_HELP, ErrorSection
-from sureleaf.report.sections.models import ModelComparison, ModelsSection
+from sureleaf.report.sections.models import MeasureWords, ModelsSection
 from sureleaf.report.sections.quality import QualitySection
+from sureleaf.report.sections.simplicity import SimplicitySection
 from sureleaf.report.sections.tree import Node, TreeSection
 from sureleaf.tree.rules import join_tests
 
 __all__ = [
     "AnswerSection",
+    "LeadingMeasure",
     "Sentence",
     "answer_section",
     "costs_sentence",
@@ -47,6 +53,8 @@ MAX_NAMED_LEAVES = 3
 MAX_NAMED_TESTS = 2
 MAX_TEST_LENGTH = 60
 NEARLY_ALL = 0.95
+SCALE_STARTS = (0.99, 0.95, 0.9, 0.8, 0.5)
+"""Where the scale of the accuracy may begin, so that values near 1 can be distinguished."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +73,35 @@ class Sentence:
         Id of the section with the details.
     """
 
-    topic: Literal["predicts", "accuracy", "costs", "leaves", "rows", "models"]
+    topic: Literal["predicts", "accuracy", "costs", "simplicity", "leaves", "rows", "models"]
     tone: Tone
     text: str
     see: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeadingMeasure(IntervalEstimate):
+    """The number that the report leads with.
+
+    Attributes
+    ----------
+    measure
+        The cost if the user gave costs; the AUC if other classes than the most frequent are rare;
+        otherwise the accuracy.
+    baseline
+        The same measure without a tree: of always predicting the most frequent class, of the
+        cheapest constant, or of guessing.
+    baseline_text
+        What the baseline is.
+    scale_low, scale_high
+        Ends of the scale on which the page draws it.
+    """
+
+    measure: Literal["accuracy", "auc", "cost"]
+    baseline: float
+    baseline_text: str
+    scale_low: float
+    scale_high: float
 
 
 @dataclass(frozen=True)
@@ -78,18 +111,25 @@ class AnswerSection:
     Attributes
     ----------
     headline
-        The expected accuracy on unseen rows, in a sentence.
+        The leading measure on unseen rows, in a sentence.
+    lead
+        The number that the report leads with.
     accuracy
         Cross-validated accuracy.
     baseline
         Accuracy of always predicting the most frequent class.
+    rare
+        Whether other classes than the most frequent one are so rare that accuracy says little: they
+        have less than 5 % of the rows, or less than 10 % and fewer than 30 rows.
     sentences
         What to know about the tree.
     """
 
     headline: str
+    lead: LeadingMeasure
     accuracy: IntervalEstimate
     baseline: float
+    rare: bool
     sentences: tuple[Sentence, ...]
 
 
@@ -99,43 +139,141 @@ def answer_section(
     quality: QualitySection,
     error: ErrorSection,
     models: ModelsSection,
+    simplicity: SimplicitySection,
 ) -> AnswerSection:
     """Write the answer from the other sections."""
-    measure = next(one for one in quality.measures if one.name == "accuracy")
-    accuracy = IntervalEstimate(
-        value=measure.value,
-        low=measure.low,
-        high=measure.high,
-        level=measure.level,
-        method=measure.method,
-    )
+    accuracy = _measure(quality, "accuracy")
+    assert accuracy is not None
+    rare = is_rare([one.count for one in data.classes])
+    lead = _lead(data, quality, accuracy, rare)
     sentences = [
         Sentence("predicts", *_predicts(data, tree), "tree"),
-        Sentence("accuracy", *_accuracy(data, tree, quality, models), "quality"),
+        Sentence("accuracy", *_accuracy(data, tree, quality, models, rare), "quality"),
     ]
     if quality.cost_given:
-        told = costs_sentence(quality, data.classes, tree.n_leaves)
+        told = costs_sentence(quality, models, tree.n_leaves)
         sentences.append(Sentence("costs", *told, "quality"))
     sentences += [
+        Sentence("simplicity", "plain", simplicity.text, "simplicity"),
         Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
         Sentence("rows", *_more_rows(error), "error"),
         Sentence("models", *_models(models), "models"),
     ]
     return AnswerSection(
-        headline=_headline(data, accuracy),
+        headline=_headline(data, tree, quality, lead, rare),
+        lead=lead,
         accuracy=accuracy,
         baseline=max(one.share for one in data.classes),
+        rare=rare,
         sentences=tuple(sentences),
     )
 
 
-def _headline(data: DataSection, accuracy: IntervalEstimate) -> str:
-    width = "no valid interval"
-    if accuracy.low is not None and accuracy.high is not None:
-        width = f"{level_percent(accuracy.level)} interval {interval(accuracy.low, accuracy.high)}"
+def _measure(quality: QualitySection, name: str) -> IntervalEstimate | None:
+    found = next((one for one in quality.measures if one.name == name), None)
+    if found is None:
+        return None
+    return IntervalEstimate(
+        value=found.value, low=found.low, high=found.high, level=found.level, method=found.method
+    )
+
+
+def _lead(
+    data: DataSection, quality: QualitySection, accuracy: IntervalEstimate, rare: bool
+) -> LeadingMeasure:
+    most_frequent = max(data.classes, key=lambda one: one.share)
+    cost, auc = _measure(quality, "cost"), _measure(quality, "auc")
+    if quality.cost_given and cost is not None:
+        constants = sorted(quality.constants, key=lambda one: one.cost)
+        shown = [cost.value, cost.high or cost.value, *(one.cost for one in constants)]
+        least = [0.0, cost.value, cost.low or cost.value, *(one.cost for one in constants)]
+        return LeadingMeasure(
+            **vars(cost),
+            measure="cost",
+            baseline=constants[0].cost,
+            baseline_text=f"always deciding {constants[0].label}, the cheapest constant",
+            scale_low=min(least),
+            scale_high=max(shown) or 1.0,
+        )
+    if rare and auc is not None:
+        low = min(auc.value, auc.value if auc.low is None else auc.low)
+        return LeadingMeasure(
+            **vars(auc),
+            measure="auc",
+            baseline=0.5,
+            baseline_text="guessing",
+            scale_low=0.5 if low >= 0.5 else 0.0,
+            scale_high=1.0,
+        )
+    ends = [accuracy.value, most_frequent.share, 1 if accuracy.low is None else accuracy.low]
+    start = next((one for one in SCALE_STARTS if min(ends) >= one), 0.0)
+    return LeadingMeasure(
+        **vars(accuracy),
+        measure="accuracy",
+        baseline=most_frequent.share,
+        baseline_text=f"baseline, always \u201c{most_frequent.label}\u201d",
+        scale_low=start,
+        scale_high=1.0,
+    )
+
+
+def _headline(
+    data: DataSection,
+    tree: TreeSection,
+    quality: QualitySection,
+    lead: LeadingMeasure,
+    rare: bool,
+) -> str:
+    subject = f"this tree with {count_of(tree.n_leaves, 'leaf', 'leaves')}"
+    if lead.measure == "cost":
+        width = _width(lead, f"{measure_value(lead.low)} to {measure_value(lead.high)}")
+        return (
+            f"At your costs, {subject} is expected to cost {measure_value(lead.value)} per row "
+            f"({width}); {_constants_text(quality)}."
+        )
+    if rare:
+        return _rare_headline(data, tree, quality, lead)
+    width = _width(lead, interval(lead.low, lead.high))
     return (
-        f"This tree is expected to predict {_target(data)} correctly for "
-        f"{percent(accuracy.value)} of unseen rows ({width})."
+        f"T{subject[1:]} is expected to predict {_target(data)} correctly for "
+        f"{percent(lead.value)} of unseen rows ({width})."
+    )
+
+
+def _width(estimate: IntervalEstimate, ends: str) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "no valid interval"
+    return f"{level_percent(estimate.level)} interval {ends}"
+
+
+def _constants_text(quality: QualitySection) -> str:
+    """Name what the constant decisions cost: both of two, the cheapest of more."""
+    constants = sorted(quality.constants, key=lambda one: one.cost)
+    told = [f"always deciding {one.label} costs {measure_value(one.cost)}" for one in constants]
+    if len(told) == 2:
+        return f"{told[0]}, {told[1]}"
+    return f"the cheapest constant, {told[0]}"
+
+
+def _rare_headline(
+    data: DataSection, tree: TreeSection, quality: QualitySection, lead: LeadingMeasure
+) -> str:
+    most_frequent = max(data.classes, key=lambda one: one.share)
+    start = (
+        f"Accuracy is the wrong question: always predicting {most_frequent.label} is correct for "
+        f"{percent(most_frequent.share)} of the rows"
+    )
+    label = quality.labels[quality.positive]
+    if tree.n_leaves == 1:
+        return f"{start}, and this tree does no more than that. It finds no row of class {label}."
+    if lead.measure != "auc":
+        return f"{start}."
+    width = _width(lead, interval(lead.low, lead.high))
+    others = "another row" if len(quality.labels) == 2 else "a row of another class"
+    return (
+        f"{start}. What matters is whether the tree finds the others: it gives a row of class "
+        f"{label} a higher probability than {others} in {percent(lead.value)} of the cases (AUC, "
+        f"{width}; guessing: 50 %)."
     )
 
 
@@ -183,7 +321,11 @@ def _predicts(data: DataSection, tree: TreeSection) -> Told:
 
 
 def _accuracy(
-    data: DataSection, tree: TreeSection, quality: QualitySection, models: ModelsSection
+    data: DataSection,
+    tree: TreeSection,
+    quality: QualitySection,
+    models: ModelsSection,
+    rare: bool,
 ) -> Told:
     few_rows = (
         f" {data.rows} rows are few: another sample may well give a different tree."
@@ -192,15 +334,25 @@ def _accuracy(
     )
     if tree.n_leaves == 1:
         return "bad", f"{_one_leaf(data, tree, quality)}{few_rows}"
+    found, misses_a_class = _found(data, quality)
+    if quality.cost_given or rare:
+        accuracy = _measure(quality, "accuracy")
+        assert accuracy is not None
+        why = "costs" if quality.cost_given else "the rare classes"
+        text = (
+            f"The tree is correct for {percent(accuracy.value)} of unseen rows (always predicting "
+            f"the most frequent class: {percent(max(one.share for one in data.classes))}), but "
+            f"{why} matter here, not the accuracy."
+        )
+        return "warn" if misses_a_class else "plain", f"{text}{found}{few_rows}"
     tone, text = _against_baseline(data, models)
-    auc = next((one for one in quality.measures if one.name == "auc"), None)
+    auc = _measure(quality, "auc")
     if tone == "bad" and auc is not None and auc.low is not None and auc.low > 0.5:
         tone = "warn"
         text += (
             " Still, rows of different classes get different probabilities: the tree may be useful "
             "with another threshold, or when errors have different costs."
         )
-    found, misses_a_class = _found(data, quality)
     if misses_a_class and tone == "good":
         tone = "warn"
     return tone, f"{text}{found}{few_rows}"
@@ -212,7 +364,7 @@ def _against_baseline(data: DataSection, models: ModelsSection) -> Told:
         f"The baseline, always predicting {most_frequent.label}, is correct for "
         f"{percent(most_frequent.share)} of the rows"
     )
-    against = next(row.comparison for row in models.rows if row.name == "majority class")
+    against = next((row.comparison for row in models.rows if row.name == MAJORITY), None)
     if against is None:
         return "warn", f"{text}."
     gap, low, high = -against.difference, -against.high, -against.low
@@ -276,61 +428,56 @@ def _more_rows(error: ErrorSection) -> Told:
 
 
 def _models(models: ModelsSection) -> Told:
-    comparisons: list[ModelComparison] = [row.comparison for row in models.rows if row.comparison]
+    words = MeasureWords(models.measure)
     text = models.text or "The other models could not be compared on these rows."
-    return "warn" if any(one.low > 0 for one in comparisons) else "plain", text
+    gains = [words.gain(row.comparison)[1] for row in models.rows if row.comparison]
+    return "warn" if any(low > 0 for low in gains) else "plain", text
 
 
 # When errors have different costs.
 
 
-def costs_sentence(quality: QualitySection, classes: Sequence[ClassCount], n_leaves: int) -> Told:
-    """Say what to decide at the costs that the user gave."""
+def costs_sentence(quality: QualitySection, models: ModelsSection, n_leaves: int) -> Told:
+    """Say what to decide at the costs that the user gave, and what that saves."""
     cost, confusion = np.array(quality.cost), np.array(quality.confusion)
-    counts = np.array([one.count for one in classes])
-    labels = [one.label for one in classes]
-    constant = counts @ cost / counts.sum()
-    cheapest = int(constant.argmin())
-    best, threshold = quality.decision.cost_per_row, quality.decision.threshold
-    start = f"At your costs{_costs_text(cost, labels)}"
+    start = f"At your costs{_costs_text(cost, quality.labels)}"
     end = " A cost below 0 is a gain." if (cost < 0).any() else ""
-    always = f"{constant[cheapest]:.3g}"
+    constants = sorted(quality.constants, key=lambda one: one.cost)
+    cheapest = constants[0]
+    if len(constants) > 2:
+        others = [f"always {one.label} {measure_value(one.cost)}" for one in constants[1:]]
+        end = f" The other constants cost: {listed(others)}.{end}"
+    always = f"{measure_value(cheapest.cost)} per row"
     if n_leaves == 1:
         return "bad", (
-            f"{start}, always predict {labels[cheapest]}: mean cost {always} per row. This tree "
-            f"does not distinguish rows.{end}"
+            f"{start}, always decide {cheapest.label}: mean cost {always}. This tree does not "
+            f"distinguish rows.{end}"
         )
-    if best >= constant[cheapest] or f"{best:.3g}" == always:
-        return "bad", (
-            f"{start}, nothing is cheaper on these rows than always predicting {labels[cheapest]}: "
-            f"mean cost {always} per row.{end}"
-        )
-    if threshold is None:
-        rule = "predict the class of least expected cost"
-    else:
-        label = labels[quality.positive]
-        rule = f"predict {label} if its probability is at least {percent(threshold)}"
-    predicted = np.array(quality.decision.confusion).sum(axis=0)
+    name = f"always {cheapest.label}"
+    against = next((row.comparison for row in models.rows if row.name == name), None)
+    threshold = implied_threshold(cost, quality.positive) if len(cost) == 2 else None
+    rule = "decide for the class of least expected cost"
+    if threshold is not None and 0 < threshold < 1:
+        label = quality.labels[quality.positive]
+        rule = f"decide {label} if its probability is at least {percent(threshold)}"
+    predicted, largest = confusion.sum(axis=0), confusion.sum(axis=1).max() / confusion.sum()
     most, share = int(predicted.argmax()), float(predicted.max() / predicted.sum())
-    if share >= NEARLY_ALL:
-        end = f" Then {percent(share)} of the rows are predicted {labels[most]}.{end}"
-    plain = float((cost * confusion).sum() / confusion.sum())
-    return "warn" if share >= NEARLY_ALL else "good", (
-        f"{start}, {rule}: mean cost {best:.3g} per row{_untuned(quality, cost, f'{best:.3g}')}. "
-        f"Predicting the most probable class costs {plain:.3g} per row, always predicting "
-        f"{labels[cheapest]} costs {always}.{end}"
-    )
-
-
-def _untuned(quality: QualitySection, cost: NDArray[np.float64], best: str) -> str:
-    """Give the cost at a threshold that was not tuned on the rows that it is evaluated on."""
-    implied = implied_threshold(cost, quality.positive) if len(cost) == 2 else None
-    decided = [one.value for one in quality.measures if one.name == "decided_cost"]
-    if implied is None or not decided or f"{decided[0]:.3g}" == best:
-        return ""
-    return (
-        f" (this threshold was tuned on these rows; the one that the costs imply, "
-        f"{percent(implied)}, costs {decided[0]:.3g})"
+    is_nearly_all = share >= max(NEARLY_ALL, largest)
+    if is_nearly_all:
+        end = f" Then {percent(share)} of the decisions are {quality.labels[most]}.{end}"
+    if against is None:
+        return "warn", f"{start}, {rule}. Always deciding {cheapest.label} costs {always}.{end}"
+    saving, low, high = against.difference, against.low, against.high
+    width = f"{signed_number(low)} to {signed_number(high)}"
+    if low > 0:
+        return "warn" if is_nearly_all else "good", (
+            f"{start}, {rule}. This saves {measure_value(saving)} per row ({width}) against always "
+            f"deciding {cheapest.label}, the cheapest decision without a tree.{end}"
+        )
+    word = "more expensive" if high < 0 else "not shown to be cheaper"
+    return "bad", (
+        f"{start}, the tree is {word} than always deciding {cheapest.label}, which costs {always} "
+        f"(saving {width} per row).{end}"
     )
 
 
@@ -355,19 +502,23 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> Told:
     flagged = [node for node in leaves if node.flagged]
     total = sum(node.n for node in leaves)
     if not flagged:
-        text = wanted_text(tree.wanted, reached=True, one=len(leaves) == 1)
+        text = wanted_text(tree.wanted, reached=True, one=len(leaves) == 1, at_costs=tree.at_costs)
         if len(leaves) == 1:
-            return "good", f"The only leaf reaches the wanted level: {text}."
+            label = classes[leaves[0].prediction].label
+            return "plain", (
+                f"The only leaf says that {label} is the most frequent class, and nothing about "
+                f"single rows. It reaches the wanted level, which is no merit of a tree: {text}."
+            )
         subject = "Both leaves" if len(leaves) == 2 else f"All {len(leaves):,} leaves"
         return "good", f"{subject} reach the wanted level: {text}."
     share = sum(node.n for node in flagged) / total if total else 0.0
     subject = (
         "the only leaf" if len(leaves) == 1 else f"{len(flagged):,} of the {len(leaves):,} leaves"
     )
+    reason = wanted_text(tree.wanted, reached=False, one=len(flagged) == 1, at_costs=tree.at_costs)
     text = (
         f"Do not rely on {subject} ({percent(share, 0)} of the rows): "
-        f"{wanted_text(tree.wanted, reached=False, one=len(flagged) == 1)}, because there are too "
-        "few rows or their classes are mixed."
+        f"{reason}, because there are too few rows or their classes are mixed."
     )
     filled = sorted((node for node in flagged if node.n > 0), key=lambda node: -node.n)
     if filled and len(leaves) > 1:
@@ -387,7 +538,7 @@ class Wanted(Protocol):
     def utility(self) -> float | None: ...
 
 
-def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False) -> str:
+def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: bool = False) -> str:
     """Say which level one leaf, or each of several, reaches or does not reach.
 
     Examples
@@ -399,15 +550,15 @@ def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False) -> str:
     bound = "at least" if reached else "below"
     parts = []
     if wanted.confidence is not None:
-        parts.append(
-            "the probability that it predicts the true majority class of its rows is "
-            f"{bound} {level_percent(wanted.confidence)}"
+        event = (
+            "its decision is the cheapest one for its rows"
+            if at_costs
+            else "it predicts the true majority class of its rows"
         )
+        parts.append(f"the probability that {event} is {bound} {level_percent(wanted.confidence)}")
     if wanted.utility is not None:
-        parts.append(
-            "the share of new rows that it predicts correctly is expected to be "
-            f"{bound} {level_percent(wanted.utility)}"
-        )
+        share = "what it saves" if at_costs else "the share of new rows that it predicts correctly"
+        parts.append(f"{share} is expected to be {bound} {level_percent(wanted.utility)}")
     if not parts:
         parts.append(f"it is {'more' if reached else 'less'} often correct than a coin toss")
     text = (" and " if reached else ", or ").join(parts)

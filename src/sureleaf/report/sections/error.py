@@ -1,5 +1,6 @@
 """The error on unseen rows, and what more rows would do."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
 from sureleaf.evaluation.intervals import wilson
-from sureleaf.formatting import count_of, interval, points
+from sureleaf.formatting import count_of, interval, percent, points
 from sureleaf.report.estimates import (
     IntervalEstimate,
     estimate_measure,
@@ -15,9 +16,19 @@ from sureleaf.report.estimates import (
     finite_list,
     interval_estimate,
 )
+from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
+from sureleaf.report.sections.models import MeasureWords, comparison_margin
 
-__all__ = ["MORE_ROWS_HELP", "Curve", "ErrorSection", "RowsForGain", "error_section", "rows_text"]
+__all__ = [
+    "MORE_ROWS_HELP",
+    "Curve",
+    "ErrorSection",
+    "RowsForGain",
+    "differences_text",
+    "error_section",
+    "rows_text",
+]
 
 SIZES_AHEAD = (1, 1.5, 2, 3, 5, 10)
 """The learning curve is extrapolated to these multiples of the rows."""
@@ -104,12 +115,12 @@ class Extrapolation:
 
 @dataclass(frozen=True)
 class RowsForGain:
-    """Training rows, in total, for an accuracy higher by the margin.
+    """Training rows, in total, for a measure better by the margin.
 
     Attributes
     ----------
     target
-        That accuracy.
+        That value.
     rows, low, high
         Training rows and their interval; null means that no number of rows is enough.
     """
@@ -127,7 +138,7 @@ class Curve:
     Attributes
     ----------
     measure
-        What is measured on held-out rows.
+        What is measured on held-out rows, as in models.measure.
     sizes
         Training rows.
     values, low, high
@@ -141,14 +152,14 @@ class Curve:
     ahead
         The curve at larger sizes.
     more_rows
-        Rows for an accuracy higher by the margin.
+        Rows for a measure better by the margin.
     gain_of_doubling
-        Gain in accuracy with twice as many rows.
+        Change of the measure with twice as many rows.
     text
         Whether more rows would help.
     """
 
-    measure: str
+    measure: ComparedMeasure
     sizes: list[int]
     values: list[float | None]
     low: list[float | None]
@@ -174,6 +185,8 @@ class ErrorSection:
         Bootstrap estimates of the error.
     bootstrap_note, curve_note
         Why there is none; null if there is one.
+    differences
+        Why the estimates differ, and which one to use.
     curve
         The learning curve.
     """
@@ -181,6 +194,7 @@ class ErrorSection:
     cross_validation: IntervalEstimate | None
     bootstrap: Bootstrap | None
     bootstrap_note: str | None
+    differences: tuple[str, ...]
     curve: Curve | None
     curve_note: str | None
 
@@ -188,13 +202,89 @@ class ErrorSection:
 def error_section(results: ReportResults) -> ErrorSection:
     """Collect the estimates of the error."""
     bootstrap, curve = results.bootstrap, results.curve
+    evaluation, is_by_cost = results.evaluation, results.model.rule is not None
+    if results.request.cost is not None and not is_by_cost and evaluation.probabilities is not None:
+        # The bootstrap is about the tree as it predicts, too.
+        evaluation = replace(evaluation, prediction=evaluation.probabilities.argmax(axis=1))
+    estimate = estimate_measure(evaluation, "error", level=results.request.level)
     return ErrorSection(
-        cross_validation=estimate_measure(results.evaluation, "error", level=results.request.level),
+        cross_validation=estimate,
         bootstrap=None if isinstance(bootstrap, str) else _bootstrap(bootstrap, results),
         bootstrap_note=bootstrap if isinstance(bootstrap, str) else None,
+        differences=tuple(
+            differences_text(
+                estimate,
+                None if isinstance(bootstrap, str) else (bootstrap.training, bootstrap.e632_plus),
+                None if is_by_cost else results.model.levels().utility,
+            )
+        ),
         curve=None if isinstance(curve, str) else _curve(curve, results),
         curve_note=curve if isinstance(curve, str) else None,
     )
+
+
+NOTABLE = 0.005
+"""Differences between estimates that are explained, in error rate."""
+
+
+def differences_text(
+    estimate: IntervalEstimate | None, bootstrap: tuple[float, float] | None, utility: float | None
+) -> Iterator[str]:
+    """Say why estimates of the error differ, and which one to use.
+
+    Parameters
+    ----------
+    estimate : IntervalEstimate or None
+        Cross-validated error.
+    bootstrap : tuple of float, or None
+        Error on the training rows, and the .632+ estimate.
+    utility : float or None
+        Of the tree: what its leaves together state to be correct; None at costs, where the utility
+        is something else.
+
+    Examples
+    --------
+    >>> estimate = IntervalEstimate(value=0.27, low=0.24, high=0.30, level=0.95, method="")
+    >>> for text in differences_text(estimate, (0.20, 0.268), 0.728):
+    ...     print(text)
+    Training rows 20.0 %, unseen rows 27.0 %: the tree was fitted to the training rows, so the first
+    figure is too good. Use the second.
+    """
+    if estimate is None:
+        return
+    value = estimate.value
+    low = value if estimate.low is None else estimate.low
+    high = value if estimate.high is None else estimate.high
+    if bootstrap is not None:
+        training, e632_plus = bootstrap
+        if value - training >= NOTABLE:
+            yield (
+                f"Training rows {percent(training)}, unseen rows {percent(value)}: the tree was "
+                "fitted to the training rows, so the first figure is too good. Use the second."
+            )
+        if abs(e632_plus - value) >= NOTABLE:
+            agree = (
+                "within the interval of" if low <= e632_plus <= high else "outside the interval of"
+            )
+            yield (
+                f"Cross-validation {percent(value)}, .632+ bootstrap {percent(e632_plus)}, "
+                f"{agree} the cross-validated error: trees of the bootstrap are grown on 63 % of "
+                "the different rows, and the correction for this is approximate. Use "
+                "cross-validation."
+            )
+    if utility is not None and abs(1 - utility - value) >= NOTABLE:
+        trust = (
+            "Use cross-validation for the tree as a whole, the utility for its leaves."
+            if low <= 1 - utility <= high
+            else "The gap is larger than the interval of the cross-validation: use "
+            "cross-validation, and take the levels of the leaves with caution."
+        )
+        yield (
+            f"The leaves together state {percent(1 - utility)} wrong (utility "
+            f"{percent(utility)}), cross-validation {percent(value)}: the utility is about this "
+            "very tree; cross-validation is about trees grown in the same way on slightly fewer "
+            f"rows, with their size chosen anew. {trust}"
+        )
 
 
 def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
@@ -222,7 +312,7 @@ def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
 
 def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
     measured = Curve(
-        measure=curve.measure.name,
+        measure=results.measure,
         sizes=curve.sizes.tolist(),
         values=finite_list(curve.means),
         low=finite_list([e.low for e in curve.estimates]),
@@ -230,7 +320,7 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         level=curve.level,
         repeats=len(curve.values),
     )
-    n, margin = results.n_rows, results.request.margin
+    n, margin, words = results.n_rows, comparison_margin(results), MeasureWords(results.measure)
     try:
         law = curve.power_law
         sizes = np.unique(np.rint(np.array(SIZES_AHEAD) * n).astype(np.int64))
@@ -238,9 +328,9 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         gain = interval_estimate(curve.gain(n, 2 * n))
     except InvalidArgumentError as problem:
         return replace(measured, text=f"The curve cannot be extrapolated: {problem}")
-    target = float(law(n)) + margin
+    target = float(law(n)) + (-margin if words.measure == "cost" else margin)
     more_rows = None
-    if target < 1:
+    if words.measure == "cost" or target < 1:
         reach = curve.rows_for(target)
         more_rows = RowsForGain(target, finite(reach.rows), finite(reach.low), finite(reach.high))
     return replace(
@@ -251,24 +341,30 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         ),
         gain_of_doubling=gain,
         more_rows=more_rows,
-        text=rows_text(gain, more_rows, n, margin),
+        text=rows_text(gain, more_rows, n, margin, words),
     )
 
 
 def rows_text(
-    gain: IntervalEstimate | None, more_rows: RowsForGain | None, n: int, margin: float
+    gain: IntervalEstimate | None,
+    more_rows: RowsForGain | None,
+    n: int,
+    margin: float,
+    words: MeasureWords | None = None,
 ) -> str:
     """Say whether more rows would help.
 
     Parameters
     ----------
     gain : IntervalEstimate
-        Of accuracy, with twice as many rows.
+        Change of the measure with twice as many rows.
     more_rows : RowsForGain or None
     n : int
         Rows of the table.
     margin : float
-        The smallest gain in accuracy that matters.
+        The smallest gain that matters.
+    words : MeasureWords, optional
+        Of the measure; by default the accuracy.
 
     Examples
     --------
@@ -278,31 +374,42 @@ def rows_text(
     by 2.0 percentage points (1.2 to 3.0). A gain of 1.0 percentage points needs about 500 more
     rows (200 to 1,500).
     """
+    words = words or MeasureWords()
     if gain is None or gain.low is None or gain.high is None:
         return "It is not known whether more rows of the same kind would help."
-    low, value, high = (max(end, 0.0) for end in (gain.low, gain.value, gain.high))
-    digits = 1 if margin >= 0.005 else 2
-    twice = f"twice as many ({2 * n:,})"
+    ends = (gain.low, gain.value, gain.high)
+    if words.measure == "cost":
+        ends = (-gain.high, -gain.value, -gain.low)
+    low, value, high = (max(end, 0.0) for end in ends)
+    is_cost, digits = words.measure == "cost", 1 if margin >= 0.005 else 2
+    twice, verb = f"twice as many ({2 * n:,})", "lower" if is_cost else "raise"
+
+    def size(gap: float) -> str:
+        return words.size(gap) if is_cost else f"{points(gap, digits)} percentage points"
+
+    def span(first: float, last: float) -> str:
+        return words.ends(first, last) if is_cost else interval(first, last, digits)
+
     if high < margin:
         return (
-            f"More rows of the same kind would hardly help: {twice} are expected to raise the "
-            f"accuracy by at most {points(high, digits)} percentage points. Other columns might "
-            "help."
+            f"More rows of the same kind would hardly help: {twice} are expected to {verb} the "
+            f"{words.name} by at most {size(high)}. Other columns might help."
         )
     if low < margin / 2:
+        unit = "per row" if is_cost else "percentage points"
         return (
-            f"It is not clear whether more rows of the same kind would help: {twice} may raise the "
-            f"accuracy by {interval(low, high, digits)} percentage points."
+            f"It is not clear whether more rows of the same kind would help: {twice} may {verb} "
+            f"the {words.name} by {span(low, high)} {unit}."
         )
     text = (
-        f"{MORE_ROWS_HELP}: {twice} are expected to raise the accuracy by {points(value, digits)} "
-        f"percentage points ({interval(low, high, digits)})."
+        f"{MORE_ROWS_HELP}: {twice} are expected to {verb} the {words.name} by {size(value)} "
+        f"({span(low, high)})."
     )
     if more_rows and more_rows.rows is not None and more_rows.rows > n:
         least = max((more_rows.low or n) - n, 0)
         most = "no upper limit" if more_rows.high is None else f"{more_rows.high - n:,.0f}"
         text += (
-            f" A gain of {points(margin, digits)} percentage points needs about "
+            f" A gain of {size(margin)} needs about "
             f"{count_of(more_rows.rows - n, 'more row')} ({least:,.0f} to {most})."
         )
     return text

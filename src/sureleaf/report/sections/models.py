@@ -2,33 +2,159 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
+
+import numpy as np
 
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.formatting import count_of, interval, points, signed_interval
-from sureleaf.report.baselines import MAX_SHORT_DEPTH, N_BAGGED_TREES, EvaluatedModel
+from sureleaf.formatting import (
+    interval,
+    measure_value,
+    percent,
+    points,
+    signed_interval,
+    signed_number,
+)
+from sureleaf.report.baselines import (
+    BAGGED_TREES,
+    C45_TREE,
+    DEFAULT_TREE,
+    N_BAGGED_TREES,
+    EvaluatedModel,
+)
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
+from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
 
 __all__ = [
     "ComparedModel",
+    "MeasureWords",
     "ModelComparison",
     "ModelsSection",
     "models_section",
     "models_text",
-    "verdict_text",
 ]
 
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 
-VERDICTS: dict[str, str] = {
-    "better": "more accurate than this tree, by more than the margin",
-    "worse": "less accurate than this tree, by more than the margin",
-    "equivalent": "the difference is smaller than the margin: either model may be used",
-    "undecided": "these rows do not show whether the difference exceeds the margin",
+
+class HasInterval(Protocol):
+    """A difference with its interval."""
+
+    @property
+    def difference(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+_BETTER = {
+    "accuracy": ("more accurate", "less accurate"),
+    "auc": ("better at ranking", "worse at ranking"),
+    "cost": ("cheaper", "more expensive"),
 }
-"""What a verdict says about the model in its row."""
+
+
+@dataclass(frozen=True)
+class MeasureWords:
+    """How values and differences of the compared measure are written.
+
+    Parameters
+    ----------
+    measure : {"accuracy", "auc", "cost"}
+    """
+
+    measure: ComparedMeasure = "accuracy"
+
+    @property
+    def name(self) -> str:
+        """The measure in a sentence."""
+        return "AUC" if self.measure == "auc" else self.measure
+
+    @property
+    def better(self) -> str:
+        """What a better model is."""
+        return _BETTER[self.measure][0]
+
+    @property
+    def worse(self) -> str:
+        """What a worse model is."""
+        return _BETTER[self.measure][1]
+
+    def value(self, value: float) -> str:
+        """Write a value of the measure."""
+        if self.measure != "cost":
+            return percent(value)
+        return f"{measure_value(value)} per row"
+
+    def size(self, gap: float) -> str:
+        """Write the size of a difference."""
+        if self.measure != "cost":
+            return f"{points(abs(gap))} percentage points"
+        return f"{measure_value(abs(gap))} per row"
+
+    def margin(self, margin: float) -> str:
+        """Write a margin."""
+        if self.measure != "cost":
+            return f"{100 * margin:.2g} percentage point{'' if margin == 0.01 else 's'}"
+        return f"{margin:.2g} per row"
+
+    def ends(self, low: float, high: float) -> str:
+        """Write the interval of a difference whose direction has been said."""
+        first, last = sorted((abs(low), abs(high)))
+        if self.measure != "cost":
+            return interval(first, last)
+        return f"{measure_value(first)} to {measure_value(last)}"
+
+    def signed(self, low: float, high: float) -> str:
+        """Write the interval of a difference with its signs."""
+        if self.measure != "cost":
+            return f"{signed_interval(low, high)} percentage points"
+        return f"{signed_number(low)} to {signed_number(high)} per row"
+
+    def gain(self, found: HasInterval) -> tuple[float, float, float]:
+        """Return how much better a model is than the tree, with its interval."""
+        if self.measure != "cost":
+            return found.difference, found.low, found.high
+        return -found.difference, -found.high, -found.low
+
+    def verdict(self, verdict: str, low: float, high: float, margin: float) -> str:
+        """Say in a few words whether there is a difference, and how large it is.
+
+        Parameters
+        ----------
+        verdict : str
+            About the margin: better, worse, equivalent or undecided.
+        low, high : float
+            Interval of the gain.
+        margin : float
+
+        Examples
+        --------
+        >>> MeasureWords().verdict("undecided", 0.007, 0.076, 0.01)
+        'better, but perhaps by less than 1 percentage point'
+        >>> MeasureWords().verdict("undecided", -0.02, 0.04, 0.01)
+        'not decided by these rows'
+        """
+        size = self.margin(margin)
+        if verdict in ("better", "worse"):
+            return f"{verdict} by more than {size}" if margin > 0 else verdict
+        if verdict == "equivalent":
+            return f"equivalent, within {size}"
+        if low > 0 or high < 0:
+            return f"{'better' if low > 0 else 'worse'}, but perhaps by less than {size}"
+        return "not decided by these rows"
+
+    def verdicts(self) -> dict[str, str]:
+        """Say what each verdict says about the model in its row."""
+        return {
+            "better": f"{self.better} than this tree, by more than the margin",
+            "worse": f"{self.worse} than this tree, by more than the margin",
+            "equivalent": "the difference is smaller than the margin: either model may be used",
+            "undecided": "these rows do not show whether the difference exceeds the margin",
+        }
 
 
 @dataclass(frozen=True)
@@ -38,7 +164,7 @@ class ModelComparison:
     Attributes
     ----------
     difference
-        Accuracy of the model minus accuracy of the tree.
+        The measure of the model minus that of the tree.
     low, high
         Interval of the difference.
     level
@@ -52,7 +178,8 @@ class ModelComparison:
     verdict
         Whether the difference exceeds the margin.
     rows_needed
-        Rows with which a difference of this size would be decided.
+        Rows with which a difference of this size would be decided; null if the verdict is clear, or
+        if it cannot be said.
     words
         The verdict in a few words, with the size of the difference.
     text
@@ -86,6 +213,8 @@ class ComparedModel:
         Leaves of the model fitted on all rows; null if it is not one tree.
     accuracy, nce, auc
         Cross-validated estimates; null if not defined.
+    cost
+        Mean cost per row of the decisions of least expected cost; null if the user gave no costs.
     comparison
         Null for the tree itself, or if there are too few folds.
     """
@@ -96,7 +225,12 @@ class ComparedModel:
     accuracy: IntervalEstimate | None
     nce: IntervalEstimate | None
     auc: IntervalEstimate | None
+    cost: IntervalEstimate | None
     comparison: ModelComparison | None
+
+    def estimate(self, measure: ComparedMeasure) -> IntervalEstimate | None:
+        """Return the estimate of the compared measure."""
+        return {"accuracy": self.accuracy, "auc": self.auc, "cost": self.cost}[measure]
 
 
 @dataclass(frozen=True)
@@ -106,10 +240,12 @@ class ModelsSection:
     Attributes
     ----------
     measure
-        The measure that is compared.
+        The measure that is compared: the cost if the user gave costs; the AUC if other classes than
+        the most frequent are rare; otherwise the accuracy.
     margin
-        Differences up to this size do not count: the user's margin, or a tenth of the baseline's
-        error, at most 0.01.
+        Differences up to this size do not count. For accuracy the user's margin, or a tenth of the
+        baseline's error, at most 0.01. At costs, the same share of the cost of the cheapest
+        constant. For the AUC the user's margin or 0.01.
     reference
         Name of the model that the others are compared with.
     verdicts
@@ -120,7 +256,7 @@ class ModelsSection:
         Whether another model should be preferred.
     """
 
-    measure: str
+    measure: ComparedMeasure
     margin: float
     reference: str
     verdicts: dict[str, str]
@@ -131,53 +267,77 @@ class ModelsSection:
 def models_section(results: ReportResults) -> ModelsSection:
     """Compare every baseline with the tree."""
     request, (tree, *others) = results.request, results.models
+    words, margin = MeasureWords(results.measure), comparison_margin(results)
     rows = [_row(tree, None, request.level)]
-    rows += [_row(model, _compare(tree, model, results), request.level) for model in others]
+    for model in others:
+        found = _compare(tree, model, words.measure, margin, request.level)
+        comparison = None if found is None else _comparison(found, model.name, words)
+        rows.append(_row(model, comparison, request.level))
     return ModelsSection(
-        measure="accuracy",
-        margin=request.margin,
+        measure=words.measure,
+        margin=margin,
         reference=tree.name,
-        verdicts=VERDICTS,
+        verdicts=words.verdicts(),
         rows=tuple(rows),
-        text=models_text(rows, request.margin, results.model.tree.depth),
+        text=models_text(rows, margin, words),
     )
 
 
-def _compare(
-    tree: EvaluatedModel, other: EvaluatedModel, results: ReportResults
-) -> Comparison | None:
+def comparison_margin(results: ReportResults) -> float:
+    """Return the margin in units of the measure.
+
+    A margin in accuracy is a share of the baseline's error. At costs it is the same share of what
+    the cheapest constant costs beyond correct predictions; equal costs give the margin itself.
+    """
     request = results.request
+    if results.measure != "cost":
+        return request.auc_margin if results.measure == "auc" else request.margin
+    cost = np.asarray(request.cost, dtype=np.float64)
+    counts = np.bincount(results.evaluation.truth, results.row_weights)
+    shares = counts / counts.sum()
+    regret = float((shares @ (cost - np.diag(cost)[:, np.newaxis])).min())
+    return max(request.margin * regret / (1 - float(shares.max())), 0.0)
+
+
+def _compare(
+    tree: EvaluatedModel, other: EvaluatedModel, measure: str, margin: float, level: float
+) -> Comparison | None:
     try:
         return compare(
-            other.evaluation, tree.evaluation, margin=request.margin, level=request.level
+            other.evaluation, tree.evaluation, measure=measure, margin=margin, level=level
         )
     except InvalidArgumentError:
         return None  # too few folds in which both models could be fitted
 
 
-def _row(model: EvaluatedModel, comparison: Comparison | None, level: float) -> ComparedModel:
-    accuracy, nce, auc = (
-        estimate_measure(model.evaluation, measure, level=level)
-        for measure in ("accuracy", "nce", "auc")
-    )
+def _row(model: EvaluatedModel, comparison: ModelComparison | None, level: float) -> ComparedModel:
+    estimates = {
+        measure: estimate_measure(model.evaluation, measure, level=level)
+        for measure in ("accuracy", "nce", "auc", "cost")
+        if measure != "cost" or model.evaluation.cost_matrix is not None
+    }
     return ComparedModel(
         model.name,
         model.description,
         model.n_leaves,
-        accuracy,
-        nce,
-        auc,
-        None if comparison is None else _comparison(comparison, model.name),
+        estimates["accuracy"],
+        estimates["nce"],
+        estimates["auc"],
+        estimates.get("cost"),
+        comparison,
     )
 
 
-def _comparison(result: Comparison, name: str) -> ModelComparison:
-    words = verdict_text(result.verdict, result.low, result.high, result.margin)
-    direction = "higher" if result.difference > 0 else "lower"
+def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComparison:
+    gain, low, high = words.gain(result)
+    told = words.verdict(result.verdict, low, high, result.margin)
     text = (
-        f"{name[0].upper()}{name[1:]}: accuracy {points(abs(result.difference))} percentage points "
-        f"{direction} than this tree ({signed_interval(result.low, result.high)}); {words}."
+        f"{name[0].upper()}{name[1:]}: {words.better if gain > 0 else words.worse} than this tree "
+        f"by {words.size(gain)} (difference {words.signed(result.low, result.high)}); {told}."
     )
+    # More rows than there are: fewer would contradict a verdict that these rows do not give.
+    needed = result.rows_needed
+    is_ahead = result.verdict == "undecided" and needed is not None and needed > result.n_rows
     return ModelComparison(
         difference=result.difference,
         low=result.low,
@@ -187,113 +347,59 @@ def _comparison(result: Comparison, name: str) -> ModelComparison:
         method=result.method,
         assumes=result.assumption,
         verdict=result.verdict,
-        rows_needed=result.rows_needed,
-        words=words,
+        rows_needed=needed if is_ahead else None,
+        words=told,
         text=text,
     )
 
 
-def verdict_text(verdict: str, low: float, high: float, margin: float) -> str:
-    """Say in a few words whether there is a difference, and how large it is.
-
-    Parameters
-    ----------
-    verdict : str
-        About the margin: better, worse, equivalent or undecided.
-    low, high : float
-        Interval of the difference.
-    margin : float
-
-    Examples
-    --------
-    >>> verdict_text("undecided", 0.007, 0.076, 0.01)
-    'better, but perhaps by less than 1 percentage point'
-    >>> verdict_text("undecided", -0.02, 0.04, 0.01)
-    'not decided by these rows'
-    """
-    size = _points_text(margin)
-    if verdict in ("better", "worse"):
-        return f"{verdict} by more than {size}" if margin > 0 else verdict
-    if verdict == "equivalent":
-        return f"equivalent, within {size}"
-    if low > 0 or high < 0:
-        return f"{'better' if low > 0 else 'worse'}, but perhaps by less than {size}"
-    return "not decided by these rows"
-
-
-def _points_text(margin: float) -> str:
-    return f"{100 * margin:.2g} percentage point{'' if margin == 0.01 else 's'}"
-
-
-def models_text(rows: Sequence[ComparedModel], margin: float, depth: int) -> str:
-    """Say whether a simpler model is enough, and whether a larger one is better.
+def models_text(rows: Sequence[ComparedModel], margin: float, words: MeasureWords) -> str:
+    """Say whether another kind of tree, or bagged trees, should be preferred.
 
     Parameters
     ----------
     rows : sequence of ComparedModel
     margin : float
-    depth : int
-        Depth of the tree.
+    words : MeasureWords
     """
-    by_name = {row.name: row.comparison for row in rows if row.comparison}
+    by_name = {row.name: row for row in rows if row.comparison}
     sentences = []
-    if depth <= MAX_SHORT_DEPTH:
-        tests = f"at most {count_of(depth, 'test')} per row" if depth else "no tests"
-        sentences.append(f"Simpler: this tree is already simple ({tests}).")
-    elif short := by_name.get("short tree"):
-        sentences.append(f"Simpler: {_simpler(short, margin)}.")
-    if bagged := by_name.get("bagged trees"):
-        sentences.append(f"Larger: {_larger(bagged, margin)}.")
-    sentences += [
-        f"Also: {'the ' if name == 'unpruned tree' else ''}{name} is {_gap(comparison, margin)}."
-        for name, comparison in by_name.items()
-        if comparison.low > 0 and name in ("unpruned tree", "scikit-learn's tree")
-    ]
+    if default := by_name.get(DEFAULT_TREE):
+        assert default.comparison is not None
+        sentences.append(
+            f"The default tree, with {default.leaves:,} leaves, "
+            f"{_standing(default.comparison, margin, words, 'is')}."
+        )
+    if bagged := by_name.get(BAGGED_TREES):
+        assert bagged.comparison is not None
+        name = f"{N_BAGGED_TREES} bagged trees"
+        text = f"{name} {_standing(bagged.comparison, margin, words, 'are')}"
+        if words.gain(bagged.comparison)[1] > 0 and bagged.comparison.verdict != "equivalent":
+            text += (
+                f". Prefer them if the {words.name} matters more than rules that people can read"
+            )
+        elif bagged.comparison.verdict == "equivalent" or words.gain(bagged.comparison)[2] < 0:
+            text += ". One tree is enough"
+        sentences.append(f"{text}.")
+    for name in (C45_TREE, "scikit-learn's tree"):
+        row = by_name.get(name)
+        if row and row.comparison and words.gain(row.comparison)[1] > 0:
+            sentences.append(f"{name} {_standing(row.comparison, margin, words, 'is')}.")
     return " ".join(sentences)
 
 
-def _simpler(comparison: ModelComparison, margin: float) -> str:
-    short = f"a tree with at most {MAX_SHORT_DEPTH} tests per row"
-    if comparison.verdict == "equivalent":
+def _standing(found: ModelComparison, margin: float, words: MeasureWords, be: str) -> str:
+    """Say how a model compares with this tree."""
+    gain, low, high = words.gain(found)
+    if found.verdict == "equivalent":
+        return f"{be} no better and no worse, within {words.margin(margin)}"
+    if low <= 0 <= high:
         return (
-            f"{short} is as accurate, within {_points_text(margin)}. Prefer it: it is easier to "
-            "explain"
+            f"{be} not shown to be {words.better if gain > 0 else words.worse} than this tree "
+            f"(difference {words.signed(found.low, found.high)})"
         )
-    if comparison.low > 0:
-        return f"{short} is {_gap(comparison, margin)}. Prefer it"
-    if comparison.high < 0:
-        return f"{short} is not enough: it is {_gap(comparison, margin)}"
-    return (
-        f"these rows do not show whether {short} is less accurate ({_span(comparison)}). Until "
-        "they do, the simpler tree is easier to defend"
-    )
-
-
-def _larger(comparison: ModelComparison, margin: float) -> str:
-    bagged = f"{N_BAGGED_TREES} bagged trees"
-    if comparison.verdict == "equivalent":
-        return f"{bagged} are no better, within {_points_text(margin)}. One tree is enough"
-    if comparison.low > 0:
-        return (
-            f"{bagged} are {_gap(comparison, margin)}. Prefer them if accuracy matters more than "
-            "rules that people can read"
-        )
-    if comparison.high < 0:
-        return f"{bagged} are {_gap(comparison, margin)}. One tree is enough"
-    return f"these rows do not show whether {bagged} are more accurate ({_span(comparison)})"
-
-
-def _gap(comparison: ModelComparison, margin: float) -> str:
-    low, high = sorted(abs(end) for end in (comparison.low, comparison.high))
-    direction = "more" if comparison.difference > 0 else "less"
-    text = (
-        f"{direction} accurate by {points(abs(comparison.difference))} percentage points "
-        f"({interval(low, high)}"
-    )
-    if comparison.verdict == "undecided":
-        text += f": {verdict_text('undecided', comparison.low, comparison.high, margin)}"
+    text = f"{be} {words.better if gain > 0 else words.worse} by {words.size(gain)} "
+    text += f"({words.ends(low, high)}"
+    if found.verdict == "undecided":
+        text += f": {words.verdict('undecided', low, high, margin)}"
     return f"{text})"
-
-
-def _span(comparison: ModelComparison) -> str:
-    return f"difference {signed_interval(comparison.low, comparison.high)} percentage points"

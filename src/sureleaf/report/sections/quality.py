@@ -31,9 +31,8 @@ MEANINGS = {
     "of another class",
     "nce": "log loss in nats: mean negative log of the probability predicted for the true class",
     "quadratic_loss": "squared distance of the predicted probabilities from the truth, 0 to 2",
-    "cost": "mean cost per row of the predictions as they are",
-    "decided_cost": "mean cost per row if each row gets the decision of least expected cost by its "
-    "predicted probabilities; no threshold is tuned on these rows",
+    "cost": "mean cost per row; each row gets the decision of least expected cost by its predicted "
+    "probabilities, and no threshold is tuned on these rows",
 }
 """Measures of the section, in their order."""
 
@@ -216,6 +215,22 @@ class ClassScores:
 
 
 @dataclass(frozen=True)
+class ConstantCost:
+    """What it costs to decide for one class in every row.
+
+    Attributes
+    ----------
+    label
+        The class.
+    cost
+        Mean cost per row.
+    """
+
+    label: str
+    cost: float
+
+
+@dataclass(frozen=True)
 class FoldValues:
     """Measures fold by fold: what `sureleaf compare old.json new.json` tests.
 
@@ -271,7 +286,10 @@ class QualitySection:
     cost
         cost[actual][predicted]; 1 for every error if the user gave no costs.
     cost_given
-        Whether the user gave costs.
+        Whether the user gave costs. Then predictions are decisions of least expected cost, in the
+        confusion matrix and in all measures.
+    constants
+        What constant decisions cost; 1 for every error if the user gave no costs.
     decision
         The cheapest decisions at that cost.
     folds
@@ -289,6 +307,7 @@ class QualitySection:
     scores: BinaryScores | ClassScores
     cost: list[list[float]]
     cost_given: bool
+    constants: tuple[ConstantCost, ...]
     decision: Decision
     folds: FoldValues
 
@@ -311,6 +330,7 @@ def quality_section(results: ReportResults) -> QualitySection:
         scores=scores,
         cost=cost.tolist(),
         cost_given=results.request.cost is not None,
+        constants=_constants(results, cost),
         decision=_decide(scores, cost, positive),
         folds=_folds(results),
     )
@@ -397,9 +417,15 @@ def _cost(results: ReportResults) -> NDArray[np.float64]:
     return np.asarray(results.request.cost, dtype=np.float64)
 
 
+def _constants(results: ReportResults, cost: NDArray[np.float64]) -> tuple[ConstantCost, ...]:
+    counts = np.bincount(results.evaluation.truth, results.row_weights)
+    costs = counts @ cost / counts.sum()
+    return tuple(map(ConstantCost, results.labels, costs.tolist()))
+
+
 def _measures(results: ReportResults, confusion: NDArray[np.float64]) -> list[MeasureEstimate]:
     code, n_classes = results.evaluation.positive_code, len(results.labels)
-    left_out = set() if results.request.cost is not None else set(OF_COSTS)
+    left_out = set() if results.request.cost is not None else {"cost"}
     if n_classes != 2:
         left_out |= set(FOR_TWO_CLASSES)
     if confusion[:, code].sum() <= 0:

@@ -1,12 +1,13 @@
 """The tree and its leaves: every node, the levels of the leaves, and example rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.formatting import count_of
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
@@ -140,9 +141,11 @@ class Node:
     low, high
         Interval of the probability.
     confidence
-        Probability that the predicted class is the true majority class of the leaf.
+        Probability that the predicted class is the true majority class of the leaf; at costs, that
+        the decision is the cheapest one.
     utility
-        Probability that the next row in the leaf is predicted correctly.
+        Probability that the next row in the leaf is predicted correctly; at costs, what the
+        decision saves, as a share of what wrong decisions cost.
     rows_needed
         Rows in the leaf that would reach the wanted levels; null if not known.
     flagged
@@ -222,6 +225,9 @@ class TreeSection:
         What each number of a leaf means.
     wanted
         The levels below which leaves are flagged.
+    at_costs
+        Whether leaves decide by costs. Then prediction is the decision of least expected cost,
+        confidence the probability that it is the cheapest one, and utility what it saves.
     unseen
         What happens to a category that was not in the training rows: "mixture" sends the row down
         every branch, "stop" lets the node decide, "error" refuses the row.
@@ -243,6 +249,7 @@ class TreeSection:
     notes: list[str]
     terms: LeafTerms
     wanted: WantedLevels
+    at_costs: bool
     unseen: Unseen
     columns: tuple[TestedColumn, ...]
     nodes: tuple[Node, ...]
@@ -266,8 +273,9 @@ def tree_section(results: ReportResults) -> TreeSection:
         levels=TreeLevels(levels.confidence, levels.utility),
         levels_from=levels_from,
         notes=notes,
-        terms=leaf_terms(len(results.labels)),
+        terms=leaf_terms(len(results.labels), at_costs=model.rule is not None),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
+        at_costs=model.rule is not None,
         unseen=cast(Unseen, model.unseen),
         columns=tuple(
             TestedColumn(
@@ -291,6 +299,13 @@ def _known_limits(results: ReportResults) -> list[str]:
     """Return the known limits of levels that depend on the table; `LeafTable.notes` has others."""
     table, evaluation = results.table, results.evaluation
     limits = []
+    if results.n_refitted_leaves is not None:
+        limits.append(
+            "This tree was fitted before. The estimates for unseen rows are about trees that are "
+            "grown anew with its parameters; grown anew on these rows, it has "
+            f"{count_of(results.n_refitted_leaves, 'leaf', 'leaves')} instead of "
+            f"{results.model.tree.n_leaves:,}. It was pruned afterwards, or fitted to other rows."
+        )
     n_missing = sum(
         np.count_nonzero(values < 0 if column.is_coded else np.isnan(values))
         for column, values in zip(table.schema.columns, table.columns, strict=True)
@@ -310,8 +325,10 @@ def _known_limits(results: ReportResults) -> list[str]:
     return limits
 
 
-def leaf_terms(n_classes: int) -> LeafTerms:
+def leaf_terms(n_classes: int, *, at_costs: bool = False) -> LeafTerms:
     """Return what the numbers of a leaf mean: they answer different questions."""
+    if at_costs:
+        return _terms_at_costs()
     tie = "one half" if n_classes == 2 else "its value in a tie with the second class"
     return LeafTerms(
         counts="Training rows in the leaf, by class. The tree was grown to fit these rows, so "
@@ -333,6 +350,23 @@ def leaf_terms(n_classes: int) -> LeafTerms:
         levels="Means over the leaves, weighted by their rows. The utility is about this very "
         "tree. The cross-validated accuracy is about trees grown in the same way on slightly fewer "
         "rows, so the two differ a little.",
+    )
+
+
+def _terms_at_costs() -> LeafTerms:
+    plain = leaf_terms(2)
+    return replace(
+        plain,
+        stated="The class probabilities that the tree predicts for a row in this leaf "
+        "(predict_proba): an average over the ways to prune the tree above the leaf. The decision "
+        "is the one of least expected cost by these probabilities.",
+        probability="Estimated share of the class that is decided for among new rows in this leaf, "
+        "with its interval, from out-of-fold predictions. It is never below the share at which "
+        "another decision would cost the same.",
+        confidence="Probability that the decision of this leaf is the cheapest one for its rows.",
+        utility="What the decision saves, as a share of what wrong decisions cost: 100 % if it is "
+        "always right.",
+        levels="Means over the leaves, weighted by their rows.",
     )
 
 
@@ -462,8 +496,9 @@ _INNER = (
 def embedded_tree(tree: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of the section, as plain values, that the scripts of the page read."""
     nodes = tree["nodes"]
+    names = ("wanted", "at_costs", "unseen", "columns", "example_rows", "terms")
     return {
-        **{name: tree[name] for name in ("wanted", "unseen", "columns", "example_rows", "terms")},
+        **{name: tree[name] for name in names},
         "nodes": by_column(nodes, _EVERY_NODE),
         "leaf": by_column([node for node in nodes if not node["children"]], _LEAF),
         "inner": by_column([node for node in nodes if node["children"]], _INNER),

@@ -1,0 +1,49 @@
+"use strict";
+
+// Size against accuracy or cost: the curve of sizes, and the models as dots with their names.
+(() => {
+  const S = window.Sureleaf;
+  const { measure, sizes, marks } = S.report.simplicity;
+  const isCost = measure === "cost";
+  const value = (x) => (isCost ? S.number(x) : S.percent(x).replace(/\u00a0/g, " "));
+  const ends = (one) => (one.low === null ? "" : `\n${isCost ? `${S.number(one.low)} to ${S.number(one.high)}` : `${S.points(one.low)} to ${S.points(one.high)} %`}`);
+
+  const largest = Math.max(2, ...sizes.map((one) => one.leaves), ...marks.map((one) => one.leaves || 1));
+  const seen = [...sizes, ...marks].filter((one) => one.leaves === null || one.leaves > 1 || one.name === undefined);
+  const heights = seen.flatMap((one) => [one.low ?? one.value, one.high ?? one.value, one.value]);
+  // About six steps of 1, 2 or 5 times a power of ten.
+  const span = Math.max(1e-9, Math.max(...heights) - Math.min(...heights)), ten = 10 ** Math.floor(Math.log10(span / 6));
+  const step = [1, 2, 5, 10].map((one) => one * ten).find((one) => span / one <= 7);
+  const lowest = Math.floor(Math.min(...heights) / step) * step, highest = Math.ceil(Math.max(...heights) / step) * step;
+  const leaves = (n) => `${S.count(n)} ${n === 1 ? "leaf" : "leaves"}`;
+  const ticks = [];
+  for (let ten = 1; ten <= largest; ten *= 10) ticks.push(...[1, 2, 5].map((one) => one * ten).filter((size) => size <= largest));
+
+  const trees = marks.filter((one) => one.leaves !== null && one.value >= lowest && one.value <= highest);
+  const others = marks.filter((one) => one.leaves === null);
+  const told = (at) => (at.data.told ? at.data.told : `${leaves(at.value[0])} at most\n${value(at.value[1])}`);
+
+  S.chart("chart-sizes", (c) => ({
+    grid: { left: 64, right: 28, top: 26, bottom: 52 },
+    tooltip: S.tooltip(c, told, { trigger: "item" }),
+    xAxis: S.axis(c, "leaves", { type: "log", min: 1, max: largest, axisTick: { customValues: ticks, lineStyle: { color: c.strong } }, splitLine: { show: false }, axisLabel: { customValues: ticks, hideOverlap: true, color: c.soft, fontSize: 11.5, formatter: (x) => S.count(x) } }),
+    yAxis: S.axis(c, isCost ? "cost per row" : `${measure === "auc" ? "AUC" : measure}, %`, { min: lowest, max: highest, interval: step, nameGap: 42, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (x) => (isCost ? String(Number(x.toPrecision(3))) : String(Math.round(1000 * x) / 10)) } }),
+    series: [
+      ...S.band(sizes.map((one) => one.leaves), sizes.map((one) => one.low), sizes.map((one) => one.high), c.accent, "sizes"),
+      { type: "line", data: sizes.map((one) => ({ value: [one.leaves, one.value], told: `at most ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}` })), symbol: "circle", symbolSize: 6, lineStyle: { color: c.accent, width: 2 }, itemStyle: { color: c.accent }, z: 3 },
+      ...others.map((one) => ({
+        type: "line", silent: true, symbol: "none", data: [[1, one.value], [largest, one.value]], lineStyle: { color: c.plain, width: 1.5, type: "dashed" }, z: 2,
+        endLabel: { show: false }, markPoint: { silent: true, symbol: "circle", symbolSize: 0.1, data: [{ coord: [1, one.value] }], label: { show: true, formatter: `${one.name} ${value(one.value)}`, position: [6, -16], color: c.soft, fontSize: 12 } },
+      })),
+      {
+        type: "scatter", z: 5, labelLayout: { moveOverlap: "shiftY" },
+        data: trees.map((one) => ({
+          value: [one.leaves, one.value], told: `${one.name}, ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}`,
+          symbolSize: one.name === "this tree" ? 17 : 10,
+          itemStyle: { color: one.name === "this tree" ? c.warn : c.ink, borderColor: c.paper, borderWidth: 2 },
+          label: { show: true, formatter: one.name, position: one.name === "this tree" ? "bottom" : one.leaves > largest / 3 ? "left" : "right", distance: 8, color: c.ink, fontSize: 12, fontWeight: one.name === "this tree" ? 700 : 400, textBorderColor: c.paper, textBorderWidth: 3 },
+        })),
+      },
+    ],
+  }));
+})();

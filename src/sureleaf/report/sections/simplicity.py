@@ -1,0 +1,165 @@
+"""The price of simplicity: what trees of every size are worth, and what this size gives up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sureleaf.formatting import count_of
+from sureleaf.report.baselines import C45_TREE, THIS_TREE, best_name
+from sureleaf.report.estimates import IntervalEstimate, estimate_measure
+from sureleaf.report.request import ComparedMeasure
+from sureleaf.report.results import ReportResults
+from sureleaf.report.sections.models import (
+    ComparedModel,
+    MeasureWords,
+    ModelComparison,
+    ModelsSection,
+)
+
+__all__ = ["SimplicitySection", "SizeEstimate", "price_text", "simplicity_section"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeEstimate(IntervalEstimate):
+    """What trees of one size are worth on unseen rows.
+
+    Attributes
+    ----------
+    leaves
+        The largest number of leaves that they may have.
+    """
+
+    leaves: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeMark(IntervalEstimate):
+    """A model beside the curve.
+
+    Attributes
+    ----------
+    name
+        Its name, as in models.rows.
+    leaves
+        Leaves of the model fitted on all rows; null if it is not one tree.
+    """
+
+    name: str
+    leaves: int | None
+
+
+@dataclass(frozen=True)
+class SimplicitySection:
+    """Size against accuracy; against the mean cost if the user gave costs, the AUC if rare.
+
+    Attributes
+    ----------
+    measure
+        What is estimated, as in models.measure.
+    better
+        Whether high or low values are good.
+    sizes
+        The curve: trees with at most so many leaves, pruned from one large tree.
+    marks
+        This tree and other models on the curve; models that are not one tree have no leaves.
+    intervals
+        What the intervals mean, and what they do not.
+    text
+        What is given up for the size of this tree.
+    """
+
+    measure: ComparedMeasure
+    better: Literal["high", "low"]
+    sizes: tuple[SizeEstimate, ...]
+    marks: tuple[SizeMark, ...]
+    intervals: str
+    text: str
+
+
+def simplicity_section(results: ReportResults, models: ModelsSection) -> SimplicitySection:
+    """Estimate what each size is worth; the models and differences are those of the comparison."""
+    words, level = MeasureWords(results.measure), results.request.level
+    measure = words.measure
+    sizes = []
+    for size in results.sizes:
+        estimate = estimate_measure(size.evaluation, measure, level=level)
+        if estimate is not None:
+            sizes.append(SizeEstimate(**vars(estimate), leaves=size.most_leaves))
+    marks = []
+    for row in models.rows:
+        estimate = row.estimate(measure)
+        if estimate is not None:
+            marks.append(SizeMark(**vars(estimate), name=row.name, leaves=row.leaves))
+    return SimplicitySection(
+        measure=measure,
+        better="low" if measure == "cost" else "high",
+        sizes=tuple(sizes),
+        marks=tuple(marks),
+        intervals=_intervals_text(results),
+        text=price_text(models.rows, best_name(results.request), words),
+    )
+
+
+def _intervals_text(results: ReportResults) -> str:
+    budget = results.budget
+    times = f", {budget.repeats} times" if budget.repeats > 1 else ""
+    return (
+        f"Every size is tested on out-of-fold predictions ({budget.folds} folds{times}): in each "
+        "fold a large tree is grown on the other folds and pruned to the size. Each interval holds "
+        "for its size alone (corrected resampled t interval). All sizes are tested on the same "
+        "rows, so differences between them are known better than the intervals suggest; the "
+        "differences to this tree are under “Other models”."
+    )
+
+
+def price_text(rows: Sequence[ComparedModel], best: str, words: MeasureWords) -> str:
+    """Say what is given up for the size of the tree.
+
+    Parameters
+    ----------
+    rows : sequence of ComparedModel
+        This tree first.
+    best : str
+        Name of the tree at a margin of 0.
+    words : MeasureWords
+    """
+    by_name = {row.name: row for row in rows}
+    this, other, c45 = by_name[THIS_TREE], by_name.get(best), by_name.get(C45_TREE)
+    own, value = count_of(this.leaves or 1, "leaf", "leaves"), _value(this, words)
+    sentences = []
+    if other is not None and other.leaves is not None:
+        found, theirs = other.comparison, _value(other, words)
+        if this.leaves == other.leaves:
+            sentences.append(
+                f"Nothing is given up: no size was {words.better} in cross-validation than {own}."
+            )
+        elif found is not None and words.gain(found)[0] <= 0:
+            sentences.append(
+                f"Nothing is given up: {own}, {words.name} {value}. The size that is chosen with a "
+                f"margin of 0 has {other.leaves:,}, {words.name} {theirs}."
+            )
+        else:
+            size = "larger" if other.leaves > (this.leaves or 1) else "smaller"
+            told = "" if found is None else f"; the {size} tree is {_standing(found, words)}"
+            sentences.append(
+                f"{own} instead of {other.leaves:,} (the {best}): {words.name} {value} instead of "
+                f"{theirs}{told}."
+            )
+    if c45 is not None and c45.leaves is not None:
+        leaves = count_of(c45.leaves, "leaf", "leaves")
+        sentences.append(f"{C45_TREE} has {leaves}: {words.name} {_value(c45, words)}.")
+    return " ".join(sentences)
+
+
+def _value(row: ComparedModel, words: MeasureWords) -> str:
+    estimate = row.estimate(words.measure)
+    return "not known" if estimate is None else words.value(estimate.value)
+
+
+def _standing(found: ModelComparison, words: MeasureWords) -> str:
+    """Say how much better a tree is than this one, if these rows show it."""
+    gain, low, high = words.gain(found)
+    if low <= 0 <= high:
+        return f"not shown to be {words.better} ({words.signed(found.low, found.high)})"
+    word = words.better if gain > 0 else words.worse
+    return f"{word} by {words.size(gain)} ({words.ends(low, high)})"
