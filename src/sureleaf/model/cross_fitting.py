@@ -11,8 +11,9 @@ So there are several *rounds*, each with folds of its own, and their accuracies 
 small standard error, or the budget of rounds is used up.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -195,8 +196,8 @@ def _with_nested_choice(
         test = rows.with_weights(np.where(fold_of == fold, weights, 0.0))
         return tree, rule.fold_sums(tree, test, penalties)
 
-    with ThreadPoolExecutor(n_threads) as pool:
-        grown = dict(zip(folds, pool.map(grow_fold, folds), strict=True))
+    with _workers(rows, n_threads) as run:
+        grown = dict(zip(folds, run(grow_fold, folds), strict=True))
     half = len(folds) // 2
     chosen_from = {fold: [other for other in folds if other != fold] for fold in folds}
     chosen_from |= {-1: folds[half:], -2: folds[:half]}
@@ -400,9 +401,9 @@ def predict_out_of_fold(
     def predict_part(part: NDArray[np.bool_], fold: int) -> _PartPredictions | None:
         return _predict_part(rows, weights, part, lambda train: build(train, fold), estimate, rule)
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with _workers(rows, n_threads) as run:
         every = [*parts, *halves]
-        work = pool.map(predict_part, every, [*folds, *(-1 - k for k in range(len(halves)))])
+        work = run(predict_part, every, [*folds, *(-1 - k for k in range(len(halves)))])
         predictions = list(track(work, total=len(every), what="Cross-fitting"))
     joined = _join(rows, predictions[: len(parts)])
     accuracy = _accuracy(joined[0], weights)
@@ -413,6 +414,22 @@ def predict_out_of_fold(
     for each in filter(None, predictions[: len(parts)]):
         decided[each[0]] = each[-1]
     return OutOfFold(*joined, accuracy, correction, decided)
+
+
+@contextmanager
+def _workers(rows: TrainingRows, n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a function like `map` that runs on several threads.
+
+    Trees of small tables are grown by the calling thread: handing them over takes longer.
+    """
+    if n_threads == 1 or len(rows.labels) <= _FEW_ROWS:
+        yield map
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            yield pool.map
+
+
+_FEW_ROWS = 2000
 
 
 def _weights(rows: TrainingRows) -> FloatArray:

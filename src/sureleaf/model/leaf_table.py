@@ -50,7 +50,7 @@ class TreeLevels(_Levels):
     >>> confidence, utility = TreeLevels.with_interval(0.9, 0.8, strength=50.0, level=0.95)
     >>> levels = TreeLevels.with_interval(0.9, 0.8, strength=50.0, level=0.95)
     >>> round(levels.low, 3), round(levels.high, 3)
-    (0.68, 0.897)
+    (0.68, 0.898)
     """
 
     low: float
@@ -264,10 +264,7 @@ def leaf_table(
     leaves = tree.leaf_ids
     low, high = levels.interval(level)
     sure, useful = levels.confidence, levels.utility
-    weak = levels.below | (levels.n <= 0)
-    if confidence is not None:
-        weak |= (sure < confidence) | levels.reaches_tie(level)
-    weak |= (useful < utility) if utility is not None else False
+    weak = levels.is_weak(confidence, utility, level=level)
     needed = levels.rows_needed(leaves, confidence, utility, level=level)
     fewest, most = (
         levels.rows_needed(leaves, confidence, utility, level=level, accuracy_quantile=quantile)
