@@ -329,7 +329,16 @@ void bind_tree(nb::module_& module) {
              "Numbers where n_categories is -1, int32 or int8 codes elsewhere.");
   module.def("make_matrix", &make_matrix, "array"_a, "A table of the columns of one array.");
 
-  nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns.");
+  nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns.")
+      .def_prop_ro(
+          "narrow_columns",
+          [](const SortedTable& table) {
+            std::vector<std::size_t> columns;
+            for (std::size_t j = 0; j < table.presorted.columns.size(); ++j)
+              if (!table.presorted.columns[j].gaps_are_wide) columns.push_back(j);
+            return columns;
+          },
+          "Columns with different values that C4.5 does not separate.");
   module.def(
       "presort",
       [](const Table& table, std::size_t n_threads) {

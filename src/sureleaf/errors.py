@@ -8,6 +8,7 @@
       InvalidTypeError (TypeError)       the type of an argument cannot be used
       FailedFitError (RuntimeError)      an estimator failed on every split
       MissingPackageError (ImportError)  an optional library is not installed
+    HiddenCutWarning (UserWarning)       C4.5's tree ignores cuts between close values
     TrainingRowsWarning (UserWarning)    numbers were computed from the training rows
     UnseenCategoryWarning (UserWarning)  rows have categories that did not occur in training
 
@@ -26,6 +27,7 @@ import sureleaf
 
 __all__ = [
     "FailedFitError",
+    "HiddenCutWarning",
     "InvalidArgumentError",
     "InvalidTypeError",
     "MissingPackageError",
@@ -115,6 +117,20 @@ class MissingPackageError(SureleafError, ImportError):
     ...
     sureleaf.errors.MissingPackageError: no_such_library is needed to read this file and is not
     installed. Install it: pip install no_such_library
+    """
+
+
+class HiddenCutWarning(UserWarning):
+    """C4.5's tree is worse because it does not cut between values that are closer than 1e-5.
+
+    Examples
+    --------
+    >>> tonnes = [[i * 1e-6] for i in range(100)]
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = sureleaf.TreeClassifier.c45().fit(tonnes, [0] * 50 + [1] * 50)
+    >>> caught[0].category.__name__
+    'HiddenCutWarning'
     """
 
 

@@ -73,6 +73,10 @@ def make_matrix(array: object) -> Table:
 class SortedTable:
     """A table with the order of its columns."""
 
+    @property
+    def narrow_columns(self) -> list[int]:
+        """Columns with different values that C4.5 does not separate."""
+
 def presort(table: Table, n_threads: int) -> SortedTable:
     """Find the order of every column, once for all trees grown on the table."""
 

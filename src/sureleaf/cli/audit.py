@@ -119,7 +119,7 @@ def audit(
     if output is not None:
         write_audit(document, output)
     if as_json:
-        show_json(document)
+        show_json(dict(document))
         return
     show(*show_audit(result), *options.unlabelled_note(question.n_left_out))
     if output is not None:

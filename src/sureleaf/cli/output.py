@@ -95,16 +95,14 @@ def repeat_command(context: typer.Context, name: str, *files: Path) -> str:
             words.append(option.opts[0])
             continue
         for single in value if isinstance(value, list | tuple) else [value]:
-            words += [
-                option.opts[0],
-                _path_text(single) if isinstance(single, Path) else str(single),
-            ]
+            words += [option.opts[0], _path_text(single)]
     return shlex.join(words)
 
 
-def _path_text(file: Path) -> str:
-    """Return a path as it was given, but no absolute one: folders of this machine are private."""
-    return file.name if file.is_absolute() else str(file)
+def _path_text(value: object) -> str:
+    """Return a value as it was given, but no absolute path: folders of this machine are private."""
+    file = Path(str(value))
+    return file.name if file.is_absolute() else str(value)
 
 
 def sha256(path: Path) -> str | None:

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["page_path", "report"]
 
 
+@options.with_tree_options
 def report(
     context: typer.Context,
     data: options.Data,
     target: options.Target,
+    tree_options: dict[str, Any],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -49,11 +51,15 @@ def report(
     drop: options.Drop = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
-    margin: Annotated[
-        float | None,
+    model: Annotated[
+        str | None,
         typer.Option(
-            help="Differences in accuracy up to this size do not matter.",
-            show_default="0.01; less if a class is rare",
+            "--model",
+            "-m",
+            metavar="TREE|FILE",
+            help="TreeClassifier or TreeClassifier.c45 with parameters in parentheses, or a saved "
+            "tree, which is reported as it is.",
+            show_default="TreeClassifier",
         ),
     ] = None,
     level: options.Level = 0.95,
@@ -67,6 +73,9 @@ def report(
 ) -> None:
     """Fit a tree and report how far it can be trusted, as a page and as JSON.
 
+    Differences in accuracy up to --margin do not matter: for the size of the tree, and where it is
+    compared with other models.
+
     For example:
 
     - sureleaf report data.csv --target class
@@ -74,6 +83,10 @@ def report(
     - sureleaf report data.csv --target class -o report.html --json report.json
 
     - sureleaf report data.csv -t class --cost "0,5;1,0" --drop id
+
+    - sureleaf report data.csv -t class --max-leaves 8
+
+    - sureleaf report data.csv -t class --tree c45
 
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
@@ -108,14 +121,24 @@ def report(
             level=level,
             confidence=confidence,
             utility=utility,
-            margin=margin,
+            margin=tree_options.get("margin"),
             seed=seed,
             n_jobs=jobs,
             progress=progress,
+            tree=_tree(model, tree_options, question.X),
         )
     _write(result, page, as_json)
     if not prints_json:
         _show(result, page, as_json, question.n_left_out)
+
+
+def _tree(model: str | None, tree_options: dict[str, Any], X: Any) -> Any:
+    """Return the tree to report on: a saved one, the one that is named, or that of the options."""
+    from sureleaf.report.predictions import is_model, load_tree
+
+    if model is not None and not tree_options and is_model(Path(model)):
+        return load_tree(Path(model), "report")
+    return options.evaluated_model(model, tree_options, X)
 
 
 def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | None:
