@@ -167,6 +167,34 @@ def test_kilograms_and_grams_give_the_same_accuracy() -> None:
         assert model.score((grams * unit)[:, np.newaxis], y) > 0.99
 
 
+def test_the_root_is_tested_by_roots_where_folds_overfit_more() -> None:
+    """With few rows per category, trees of folds are harder to cut than that of all rows."""
+    random = np.random.default_rng(0)
+    group, code = random.integers(0, 2, 1000), random.integers(0, 1000, 5000)
+    y = np.where(random.random(5000) < 0.6, group[code], random.integers(0, 2, 5000))
+    X = [[f"c{number}"] for number in code.tolist()]
+    model = TreeClassifier(random_state=0).fit(X, y)
+    assert model.tree_.n_leaves == 2
+    assert model._resolved is not None
+    curve = model._resolved.size_curve
+    assert curve is not None
+    assert curve.error[-1] == pytest.approx(0.5, abs=0.03)  # of the root
+    assert curve.error[-2] < 0.3
+
+
+def test_the_tree_does_not_depend_on_the_leaf_estimate() -> None:
+    random = np.random.default_rng(7)
+    X = random.normal(size=(300, 4))
+    y = (X[:, 0] + random.normal(size=300) > 0).astype(int)
+    trees = [
+        TreeClassifier(leaf_estimate=estimate, random_state=0).fit(X, y).tree_
+        for estimate in ("auto", "frequency", "laplace", "averaging")
+    ]
+    assert trees[0].n_leaves > 1
+    for tree in trees[1:]:
+        np.testing.assert_array_equal(tree.class_counts, trees[0].class_counts)
+
+
 def test_levels_use_the_size_that_was_chosen_without_the_fold() -> None:
     random = np.random.default_rng(5)
     stated, true = [], []

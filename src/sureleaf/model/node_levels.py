@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
-from sureleaf.levels.decisions import CostRule, decision_levels, decision_tie
+from sureleaf.levels.decisions import (
+    CostRule,
+    decision_levels,
+    decision_sample_size,
+    decision_tie,
+)
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import winner_of_utility
@@ -117,13 +122,13 @@ class NodeLevels:
             needed = sample_size(p, confidence=confidence, utility=utility, threshold=cut)
             return np.asarray(needed, dtype=float)
         if self.rule is not None:
-            return _decision_sample_size(
+            return decision_sample_size(
                 p,
                 self.predicted[nodes],
                 self.others[nodes],
                 self.rule,
-                confidence or 0.0,
-                utility or 0.0,
+                confidence=confidence or 0.0,
+                utility=utility or 0.0,
             )
         return _class_sample_size(self.vectors()[nodes], confidence or 0.0, utility or 0.0)
 
@@ -327,30 +332,6 @@ def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> 
     vectors = others * (1.0 - p)[:, np.newaxis]
     vectors[np.arange(len(p)), predicted] = p
     return vectors
-
-
-def _decision_sample_size(
-    p: FloatArray,
-    decided: NDArray[np.intp],
-    others: FloatArray,
-    rule: CostRule,
-    sure: float,
-    useful: float,
-) -> FloatArray:
-    """Return the rows that reach the levels of a decision among K classes, by bisection."""
-
-    def reached(n: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
-        found = decision_levels(n, p[index], decided[index], others[index], rule)
-        enough: NDArray[np.bool_] = (found[0] >= sure) & (found[1] >= useful)
-        return enough
-
-    # At a tie more rows decide no better, and no number of rows saves more than the decision does.
-    is_tie = p - decision_tie(decided, others, rule) < _NO_LEAD
-    saved = _savings(p, others, decided, rule)
-    able = np.flatnonzero(~((is_tie & (sure > 0.5)) | (saved < useful)))
-    sizes = np.full(len(p), np.nan)
-    sizes[able] = min_rows(lambda n, index: reached(n, able[index]), len(able))
-    return sizes
 
 
 def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:
