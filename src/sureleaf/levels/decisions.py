@@ -220,8 +220,9 @@ def _whole_rows(n: int, rule: CostRule) -> Callable[[FloatArray], FloatArray]:
             logs = np.log(np.where(p > 0, p, 1.0))
             possible = (counts[:, p <= 0] == 0).all(axis=1)
             chances = np.where(possible, np.exp(log_ways + counts @ logs), 0.0)
-            decided: FloatArray = chances @ shares
-            return decided / decided.sum()  # rounding of logarithms must not lift it above 1
+            decided = chances @ shares
+            # Rounding of logarithms must not lift the sum above 1.
+            return np.asarray(decided / decided.sum(), dtype=np.float64)
 
         return listed
 
