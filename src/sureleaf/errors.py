@@ -18,6 +18,7 @@ Every message says what was expected, what was got and what to do next.
 import difflib
 import importlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -36,6 +37,7 @@ __all__ = [
     "UnreachableLevelError",
     "UnseenCategoryWarning",
     "optional_library",
+    "shortened",
     "suggestion",
     "warn_caller",
 ]
@@ -53,6 +55,32 @@ class SureleafError(Exception):
     ...     print(type(error).__name__)
     InvalidArgumentError
     """
+
+    def __init__(self, message: object = "", *others: object) -> None:
+        super().__init__(shortened(message) if isinstance(message, str) else message, *others)
+
+
+_LONGEST_MESSAGE = 1_000
+_LONGEST_VALUE = 80
+_LONG_VALUE = re.compile(rf"(\S{{{_LONGEST_VALUE}}})\S{{40,}}")
+_LONG_QUOTE = re.compile(rf"('[^']{{{_LONGEST_VALUE}}})[^']{{40,}}'")
+
+
+def shortened(message: str) -> str:
+    """Return a message in which names and cells have at most 80 letters, if it is long.
+
+    A cell of a table may have millions of letters, and an error would repeat them all.
+
+    Examples
+    --------
+    >>> len(shortened(f"got {'a' * 5_000_000!r}. Correct it."))
+    103
+    """
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    short = _LONG_VALUE.sub(r"\1…", _LONG_QUOTE.sub(r"\1…'", message))
+    limit = 4 * _LONGEST_MESSAGE
+    return short if len(short) <= limit else f"{short[: limit // 2]} … {short[-limit // 2 :]}"
 
 
 class InvalidArgumentError(SureleafError, ValueError):

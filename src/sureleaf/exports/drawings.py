@@ -278,8 +278,15 @@ def _dot_node(text: NodeText) -> str:
     return f'  n{text.node} [label="{label}", tooltip="{tooltip}"{colour}];'
 
 
+_LONGEST_DOT: Final = 2_000
+"""Graphviz refuses text of more than 16,384 bytes."""
+
+
 def _dot_escape(text: str) -> str:
-    return printable(text).replace("\\", "\\\\").replace('"', '\\"')
+    line = printable(text)
+    if len(line) > _LONGEST_DOT:
+        line = line[: _LONGEST_DOT - 1] + "…"
+    return line.replace("\\", "\\\\").replace('"', '\\"')
 
 
 # ---- SVG -----------------------------------------------------------------------------------------
