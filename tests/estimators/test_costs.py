@@ -236,6 +236,24 @@ def test_utility_is_what_the_decision_saves_per_row() -> None:
     assert found.utility == pytest.approx([0.3, 0.98 / 5])
 
 
+def test_decisions_are_the_cheapest_as_often_as_their_confidence_says() -> None:
+    stated, right, weight = [], [], []
+    for seed in range(20):
+        X, y = table(300 + seed, 600)
+        model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
+        unseen, labels = table(700 + seed, 8000)
+        counts = model.node_counts(unseen, labels)
+        leaves = model.leaves()
+        n = counts[leaves.leaf].sum(axis=1)
+        cheapest = model.classes_[cost_rule(FIVE_TO_ONE).decide(counts[leaves.leaf])]
+        stated.append(leaves.confidence @ n)
+        right.append((leaves.prediction == cheapest) @ n)
+        weight.append(n.sum())
+    share = np.array(right) / np.array(weight)
+    error = share.std(ddof=1) / np.sqrt(len(share))
+    assert np.sum(stated) / np.sum(weight) == pytest.approx(share.mean(), abs=0.02 + 3 * error)
+
+
 def test_the_expected_cost_is_that_of_unseen_rows() -> None:
     stated, paid = [], []
     for seed in range(12):
