@@ -287,6 +287,17 @@ def test_an_audit_shows_the_decisions_of_the_leaves() -> None:
     assert result.leaves.prediction.tolist() == model.leaves().prediction.tolist()
 
 
+def test_a_leaf_is_not_merged_into_a_decision_that_costs_its_rows_more() -> None:
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 1.0], [40, 400])
+    y = np.where(rng.uniform(size=440) < np.where(x > 0.5, 0.5, 0.1), "bad", "good")
+    model = TreeClassifier(**SIZED | {"pruning": None}, max_leaves=2, cost=FIVE_TO_ONE)
+    leaves = model.fit(x[:, np.newaxis], y).leaves(confidence=0.9999)
+    assert leaves.prediction.tolist() == ["good", "bad"]
+    assert leaves.flagged[0]
+    assert "merge" not in leaves.repair[0]
+
+
 def test_another_cost_decides_the_same_tree() -> None:
     X, y = table(13)
     blind = TreeClassifier(**SIZED).fit(X, y)
