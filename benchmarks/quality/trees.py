@@ -1,12 +1,13 @@
 """Single trees side by side: accuracy, AUC, log loss, size and trust on unseen rows.
 
-Five-fold means over the data sets, every learner on the same folds: the tree whose size
-cross-validation chooses, with its margin and without; C4.5's tree; scikit-learn's CART on one-hot
-columns with `ccp_alpha` tuned; the CART of ydf and C5.0 of c50py (``pip install ydf c50py``; a peer
-that is not installed is left out). SURELEAF_SETS names data sets, SURELEAF_TREE_ROWS caps their
-rows.
+Five-fold means over the data sets, every learner on the same folds: the default tree, with its
+margin and without; C4.5's tree; scikit-learn's CART on one-hot columns with `ccp_alpha` tuned; the
+CART of ydf and C5.0 of c50py (``pip install ydf c50py``; a peer that is not installed is left out);
+our forest and scikit-learn's, 30 trees each. SURELEAF_SETS names data sets, SURELEAF_TREE_LEARNERS
+learners, and SURELEAF_TREE_ROWS caps the rows. The last table is that of docs/quality.md.
 """
 
+import datetime
 import importlib.util
 import os
 import time
@@ -104,34 +105,21 @@ def c50(X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
     return C5Classifier()
 
 
-SIZED = {
-    "criterion": "entropy",
-    "categorical_split": "subset",
-    "missing": "branch",
-    "collapse": False,
-    "pruning": "auto",
-    "random_state": 0,
-}
-"""The tree whose size is chosen by cross-validation."""
-
-
 def learners() -> dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]]:
     found: dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]] = {
-        "sized": lambda X, c: TreeClassifier(**SIZED),
-        "sized, margin 0": lambda X, c: TreeClassifier(**SIZED, margin=0.0),
+        "default": lambda X, c: TreeClassifier(random_state=0),
+        "margin=0": lambda X, c: TreeClassifier(margin=0.0, random_state=0),
         "C4.5": lambda X, c: TreeClassifier.c45(random_state=0),
+        "tuned CART": tuned_cart,
     }
-    found["CART, tuned"] = tuned_cart
     if importlib.util.find_spec("ydf"):
         found["ydf CART"] = lambda X, c: Ydf()
     if importlib.util.find_spec("c50py"):
         found["C5.0"] = c50
-    if "forests" in os.environ.get("SURELEAF_TREE_LEARNERS", ""):
-        found["30 bagged"] = lambda X, c: BaggedTreesClassifier(n_estimators=30, random_state=0)
-        found["forest of 30"] = lambda X, c: one_hot(
-            RandomForestClassifier(30, random_state=0), X, c
-        )
-    return found
+    found["our forest"] = lambda X, c: BaggedTreesClassifier(n_estimators=30, random_state=0)
+    found["their forest"] = lambda X, c: one_hot(RandomForestClassifier(30, random_state=0), X, c)
+    named = os.environ.get("SURELEAF_TREE_LEARNERS")
+    return {name: found[name] for name in named.split(",")} if named else found
 
 
 def measure(data: DataSet, make: Callable[..., Any]) -> Result:
@@ -192,14 +180,12 @@ def run() -> None:
             table[learner].append(result)
             cells.append(f"{result.accuracy:.3f} / {result.log_loss:.3f} / {result.n_leaves:4.0f}")
         print(f"{name:14s}" + "".join(f"{cell:>22s}" for cell in cells), flush=True)
-    print(
-        f"\n{'mean':14s}{'accuracy':>10s}{'AUC':>8s}{'log loss':>10s}{'leaves':>8s}{'median':>8s}"
-        f"{'flagged':>9s}{'utility gap':>13s}{'seconds':>9s}"
-    )
+    print(f"\nMeans of {len(names)} data sets, {datetime.date.today():%d %B %Y}:\n")
+    print("| learner | accuracy | AUC | log loss | leaves | median | flagged rows | utility gap |")
+    print("|---|---|---|---|---|---|---|---|")
     for learner, results in table.items():
         rows = np.array([tuple(vars(result).values()) for result in results])
-        mean = np.nanmean(rows, axis=0)
-        print(
-            f"{learner:14s}{mean[0]:10.4f}{mean[1]:8.4f}{mean[2]:10.4f}{mean[3]:8.1f}"
-            f"{np.nanmedian(rows[:, 3]):8.1f}{mean[4]:9.4f}{mean[5]:13.4f}{mean[6]:9.3f}"
-        )
+        mean, median = np.nanmean(rows, axis=0), np.nanmedian(rows[:, 3])
+        cells = [f"{mean[0]:.4f}", f"{mean[1]:.4f}", f"{mean[2]:.4f}", f"{mean[3]:.1f}"]
+        cells += [f"{median:.1f}", f"{mean[4]:.1%}", f"{mean[5]:+.4f}"]
+        print("| " + " | ".join([learner, *(c if "nan" not in c else "-" for c in cells)]) + " |")

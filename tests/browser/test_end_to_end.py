@@ -14,7 +14,7 @@ from tests.report.tables import mixed, quick_report, three_classes
 def test_rows_and_decisions_in_the_page_are_those_of_python(show: Show, table: Any) -> None:
     X, y = table()
     document = quick_report(X, y).to_dict()
-    model = TreeClassifier.c45(random_state=0).fit(X, y)
+    model = TreeClassifier(random_state=0).fit(X, y)
     assert document["tree"]["rules"] == model.rules()
     page = show(document)
 

@@ -38,6 +38,8 @@ def test_leaves_are_sorted_filtered_and_downloaded(show: Show) -> None:
     by_rows.click()
     assert by_rows.get_attribute("aria-sort") == "descending"
     assert shown(page) == sorted_by(lambda leaf: (leaf["n"], -leaf["id"]), down=True)
+    assert not page.locator('#leaf-table th[data-key="confidence"]').is_visible()
+    page.check("#leaf-more")
     page.locator('#leaf-table th[data-key="confidence"]').click()
     assert shown(page) == sorted_by(lambda leaf: leaf["confidence"])
 
@@ -112,7 +114,7 @@ def test_a_flagged_leaf_says_what_it_lacks(
             assert panel.locator(".why").inner_text() == f"{why[0].upper()}{why[1:]}."
             assert why in line.locator(".flag").get_attribute("title")
         for name in ("counts", "utility"):
-            assert made["tree"]["terms"][name] in panel.inner_text()
+            assert made["tree"]["terms"][name] in panel.text_content()
 
 
 def test_rows_that_are_not_known_are_not_never(show: Show) -> None:
@@ -121,7 +123,41 @@ def test_rows_that_are_not_known_are_not_never(show: Show) -> None:
     leaf["rows_needed"] = None
     page = show(made)
     line = page.locator(f'#leaf-table tr[data-leaf="{leaf["id"]}"]')
-    assert line.locator("td").last.inner_text() == "not known"
+    assert line.locator(".needed").inner_text() == "not known"
+
+
+def test_a_leaf_shows_one_percentage_and_the_others_on_demand(show: Show) -> None:
+    made = document(n_leaves=6)
+    leaf = next(node for node in made["tree"]["nodes"] if not node["children"] and node["n"])
+    page = show(made)
+    line = page.locator(f'#leaf-table tr[data-leaf="{leaf["id"]}"]')
+
+    def percentages() -> list[str]:
+        cells = line.locator("td:not(.rule):visible").all_inner_texts()
+        return [text for text in cells if "%" in text]
+
+    utility = f"{100 * leaf['utility']:.1f}\u00a0%"
+    assert percentages() == [utility]
+    page.check("#leaf-more")
+    assert len(percentages()) == 3
+    box = page.locator(f'#tree-view [data-node="{leaf["id"]}"]').text_content()
+    assert box.count("%") == 1
+    line.locator(".leaf-link").click()
+    facts = page.locator("#node-panel > dl").inner_text()
+    assert facts.count("%") == 1
+    assert utility in facts
+    page.locator("#node-panel summary").click()
+    assert page.locator("#node-panel").inner_text().count("%") > 4
+
+
+def test_at_costs_a_leaf_shows_how_sure_its_decision_is(show: Show) -> None:
+    made = document(n_leaves=6)
+    made["tree"]["at_costs"] = True
+    leaf = next(node for node in made["tree"]["nodes"] if not node["children"] and node["n"])
+    page = show(made)
+    line = page.locator(f'#leaf-table tr[data-leaf="{leaf["id"]}"]')
+    assert line.locator(".level").inner_text() == f"{100 * leaf['confidence']:.1f}\u00a0%"
+    assert page.get_by_role("button", name="Sort by decides").count() == 1
 
 
 def test_a_phone_shows_the_main_numbers_without_scrolling_sideways(show: Show) -> None:
@@ -130,5 +166,7 @@ def test_a_phone_shows_the_main_numbers_without_scrolling_sideways(show: Show) -
         place = page.get_by_role("region", name=name, exact=True)
         assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), name
     assert page.locator(".measures td:last-child").first.is_visible()
+    for cell in (".level", ".needed"):
+        assert page.locator(f"#leaf-table td{cell}").first.is_visible()
     page.check("#leaf-flagged")
     assert page.locator("#leaf-table tbody tr:not(.flagged):visible").count() == 0

@@ -10,6 +10,28 @@ def items(page: Any) -> int:
     return int(page.locator("#tree-view [role=treeitem]").count())
 
 
+def in_view(page: Any) -> int:
+    """Count the nodes that can be seen in the panel of the diagram."""
+    return int(
+        page.evaluate(
+            """() => {
+              const view = document.getElementById("tree-view").getBoundingClientRect();
+              const boxes = [...document.querySelectorAll("#tree-view [data-node] .box")];
+              return boxes.map((one) => one.getBoundingClientRect()).filter((box) =>
+                box.left < view.right && box.right > view.left
+                && box.top < view.bottom && box.bottom > view.top).length;
+            }"""
+        )
+    )
+
+
+def test_a_tree_of_859_leaves_is_not_an_empty_panel_when_it_is_expanded(show: Show) -> None:
+    page = show(document(n_leaves=859))
+    page.click("#tree-expand")
+    assert items(page) == 2 * 859 - 1
+    assert in_view(page) >= 5
+
+
 def test_a_large_tree_opens_step_by_step_and_is_searched(show: Show) -> None:
     made = document(n_leaves=400)
     nodes = made["tree"]["nodes"]
@@ -18,6 +40,7 @@ def test_a_large_tree_opens_step_by_step_and_is_searched(show: Show) -> None:
     assert at_first < 100
     page.click("#tree-expand")
     assert items(page) == len(nodes)
+    assert in_view(page) >= 5
     page.click("#tree-collapse")
     assert items(page) == at_first
 
@@ -49,6 +72,7 @@ def test_a_click_on_a_leaf_tells_all_about_it(show: Show) -> None:
     leaf = next(n for n in made["tree"]["nodes"] if n["flagged"] and n["rows_needed"])
     page = show(made)
     page.locator(f'#tree-view [data-node="{leaf["id"]}"]').click()
+    page.locator("#node-panel summary").click()
     told = page.locator("#node-panel").inner_text().replace("\u00a0", " ")
     for test in leaf["rule"].split(" and "):
         assert test in told

@@ -64,6 +64,19 @@ def test_a_model_without_costs_can_be_decided_by_them(
     assert code.rstrip() == export(decided, "python").rstrip()
 
 
+def test_compare_fits_trees_for_the_costs(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blind = (
+        "TreeClassifier(random_state=0, cost=[[0, 1], [1, 0]])"  # equal costs: not pruned by them
+    )
+    arguments = ["compare", data, "-t", "class", "-m", "TreeClassifier(random_state=0)", "-m"]
+    options = ["--cost", COST, "--folds", "3", "--json"]
+    code, out, _ = run(capsys, *arguments, blind, *options)
+    assert code == 0
+    given = f"TreeClassifier(random_state=0, cost={MATRIX})"
+    assert json.loads(run(capsys, *arguments, given, *options)[1])["difference"] == 0
+    assert json.loads(out)["difference"] != 0
+
+
 def test_costs_that_do_not_fit_the_classes_are_an_error(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

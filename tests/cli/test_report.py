@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sureleaf import InvalidArgumentError
+from sureleaf import InvalidArgumentError, load
 from sureleaf.cli import main
 from sureleaf.cli.report import page_path
 from tests.cli.command import run
@@ -139,5 +140,40 @@ def test_the_page_is_named_after_the_data_unless_only_json_is_requested(data: Pa
     assert page_path(data, None, None) == Path("rows-report.html")
     assert page_path(data, None, Path("-")) is None
     assert page_path(data, Path("x.html"), Path("-")) == Path("x.html")
-    with pytest.raises(InvalidArgumentError, match="overwrite"):
+    with pytest.raises(InvalidArgumentError, match="--overwrite"):
         page_path(data, data, None)
+    assert page_path(data, data, None, overwrite=True) == data
+    with pytest.raises(InvalidArgumentError, match="must be different files"):
+        page_path(data, Path("x"), Path("x"))
+
+
+def made(data: Path, capsys: pytest.CaptureFixture[str], *options: str) -> Any:
+    fixed = ["--target", "class", "--drop", "id", "--drop", "site", "--json", "-"]
+    code, out, _ = run(capsys, "report", data, *fixed, *options)
+    assert not code
+    return json.loads(out)
+
+
+def test_options_of_the_tree_are_those_of_the_report(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = made(data, capsys, "--max-leaves", "2", "--margin", "0")
+    check_document(document)
+    assert document["tree"]["n_leaves"] <= 2
+    assert document["models"]["margin"] == 0
+    c45 = made(data, capsys, "--tree", "c45")
+    assert "A C4.5 tree" in c45["methods"]["definitions"][0]["text"]
+    assert "--tree c45" in c45["provenance"]["command"]
+    named = made(data, capsys, "--model", "TreeClassifier.c45(max_depth=1)")
+    assert named["tree"]["depth"] <= 1
+
+
+def test_a_saved_tree_is_reported_as_it_is(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "short.sureleaf"
+    options = ["--target", "class", "--drop", "id", "--drop", "site", "--max-depth", "1"]
+    assert not run(capsys, "fit", data, *options, "-o", path)[0]
+    document = made(data, capsys, "--model", str(path))
+    assert document["tree"]["rules"] == load(path).rules()
+    assert str(tmp_path) not in document["provenance"]["command"]

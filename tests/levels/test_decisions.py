@@ -11,6 +11,7 @@ from sureleaf import InvalidArgumentError, UnreachableLevelError, levels
 from sureleaf.levels.decisions import (
     cost_rule,
     decision_levels,
+    decision_sample_size,
     decision_tie,
     decision_vectors,
 )
@@ -140,7 +141,7 @@ def test_draws_agree_with_the_exact_sum(monkeypatch: pytest.MonkeyPatch) -> None
     wanted = levels.class_confidence(60, [0.4, 0.3, 0.3], cost=THREE)
     monkeypatch.setattr("sureleaf.levels.decisions._MAX_COMPOSITIONS", 1)
     drawn = levels.class_confidence(60, [0.4, 0.3, 0.3], cost=THREE)
-    assert drawn == pytest.approx(wanted, abs=5 * 0.0016)
+    assert drawn == pytest.approx(wanted, abs=5 * 0.0025)
 
 
 # ---- sample sizes --------------------------------------------------------------------------------
@@ -235,6 +236,33 @@ def test_a_clear_decision_is_certain_without_listing_counts() -> None:
     )
     saved = np.array([0.99, 0.005, 0.005]) @ cost_rule(THREE).saving[:, 0]
     assert (sure[0], useful[0]) == (1.0, pytest.approx(saved))
+
+
+def test_rows_for_decisions_among_many_classes_reach_the_level_with_few_rows_too_many() -> None:
+    rule = cost_rule(THREE)
+    others = np.array([[0.0, 0.6, 0.4], [0.5, 0.0, 0.5], [0.3, 0.7, 0.0]])
+    decided = np.arange(3)
+    p = decision_tie(decided, others, rule) + np.array([0.15, 0.2, 0.1])
+    needed = decision_sample_size(p, decided, others, rule, confidence=0.95, utility=0.0)
+    at_needed = decision_levels(needed, p, decided, others, rule)[0]
+    assert (at_needed >= 0.94).all()
+    assert (decision_levels(np.floor(0.7 * needed), p, decided, others, rule)[0] < 0.95).all()
+    tie = decision_tie(decided, others, rule)
+    never = decision_sample_size(tie, decided, others, rule, confidence=0.95, utility=0.0)
+    assert np.isnan(never).all()
+    useful = decision_levels(np.full(3, np.inf), p, decided, others, rule)[1]
+    none = decision_sample_size(
+        p, decided, others, rule, confidence=0.0, utility=useful.max() + 0.1
+    )
+    assert np.isnan(none).all()
+
+
+@pytest.mark.parametrize(("p", "threshold"), [(0.21, 0.2), (0.18, 0.2), (0.84, 5 / 6), (0.3, 0.02)])
+def test_a_fast_search_finds_the_same_sample_size_as_a_scan(p: float, threshold: float) -> None:
+    n = levels.sample_size(p, confidence=0.9, threshold=threshold)
+    scan = np.arange(0, 3 * n + 200)
+    failed = np.flatnonzero(levels.confidence(scan, p, threshold=threshold) < 0.9)
+    assert n == failed[-1] + 1
 
 
 def test_at_the_tie_of_a_decision_another_one_costs_the_same() -> None:

@@ -6,7 +6,16 @@ The long version is ``make promises``.
 from collections.abc import Callable, Iterator
 
 import pytest
-from benchmarks.quality.promises import estimates, folds, levels, many, models, rates, stratified
+from benchmarks.quality.promises import (
+    class_measures,
+    estimates,
+    folds,
+    levels,
+    many,
+    models,
+    rates,
+    stratified,
+)
 from benchmarks.quality.promises.record import (
     Deviation,
     Promise,
@@ -41,6 +50,8 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "confidence of leaves": lambda: levels.confidence(3, (100,)),
     "utility of trees": lambda: levels.utility(4, (100,)),
     "Student's t": lambda: many.student(400),
+    "measures of a class": lambda: class_measures.repeated(40, class_measures.SETTINGS[3:4]),
+    "one round of folds": lambda: class_measures.one_round(40, (("logistic regression", 150),)),
 }
 
 

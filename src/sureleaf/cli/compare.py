@@ -86,7 +86,9 @@ def compare(
 ) -> None:
     """Test whether one classifier is better than another.
 
-    The test is the one that is valid for the design of the evaluations.
+    The test is the one that is valid for the design of the evaluations. With
+    --cost, classifiers are compared by the cost of their decisions, and trees of
+    Sureleaf that can be pruned by costs are.
 
     For example:
 
@@ -128,14 +130,16 @@ def compare(
             drop=drop or (),
             csv=options.csv_format(delimiter, encoding, decimal, missing),
         )
+        costs = None if cost is None else options.read_cost(cost, question.y)
+        by_cost = measure in (None, "cost", "decided_cost")
         first, second = (
             evaluate(
-                read_model(model, question.X),
+                options.fitted_for(read_model(model, question.X), costs if by_cost else None),
                 question.X,
                 question.y,
                 design=options.read_design(design, folds, repeats, test),
                 positive=options.read_label(positive, question.y),
-                cost=None if cost is None else options.read_cost(cost, question.y),
+                cost=costs,
                 groups=question.groups,
                 sample_weight=question.weights,
                 n_jobs=jobs,

@@ -21,6 +21,7 @@ __all__ = [
     "csv_format",
     "decided_by",
     "evaluated_model",
+    "fitted_for",
     "make_model",
     "read_cost",
     "read_design",
@@ -512,6 +513,31 @@ def read_cost(text: str, y: Any) -> list[list[float]]:
     return rows
 
 
+def fitted_for(model: Any, cost: list[list[float]] | None) -> Any:
+    """Return a classifier that is fitted for the costs, if it is ours and prunes by costs.
+
+    Others are only decided by them.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> fitted_for(TreeClassifier(), [[0, 5], [1, 0]])
+    TreeClassifier(cost=[[0, 5], [1, 0]])
+    >>> fitted_for(TreeClassifier.c45(), [[0, 5], [1, 0]]).cost is None
+    True
+    """
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+
+    if cost is None or getattr(model, "cost", cost) is not None:
+        return model
+    counts_errors = ("pessimistic", "utility")
+    is_tree = isinstance(model, TreeClassifier)
+    if is_tree and (model.collapse or model.pruning in counts_errors):
+        return model
+    is_ours = is_tree or isinstance(model, BaggedTreesClassifier)
+    return model.set_params(cost=cost) if is_ours else model
+
+
 def decided_by(model: Any, cost: str | None) -> Any:
     """Return a loaded model that decides by the costs of an option, if they are given."""
     if cost is None:
@@ -569,8 +595,16 @@ SummaryAsJson = Annotated[
 ]
 
 
-def check_output(path: Path | None) -> None:
-    """Raise an error if a file cannot be written, before the work begins and not after it."""
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Let the result replace a file that is read.")
+]
+
+
+def check_output(path: Path | None, *inputs: Path, overwrite: bool) -> None:
+    """Raise an error if a file cannot be written, before the work begins and not after it.
+
+    A file that the command reads is replaced only on request.
+    """
     if path is None:
         return
     if str(path) == "-":
@@ -579,3 +613,11 @@ def check_output(path: Path | None) -> None:
         raise InvalidArgumentError(
             f"there is no folder {str(path.parent)!r} for {path.name}. Create it first."
         )
+    if not path.exists() or overwrite:
+        return
+    for file in inputs:
+        if file.exists() and path.samefile(file):
+            raise InvalidArgumentError(
+                f"the result must not replace {file.name}, which is read; got it as the output, "
+                "too. Name another file, or pass --overwrite."
+            )

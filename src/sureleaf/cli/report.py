@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["page_path", "report"]
 
 
+@options.with_tree_options
 def report(
     context: typer.Context,
     data: options.Data,
     target: options.Target,
+    tree_options: dict[str, Any],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -49,16 +51,21 @@ def report(
     drop: options.Drop = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
-    margin: Annotated[
-        float | None,
+    model: Annotated[
+        str | None,
         typer.Option(
-            help="Differences in accuracy up to this size do not matter.",
-            show_default="0.01; less if a class is rare",
+            "--model",
+            "-m",
+            metavar="TREE|FILE",
+            help="TreeClassifier or TreeClassifier.c45 with parameters in parentheses, or a saved "
+            "tree, which is reported as it is.",
+            show_default="TreeClassifier",
         ),
     ] = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    overwrite: options.Overwrite = False,
     jobs: options.Jobs = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -66,6 +73,9 @@ def report(
     missing: options.Missing = None,
 ) -> None:
     """Fit a tree and report how far it can be trusted, as a page and as JSON.
+
+    Differences in accuracy up to --margin do not matter: for the size of the tree, and where it is
+    compared with other models.
 
     For example:
 
@@ -75,6 +85,10 @@ def report(
 
     - sureleaf report data.csv -t class --cost "0,5;1,0" --drop id
 
+    - sureleaf report data.csv -t class --max-leaves 8
+
+    - sureleaf report data.csv -t class --tree c45
+
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
     from sureleaf.report import make_report
@@ -82,7 +96,7 @@ def report(
     from sureleaf.report.request import Origin
 
     prints_json = as_json is not None and str(as_json) == "-"
-    page = page_path(data, output, as_json)
+    page = page_path(data, output, as_json, overwrite=overwrite)
     csv = options.csv_format(delimiter, encoding, decimal, missing)
     question = read_question(data, target, group=group, weight=weight, drop=drop or (), csv=csv)
     origin = Origin(
@@ -108,17 +122,29 @@ def report(
             level=level,
             confidence=confidence,
             utility=utility,
-            margin=margin,
+            margin=tree_options.get("margin"),
             seed=seed,
             n_jobs=jobs,
             progress=progress,
+            tree=_tree(model, tree_options, question.X),
         )
     _write(result, page, as_json)
     if not prints_json:
         _show(result, page, as_json, question.n_left_out)
 
 
-def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | None:
+def _tree(model: str | None, tree_options: dict[str, Any], X: Any) -> Any:
+    """Return the tree to report on: a saved one, the one that is named, or that of the options."""
+    from sureleaf.report.predictions import is_model, load_tree
+
+    if model is not None and not tree_options and is_model(Path(model)):
+        return load_tree(Path(model), "report")
+    return options.evaluated_model(model, tree_options, X)
+
+
+def page_path(
+    data: Path, output: Path | None, as_json: Path | None, *, overwrite: bool = False
+) -> Path | None:
     """Return the file of the page; None if only JSON is requested."""
     if output is None and as_json is None:
         name = "standard-input" if str(data) == "-" else data.name.split(".")[0] or data.stem
@@ -126,9 +152,11 @@ def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | N
     for path in (output, as_json):
         if path is None or (path is as_json and str(path) == "-"):
             continue
-        options.check_output(path)
-        if path.absolute() == data.absolute():
-            raise InvalidArgumentError(f"the report must not overwrite the data; got {path}.")
+        options.check_output(path, data, overwrite=overwrite)
+    if output is not None and as_json is not None and output.absolute() == as_json.absolute():
+        raise InvalidArgumentError(
+            f"--output and --json must be different files; got {output} for both."
+        )
     return output
 
 
@@ -159,13 +187,15 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
 def _write(result: Any, page: Path | None, as_json: Path | None) -> None:
     from sureleaf.cli.output import show_json
 
-    if as_json is not None:
-        if str(as_json) == "-":
-            show_json(result.to_dict())
-        else:
-            result.to_json(as_json)
-    if page is not None:
+    if as_json is not None and str(as_json) == "-":
+        show_json(result.to_dict())
+        as_json = None
+    if page is not None and as_json is not None:
+        result.save(page, as_json)
+    elif page is not None:
         result.to_html(page)
+    elif as_json is not None:
+        result.to_json(as_json)
 
 
 def _show(result: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:

@@ -10,9 +10,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.arguments import check_weights
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, warn_caller
 from sureleaf.model.model_file import write_state
-from sureleaf.model.tree_model import check_same_length, scale_importances
+from sureleaf.model.tree_model import check_same_length, meaning_of_weights, scale_importances
 from sureleaf.table import Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import TrainingRows
@@ -134,7 +134,7 @@ def read_training_rows(
     weights: str,
     class_weight: Any = None,
     estimator: str,
-) -> tuple[TrainingRows, NDArray[Any]]:
+) -> tuple[TrainingRows, NDArray[Any], str]:
     """Read a table and its labels; categories of rows of weight 0 are left out.
 
     Parameters
@@ -150,11 +150,22 @@ def read_training_rows(
     -------
     rows : TrainingRows
     classes : ndarray
+    weights : {"counts", "importance"}
+        What the weights mean: weights that cannot be counts are importances.
     """
     table = read_table(X, categorical_features=categorical_features, estimator=estimator)
     labels, classes = encode_labels(y, estimator=estimator)
     check_same_length(table, labels)
     row_weights = check_weights(sample_weight, table.n_rows)
+    if meaning_of_weights(weights, row_weights) != weights and row_weights is not None:
+        warn_caller(
+            f"sample_weight has a sum of {row_weights.sum():.3g} for "
+            f"{np.count_nonzero(row_weights)} rows, so its weights cannot be counts of rows. They "
+            "are used as importances: scaled to a mean of 1, with levels from the effective number "
+            "of rows. Set weights='importance' to say so, or multiply them.",
+            UserWarning,
+        )
+        weights = "importance"
     if class_weight is not None:
         by_class = class_weights(class_weight, classes, labels)
         row_weights = by_class[labels] * (1.0 if row_weights is None else row_weights)
@@ -163,4 +174,4 @@ def read_training_rows(
     has_schema = isinstance(categorical_features, Schema)
     if row_weights is not None and not row_weights.all() and not has_schema:
         table = Recoding.of(table, np.flatnonzero(row_weights))(table)
-    return TrainingRows(table, labels, len(classes), row_weights), classes
+    return TrainingRows(table, labels, len(classes), row_weights), classes, weights

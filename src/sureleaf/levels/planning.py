@@ -229,7 +229,11 @@ def _sample_size_at_threshold(
 
 
 def _rows_at_threshold(p: float, threshold: float, level: float) -> float:
-    """Search downwards from the number of rows that Chernoff's bound gives; NaN if none."""
+    """Search downwards from a number of rows that is enough; NaN if there is none.
+
+    Chernoff's bound gives such a number. Confidence rises with n except for ripples, which are as
+    high as one binomial probability: where it is above the level by two of them, it stays above.
+    """
     if np.isnan(p + threshold + level):
         return np.nan
     if p == threshold:
@@ -242,8 +246,13 @@ def _rows_at_threshold(p: float, threshold: float, level: float) -> float:
     enough = np.ceil(-np.log(1.0 - level) / divergence)
     if enough > _MOST_ROWS_AT_THRESHOLD:
         return np.nan
+    rows = np.unique(np.ceil(np.geomspace(1.0, max(enough, 1.0), 400)))
+    ripple = 1.0 / np.sqrt(2 * np.pi * rows * min(p * (1 - p), threshold * (1 - threshold) or 1.0))
+    sure = at_threshold(rows, np.full(len(rows), p), np.full(len(rows), threshold))
+    unsure = np.flatnonzero(sure < level + 2 * ripple)
+    last = rows[min(unsure[-1] + 1, len(rows) - 1)] if len(unsure) else 1.0
     size = 4096
-    for end in range(int(enough) + 1, 0, -size):
+    for end in range(int(last) + 1, 0, -size):
         n = np.arange(max(end - size, 0), end, dtype=np.float64)
         reached = at_threshold(n, np.full(len(n), p), np.full(len(n), threshold)) >= level
         failed = np.flatnonzero(~reached)

@@ -23,7 +23,13 @@ from scipy.special import expit, logit
 
 from sureleaf.folds import fold_numbers
 from sureleaf.levels.decisions import CostRule
-from sureleaf.model.fitting import TreeSettings, build, grow_unpruned, penalty_rule
+from sureleaf.model.fitting import (
+    TreeSettings,
+    build,
+    grow_unpruned,
+    merge_if_wanted,
+    penalty_rule,
+)
 from sureleaf.model.leaf_calibration import (
     LeafStrength,
     fit_leaf_calibration,
@@ -207,9 +213,10 @@ def _with_nested_choice(
         tree = grow_unpruned(part, settings) if found is None else found[0]
         known = [grown[other] for other in chosen_from[fold]]
         sums = [part_sums for _, part_sums in filter(None, known)]
-        if not sums:
-            return tree
-        return cut(tree, rule.node_alphas(tree) <= rule.choose(penalties, np.sum(sums, axis=0)))
+        if sums:
+            penalty = rule.choose(penalties, np.sum(sums, axis=0))
+            tree = cut(tree, rule.node_alphas(tree) <= penalty)
+        return merge_if_wanted(tree, settings)
 
     return build_part
 

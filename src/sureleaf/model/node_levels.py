@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
-from sureleaf.levels.decisions import CostRule, decision_levels, decision_tie
+from sureleaf.levels.decisions import (
+    CostRule,
+    decision_levels,
+    decision_sample_size,
+    decision_tie,
+)
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import winner_of_utility
@@ -216,13 +221,13 @@ class NodeLevels:
             needed = sample_size(p, confidence=confidence, utility=utility, threshold=cut)
             return np.asarray(needed, dtype=float)
         if self.rule is not None:
-            return _decision_sample_size(
+            return decision_sample_size(
                 p,
                 self.predicted[nodes],
                 self.others[nodes],
                 self.rule,
-                confidence or 0.0,
-                utility or 0.0,
+                confidence=confidence or 0.0,
+                utility=utility or 0.0,
             )
         return _class_sample_size(self.vectors()[nodes], confidence or 0.0, utility or 0.0)
 
@@ -233,6 +238,16 @@ class NodeLevels:
         values: FloatArray = self.vectors() @ self.rule.saving
         values[np.arange(len(values)), self.predicted] = self.utility
         return values
+
+    def utility_as(self, leaf: int, above: int) -> float:
+        """Return the utility of the rows of a leaf as part of a node above.
+
+        With costs it is what they save by the decision of that node: leaves that make different
+        decisions save different amounts, so the utility of the node says little about one of them.
+        """
+        if self.rule is None:
+            return float(self.utility[above])
+        return float(self.utilities()[leaf, self.predicted[above]])
 
     def unseen_vectors(self) -> FloatArray:
         """Shares of the classes among unseen rows, also where a node is right less than a tie."""
@@ -525,30 +540,6 @@ def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> 
     vectors = others * (1.0 - p)[:, np.newaxis]
     vectors[np.arange(len(p)), predicted] = p
     return vectors
-
-
-def _decision_sample_size(
-    p: FloatArray,
-    decided: NDArray[np.intp],
-    others: FloatArray,
-    rule: CostRule,
-    sure: float,
-    useful: float,
-) -> FloatArray:
-    """Return the rows that reach the levels of a decision among K classes, by bisection."""
-
-    def reached(n: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
-        found = decision_levels(n, p[index], decided[index], others[index], rule)
-        enough: NDArray[np.bool_] = (found[0] >= sure) & (found[1] >= useful)
-        return enough
-
-    # At a tie more rows decide no better, and no number of rows saves more than the decision does.
-    is_tie = p - decision_tie(decided, others, rule) < _NO_LEAD
-    saved = _savings(p, others, decided, rule)
-    able = np.flatnonzero(~((is_tie & (sure > 0.5)) | (saved < useful)))
-    sizes = np.full(len(p), np.nan)
-    sizes[able] = min_rows(lambda n, index: reached(n, able[index]), len(able))
-    return sizes
 
 
 def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:

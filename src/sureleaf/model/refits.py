@@ -26,7 +26,7 @@ from sureleaf.model.fitting import (
     trees_at_once,
 )
 from sureleaf.model.leaf_counts import LeafCounts
-from sureleaf.model.tree_model import TreeModel, scale_importances
+from sureleaf.model.tree_model import TreeModel, meaning_of_weights, scale_importances
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
 from sureleaf.tree import TrainingRows, Tree
@@ -176,6 +176,7 @@ class TreeRefits:
         settings = replace(estimator.settings(), n_threads=n_threads)
         rows, recoding, classes = self._part(settings, np.asarray(train))
         settings = self._with_known_costs(settings, classes)
+        settings = settings.for_table(rows.table.schema, classes)
         settings = replace(settings, keep_order=rows.table is self.rows.table)
         return settings, rows, recoding, classes
 
@@ -203,7 +204,7 @@ class TreeRefits:
         labels, classes = self._known_classes(np.flatnonzero(times))
         weights = None if self.sample_weight is None else self.sample_weight[train]
         weights = check_weights(weights, len(train))
-        if settings.weights == "importance":
+        if meaning_of_weights(settings.weights, weights) == "importance":
             weights = scale_importances(weights)
         used, own = train, weights
         # Rows are assigned by their numbers, and C4.5 breaks some ties by the order of rows.

@@ -11,6 +11,7 @@ predict the same class with different probabilities. It keeps a tree from being 
 where classes are rare.
 """
 
+import heapq
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,8 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.levels.decisions import CostRule
+from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import LeafEstimate
-from sureleaf.tree import TrainingRows, Tree, count_nodes
+from sureleaf.tree import TrainingRows, Tree, count_nodes, cut
 from sureleaf.tree.structure import row_sums
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "choose_penalty",
     "family_alphas",
     "fold_sums",
+    "merge_unsure_leaves",
     "penalty_candidates",
     "penalty_for_size",
     "select_size",
@@ -40,8 +44,8 @@ FloatArray = NDArray[np.float64]
 LOG_LOSS_SHARE = 0.4
 """Weight of the relative log loss beside the error rate."""
 
-MARGIN_FACTOR = 2.0
-"""The loss has two parts, and a margin in error rate counts for both."""
+N_FOLDS = 5
+"""At most so many folds choose the size: ten choose no better, and take twice the time."""
 
 ENTROPY_SHARE = 0.3
 """The family is pruned by training errors plus this share of the entropy, in nats."""
@@ -150,7 +154,7 @@ def select_size(
     rows : TrainingRows
         The rows.
     fold_of : ndarray of int
-        The fold that tests each row, -1 for none.
+        The fold that tests each row, -1 for none. More than `N_FOLDS` folds are put together.
     grow_part : callable
         Grows a tree on weighted rows as `tree` was grown.
     estimate : LeafEstimate
@@ -177,30 +181,31 @@ def select_size(
         sums = fold_sums(grow_part(train), test, candidates, estimate, regret)
         return fold, sums * unit
 
+    part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
     with ThreadPoolExecutor(n_at_once) as pool:
-        parts = dict(pool.map(test_fold, _fold_parts(rows, fold_of)))
+        parts = dict(pool.map(test_fold, _fold_parts(rows, part_of)))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
-    return SizeSelection(choose_penalty(candidates, total, margin, regret), curve)
+    return SizeSelection(choose_penalty(candidates, total, margin), curve)
 
 
 def penalty_candidates(tree: Tree, node_alphas: FloatArray) -> FloatArray:
-    """Return one penalty per tree of the family: geometric means of neighbours, as in CART."""
+    """Return one penalty per size of the family, given the penalties at which nodes are cut.
+
+    As in CART, the geometric means of neighbours. The last one cuts every tree to its root: the
+    root of a fold's tree may be cut later than that of the tree of all rows.
+    """
     alphas = np.unique(np.concatenate(([0.0], np.maximum(node_alphas[~tree.is_leaf], 0.0))))
-    candidates: FloatArray = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
-    return candidates
+    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.finfo(float).max)
 
 
-def choose_penalty(
-    candidates: FloatArray, sums: FloatArray, margin: float, regret: FloatArray | None = None
-) -> float:
+def choose_penalty(candidates: FloatArray, sums: FloatArray, margin: float) -> float:
     """Return the penalty of the smallest tree within the margin, given `fold_sums` of folds.
 
     With costs, the sums must be in the unit of `unit_of_costs`.
     """
     curve = _curve(candidates, np.zeros(len(candidates), dtype=np.int64), sums)
-    factor = MARGIN_FACTOR if regret is None else 1.0
-    return float(candidates[_smallest_within(curve.loss, factor * margin)])
+    return float(candidates[_smallest_within(curve.loss, margin)])
 
 
 def _fold_parts(
@@ -293,3 +298,100 @@ def _loss(error: FloatArray, log_loss: FloatArray) -> FloatArray:
 def _smallest_within(loss: FloatArray, margin: float) -> int:
     """Index of the smallest tree whose loss is within the margin of the best."""
     return int(np.flatnonzero(loss <= loss.min() + margin + 1e-12)[-1])
+
+
+# ---- leaves that cannot reach a confidence -------------------------------------------------------
+
+
+def merge_unsure_leaves(
+    tree: Tree,
+    probabilities: FloatArray,
+    *,
+    min_confidence: float,
+    margin: float,
+    rule: CostRule | None = None,
+) -> Tree:
+    """Merge leaves below a confidence, while that costs no more than the margin.
+
+    A leaf below it is merged into the nearest node above that reaches it, together with all other
+    leaves of that node. What a merge costs is the rise of the expected errors, by the given
+    probabilities. The cheapest merge is made first; all merges together cost at most the margin,
+    as a share of the rows. A leaf stays if no node above it reaches the confidence, or if
+    its merge would cost too much.
+
+    Parameters
+    ----------
+    tree : Tree
+        Pruned.
+    probabilities : ndarray of shape (n_nodes, n_classes)
+        Class probabilities of all nodes. They are less extreme than the frequencies of the rows
+        that grew the tree, and the confidence is that of so many rows of such proportions.
+    min_confidence : float
+        The confidence that leaves should have.
+    margin : float
+        The share of the rows that may be expected to become errors; with costs, that much of the
+        mean cost of a wrong decision.
+    rule : CostRule, optional
+        The costs, if errors have different costs.
+
+    Returns
+    -------
+    Tree
+    """
+    totals = row_sums(tree.class_counts)
+    levels = levels_of_counts(probabilities * totals[:, np.newaxis], totals, probabilities, rule)
+    is_sure = levels.confidence >= min_confidence
+    given = None if rule is None else rule.regret
+    regret = 1.0 - np.eye(tree.n_classes) if given is None else given
+    errors = _unit_of_costs(tree, given)[0] * totals * (probabilities @ regret).min(axis=1)
+    sure_above = _nearest_above(tree, is_sure)
+    targets = np.unique(sure_above[tree.is_leaf & ~is_sure])
+    errors_below = _sums_of_leaves(tree, errors)
+    budget = margin * totals[0]
+    queue = [(errors[node] - errors_below[node], node) for node in targets[targets >= 0].tolist()]
+    heapq.heapify(queue)
+    is_merged = np.zeros(tree.n_nodes, dtype=bool)
+    is_target = np.zeros(tree.n_nodes, dtype=bool)
+    is_target[targets[targets >= 0]] = True
+    while queue:
+        cost, node = heapq.heappop(queue)
+        if cost != errors[node] - errors_below[node] or _is_below(tree, node, is_merged):
+            continue  # its cost has changed and it is in the queue again, or it is merged already
+        if cost > budget + _ROUNDING * totals[0]:
+            break
+        budget -= max(cost, 0.0)
+        is_merged[node] = True
+        while node >= 0:
+            errors_below[node] += cost
+            if is_target[node] and not is_merged[node]:
+                heapq.heappush(queue, (errors[node] - errors_below[node], node))
+            node = int(tree.parent[node])
+    return cut(tree, is_merged)
+
+
+_ROUNDING = 1e-12
+
+
+def _nearest_above(tree: Tree, is_chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the nearest chosen node above each node; -1 if there is none."""
+    nearest = np.full(tree.n_nodes, -1, dtype=np.int64)
+    for node in range(1, tree.n_nodes):  # parents have lower numbers
+        above = tree.parent[node]
+        nearest[node] = above if is_chosen[above] else nearest[above]
+    return nearest
+
+
+def _sums_of_leaves(tree: Tree, values: FloatArray) -> FloatArray:
+    """Return for each node the sum over the leaves below it."""
+    sums = np.where(tree.is_leaf, values, 0.0)
+    for node in range(tree.n_nodes - 1, 0, -1):
+        sums[tree.parent[node]] += sums[node]
+    return sums
+
+
+def _is_below(tree: Tree, node: int, is_chosen: NDArray[np.bool_]) -> bool:
+    while node >= 0:
+        if is_chosen[node]:
+            return True
+        node = int(tree.parent[node])
+    return False

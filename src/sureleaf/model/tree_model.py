@@ -77,6 +77,7 @@ __all__ = [
     "TreeModel",
     "check_same_length",
     "encode_rows",
+    "meaning_of_weights",
     "scale_importances",
 ]
 
@@ -782,6 +783,24 @@ def evidence_from(known: dict[str, Any], levels: NodeLevels) -> Evidence:
         n_rounds,
         tree_strength,
     )
+
+
+def meaning_of_weights(stated: str, weights: FloatArray | None) -> str:
+    """Return "importance" for weights that cannot be counts of rows, else what is stated.
+
+    Boosting sends weights that sum to 1. As counts, they would say that the table is a single row.
+
+    Examples
+    --------
+    >>> meaning_of_weights("counts", np.full(50, 1 / 50))
+    'importance'
+    >>> meaning_of_weights("counts", np.array([2.0, 0.5, 0.0]))
+    'counts'
+    """
+    if weights is None or stated != "counts":
+        return stated
+    is_too_few = weights.sum() < 0.5 * np.count_nonzero(weights)
+    return "importance" if is_too_few else stated
 
 
 def scale_importances(weights: FloatArray | None) -> FloatArray | None:

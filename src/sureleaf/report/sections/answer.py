@@ -21,7 +21,7 @@ from sureleaf.formatting import (
     signed_interval,
     signed_number,
 )
-from sureleaf.report.baselines import MAJORITY
+from sureleaf.report.baselines import CHEAPEST_TREE, MAJORITY, MOST_ACCURATE
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.request import is_rare
 from sureleaf.report.sections.data import ClassCount, DataSection
@@ -154,7 +154,7 @@ def answer_section(
         told = costs_sentence(quality, models, tree.n_leaves)
         sentences.append(Sentence("costs", *told, "quality"))
     sentences += [
-        Sentence("simplicity", "plain", simplicity.text, "simplicity"),
+        Sentence("simplicity", _size_tone(models), simplicity.text, "simplicity"),
         Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
         Sentence("rows", *_more_rows(error), "error"),
         Sentence("models", *_models(models), "models"),
@@ -425,6 +425,12 @@ def _more_rows(error: ErrorSection) -> Told:
         return "plain", f"It is not known whether more rows would help: {error.curve_note}"
     helps = error.curve.text.startswith(MORE_ROWS_HELP)
     return "warn" if helps else "plain", error.curve.text
+
+
+def _size_tone(models: ModelsSection) -> Tone:
+    """Warn if another size is shown to be better by more than the margin."""
+    found = [r.comparison for r in models.rows if r.name in (MOST_ACCURATE, CHEAPEST_TREE)]
+    return "warn" if any(one is not None and one.verdict == "better" for one in found) else "plain"
 
 
 def _models(models: ModelsSection) -> Told:

@@ -61,7 +61,7 @@ class SimplicitySection:
     sizes
         The curve: trees with at most so many leaves, pruned from one large tree.
     marks
-        This tree and other models on the curve; models that are not one tree have no leaves.
+        This tree first, then other models; models that are not one tree have no leaves.
     intervals
         What the intervals mean, and what they do not.
     text

@@ -145,7 +145,7 @@ class Node:
         the decision is the cheapest one.
     utility
         Probability that the next row in the leaf is predicted correctly; at costs, what the
-        decision saves, as a share of what wrong decisions cost.
+        decision saves per row, in units of the most expensive error.
     rows_needed
         Rows in the leaf that would reach the wanted levels; null if not known.
     flagged
@@ -364,8 +364,8 @@ def _terms_at_costs() -> LeafTerms:
         "with its interval, from out-of-fold predictions. It is never below the share at which "
         "another decision would cost the same.",
         confidence="Probability that the decision of this leaf is the cheapest one for its rows.",
-        utility="What the decision saves, as a share of what wrong decisions cost: 100 % if it is "
-        "always right.",
+        utility="What the decision saves per row, compared with the worst decision, in units of "
+        "the most expensive error.",
         levels="Means over the leaves, weighted by their rows.",
     )
 

@@ -39,6 +39,9 @@
     },
   });
 
+  // One percentage per leaf at first; the others on demand.
+  byId("leaf-more").addEventListener("change", (event) => byId("leaf-table").classList.toggle("all-numbers", event.target.checked));
+
   body.addEventListener("click", (event) => {
     const link = event.target.closest(".leaf-link");
     if (link) S.tree.show(Number(link.closest("tr").dataset.leaf));

@@ -19,7 +19,9 @@
   const ticks = [];
   for (let ten = 1; ten <= largest; ten *= 10) ticks.push(...[1, 2, 5].map((one) => one * ten).filter((size) => size <= largest));
 
-  const trees = marks.filter((one) => one.leaves !== null && one.value >= lowest && one.value <= highest);
+  const own = marks[0], isThis = (one) => one === own;
+  const isHidden = (one) => !isThis(one) && one.leaves === own.leaves && one.value === own.value; // under this tree's dot
+  const trees = marks.filter((one) => one.leaves !== null && one.value >= lowest && one.value <= highest && !isHidden(one));
   const others = marks.filter((one) => one.leaves === null);
   const told = (at) => (at.data.told ? at.data.told : `${leaves(at.value[0])} at most\n${value(at.value[1])}`);
 
@@ -33,15 +35,15 @@
       { type: "line", data: sizes.map((one) => ({ value: [one.leaves, one.value], told: `at most ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}` })), symbol: "circle", symbolSize: 6, lineStyle: { color: c.accent, width: 2 }, itemStyle: { color: c.accent }, z: 3 },
       ...others.map((one) => ({
         type: "line", silent: true, symbol: "none", data: [[1, one.value], [largest, one.value]], lineStyle: { color: c.plain, width: 1.5, type: "dashed" }, z: 2,
-        endLabel: { show: false }, markPoint: { silent: true, symbol: "circle", symbolSize: 0.1, data: [{ coord: [1, one.value] }], label: { show: true, formatter: `${one.name} ${value(one.value)}`, position: [6, -16], color: c.soft, fontSize: 12 } },
+        endLabel: { show: false }, markPoint: { silent: true, symbol: "circle", symbolSize: 0.1, data: [{ coord: [largest, one.value] }], label: { show: true, formatter: `${one.name} ${value(one.value)}`, position: "left", offset: [0, -9], color: c.soft, fontSize: 12, textBorderColor: c.paper, textBorderWidth: 3 } },
       })),
       {
-        type: "scatter", z: 5, labelLayout: { moveOverlap: "shiftY" },
+        type: "scatter", z: 5, labelLayout: { hideOverlap: true },
         data: trees.map((one) => ({
           value: [one.leaves, one.value], told: `${one.name}, ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}`,
-          symbolSize: one.name === "this tree" ? 17 : 10,
-          itemStyle: { color: one.name === "this tree" ? c.warn : c.ink, borderColor: c.paper, borderWidth: 2 },
-          label: { show: true, formatter: one.name, position: one.name === "this tree" ? "bottom" : one.leaves > largest / 3 ? "left" : "right", distance: 8, color: c.ink, fontSize: 12, fontWeight: one.name === "this tree" ? 700 : 400, textBorderColor: c.paper, textBorderWidth: 3 },
+          symbolSize: isThis(one) ? 17 : 10,
+          itemStyle: { color: isThis(one) ? c.warn : c.ink, borderColor: c.paper, borderWidth: 2 },
+          label: { show: true, formatter: one.name, position: isThis(one) ? "bottom" : one.leaves > largest / 3 ? "left" : "right", distance: 8, color: c.ink, fontSize: 12, fontWeight: isThis(one) ? 700 : 400, textBorderColor: c.paper, textBorderWidth: 3 },
         })),
       },
     ],

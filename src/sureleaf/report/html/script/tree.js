@@ -78,8 +78,11 @@
   for (const node of [...nodes].reverse())
     leavesUnder.set(node.id, isLeaf(node) ? 1 : node.children.reduce((sum, id) => sum + leavesUnder.get(id), 0));
 
+  // The one number of a leaf, as in the table: how often it is correct; at costs, how sure it is.
+  const level = (node) => (S.report.tree.at_costs ? node.confidence : node.utility);
+
   function words(node, open) {
-    const share = S.percent(node.probability, 0), name = cut(S.label(node.prediction), 18);
+    const share = S.percent(isLeaf(node) ? level(node) : node.probability, 0), name = cut(S.label(node.prediction), 18);
     if (isLeaf(node)) return { name, sub: `${share} · ${rowsText(node.n)}` };
     const below = open ? "" : ` · ${leavesUnder.get(node.id)} leaves`;
     return { name: cut(columns[node.column].name, 24), sub: `${cut(name, 12)} ${share} · ${rowsText(node.n)}${below}` };
@@ -164,7 +167,7 @@
     return tests.map((test) => (several && test.endsWith(OR_MISSING) ? `(${test})` : test)).join(" and ") || "all rows";
   }
 
-  Object.assign(S, { treeParts: { ruleOf, testsTo, byNode, root, isLeaf, edgeLabel, leavesUnder, rowsText, layout, pathTo } });
+  Object.assign(S, { treeParts: { level, ruleOf, testsTo, byNode, root, isLeaf, edgeLabel, leavesUnder, rowsText, layout, pathTo } });
 })();
 
 // The diagram as SVG: branches first, then nodes, each a treeitem that says what it is.
@@ -400,6 +403,8 @@
   byId("tree-expand").addEventListener("click", () => {
     for (const node of nodes) if (!isLeaf(node)) state.expanded.add(node.id);
     redraw();
+    // A large tree is much larger than the panel, and beside its root there is nothing to see.
+    reveal(state.chosen ?? nodes.find(isLeaf).id);
   });
   byId("tree-collapse").addEventListener("click", () => {
     state.expanded = firstLevels();
@@ -468,22 +473,15 @@
   function facts(node) {
     const list = element("dl", {});
     const add = (name, value) => list.append(element("dt", {}, name), element("dd", {}, value));
-    const addTold = (name, value) => {
-      add(name, value);
-      list.append(element("dd", { class: "meaning" }, S.meanings[name.toLowerCase()]));
-    };
     add("Rows", S.count(node.n));
-    add("Predicts", S.label(node.prediction));
+    add(report.tree.at_costs && isLeaf(node) ? "Decides" : "Predicts", S.label(node.prediction));
     if (!isLeaf(node)) {
       add("Probability", S.percent(node.probability));
       add("Tests", report.tree.columns[node.column].name);
       add("Leaves below", S.count(leavesUnder.get(node.id)));
       return list;
     }
-    addTold("Probability", S.percent(node.probability));
-    if (node.low !== null) add(`${S.percent(report.tree.wanted.level, 0)} interval`, `${S.points(node.low)} to ${S.points(node.high)} %`);
-    addTold("Confidence", S.percent(node.confidence));
-    addTold("Utility", S.percent(node.utility));
+    add(report.tree.at_costs ? "Sure of the decision" : "Correct for new rows", S.percent(S.treeParts.level(node)));
     add("Rows needed", node.rows_needed === null ? "not known" : S.count(node.rows_needed));
     return list;
   }
@@ -504,6 +502,19 @@
     return element("table", {}, element("thead", {}, head), element("tbody", {}, lines));
   }
 
+  // The other numbers of a leaf, each with its meaning.
+  function others(node) {
+    if (!isLeaf(node)) return "";
+    const list = element("dl", {});
+    const addTold = (name, key, value) => list.append(element("dt", {}, name), element("dd", {}, value), element("dd", { class: "meaning" }, S.meanings[key]));
+    const ends = node.low === null ? "" : ` (${S.percent(report.tree.wanted.level, 0)} interval ${S.points(node.low)} to ${S.points(node.high)} %)`;
+    addTold("Utility", "utility", S.percent(node.utility));
+    addTold("Confidence", "confidence", S.percent(node.confidence));
+    addTold("Probability", "probability", `${S.percent(node.probability)}${ends}`);
+    const about = element("p", { class: "meaning" }, `Rows: ${S.meanings.counts} Predicted: ${S.meanings.stated}`);
+    return element("details", { class: "block" }, element("summary", {}, "All numbers and what they mean"), list, element("h4", {}, "Rows by class"), classTable(node), about);
+  }
+
   S.showNode = (id) => {
     const node = byNode.get(id);
     const title = element("h3", {}, isLeaf(node) ? `Leaf ${id}` : `Node ${id}`, node.flagged ? element("span", { class: "tone tone-warn" }, element("span", { class: "tone-icon", "aria-hidden": "true" }, "!"), "flagged") : null);
@@ -514,8 +525,7 @@
       title, node.flagged ? element("p", { class: "why" }, `${S.upperFirst(S.whyFlagged(node))}.`) : "",
       conditions(node), facts(node),
       node.repair ? element("p", { class: "repair" }, `What would help: ${node.repair}.`) : "",
-      element("h4", {}, "Rows by class"), classTable(node),
-      element("p", { class: "meaning" }, `Rows: ${S.meanings.counts} Predicted: ${S.meanings.stated}`),
+      ...(isLeaf(node) ? [others(node)] : [element("h4", {}, "Rows by class"), classTable(node)]),
     );
     panel.dataset.node = id;
   };

@@ -1,0 +1,92 @@
+"""Weights and limits mean what they mean in other libraries."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import AdaBoostClassifier
+
+import sureleaf
+from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier
+from sureleaf.designs import KFold
+
+X, Y = make_classification(600, n_informative=4, flip_y=0.1, random_state=3)
+NOT_COUNTS = r"sum of 1 for 600 rows.*cannot be counts.*weights='importance'"
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight has a sum:UserWarning")
+def test_boosted_stumps_are_as_good_as_those_of_scikit_learn():
+    stumps = AdaBoostClassifier(TreeClassifier(max_depth=1, pruning=None), random_state=0)
+    ours = stumps.fit(X[:400], Y[:400]).score(X[400:], Y[400:])
+    theirs = AdaBoostClassifier(random_state=0).fit(X[:400], Y[:400]).score(X[400:], Y[400:])
+    assert ours == pytest.approx(theirs, abs=0.03)
+    assert all(tree.tree_.n_leaves == 2 for tree in stumps.estimators_)
+
+
+@pytest.mark.parametrize("tree", [TreeClassifier(random_state=0), TreeClassifier.c45()])
+def test_weights_that_sum_to_one_are_importances_and_say_so(tree):
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 1.5, len(Y))
+    with pytest.warns(UserWarning, match=NOT_COUNTS):
+        tree.fit(X, Y, sample_weight=weights / weights.sum())
+    expected = sureleaf.TreeClassifier(**{**tree.get_params(), "weights": "importance"})
+    expected.fit(X, Y, sample_weight=weights / weights.sum())
+    assert tree.tree_.n_leaves > 1
+    assert tree.rules() == expected.rules()
+    assert tree.model_.weights == "importance"
+    np.testing.assert_array_equal(tree.leaf_counts_.n, expected.leaf_counts_.n)
+
+
+def test_bags_of_weights_that_sum_to_one_have_many_rows():
+    forest = BaggedTreesClassifier(n_estimators=3, random_state=0)
+    with pytest.warns(UserWarning, match=NOT_COUNTS):
+        forest.fit(X, Y, sample_weight=np.full(len(Y), 1 / len(Y)))
+    assert forest.score(X, Y) > 0.8
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight has a sum:UserWarning")
+def test_refits_of_an_evaluation_take_such_weights_as_a_fit_does():
+    weights = np.random.default_rng(1).uniform(0.5, 1.5, len(Y)) / len(Y) / 3
+    tree = TreeClassifier(pruning=None, max_depth=3)
+    evaluation = sureleaf.evaluate(
+        tree, X, Y, design=KFold(3), sample_weight=weights, random_state=0
+    )
+
+    class Own(TreeClassifier):  # a class of the user's own is fitted fold by fold
+        pass
+
+    own = Own(pruning=None, max_depth=3)
+    expected = sureleaf.evaluate(own, X, Y, design=KFold(3), sample_weight=weights, random_state=0)
+    np.testing.assert_allclose(
+        evaluation.predictions.probabilities, expected.predictions.probabilities, rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("weights", [np.full(600, 0.6), np.r_[np.zeros(500), np.ones(100)]])
+def test_weights_that_may_be_counts_stay_counts(weights):
+    tree = TreeClassifier(pruning=None).fit(X, Y, sample_weight=weights)
+    assert tree.model_.weights == "counts"
+    assert tree.leaf_counts_.n.sum() == pytest.approx(weights.sum())
+
+
+@pytest.mark.parametrize("name", ["min_samples_leaf", "min_samples_split"])
+def test_a_limit_below_one_is_a_share_of_the_rows(name):
+    shares = TreeClassifier(pruning=None, **{name: 0.0991}).fit(X, Y)
+    rows = TreeClassifier(pruning=None, **{name: 60}).fit(X, Y)
+    assert shares.rules() == rows.rules()
+    assert shares.rules() != TreeClassifier(pruning=None).fit(X, Y).rules()
+
+
+def test_the_share_of_a_fold_is_one_of_its_own_rows():
+    tree = TreeClassifier(pruning=None, min_samples_leaf=0.1)
+    refits = tree.prepare_refits(X, Y)
+    part = np.arange(300)
+    refit = refits.fit(tree, part, n_threads=1)
+    expected = TreeClassifier(pruning=None, min_samples_leaf=30).fit(X[part], Y[part])
+    np.testing.assert_array_equal(refit.predict_proba(np.arange(600)), expected.predict_proba(X))
+
+
+@pytest.mark.parametrize("pruning", ["auto", "pessimistic", None])
+def test_ccp_alpha_without_its_pruning_is_an_error(pruning):
+    tree = TreeClassifier(ccp_alpha=0.01, pruning=pruning)
+    with pytest.raises(InvalidArgumentError, match=r"ccp_alpha .* Set pruning='cost_complexity'"):
+        tree.fit(X, Y)
