@@ -549,12 +549,16 @@ def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
     if settings.pruning == "auto":
         regret = None if settings.rule is None else settings.rule.regret
         margin = settings.margin
+
+        def sums_of_fold(
+            tree: Tree, test: TrainingRows, penalties: NDArray[np.float64]
+        ) -> NDArray[np.float64]:
+            sums = fold_sums(tree, test, penalties, SIZED_ESTIMATE, regret)
+            return sums * unit_of_costs(tree, regret)
+
         return PenaltyRule(
             lambda tree: family_alphas(tree, regret),
-            lambda tree, test, penalties: (
-                fold_sums(tree, test, penalties, SIZED_ESTIMATE, regret)
-                * unit_of_costs(tree, regret)
-            ),
+            sums_of_fold,
             lambda penalties, sums: choose_penalty(penalties, sums, margin),
         )
     if settings.pruning not in _SPREADS:

@@ -343,7 +343,7 @@ def merge_unsure_leaves(
     is_sure = levels.confidence >= min_confidence
     given = None if rule is None else rule.regret
     regret = 1.0 - np.eye(tree.n_classes) if given is None else given
-    errors = _unit_of_costs(tree, given)[0] * totals * (probabilities @ regret).min(axis=1)
+    errors = unit_of_costs(tree, given)[0] * totals * (probabilities @ regret).min(axis=1)
     sure_above = _nearest_above(tree, is_sure)
     targets = np.unique(sure_above[tree.is_leaf & ~is_sure])
     errors_below = _sums_of_leaves(tree, errors)
