@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo test cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
+.PHONY: demo test fuzz cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -23,6 +23,22 @@ demo: $(VENV)/.installed-demo
 
 test: $(VENV)/.installed-test cpp-test
 	$(BIN)/python -m pytest -n auto
+
+# Hostile input: damaged files and wrong calls, ten minutes by default (MINUTES=60: an hour), the
+# kernel under the address and undefined-behaviour sanitizers for a quarter of them.
+MINUTES := 10
+SANITIZED := build/sanitized
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m tests.fuzz --minutes $$(( $(MINUTES) * 3 / 4 ))
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="$(CXX)" \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
+	  -DSURELEAF_SANITIZE=address,undefined >/dev/null
+	$(BIN)/cmake --build $(SANITIZED) >/dev/null
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  SURELEAF_FUZZ_KERNEL=$$(ls $(SANITIZED)/_core*.so) \
+	  $(BIN)/python -m tests.fuzz --minutes $$(( ($(MINUTES) + 3) / 4 ))
 
 # The kernel's own tests, without Python.
 cpp-test: $(BIN)/python

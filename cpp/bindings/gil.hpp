@@ -1,10 +1,14 @@
-// Python's lock, given back for a while or asked for again, by threads that may outlive Python.
+// Python's lock, given back for a while or asked for again, by threads that may outlive Python; and
+// its interrupts.
 #pragma once
 
 #include <Python.h>
+#include <nanobind/nanobind.h>
 
 #include <chrono>
 #include <thread>
+
+#include "sureleaf/thread_pool.hpp"
 
 namespace sureleaf {
 
@@ -43,5 +47,24 @@ class Locked {
  private:
   PyGILState_STATE state_;
 };
+
+inline InterruptFlag flag_with_signals() {
+  return InterruptFlag([] {
+    Locked locked;
+    return PyErr_CheckSignals() != 0;
+  });
+}
+
+// Runs work without the GIL; an interrupt has already set Python's exception.
+template <class Work>
+auto run(Work&& work) {
+  InterruptFlag interrupt = flag_with_signals();
+  try {
+    Unlocked unlocked;
+    return work(interrupt);
+  } catch (const Interrupted&) {
+    throw nanobind::python_error();
+  }
+}
 
 }  // namespace sureleaf

@@ -5,7 +5,10 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <limits>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "gil.hpp"
 #include "parts.hpp"
@@ -31,15 +34,26 @@ Output elementwise(Formula formula, const Input& first, const Inputs&... rest) {
   if (!(same_shape(first, rest) && ...)) throw nb::value_error("arrays must have one shape");
   const std::size_t size = first.size();
   auto values = std::make_unique_for_overwrite<double[]>(size);
-  {
-    sureleaf::Unlocked unlocked;
-    for (std::size_t i = 0; i < size; ++i) values[i] = formula(first.data()[i], rest.data()[i]...);
-  }
+  sureleaf::run([&](sureleaf::InterruptFlag& interrupt) {
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i % 64 == 0) interrupt.check();
+      values[i] = formula(first.data()[i], rest.data()[i]...);
+    }
+    return true;
+  });
   double* data = values.get();
   nb::capsule owner(values.release(),
                     [](void* held) noexcept { delete[] static_cast<double*>(held); });
   return Output(data, first.ndim(), reinterpret_cast<const std::size_t*>(first.shape_ptr()), owner);
 }
+
+// The formulas take their arguments as checked: numbers of rows and probabilities, or NaN.
+void check_range(const Input& values, double high, const char* name) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values.data()[i] < 0.0 || values.data()[i] > high)
+      throw std::invalid_argument(std::string(name) + " is out of range");
+}
+constexpr double any_number = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -48,12 +62,17 @@ void bind_levels(nb::module_& module) {
   module.def(
       "confidence",
       [](const Input& n, const Input& p_max) {
+        check_range(n, any_number, "n");
+        check_range(p_max, 1.0, "p_max");
         return elementwise(sureleaf::confidence, n, p_max);
       },
       "n"_a, "p_max"_a);
   module.def(
       "node_confidence",
       [](const Input& n, const Input& share, const Input& p_max, bool empty_is_coin) {
+        check_range(n, any_number, "n");
+        check_range(share, 1.0, "share");
+        check_range(p_max, 1.0, "p_max");
         const auto formula = [=](double rows, double part, double p) {
           return sureleaf::node_confidence(rows, part, p, empty_is_coin);
         };
@@ -63,12 +82,17 @@ void bind_levels(nb::module_& module) {
   module.def(
       "entropic_estimate",
       [](const Input& y_max, const Input& n) {
+        check_range(y_max, any_number, "y_max");
+        check_range(n, any_number, "n");
         return elementwise(sureleaf::entropic_estimate, y_max, n);
       },
       "y_max"_a, "n"_a);
   module.def(
       "log_binomial",
       [](const Input& y, const Input& n, const Input& p) {
+        check_range(y, any_number, "y");
+        check_range(n, any_number, "n");
+        check_range(p, 1.0, "p");
         return elementwise(sureleaf::log_binomial, y, n, p);
       },
       "y"_a, "n"_a, "p"_a);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -109,6 +110,8 @@ void look_up(const Input<Index>& indices, const Input<std::int32_t>& new_codes,
 // Which of the codes 0 .. n - 1 occur; the search stops when all have been seen.
 nb::ndarray<nb::numpy, bool, nb::ndim<1>> find_used(const Codes& codes, std::size_t n) {
   constexpr std::size_t block = 1024;
+  if (n > std::numeric_limits<std::int32_t>::max())
+    throw std::invalid_argument("there are more codes than int32 has");
   auto* is_used = new bool[n + 1]();  // one more, for codes that are below 0
   nb::capsule owner(is_used, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
   for (std::size_t first = 0; first < codes.shape(0); first += block) {

@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -17,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "gil.hpp"
@@ -36,6 +38,7 @@ using sureleaf::Columns;
 using sureleaf::GrowthConfig;
 using sureleaf::InterruptFlag;
 using sureleaf::RoutingTree;
+using sureleaf::run;
 using sureleaf::Tree;
 
 template <class T>
@@ -63,23 +66,13 @@ std::span<const T> view(const Input<T>& array) {
   return {array.data(), array.shape(0)};
 }
 
-InterruptFlag flag_with_signals() {
-  return InterruptFlag([] {
-    sureleaf::Locked locked;
-    return PyErr_CheckSignals() != 0;
-  });
-}
+constexpr std::size_t max_rows = std::size_t{1} << 40;  // a table without columns has any number
+constexpr std::size_t max_classes = std::size_t{1} << 24;
+constexpr std::size_t max_threads = std::size_t{1} << 16;
 
-// Runs work without the GIL; an interrupt has already set Python's exception.
-template <class Work>
-auto run(Work&& work) {
-  InterruptFlag interrupt = flag_with_signals();
-  try {
-    sureleaf::Unlocked unlocked;
-    return work(interrupt);
-  } catch (const sureleaf::Interrupted&) {
-    throw nb::python_error();
-  }
+void check_threads(std::size_t n_threads) {
+  if (n_threads < 1 || n_threads > max_threads)
+    throw std::invalid_argument("n_threads must be between 1 and 65536");
 }
 
 // A table whose arrays are kept alive by this object.
@@ -93,8 +86,8 @@ sureleaf::CellType cell_type_of(nb::dlpack::dtype type) {
   constexpr std::array types{CellType::float64, CellType::float32, CellType::int64, CellType::int32,
                              CellType::int16,   CellType::int8,    CellType::uint8};
   for (const CellType cell_type : types)
-    if (sureleaf::with_cell_type(
-            cell_type, [&](auto cell) { return type == nb::dtype<decltype(cell)>(); }))
+    if (sureleaf::with_cell_type(cell_type,
+                                 [&](auto cell) { return type == nb::dtype<decltype(cell)>(); }))
       return cell_type;
   throw std::invalid_argument(
       "a column must hold float64, float32, int64, int32, int16, int8 or uint8");
@@ -105,6 +98,7 @@ Table make_table(const nb::typed<nb::list, nb::object>& arrays,
                  std::size_t n_rows) {
   if (arrays.size() != n_categories.size() || n_categories.size() != ordered.size())
     throw std::invalid_argument("columns, n_categories and ordered differ in length");
+  if (n_rows > max_rows) throw std::invalid_argument("n_rows is too large");
   Table table;
   table.columns.n_rows = n_rows;
   for (std::size_t j = 0; j < n_categories.size(); ++j) {
@@ -146,9 +140,35 @@ Table make_matrix(const nb::object& owner) {
   return table;
 }
 
+// Trees are grown and pruned by codes without further checks.
+void check_codes(const Table& table) {
+  for (const sureleaf::Column& column : table.columns.columns) {
+    if (column.kind == sureleaf::Kind::numeric) continue;
+    for (std::size_t row = 0; row < table.columns.n_rows; ++row)
+      if (column.code(row) >= column.n_categories || column.code(row) < sureleaf::unseen_code)
+        throw std::invalid_argument("a code is not one of the categories");
+  }
+}
+
+// Whether the tests of a tree are those of the columns of a table.
+void check_fits(const std::vector<sureleaf::ColumnTest>& tests, const Table& table) {
+  for (const sureleaf::ColumnTest& test : tests) {
+    const auto j = static_cast<std::size_t>(test.feature);
+    if (j >= table.columns.size()) throw std::invalid_argument("a test has no column in the table");
+    const sureleaf::Column& column = table.columns[j];
+    if (test.n_categories !=
+        (column.has_thresholds() ? 0 : static_cast<std::size_t>(column.n_categories)))
+      throw std::invalid_argument("a node tests other categories than its column has");
+  }
+}
+void check_fits(const Tree& tree, const Table& table) {
+  check_fits(sureleaf::column_tests(tree), table);
+}
+void check_fits(const RoutingTree& tree, const Table& table) { check_fits(tree.tests(), table); }
+
 struct SortedTable {
   sureleaf::Presorted presorted;
-  std::vector<nb::object> owners;
+  bool is_used_up = false;
 };
 
 // The index of a word in a table of words.
@@ -174,6 +194,10 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
                          std::optional<std::size_t> max_features, std::uint64_t seed,
                          std::uint64_t tree, double category_penalty,
                          const std::optional<Input2<std::int8_t>>& monotone) {
+  for (const double number :
+       {min_samples_leaf, min_samples_split, min_impurity_decrease, category_penalty})
+    if (std::isnan(number)) throw std::invalid_argument("a number of the rules is NaN");
+  if (max_depth && *max_depth < 0) throw std::invalid_argument("max_depth must not be negative");
   GrowthConfig config;
   config.criterion =
       static_cast<std::uint8_t>(index_of(sureleaf::Criteria::names, criterion, "criterion"));
@@ -196,6 +220,10 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
   config.seed = seed;
   config.tree = tree;
   config.category_penalty = category_penalty;
+  if (monotone)
+    for (std::size_t i = 0; i < monotone->size(); ++i)
+      if (monotone->data()[i] < -1 || monotone->data()[i] > 1)
+        throw std::invalid_argument("monotone must hold -1, 0 and 1");
   if (monotone) config.monotone.assign(monotone->data(), monotone->data() + monotone->size());
   return config;
 }
@@ -219,6 +247,8 @@ void bind_config(nb::module_& module) {
 }
 
 void check_labels(const Input<std::int32_t>& labels, std::size_t n_rows, std::size_t n_classes) {
+  if (n_classes < 1 || n_classes > max_classes)
+    throw std::invalid_argument("n_classes is out of range");
   if (labels.shape(0) != n_rows) throw std::invalid_argument("labels differ in length");
   for (const std::int32_t label : view(labels))
     if (label < 0 || static_cast<std::size_t>(label) >= n_classes)
@@ -229,6 +259,10 @@ template <class T>
 std::span<const T> optional_view(const std::optional<Input<T>>& array, std::size_t n_rows) {
   if (!array) return {};
   if (array->shape(0) != n_rows) throw std::invalid_argument("weights differ in length");
+  if constexpr (std::is_floating_point_v<T>)
+    for (const T weight : view(*array))
+      if (!(weight >= 0 && std::isfinite(weight)))
+        throw std::invalid_argument("a weight is negative or not finite");
   return view(*array);
 }
 
@@ -238,10 +272,13 @@ Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_c
           bool use_up) {
   const std::size_t n_rows = table.presorted.table.n_rows;
   check_labels(labels, n_rows, n_classes);
+  check_threads(n_threads);
+  if (table.is_used_up) throw std::invalid_argument("the orders of the table were used up");
   if (config.is_monotone() && config.monotone.size() != table.presorted.table.size() * n_classes)
     throw std::invalid_argument("monotone must have one sign per column and class");
   const sureleaf::RowWeights row_weights{optional_view(counts, n_rows),
                                          optional_view(weights, n_rows), are_copies};
+  table.is_used_up = use_up;
   return run([&](InterruptFlag& interrupt) {
     return sureleaf::grow(table.presorted, view(labels), n_classes, row_weights, config, n_threads,
                           use_up, interrupt);
@@ -293,9 +330,13 @@ Sums predict_bags(const std::vector<const Tree*>& trees, const std::vector<Input
     throw std::invalid_argument("one array of values per tree is needed");
   if (uses_row && (uses_row->shape(0) != trees.size() || uses_row->shape(1) != n_rows))
     throw std::invalid_argument("one flag per tree and row is needed");
+  check_threads(n_threads);
   const std::size_t n_values = values[0].shape(1);
+  if (n_values > max_classes) throw std::invalid_argument("there are too many values");
   std::vector<sureleaf::BaggedTree> bags;
   for (std::size_t t = 0; t < trees.size(); ++t) {
+    if (trees[t] == nullptr) throw std::invalid_argument("a tree is None");
+    check_fits(*trees[t], table);
     if (values[t].shape(0) != trees[t]->size() || values[t].shape(1) != n_values)
       throw std::invalid_argument("one line of values per node is needed");
     bags.push_back({*trees[t], {values[t].data(), values[t].size()}, {}});
@@ -329,12 +370,23 @@ void bind_tree(nb::module_& module) {
              "Numbers where n_categories is -1, int32 or int8 codes elsewhere.");
   module.def("make_matrix", &make_matrix, "array"_a, "A table of the columns of one array.");
 
-  nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns.");
+  nb::class_<SortedTable>(module, "SortedTable", "A table with the order of its columns.")
+      .def_prop_ro(
+          "narrow_columns",
+          [](const SortedTable& table) {
+            std::vector<std::size_t> columns;
+            for (std::size_t j = 0; j < table.presorted.columns.size(); ++j)
+              if (!table.presorted.columns[j].gaps_are_wide) columns.push_back(j);
+            return columns;
+          },
+          "Columns with different values that C4.5 does not separate.");
   module.def(
       "presort",
       [](const Table& table, std::size_t n_threads) {
+        check_codes(table);
+        check_threads(n_threads);
         return run([&](InterruptFlag& interrupt) {
-          return SortedTable{sureleaf::presort(table.columns, n_threads, interrupt), {}};
+          return SortedTable{sureleaf::presort(table.columns, n_threads, interrupt)};
         });
       },
       "table"_a, "n_threads"_a, nb::keep_alive<0, 1>(),
@@ -413,7 +465,11 @@ void bind_tree(nb::module_& module) {
       [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
          const std::optional<Input<double>>& weights, bool are_copies, double confidence_factor,
          double quantile) {
+        check_codes(table);
+        check_fits(tree, table);
         check_labels(labels, table.columns.n_rows, tree.n_classes);
+        if (!(confidence_factor > 0 && confidence_factor < 1) || !std::isfinite(quantile))
+          throw std::invalid_argument("confidence_factor must be between 0 and 1");
         return run([&](InterruptFlag& interrupt) {
           return sureleaf::prune_pessimistic(
               tree, table.columns, view(labels), optional_view(weights, table.columns.n_rows),
@@ -429,6 +485,7 @@ void bind_tree(nb::module_& module) {
   module.def(
       "route",
       [](const RoutingTree& tree, const Table& table, bool stop_at_unseen) {
+        check_fits(tree, table);
         sureleaf::Routes routes = run([&](InterruptFlag& interrupt) {
           return sureleaf::route(tree, table.columns, unseen_of(stop_at_unseen), interrupt);
         });
@@ -442,6 +499,7 @@ void bind_tree(nb::module_& module) {
       "count_nodes",
       [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
          const std::optional<Input<double>>& weights) {
+        check_fits(tree, table);
         check_labels(labels, table.columns.n_rows, tree.n_classes);
         std::vector<double> counts = run([&](InterruptFlag& interrupt) {
           return sureleaf::count_nodes(tree, table.columns, view(labels),
@@ -457,7 +515,10 @@ void bind_tree(nb::module_& module) {
          bool stop_at_unseen, std::size_t n_threads) {
         if (values.shape(0) != tree.tree().size())
           throw std::invalid_argument("one line of values per node is needed");
+        check_fits(tree, table);
+        check_threads(n_threads);
         const std::size_t n_values = values.shape(1);
+        if (n_values > max_classes) throw std::invalid_argument("there are too many values");
         // Mixtures are added up, so cells start at zero; calloc leaves the clearing to the system.
         std::unique_ptr<double, decltype(&std::free)> out(
             static_cast<double*>(std::calloc(table.columns.n_rows * n_values + 1, sizeof(double))),

@@ -12,9 +12,11 @@ using checks::close;
 
 namespace {
 
-std::vector<double> wins(std::int64_t n, const std::vector<double>& probabilities) {
+std::vector<double> wins(std::int64_t n, const std::vector<double>& probabilities,
+                         bool exact = true) {
   std::vector<double> results(probabilities.size());
-  sureleaf::classes::win_probabilities(n, probabilities, results);
+  sureleaf::InterruptFlag interrupt;
+  sureleaf::classes::win_probabilities(n, probabilities, results, exact, interrupt);
   return results;
 }
 
@@ -41,6 +43,19 @@ void someone_wins_and_equals_win_equally() {
   }
 }
 
+void many_classes_are_approximate_within_the_stated_error() {
+  for (const int n : {300, 2000}) {
+    std::vector<double> probabilities;
+    for (int j = 0; j < 60; ++j) probabilities.push_back(1.0 + 0.02 * j);
+    const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+    for (double& p : probabilities) p /= sum;
+    const auto exact = wins(n, probabilities), close_to = wins(n, probabilities, false);
+    CHECK(exact != close_to);
+    for (std::size_t j = 0; j < exact.size(); ++j)
+      CHECK(close(exact[j], close_to[j], 1.0 / (static_cast<double>(n) * n)));
+  }
+}
+
 void threads_share_nothing() {
   const std::vector<double> probabilities{0.3, 0.28, 0.22, 0.2};
   const auto alone = wins(300, probabilities);
@@ -57,6 +72,7 @@ int main() {
   two_classes_have_the_confidence_of_a_node();
   one_and_two_rows_are_done_by_hand();
   someone_wins_and_equals_win_equally();
+  many_classes_are_approximate_within_the_stated_error();
   threads_share_nothing();
   return checks::report();
 }

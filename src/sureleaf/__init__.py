@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sureleaf.errors import (
     FailedFitError,
+    HiddenCutWarning,
     InvalidArgumentError,
     InvalidTypeError,
     MissingPackageError,
@@ -67,6 +68,7 @@ __all__ = [
     "Evaluation",
     "FailedFitError",
     "Geometric",
+    "HiddenCutWarning",
     "InvalidArgumentError",
     "InvalidTypeError",
     "LearningCurve",

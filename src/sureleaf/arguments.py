@@ -203,6 +203,9 @@ def read_labels(name: str, labels: ArrayLike) -> LabelArray:
     ['a', 'b']
     """
     array = np.asarray(labels)
+    if array.dtype.kind == "f" and isinstance(labels, list | tuple):
+        exact = np.array(labels, dtype=object)  # a list of -1 and 2**63 becomes float64
+        array = exact if all(isinstance(label, int) for label in exact.flat) else array
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -223,7 +226,8 @@ def _typed_labels(name: str, array: LabelArray) -> LabelArray:
             f"{name} has missing labels, the first in row {missing.index(True)}. Remove those rows."
         )
     if len({type(value) for value in array}) == 1:
-        return np.array(array.tolist())
+        typed = np.array(array.tolist())
+        return array if typed.dtype.kind == "f" and isinstance(array[0], int) else typed
     return array
 
 

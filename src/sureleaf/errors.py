@@ -8,6 +8,7 @@
       InvalidTypeError (TypeError)       the type of an argument cannot be used
       FailedFitError (RuntimeError)      an estimator failed on every split
       MissingPackageError (ImportError)  an optional library is not installed
+    HiddenCutWarning (UserWarning)       C4.5's tree ignores cuts between close values
     TrainingRowsWarning (UserWarning)    numbers were computed from the training rows
     UnseenCategoryWarning (UserWarning)  rows have categories that did not occur in training
 
@@ -17,6 +18,7 @@ Every message says what was expected, what was got and what to do next.
 import difflib
 import importlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -26,6 +28,7 @@ import sureleaf
 
 __all__ = [
     "FailedFitError",
+    "HiddenCutWarning",
     "InvalidArgumentError",
     "InvalidTypeError",
     "MissingPackageError",
@@ -34,6 +37,7 @@ __all__ = [
     "UnreachableLevelError",
     "UnseenCategoryWarning",
     "optional_library",
+    "shortened",
     "suggestion",
     "warn_caller",
 ]
@@ -51,6 +55,32 @@ class SureleafError(Exception):
     ...     print(type(error).__name__)
     InvalidArgumentError
     """
+
+    def __init__(self, message: object = "", *others: object) -> None:
+        super().__init__(shortened(message) if isinstance(message, str) else message, *others)
+
+
+_LONGEST_MESSAGE = 1_000
+_LONGEST_VALUE = 80
+_LONG_VALUE = re.compile(rf"(\S{{{_LONGEST_VALUE}}})\S{{40,}}")
+_LONG_QUOTE = re.compile(rf"('[^']{{{_LONGEST_VALUE}}})[^']{{40,}}'")
+
+
+def shortened(message: str) -> str:
+    """Return a message in which names and cells have at most 80 letters, if it is long.
+
+    A cell of a table may have millions of letters, and an error would repeat them all.
+
+    Examples
+    --------
+    >>> len(shortened(f"got {'a' * 5_000_000!r}. Correct it."))
+    103
+    """
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    short = _LONG_VALUE.sub(r"\1…", _LONG_QUOTE.sub(r"\1…'", message))
+    limit = 4 * _LONGEST_MESSAGE
+    return short if len(short) <= limit else f"{short[: limit // 2]} … {short[-limit // 2 :]}"
 
 
 class InvalidArgumentError(SureleafError, ValueError):
@@ -115,6 +145,20 @@ class MissingPackageError(SureleafError, ImportError):
     ...
     sureleaf.errors.MissingPackageError: no_such_library is needed to read this file and is not
     installed. Install it: pip install no_such_library
+    """
+
+
+class HiddenCutWarning(UserWarning):
+    """C4.5's tree is worse because it does not cut between values that are closer than 1e-5.
+
+    Examples
+    --------
+    >>> tonnes = [[i * 1e-6] for i in range(100)]
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = sureleaf.TreeClassifier.c45().fit(tonnes, [0] * 50 + [1] * 50)
+    >>> caught[0].category.__name__
+    'HiddenCutWarning'
     """
 
 

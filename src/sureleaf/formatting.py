@@ -5,8 +5,10 @@ unless the caller says otherwise. What does not exist is written as a dash.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from html import escape
+from typing import Final
 
 __all__ = [
     "TextDisplay",
@@ -22,11 +24,55 @@ __all__ = [
     "signed_interval",
     "signed_number",
     "signed_points",
+    "visible",
 ]
 
 NOTHING = "\u2013"
 _MINUS = "\u2212"
 _ROUNDING = 1e-9  # a sum of shares may miss 1 by this much
+
+
+_HIDDEN: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters, marks that change the direction of text, line separators, half characters."""
+
+
+def visible(text: object, *, keep: str = "", json: bool = False) -> str:
+    r"""Return text in which nothing can move the cursor, hide, or change the order of letters.
+
+    Names, categories and labels come from files: whoever wrote them could otherwise forge what a
+    terminal shows. This is the one place in which such characters are made visible.
+
+    Parameters
+    ----------
+    text : object
+        Shown as ``str`` does.
+    keep : str
+        Characters to leave as they are, such as a line break.
+    json : bool
+        Whether the text is JSON; then the result means the same.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2Jb\nc"), visible("\u202egpj.exe"))
+    a\x1b[2Jb\nc \u202egpj.exe
+    """
+
+    def escaped(match: re.Match[str]) -> str:
+        letter = match[0]
+        if letter in keep:
+            return letter
+        code = ord(letter)
+        if json or code > 0xFF:
+            return f"\\u{code:04x}"
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(letter, f"\\x{code:02x}")
+
+    return _HIDDEN.sub(escaped, str(text))
 
 
 class TextDisplay:

@@ -252,3 +252,25 @@ def test_standard_input_is_predicted_to_standard_output_until_the_pipe_is_closed
         '"00000"',
         '"00001"',
     ]
+
+
+def test_csv_text_is_no_formula_and_reads_back_exactly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = ["=1+1", "+cmd", "-2", "-x", "@a", "\ttab", "'quoted", "it's", "plain", "1,5"]
+    rows = pa.table({"=id": cells * 4, "n": list(range(40))})
+    sureleaf.TreeClassifier.c45(levels_from="training").fit(
+        rows.select(["n"]), ["=no"] * 20 + ["yes"] * 20
+    ).save(tmp_path / "m")
+    pa.parquet.write_table(rows, tmp_path / "rows.parquet")
+    arguments = ("predict", tmp_path / "m", tmp_path / "rows.parquet", "--keep", "=id", "-o")
+    assert run(capsys, *arguments, tmp_path / "safe.csv")[0] == 0
+    assert run(capsys, *arguments, tmp_path / "plain.csv", "--formulas")[0] == 0
+    safe, plain = (pa.csv.read_csv(tmp_path / f"{name}.csv") for name in ("safe", "plain"))
+    assert plain["=id"].to_pylist() == cells * 4
+    assert plain["prediction"].to_pylist() == ["=no"] * 20 + ["yes"] * 20
+    written = safe["'=id"].to_pylist()
+    is_number = {"-2"}
+    assert not [c for c in written if c[0] in "=+-@\t" and c not in is_number]
+    assert [c[1:] if c[0] == "'" else c for c in written] == cells * 4
+    assert safe["prediction"].to_pylist() == ["'=no"] * 20 + ["yes"] * 20

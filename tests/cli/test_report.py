@@ -140,8 +140,11 @@ def test_the_page_is_named_after_the_data_unless_only_json_is_requested(data: Pa
     assert page_path(data, None, None) == Path("rows-report.html")
     assert page_path(data, None, Path("-")) is None
     assert page_path(data, Path("x.html"), Path("-")) == Path("x.html")
-    with pytest.raises(InvalidArgumentError, match="overwrite"):
+    with pytest.raises(InvalidArgumentError, match="--overwrite"):
         page_path(data, data, None)
+    assert page_path(data, data, None, overwrite=True) == data
+    with pytest.raises(InvalidArgumentError, match="must be different files"):
+        page_path(data, Path("x"), Path("x"))
 
 
 def made(data: Path, capsys: pytest.CaptureFixture[str], *options: str) -> Any:

@@ -1,11 +1,13 @@
 """What users of other trees expect of TreeClassifier, and its parameters of shape."""
 
 import inspect
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
@@ -42,6 +44,22 @@ def test_c45_has_the_parameters_of_c45_and_changes():
     assert parameters["max_depth"] == 3
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TreeClassifier()",
+        "TreeClassifier(max_leaves=5)",
+        "TreeClassifier.c45()",
+        "TreeClassifier.c45(max_depth=3, pruning=None)",
+        "TreeClassifier(criterion='gini', missing='fraction')",
+    ],
+)
+def test_a_tree_is_printed_as_what_makes_it(text):
+    model = eval(text)
+    assert str(model) == str(clone(model)) == text
+    assert eval(repr(model)).get_params() == model.get_params()
+
+
 def calls_before_fit():
     needs_no_fit = {
         "fit",
@@ -62,7 +80,7 @@ def calls_before_fit():
 def test_everything_that_needs_a_fit_says_so(name, member, tmp_path):
     model = TreeClassifier()
     given = {"X": IRIS[0], "y": IRIS[1], "column": 0, "path": tmp_path / "m", "nodes": [0]}
-    given |= {"leaf_estimate": "laplace", "min_confidence": 0.9}
+    given |= {"leaf_estimate": "laplace", "min_confidence": 0.9, "cost": [[0, 1], [1, 0]]}
     if not callable(member):
         with pytest.raises(NotFittedError):
             getattr(model, name)
@@ -93,7 +111,8 @@ def test_log_probabilities_are_logarithms_without_warnings():
     X, y = IRIS
     model = TreeClassifier(leaf_estimate="frequency", random_state=0).fit(X, y)
     logarithms = model.predict_log_proba(X)
-    np.testing.assert_array_equal(np.exp(logarithms), model.predict_proba(X))
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(logarithms, np.log(model.predict_proba(X)))
     assert np.isneginf(logarithms).any()
 
 
@@ -293,6 +312,20 @@ def test_leaves_that_cannot_reach_the_confidence_are_merged_within_the_margin():
     assert merged > 0
 
 
+def test_with_costs_a_leaf_is_merged_by_the_confidence_of_its_decision():
+    X, y = noisy(0)
+    cost = [[0, 1], [5, 0]]
+    parameters = {"pruning": None, "min_samples_leaf": 5, "cost": cost, "margin": 1.0}
+    model = TreeClassifier(min_confidence=0.9, levels_from="training", **parameters).fit(X, y)
+    plain = TreeClassifier(levels_from="training", **parameters).fit(X, y)
+    assert 1 < model.get_n_leaves() < plain.get_n_leaves()
+    same = parameters | {"cost": [[0, 1], [1, 0]]}
+    equal = TreeClassifier(min_confidence=0.9, **same).fit(X, y)
+    without = TreeClassifier(min_confidence=0.9, **same | {"cost": None}).fit(X, y)
+    assert equal.rules() == without.rules()
+    assert model.rules() != without.rules()
+
+
 def test_the_trees_of_the_folds_are_merged_as_well(tmp_path):
     X, y = noisy(0)
     model = TreeClassifier(min_confidence=0.99, margin=1.0, pruning=None, random_state=0).fit(X, y)
@@ -344,3 +377,14 @@ def test_hundreds_of_categories_with_an_effect_are_used(n_classes, n_rows, n_cat
     assert model.get_n_leaves() == n_classes
     best = 0.7 + 0.3 / n_classes  # by someone who knows the groups
     assert model.score(*draw(10_000)) > best - 0.03
+
+
+def test_ten_thousand_categories_make_a_small_model():
+    random = np.random.default_rng(0)
+    group, codes = random.integers(0, 2, 10_000), random.integers(0, 10_000, 20_000)
+    y = np.where(random.random(20_000) < 0.9, group[codes], random.integers(0, 2, 20_000))
+    X = named(codes, random.normal(size=20_000))
+    model = TreeClassifier(cv=3, random_state=0, levels_from="training").fit(X, y)
+    assert model.tree_.feature[0] == 0
+    assert model.score(X, y) > 0.9
+    assert len(pickle.dumps(model)) < 1_000_000

@@ -2,6 +2,9 @@
 
 import contextlib
 import json
+import pathlib
+import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -26,26 +29,62 @@ X = np.random.default_rng(0).normal(size=(50, 2)) + (Y == "yes")[:, None]
 )
 def test_what_is_loaded_gives_every_figure_again(tmp_path, estimator, labels, options) -> None:
     judged = evaluate(estimator, X, labels, random_state=1, **options)
-    judged.save(tmp_path / "judged.npz")
-    again = Evaluation.load(tmp_path / "judged.npz")
+    judged.save(tmp_path / "judged.eval")
+    again = Evaluation.load(tmp_path / "judged.eval")
     assert str(again.summary()) == str(judged.summary())
     assert again.splits == judged.splits
     assert again.splits_id == judged.splits_id
     assert again.predictions.truth.dtype == judged.predictions.truth.dtype
-    assert [p.name for p in tmp_path.iterdir()] == ["judged.npz"]
+    assert [p.name for p in tmp_path.iterdir()] == ["judged.eval"]
 
 
 @pytest.fixture
 def saved(tmp_path):
-    path = tmp_path / "judged.npz"
+    path = tmp_path / "judged.eval"
     evaluate(Nearest(), X, Y, random_state=1).save(path)
     return path
 
 
+VERSION_1 = pathlib.Path(__file__).parent / "version_1.npz"
+
+
+def test_a_file_of_version_1_gives_the_figures_of_the_day_it_was_made(tmp_path) -> None:
+    options = {"cost": [[0, 1], [2, 0]], "sample_weight": np.arange(1.0, 51.0)}
+    again = evaluate(Nearest(), X, Y, random_state=1, groups=np.arange(50) // 2, **options)
+    old = Evaluation.load(VERSION_1)
+    assert str(old.summary()) == str(again.summary())
+    assert (old.splits_id, old.rows_id) == (again.splits_id, again.rows_id)
+    old.save(tmp_path / "new.eval")
+    assert str(Evaluation.load(tmp_path / "new.eval").summary()) == str(again.summary())
+
+
 def test_a_file_cut_short_is_damaged(saved) -> None:
     saved.write_bytes(saved.read_bytes()[:-200])
-    with pytest.raises(InvalidArgumentError, match=r"judged.npz is not an evaluation .* damaged"):
+    with pytest.raises(InvalidArgumentError, match=r"judged.eval is damaged: its checksum"):
         Evaluation.load(saved)
+
+
+def test_an_archive_that_would_grow_without_bound_is_refused_at_once(tmp_path) -> None:
+    path = tmp_path / "bomb.npz"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("truth.npy", "w") as member,
+    ):
+        for _ in range(300):
+            member.write(bytes(1 << 20))
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(InvalidArgumentError, match="it would grow to more than"):
+        Evaluation.load(path)
+
+
+def test_an_array_that_states_another_size_than_it_has_is_refused(tmp_path) -> None:
+    path = tmp_path / "large.npz"
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}"
+    content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header) + 1) + header + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("truth.npy", content)
+    with pytest.raises(InvalidArgumentError, match="another size than its header says"):
+        Evaluation.load(path)
 
 
 @pytest.mark.parametrize("position", np.linspace(0.02, 0.98, 25))
@@ -70,8 +109,8 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path) -> None:
         Evaluation.load(tmp_path / "nowhere.npz")
 
 
-def test_other_archives_versions_and_pickles_are_refused(saved, tmp_path) -> None:
-    with np.load(saved) as file:
+def test_other_archives_versions_and_pickles_are_refused(tmp_path) -> None:
+    with np.load(VERSION_1) as file:
         arrays = dict(file)
     header = json.loads(arrays["header"].tobytes())
 
@@ -96,3 +135,6 @@ def test_other_archives_versions_and_pickles_are_refused(saved, tmp_path) -> Non
             Evaluation.load(write(**{name: wrong}))
     with pytest.raises(InvalidArgumentError, match="is not an evaluation"):
         Evaluation.load(write(truth=np.array([{"a": 1}], dtype=object)))
+    for name in ("probabilities", "weights"):
+        with pytest.raises(InvalidArgumentError, match=f"'{name}' cannot be read"):
+            Evaluation.load(write(**{name: arrays[name] - 1e9}))

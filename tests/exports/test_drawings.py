@@ -10,6 +10,7 @@ import pytest
 
 from sureleaf import TreeClassifier
 from sureleaf.exports.drawings import draw_tree, node_texts, to_dot, to_svg
+from sureleaf.exports.tree_view import printable
 from tests.exports.hard_rows import fitted, plain_rows
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -40,15 +41,12 @@ def test_a_drawing_is_xml_and_has_every_node(models, name):
     boxes = root.findall(f"{SVG}g")
     assert len(boxes) == model.tree_.n_nodes
     tooltips = [box.find(f"{SVG}title").text for box in boxes]
-    expected = [text.tooltip.translate(UNPRINTABLE) for text in node_texts(model, "SVG")]
+    expected = [printable(text.tooltip) for text in node_texts(model, "SVG")]
     assert tooltips == expected
     assert len(root.findall(f"{SVG}path")) == model.tree_.n_nodes - 1
     assert {element.tag for element in root.iter()} <= {
         f"{SVG}{tag}" for tag in ("svg", "title", "rect", "text", "g", "path")
     }
-
-
-UNPRINTABLE = {code: " " for code in range(0x2100) if not chr(code).isprintable()}
 
 
 @pytest.mark.parametrize("name", ["hard", "one", "hostile"])
@@ -137,3 +135,9 @@ def test_branches_say_where_missing_values_go():
         assert [text.branch for text in node_texts(model, "DOT")[1:]] == expected
     known = TreeClassifier(**settings).fit([[1.0], [2.0]], [0, 1])
     assert [text.branch for text in node_texts(known, "DOT")[1:]] == ["≤ 1", "> 1"]
+
+
+def test_graphviz_gets_no_text_that_it_refuses():
+    rows = pd.DataFrame({"x" * 20_000: [1.0, 2.0, 3.0, 4.0] * 5})
+    model = TreeClassifier.c45(levels_from="training").fit(rows, ["no", "no", "yes", "yes"] * 5)
+    assert max(map(len, to_dot(model).split('"'))) < 16_384

@@ -1,13 +1,17 @@
 """A file is written completely or not at all."""
 
+import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.files.atomic_write import atomic_write
+from sureleaf.files.atomic_write import atomic_write, atomic_writes
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path):
@@ -78,3 +82,90 @@ def test_the_error_for_an_impossible_path_says_what_to_give(tmp_path, path):
         atomic_write(tmp_path / path),
     ):
         pass
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_writer(tmp_path):
+    target = tmp_path / "model"
+    script = (
+        "import os, signal, sys\n"
+        "from sureleaf.files.atomic_write import atomic_write\n"
+        "with atomic_write(sys.argv[1]) as file:\n"
+        "    file.write(b'half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(target)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    with atomic_write(target) as file:
+        file.write(b"all")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_that_is_being_written_is_not_removed_by_another_writer(tmp_path):
+    target = tmp_path / "model"
+    with atomic_write(target) as first:
+        first.write(b"first")
+        with atomic_write(target) as second:
+            second.write(b"second")
+        assert target.read_bytes() == b"second"
+    assert target.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_several_files_are_replaced_together_or_not_at_all(tmp_path, monkeypatch):
+    page, numbers = tmp_path / "page", tmp_path / "numbers"
+    page.write_bytes(b"old page")
+    numbers.write_bytes(b"old numbers")
+    replace, calls = os.replace, []
+
+    def fail_once(source, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise OSError(errno.EIO, "broken")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail_once)
+
+    def write():
+        with atomic_writes(page, numbers) as (first, second):
+            first.write(b"new page")
+            second.write(b"new numbers")
+
+    with pytest.raises(OSError, match="broken"):
+        write()
+    assert (page.read_bytes(), numbers.read_bytes()) == (b"old page", b"old numbers")
+    assert sorted(tmp_path.iterdir()) == [numbers, page]
+    write()
+    assert (page.read_bytes(), numbers.read_bytes()) == (b"new page", b"new numbers")
+    assert sorted(tmp_path.iterdir()) == [numbers, page]
+
+
+def test_a_signal_waits_until_both_files_have_their_names(tmp_path, monkeypatch):
+    page, numbers = tmp_path / "page", tmp_path / "numbers"
+    replace = os.replace
+
+    def interrupted(source, target):
+        replace(source, target)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+
+    def write():
+        with atomic_writes(page, numbers):
+            pass
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert sorted(tmp_path.iterdir()) == [numbers, page]
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    target = tmp_path / "model"
+
+    def write():
+        with atomic_write(target):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        write()
+    assert caught.value.filename == str(target)

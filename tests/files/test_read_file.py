@@ -12,8 +12,9 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.files import read_file
-from sureleaf.table import encode, read_table
+from sureleaf.table import encode, read_table, stream_rows
 from tests.shared_files import SHARED, needs_shared
 
 TABLE = pa.table({"a": [1.5, None], "t": ["x", None]})
@@ -135,3 +136,53 @@ def test_real_files_have_the_documented_rows_kinds_and_missing_values(name: str)
         for column, array in zip(encoded.schema, encoded.columns, strict=True)
     )
     assert missing == documented["missing_cells"]
+
+
+def test_every_flipped_bit_of_an_arrow_file_is_read_or_refused(tmp_path: pathlib.Path) -> None:
+    """The first cases crashed: offsets beyond the text, codes beyond the dictionary."""
+    table = pa.table({"t": ["x", "yy"] * 4, "c": pa.array(["u", "v"] * 4).dictionary_encode()})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    content = sink.getvalue().to_pybytes()
+    path = tmp_path / "rows.arrow"
+    outcomes = set()
+    for position in range(4, len(content), 3):
+        path.write_bytes(
+            content[:position] + bytes([content[position] ^ 64]) + content[position + 1 :]
+        )
+        try:
+            read_table(read_file(path))
+            outcomes.add("read")
+        except InvalidArgumentError as error:
+            outcomes.add("rows.arrow" in str(error) or "column" in str(error))
+    assert outcomes == {"read", True}
+
+
+@pytest.mark.parametrize("kind", ["offset", "code", "utf-8"])
+def test_arrow_data_of_a_frame_is_checked(kind: str) -> None:
+    offsets = np.array([0, 9_999 if kind == "offset" else 1, 2], np.int32)
+    text = b"a\xff" if kind == "utf-8" else b"ab"
+    values = pa.StringArray.from_buffers(2, pa.py_buffer(offsets), pa.py_buffer(text))
+    if kind == "code":
+        values = pa.DictionaryArray.from_arrays(pa.array([0, 7]), values, safe=False)
+    with pytest.raises(InvalidArgumentError, match="column 'x' must be valid Arrow data"):
+        read_table(pa.table({"x": values}))
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_an_error(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"x": np.random.default_rng(0).normal(size=2_000_000)})
+    schema = read_table(table).schema
+    path = tmp_path / "rows.parquet"
+    pa.parquet.write_table(table, path, row_group_size=100_000)
+    batches = stream_rows(path, schema).batches
+    next(batches)
+    with path.open("r+b") as file:
+        file.truncate(1000)
+    with pytest.raises(InvalidArgumentError, match=r"rows\.parquet is a damaged or truncated"):
+        list(batches)
+
+
+def test_feather_of_version_1_is_refused_with_a_way_out(write: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="Feather file of version 1"):
+        read_file(write(b"FEA1" + bytes(20), "rows.feather"))

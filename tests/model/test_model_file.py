@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import resource
 import struct
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from sureleaf import BaggedTreesClassifier, TreeClassifier, load
+from sureleaf import BaggedTreesClassifier, TreeClassifier, evaluate, load
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.saving import estimator_state
 from sureleaf.model.model_file import MAGIC, ModelState, read_state, write_state
@@ -390,3 +391,13 @@ def test_the_checksum_is_not_what_makes_a_file_safe_but_what_finds_accidents(tmp
     content = content_of(tree, tmp_path)
     assert with_checksum(content[:-32]) == content
     assert read_state(tmp_path / "good").header["made_by"].startswith("sureleaf ")
+
+
+def test_labels_beyond_64_bits_are_saved_and_evaluated_exactly(tmp_path: pathlib.Path) -> None:
+    X, y = [[i] for i in range(40)], [2**70] * 20 + [2**70 + 1] * 20
+    model = TreeClassifier().fit(X, y)
+    model.save(tmp_path / "large.sureleaf")
+    loaded = load(tmp_path / "large.sureleaf")
+    assert loaded.classes_.tolist() == [2**70, 2**70 + 1]
+    assert loaded.predict(X).tolist() == y
+    assert evaluate(model, X, y, random_state=0).classes.tolist() == [2**70, 2**70 + 1]

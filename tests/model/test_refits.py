@@ -17,6 +17,10 @@ from sureleaf.evaluation.evaluator import find_refits
 from sureleaf.evaluation.labelled_table import read_table
 from sureleaf.probability import MEstimate
 
+# Rows of a bootstrap sample are repeated, so rows that are held out to look for hidden cuts are not
+# unseen, and a plain fit may warn of a noise column.
+pytestmark = pytest.mark.filterwarnings("ignore::sureleaf.HiddenCutWarning")
+
 
 class Plain(TreeClassifier):
     """The same tree without prepared refits: every part is read by itself."""

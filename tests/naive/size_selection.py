@@ -10,7 +10,7 @@ def curve(tree, rows, fold_of, grow_part, estimate, regret=None):
     """Penalties, leaves, error (or cost) and log loss of the family, from large to the root."""
     alphas = np.maximum(family_alphas(tree, regret)[~tree.is_leaf], 0.0)
     alphas = np.unique(np.concatenate(([0.0], alphas)))
-    candidates = [*np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1]]
+    candidates = [*np.sqrt(alphas[:-1] * alphas[1:]), np.finfo(float).max]
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     costs = 1.0 - np.eye(rows.n_classes)
     if regret is not None:  # wrong decisions cost 1 per row on average

@@ -146,3 +146,45 @@ def test_reports_with_the_same_costs_are_compared_by_them(measure: str) -> None:
     worse["quality"]["folds"]["cost_id"] = "0" * 64
     with pytest.raises(InvalidArgumentError, match="same costs"):
         compare_reports(dear, worse, measure=measure)
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        ("data.target", 7),
+        ("data.classes", [{"label": 3}]),
+        ("data.classes", "ab"),
+        ("quality.folds.rows", "many"),
+        ("quality.folds.rows", True),
+        ("quality.folds.test_to_train", None),
+        ("quality.folds.values", {"accuracy": [0.5, "high"]}),
+        ("quality.folds.values", []),
+        ("quality.folds.splits_id", {}),
+        ("quality.folds", 3),
+        ("quality", []),
+        ("models", None),
+        ("models.margin", "wide"),
+        ("tree", 1e999),
+    ],
+)
+def test_a_malformed_report_is_never_a_verdict(
+    old: Document, tmp_path: Path, where: str, value: Any
+) -> None:
+    document = copy.deepcopy(old)
+    *parents, last = where.split(".")
+    part = document
+    for name in parents:
+        part = part[name]
+    part[last] = value
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidArgumentError, match=r"damaged.json must be .* a damaged one: "):
+        read_report(path)
+
+
+def test_reports_without_numbers_are_not_compared(old: Document) -> None:
+    for name, value in {"rows": 0, "test_to_train": 0.0, "values": {"accuracy": [None]}}.items():
+        document = copy.deepcopy(old)
+        document["quality"]["folds"][name] = value
+        with pytest.raises(InvalidArgumentError, match=r"quality\.folds"):
+            compare_reports(old, document)

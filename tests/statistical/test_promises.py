@@ -6,7 +6,15 @@ The long version is ``make promises``.
 from collections.abc import Callable, Iterator
 
 import pytest
-from benchmarks.quality.promises import estimates, folds, many, models, rates, stratified
+from benchmarks.quality.promises import (
+    class_measures,
+    estimates,
+    folds,
+    many,
+    models,
+    rates,
+    stratified,
+)
 from benchmarks.quality.promises.record import (
     Deviation,
     Promise,
@@ -39,6 +47,8 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "many algorithms": lambda: many.pools(80, (10,)),
     "models that lean to a class": lambda: stratified.leaning(30, (100,)),
     "Student's t": lambda: many.student(400),
+    "measures of a class": lambda: class_measures.repeated(40, class_measures.SETTINGS[3:4]),
+    "one round of folds": lambda: class_measures.one_round(40, (("logistic regression", 150),)),
 }
 
 

@@ -169,3 +169,44 @@ def test_texts_that_share_their_beginning_or_end_are_distinguished_at_every_leng
     codes, classes = encode_labels(y)
     assert classes.tolist() == sorted(set(texts))
     assert classes[codes].tolist() == y.tolist()
+
+
+LARGE = [2**70, 2**70 + 1, 5, 2**70]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        list,
+        lambda labels: np.array(labels, dtype=object),
+        lambda labels: pd.Series(labels, dtype=object),
+        lambda labels: pl.Series(labels, dtype=pl.Int128),
+        lambda labels: pa.array(labels, pa.decimal128(38)),
+    ],
+)
+def test_integers_beyond_64_bits_are_different_classes(spelling: Any) -> None:
+    codes, classes = encode_labels(spelling(LARGE))
+    assert classes.tolist() == [5, 2**70, 2**70 + 1]
+    assert codes.tolist() == [1, 2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype"),
+    [
+        ([2**53, 2**53 + 1, 1.0], np.int64),
+        ([2**64 - 1, 2**64 - 2, 2**63], np.uint64),
+        ([2**63, -1, 2**63 + 1], object),
+    ],
+)
+def test_integers_that_float64_would_merge_stay_apart(labels: list[Any], dtype: Any) -> None:
+    codes, classes = encode_labels(labels)
+    assert classes.dtype == dtype
+    assert classes[codes].tolist() == labels
+
+
+def test_uint64_labels_beyond_the_range_of_int64_are_coded() -> None:
+    labels = np.array([2**63 + 5, 2**63 + 1, 2**64 - 1], np.uint64)
+    for part in (labels, labels[:2]):  # a wide range is sorted, a narrow one is counted
+        codes, classes = encode_labels(part)
+        assert classes.dtype == np.uint64
+        assert classes[codes].tolist() == part.tolist()

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from sureleaf import TreeClassifier
-from sureleaf.tree.rules import leaf_rules
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.tree import Tree
+from sureleaf.tree.rules import check_text_size, leaf_rules
 
 ROWS = [
     ["sunny", 30.0, True],
@@ -252,3 +254,27 @@ def test_the_branches_of_a_node_mention_only_missing_values_that_arrive():
         "x0 > 2 or missing: c   100.0 % (2 rows: c 2)",
     ]
     assert model.tree_.missing_arrives.tolist() == [True, False, False, False, False]
+
+
+def test_a_tree_so_deep_that_its_text_would_fill_the_memory_is_refused():
+    """A chain of tests: inner nodes 0, 2, 4, ..., each with a leaf and the next."""
+    n_tests = 5_000
+    n_nodes = 2 * n_tests + 1
+    is_inner = np.arange(n_nodes) % 2 == 0
+    is_inner[-1] = False
+    children = np.column_stack([np.arange(1, n_nodes, 2), np.arange(2, n_nodes, 2)])
+    tree = Tree(
+        feature=np.where(is_inner, 0, -1).astype(np.int32),
+        threshold=np.where(is_inner, np.arange(n_nodes, dtype=float), np.nan),
+        child_offset=np.concatenate([[0], np.cumsum(2 * is_inner)]),
+        children=children.ravel().astype(np.int32),
+        branch_share=np.full(2 * n_tests, 0.5),
+        category_offset=np.zeros(n_nodes + 1, np.int64),
+        category_branch=np.zeros(0, np.int32),
+        class_counts=np.ones((n_nodes, 2)),
+        n_columns=1,
+        missing_branch=np.full(n_nodes, -1, np.int32),
+    )
+    assert tree.depth == n_tests
+    with pytest.raises(InvalidArgumentError, match="Set max_depth, or write the model as JSON"):
+        check_text_size(tree)

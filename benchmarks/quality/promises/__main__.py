@@ -5,10 +5,20 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
-from benchmarks.quality.promises import estimates, folds, many, models, rates, stratified
+from benchmarks.quality.promises import (
+    class_measures,
+    estimates,
+    folds,
+    many,
+    models,
+    rates,
+    stratified,
+)
 from benchmarks.quality.promises.record import Promise, document
 
 OPENING = """\
@@ -39,45 +49,69 @@ asymptotic expansions. Annals of Statistics 30, 160-201.
 """
 
 
-def everything() -> Iterator[tuple[str, list[Promise]]]:
-    yield "One rate", [*rates.one_rate(), *rates.all_rates()]
-    yield "Two rates, independent test sets", list(rates.two_rates(2000))
-    yield "Two models, the same test set", list(models.same_rows(4000))
-    yield (
-        "Verdicts",
-        [*models.verdicts(4000), *models.equivalence(4000), *folds.equivalence(1000)],
-    )
-    yield "Areas under the ROC curve", list(models.areas(2000))
-    yield "Bootstrap", list(models.bootstraps(1000))
-    yield (
-        "Two algorithms, cross-validation",
-        [
-            *folds.algorithms(2000),
-            *folds.trees(320),
-            *folds.nested(320),
-        ],
-    )
-    yield (
-        "Estimates of an evaluation",
-        [
-            *estimates.rare_errors(1280),
-            *estimates.few_positives(1000),
-            *estimates.grouped(640),
-            *estimates.weighted(1000),
-            *estimates.held_out(1000),
-        ],
-    )
-    yield "Stratified designs, models that lean to a class", list(stratified.leaning(400))
-    yield "Many algorithms, many data sets", list(many.pools(1000))
-    yield "Student's t", list(many.student(10_000))
+Part = tuple[Callable[..., Iterator[Promise]], tuple[Any, ...]]
+
+SECTIONS: dict[str, list[Part]] = {
+    "One rate": [(rates.one_rate, ()), (rates.all_rates, ())],
+    "Two rates, independent test sets": [(rates.two_rates, (2000,))],
+    "Two models, the same test set": [(models.same_rows, (4000,))],
+    "Verdicts": [
+        (models.verdicts, (4000,)),
+        (models.equivalence, (4000,)),
+        (folds.equivalence, (1000,)),
+    ],
+    "Areas under the ROC curve": [(models.areas, (2000,))],
+    "Bootstrap": [(models.bootstraps, (1000,))],
+    "Two algorithms, cross-validation": [
+        (folds.algorithms, (2000,)),
+        (folds.trees, (320,)),
+        (folds.nested, (320,)),
+    ],
+    "Measures of a class, repeated splits": [
+        (class_measures.repeated, (320, (setting,))) for setting in class_measures.SETTINGS
+    ],
+    "Accuracy, one round of ten folds": [(class_measures.one_round, (320,))],
+    "Estimates of an evaluation": [
+        (estimates.rare_errors, (1280,)),
+        (estimates.few_positives, (1000,)),
+        (estimates.grouped, (640,)),
+        (estimates.weighted, (1000,)),
+        (estimates.held_out, (1000,)),
+    ],
+    "Stratified designs, models that lean to a class": [
+        (stratified.leaning, (400, (n,))) for n in (100, 400)
+    ],
+    "Many algorithms, many data sets": [(many.pools, (1000,))],
+    "Student's t": [(many.student, (10_000,))],
+}
+
+
+def rows_of(part: Part) -> tuple[list[Promise], float]:
+    """Return the rows of one part, and the seconds that they took."""
+    started = time.monotonic()
+    function, arguments = part
+    return list(function(*arguments)), time.monotonic() - started
+
+
+def everything() -> list[tuple[str, list[Promise]]]:
+    """Return the rows of all sections, computed on all cores; every part has its own seeds."""
+    tasks = [(title, part) for title, parts in SECTIONS.items() for part in parts]
+    sections: dict[str, list[Promise]] = {title: [] for title in SECTIONS}
+    started = time.monotonic()
+    with ProcessPoolExecutor() as pool:
+        results = pool.map(rows_of, [part for _, part in tasks])
+        for (title, (function, _)), (rows, seconds) in zip(tasks, results, strict=True):
+            sections[title] += rows
+            print(
+                f"{time.monotonic() - started:6.0f} s  {title}: {len(rows)} rows of "
+                f"{function.__module__.rpartition('.')[2]}.{function.__name__} in {seconds:.0f} s",
+                flush=True,
+            )
+    return list(sections.items())
 
 
 def main(path: Path) -> int:
-    started = time.monotonic()
-    sections = []
-    for title, promises in everything():
-        sections.append((title, promises))
-        print(f"{time.monotonic() - started:6.0f} s  {title}: {len(promises)} rows", flush=True)
+    sections = everything()
     path.parent.mkdir(exist_ok=True)
     path.write_text(document(OPENING, sections), encoding="utf-8")
     unexplained = [row for _, promises in sections for row in promises if not row.is_known]

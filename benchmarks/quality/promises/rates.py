@@ -1,6 +1,7 @@
 """One rate and two rates: exact sums over every outcome, or simulations for many rows."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,16 +24,19 @@ FEW_ROWS = "fewer than 5 rows of one kind are expected"
 WALD = "the variance comes from the two observed rates (Wald)"
 
 
+@cache
+def interval_of_count(method: str, n: int, count: int) -> tuple[float, float]:
+    interval = rate_interval(count / n, n, method=method)
+    return interval.low, interval.high
+
+
 def exact_coverage(method: str, n: int, rate: float) -> float:
     """Exact probability that the interval holds the rate."""
     counts = np.arange(n + 1)
     masses = binom.pmf(counts, n, rate)
     likely = masses > 1e-12
-    holds = []
-    for count in counts[likely]:
-        interval = rate_interval(count / n, n, method=method)
-        holds.append(interval.low <= rate <= interval.high)
-    return float(masses[likely] @ np.array(holds, dtype=float))
+    ends = np.array([interval_of_count(method, n, int(count)) for count in counts[likely]])
+    return float(masses[likely] @ ((ends[:, 0] <= rate) & (rate <= ends[:, 1])))
 
 
 def one_rate(sizes: tuple[int, ...] = SIZES) -> Iterator[Promise]:

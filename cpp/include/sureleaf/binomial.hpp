@@ -27,12 +27,13 @@ inline double deviance(double x, double mean) {
   const double gap = x - mean, v = gap / (x + mean);
   if (std::abs(v) > 0.1) return x * std::log(x / mean) - gap;
   double sum = gap * v, power = 2 * x * v;
-  for (int k = 3;; k += 2) {
+  for (int k = 3; k < 100; k += 2) {  // 17 steps at most, unless a number is not finite
     power *= v * v;
     const double next = sum + power / k;
-    if (next == sum) return sum;
+    if (next == sum) break;
     sum = next;
   }
+  return sum;
 }
 
 }  // namespace detail

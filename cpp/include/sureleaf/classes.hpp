@@ -9,6 +9,12 @@
 // The condition on the total is a Fourier coefficient of the product of the truncated generating
 // functions A_j(z; t) + u P(X_j = t) z^t on the unit circle; the integrand is a polynomial in u,
 // which Gauss-Legendre integrates exactly. Everything that is cut off has probability e^-42.
+//
+// Classes of the same probability are one group: a power takes the place of their product, so the
+// work grows with the number of different probabilities. Where it is still too much, the condition
+// on the total is dropped: W(N) of a Poisson number of rows N with mean n is a sum of products of
+// real numbers. E[W(N)] differs from W(n) by n W''(n) / 2 + O(1 / n^2), which the values at
+// n - sqrt(n) and n + sqrt(n) take away.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +22,14 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numbers>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "sureleaf/binomial.hpp"
+#include "sureleaf/thread_pool.hpp"
 
 namespace sureleaf::classes {
 
@@ -139,26 +147,68 @@ inline double sum_of_products(Lines::ConstLine a, Lines::ConstLine b, std::size_
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
-// The probabilities to win of the classes that can, at one n.
+// Classes of one probability: the mean n p of each, and how many there are.
+struct Group {
+  double mean = 0.0;
+  std::size_t size = 1;
+};
+
+inline std::size_t n_classes(std::span<const Group> groups) {
+  std::size_t sum = 0;
+  for (const Group& group : groups) sum += group.size;
+  return sum;
+}
+
+// Enough nodes for as many ties as have a chance at count t; none if nobody can win with t.
+// `at` and `below` are P(X = t) and P(X < t) of one class of each group.
+template <class Below>
+std::size_t nodes_needed(double t, double rows, double scale, std::span<const Group> groups,
+                         std::span<const double> at, Below&& below) {
+  double all_below = scale, ties = 0.0, largest = 0.0;
+  for (std::size_t j = 0; j < groups.size(); ++j) {
+    const auto size = static_cast<double>(groups[j].size);
+    const double not_above = below(j) + at[j] + negligible;
+    all_below *= std::pow(std::min(1.0, not_above), size);
+    ties += size * at[j] / not_above;
+    largest = std::max(largest, at[j] / not_above);
+  }
+  const double others =
+      std::min(static_cast<double>(n_classes(groups)), std::floor(rows / t)) - 1.0;
+  std::size_t size = 0;
+  double chance = all_below * largest;  // that 2 size others tie, by the union bound
+  while (chance > negligible) {
+    ++size;
+    const auto degree = static_cast<double>(2 * size);
+    if (degree > others) break;
+    chance *= ties * ties / (degree * (degree - 1.0));
+  }
+  return size;
+}
+
+// The probabilities to win of one class of each group that can, at one n.
 class Race {
  public:
-  // `means` are n p_j of the classes that can win, `rest` that of the others together, all
-  // of whose counts stay below `first`.
-  Race(double rows, std::vector<double> means, double rest, double first, double last)
+  // `groups` are the classes that can win, `rest` is the mean of the others together, all of whose
+  // counts stay below `first`.
+  Race(double rows, std::span<const Group> groups, double rest, double first, double last,
+       InterruptFlag& interrupt)
       : rows_(rows),
         first_(first),
         last_(last),
-        means_(std::move(means)),
-        points_(static_cast<std::size_t>(std::ceil(reach(rows))) + 1),
+        groups_(groups),
+        interrupt_(interrupt),
+        points_(n_points(rows)),
         half_(points_ / 2 + 1),
-        wins_(means_.size(), 0.0),
-        at_(means_.size(), 0.0),
+        wins_(groups.size(), 0.0),
+        at_(groups.size(), 0.0),
         rest_(1, half_),
         turned_(1, half_),
         after_(1, half_),
-        below_(means_.size(), half_),
-        factors_(means_.size(), half_),
-        upto_(means_.size() + 1, half_) {
+        power_(2, half_),
+        below_(groups.size(), half_),
+        factors_(groups.size(), half_),
+        own_(groups.size(), half_),
+        upto_(groups.size() + 1, half_) {
     for (std::size_t k = 0; k < points_; ++k)
       circle_.push_back(std::polar(
           1.0, 2.0 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(points_)));
@@ -171,23 +221,32 @@ class Race {
       rest_[0].im[k] = value.imag();
     }
     std::vector<double> starts;
-    for (const double mean : means_)
-      starts.push_back(std::floor(std::max(0.0, mean - reach(mean))));
+    for (const Group& group : groups_)
+      starts.push_back(std::floor(std::max(0.0, group.mean - reach(group.mean))));
     for (double t = std::ranges::min(starts); t < first_; ++t) {
+      interrupt_.check();
       turn_all(t);
-      for (std::size_t j = 0; j < means_.size(); ++j)
-        if (t >= starts[j]) pass(j, poisson(t, means_[j]));
+      for (std::size_t j = 0; j < groups_.size(); ++j)
+        if (t >= starts[j]) pass(j, poisson(t, groups_[j].mean));
     }
+  }
+
+  static std::size_t n_points(double rows) {
+    return static_cast<std::size_t>(std::ceil(reach(rows))) + 1;
   }
 
   const std::vector<double>& run() {
     for (double t = first_; t <= last_; ++t) {
       turn_all(t);
-      for (std::size_t j = 0; j < means_.size(); ++j) at_[j] = poisson(t, means_[j]);
-      const std::size_t size = nodes_needed(t);
+      for (std::size_t j = 0; j < groups_.size(); ++j) at_[j] = poisson(t, groups_[j].mean);
+      const std::size_t size = nodes_needed(t, rows_, scale_, groups_, at_,
+                                            [this](std::size_t j) { return below_[j].re[0]; });
       const Quadrature& rule = shared_rule(size, larger_rules_);
-      for (std::size_t i = 0; i < size; ++i) add_wins(rule.nodes[i], rule.weights[i]);
-      for (std::size_t j = 0; j < means_.size(); ++j) pass(j, at_[j]);
+      for (std::size_t i = 0; i < size; ++i) {
+        interrupt_.check();
+        add_wins(rule.nodes[i], rule.weights[i]);
+      }
+      for (std::size_t j = 0; j < groups_.size(); ++j) pass(j, at_[j]);
     }
     return wins_;
   }
@@ -216,57 +275,124 @@ class Race {
     add_scaled(below_[j], probability, turned_[0], below_[j], half_);
   }
 
-  // Enough nodes for as many ties as have a chance at count t; none if nobody can win with t.
-  std::size_t nodes_needed(double t) const {
-    double all_below = scale_, ties = 0.0, largest = 0.0;
-    for (std::size_t j = 0; j < means_.size(); ++j) {
-      const double not_above = below_[j].re[0] + at_[j] + negligible;
-      all_below *= std::min(1.0, not_above);
-      ties += at_[j] / not_above;
-      largest = std::max(largest, at_[j] / not_above);
-    }
-    const double others = std::min(static_cast<double>(means_.size()), std::floor(rows_ / t)) - 1.0;
-    std::size_t size = 0;
-    double chance = all_below * largest;  // that 2 size others tie, by the union bound
-    while (chance > negligible) {
-      ++size;
-      const auto degree = static_cast<double>(2 * size);
-      if (degree > others) break;
-      chance *= ties * ties / (degree * (degree - 1.0));
-    }
-    return size;
-  }
-
   // The term of this count and tie break u in every class's probability: products over the other
   // classes come from one pass forward and one backward.
   void add_wins(double u, double weight) {
-    const std::size_t classes = means_.size();
+    const std::size_t n = groups_.size();
     multiply(rest_[0], turned_[0], upto_[0], half_);
-    for (std::size_t j = 0; j < classes; ++j) {
+    for (std::size_t j = 0; j < n; ++j) {
       add_scaled(below_[j], u * at_[j], turned_[0], factors_[j], half_);
-      multiply(upto_[j], factors_[j], upto_[j + 1], half_);
+      raise(factors_[j], groups_[j].size - 1, own_[j]);
+      multiply(upto_[j], own_[j], upto_[j + 1], half_);
+      multiply(upto_[j + 1], factors_[j], upto_[j + 1], half_);
     }
     std::fill_n(after_[0].re, half_, 1.0);
     std::fill_n(after_[0].im, half_, 0.0);
-    for (std::size_t j = classes; j-- > 0;) {
+    for (std::size_t j = n; j-- > 0;) {
+      multiply(after_[0], own_[j], after_[0], half_);  // the others of the group
       wins_[j] += weight * at_[j] * sum_of_products(upto_[j], after_[0], half_);
       multiply(after_[0], factors_[j], after_[0], half_);
     }
   }
 
+  // base^exponent by repeated squaring.
+  void raise(Lines::ConstLine base, std::size_t exponent, Lines::Line out) {
+    std::fill_n(out.re, half_, 1.0);
+    std::fill_n(out.im, half_, 0.0);
+    if (exponent == 0) return;
+    std::copy_n(base.re, half_, power_[0].re);
+    std::copy_n(base.im, half_, power_[0].im);
+    for (;; exponent /= 2) {
+      if (exponent % 2 == 1) multiply(out, power_[0], out, half_);
+      if (exponent == 1) return;
+      multiply(power_[0], power_[0], power_[0], half_);
+    }
+  }
+
   double rows_, first_, last_, scale_ = 1.0;
-  std::vector<double> means_;
+  std::span<const Group> groups_;
+  InterruptFlag& interrupt_;
   std::size_t points_, half_;
   std::vector<double> wins_, at_;
   std::vector<Complex> circle_;
-  Lines rest_, turned_, after_;   // a line each
-  Lines below_, factors_, upto_;  // one row per class, and one more
+  Lines rest_, turned_, after_, power_;  // a line each
+  Lines below_, factors_, own_, upto_;   // one row per group, and one more
   std::vector<Quadrature> larger_rules_;
 };
 
-// P(class j wins) for every j, into `wins`; probabilities are not negative and add up to 1.
+// The same for a Poisson number of rows: the counts are independent.
+inline std::vector<double> independent_wins(std::span<const Group> groups, double scale,
+                                            double first, double last, InterruptFlag& interrupt) {
+  const std::size_t n = groups.size();
+  std::vector<double> wins(n, 0.0), at(n), below(n, 0.0), own(n), upto(n + 1, 1.0), means(n);
+  std::vector<Quadrature> larger_rules;
+  double start = first;
+  for (std::size_t j = 0; j < n; ++j) {
+    means[j] = scale * groups[j].mean;
+    start = std::min(start, std::floor(std::max(0.0, means[j] - reach(means[j]))));
+  }
+  for (double t = start; t <= last; ++t) {
+    interrupt.check();
+    for (std::size_t j = 0; j < n; ++j) at[j] = poisson(t, means[j]);
+    if (t >= first) {
+      const std::size_t size = nodes_needed(std::max(t, 1.0), 1e300, 1.0, groups, at,
+                                            [&](std::size_t j) { return below[j]; });
+      const Quadrature& rule = shared_rule(std::min<std::size_t>(size, 12), larger_rules);
+      for (std::size_t i = 0; i < rule.nodes.size(); ++i) {
+        for (std::size_t j = 0; j < n; ++j) {
+          const double factor = below[j] + rule.nodes[i] * at[j];
+          own[j] =
+              groups[j].size == 1 ? 1.0 : std::pow(factor, static_cast<double>(groups[j].size - 1));
+          upto[j + 1] = upto[j] * own[j] * factor;
+        }
+        double after = 1.0;
+        for (std::size_t j = n; j-- > 0;) {
+          after *= own[j];
+          wins[j] += rule.weights[i] * at[j] * upto[j] * after;
+          after *= below[j] + rule.nodes[i] * at[j];
+        }
+      }
+    }
+    for (std::size_t j = 0; j < n; ++j) below[j] += at[j];
+  }
+  return wins;
+}
+
+// W(n) from E[W(N)] at three means.
+inline std::vector<double> approximate_wins(double rows, std::span<const Group> groups,
+                                            double first, double last, InterruptFlag& interrupt) {
+  const double step = 1.0 / std::sqrt(rows);
+  const auto at = [&](double scale) {
+    double low = std::max(0.0, first), high = last;
+    for (const Group& group : groups) {
+      const double mean = scale * group.mean;
+      high = std::max(high, std::ceil(mean + reach(mean)));
+    }
+    const double top = scale * groups[0].mean;  // the largest comes first
+    low = std::min(low, std::max(0.0, std::floor(top - reach(top))));
+    return independent_wins(groups, scale, low, high, interrupt);
+  };
+  std::vector<double> wins = at(1.0);
+  const std::vector<double> below = at(1.0 - step), above = at(1.0 + step);
+  double sum = 0.0;
+  for (std::size_t j = 0; j < groups.size(); ++j) {
+    wins[j] = std::clamp(2.0 * wins[j] - 0.5 * (below[j] + above[j]), 0.0, 1.0);
+    sum += static_cast<double>(groups[j].size) * wins[j];
+  }
+  for (double& win : wins) win /= sum;
+  return wins;
+}
+
+// The sum is approximate only for more different probabilities than this, and for more products of
+// complex numbers per tie (more still for few rows, where the approximation is worse).
+inline constexpr std::size_t few_groups = 16;
+inline constexpr double much_work = 1e5, few_rows = 100.0, more_work = 10.0;
+
+// P(class j wins) for every j, into `wins`; probabilities are not negative and add up to 1. Unless
+// the sum must be exact, it may be approximate: the error is below 1 / n^2.
 inline void win_probabilities(std::int64_t n, std::span<const double> probabilities,
-                              std::span<double> wins) {
+                              std::span<double> wins, bool must_be_exact,
+                              InterruptFlag& interrupt) {
   if (n == 0) {
     std::ranges::fill(wins, 1.0 / static_cast<double>(wins.size()));
     return;
@@ -280,13 +406,11 @@ inline void win_probabilities(std::int64_t n, std::span<const double> probabilit
   const double first = std::max(std::ceil(rows / possible), std::floor(rows * top - spread(top)));
   double last = 0.0, rest = 0.0;
   std::vector<std::size_t> able;
-  std::vector<double> means;
   for (std::size_t j = 0; j < probabilities.size(); ++j) {
     const double mean = rows * probabilities[j];
     const double highest = mean + spread(probabilities[j]);
     if (probabilities[j] > 0.0 && highest >= first) {
       able.push_back(j);
-      means.push_back(mean);
       last = std::max(last, std::min(rows, std::ceil(highest)));
     } else {
       rest += mean;
@@ -296,9 +420,25 @@ inline void win_probabilities(std::int64_t n, std::span<const double> probabilit
     wins[able[0]] = 1.0;
     return;
   }
-  Race race(rows, std::move(means), rest, first, last);
-  const std::vector<double>& results = race.run();
-  for (std::size_t i = 0; i < able.size(); ++i) wins[able[i]] = std::clamp(results[i], 0.0, 1.0);
+  std::ranges::stable_sort(able, std::greater{}, [&](std::size_t j) { return probabilities[j]; });
+  std::vector<Group> groups;
+  std::vector<std::size_t> group_of(able.size());
+  for (std::size_t i = 0; i < able.size(); ++i) {
+    if (i > 0 && probabilities[able[i]] == probabilities[able[i - 1]])
+      ++groups.back().size;
+    else
+      groups.push_back({rows * probabilities[able[i]]});
+    group_of[i] = groups.size() - 1;
+  }
+  const double work = (last - first + 1.0) * static_cast<double>(groups.size()) *
+                      static_cast<double>(Race::n_points(rows)) / 2.0;
+  const bool is_exact = must_be_exact || groups.size() <= few_groups ||
+                        work <= much_work * (rows < few_rows ? more_work : 1.0);
+  const std::vector<double> results = !is_exact
+                                          ? approximate_wins(rows, groups, first, last, interrupt)
+                                          : Race(rows, groups, rest, first, last, interrupt).run();
+  for (std::size_t i = 0; i < able.size(); ++i)
+    wins[able[i]] = std::clamp(results[group_of[i]], 0.0, 1.0);
 }
 
 }  // namespace sureleaf::classes

@@ -21,13 +21,20 @@ enum class CellType : std::uint8_t { float64, float32, int64, int32, int16, int8
 template <class Use>
 decltype(auto) with_cell_type(CellType type, Use&& use) {
   switch (type) {
-    case CellType::float32: return use(float{});
-    case CellType::int64: return use(std::int64_t{});
-    case CellType::int32: return use(std::int32_t{});
-    case CellType::int16: return use(std::int16_t{});
-    case CellType::int8: return use(std::int8_t{});
-    case CellType::uint8: return use(std::uint8_t{});
-    default: return use(double{});
+    case CellType::float32:
+      return use(float{});
+    case CellType::int64:
+      return use(std::int64_t{});
+    case CellType::int32:
+      return use(std::int32_t{});
+    case CellType::int16:
+      return use(std::int16_t{});
+    case CellType::int8:
+      return use(std::int8_t{});
+    case CellType::uint8:
+      return use(std::uint8_t{});
+    default:
+      return use(double{});
   }
 }
 
@@ -46,9 +53,8 @@ struct Column {
   }
   double number(std::size_t row) const {
     if (cell_type == CellType::float64) return cell<double>(row);
-    return with_cell_type(cell_type, [&](auto type) {
-      return static_cast<double>(cell<decltype(type)>(row));
-    });
+    return with_cell_type(
+        cell_type, [&](auto type) { return static_cast<double>(cell<decltype(type)>(row)); });
   }
   std::int32_t code(std::size_t row) const {
     return cell_type == CellType::int8 ? cell<std::int8_t>(row) : cell<std::int32_t>(row);

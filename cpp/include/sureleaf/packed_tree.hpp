@@ -383,6 +383,12 @@ class RoutingTree {
 
   const Tree& tree() const { return tree_; }
 
+  // The columns that are tested, with the number of categories; found once.
+  const std::vector<ColumnTest>& tests() const {
+    std::call_once(tests_found_, [this] { tests_ = column_tests(tree_); });
+    return tests_;
+  }
+
   // nullptr if the tree cannot be packed, or if it is not yet packed and the rows are too few.
   std::shared_ptr<const PackedTree> packed_for(const Columns& table) const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -397,6 +403,8 @@ class RoutingTree {
   const Tree& tree_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const PackedTree> packed_;
+  mutable std::once_flag tests_found_;
+  mutable std::vector<ColumnTest> tests_;
 };
 
 }  // namespace sureleaf

@@ -113,6 +113,8 @@ class TextCodes {
 template <class Offset>
 std::vector<std::int64_t> code_texts(const Texts<Offset>& texts, std::size_t first,
                                      TextCodes& known, std::span<std::int32_t> codes) {
+  if (first > texts.offsets.size() || codes.size() > texts.offsets.size())
+    throw std::invalid_argument("there are fewer texts than codes");
   if (first + codes.size() + 1 > texts.offsets.size() && !codes.empty())
     throw std::invalid_argument("there are fewer texts than codes");
   if (!texts.validity.empty() && 8 * texts.validity.size() < first + codes.size())

@@ -1,6 +1,8 @@
 // A finished tree as flat arrays, nodes in preorder.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -39,6 +41,23 @@ struct Tree {
     return {class_weights.data() + node * n_classes, n_classes};
   }
 };
+
+// A column that nodes of a tree test, and its number of categories; 0 for thresholds.
+struct ColumnTest {
+  std::int32_t feature = 0;
+  std::size_t n_categories = 0;
+  auto operator<=>(const ColumnTest&) const = default;
+};
+
+inline std::vector<ColumnTest> column_tests(const Tree& tree) {
+  std::vector<ColumnTest> tests;
+  for (std::size_t node = 0; node < tree.size(); ++node)
+    if (!tree.is_leaf(node))
+      tests.push_back({tree.feature[node], tree.category_branches(node).size()});
+  std::ranges::sort(tests);
+  tests.erase(std::unique(tests.begin(), tests.end()), tests.end());
+  return tests;
+}
 
 // What is wrong with the arrays of a tree that came from elsewhere; nullptr if nothing is.
 inline const char* fault_in(const Tree& tree, std::size_t n_weight_lines, std::size_t n_columns) {

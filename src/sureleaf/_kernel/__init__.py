@@ -25,7 +25,7 @@ from sureleaf._kernel._core import (
     make_table,  # arrays as kernel columns, without a copy
     make_tree,  # a tree from arrays, checked
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
-    plurality,  # (rows, probabilities, wins): P(class j is the most frequent), into wins
+    plurality,  # (rows, probabilities, wins, exact): P(class j is the most frequent), into wins
     predict,  # (routing tree, table, values, *, ...): mixtures of node values, one line per row
     predict_bags,  # (trees, values, uses_row, table, ...): sums over trees, one line per row
     presort,  # (table, n_threads): the order of every column

@@ -7,9 +7,9 @@ import numpy
 from numpy.typing import NDArray
 
 
-def plurality(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], wins: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def plurality(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], wins: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], exact: bool) -> None:
     """
-    Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws.
+    Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws: exact, or with an error below 1 / rows[i]^2 where the exact sum takes too long.
     """
 
 def confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
@@ -72,6 +72,10 @@ def make_matrix(array: object) -> Table:
 
 class SortedTable:
     """A table with the order of its columns."""
+
+    @property
+    def narrow_columns(self) -> list[int]:
+        """Columns with different values that C4.5 does not separate."""
 
 def presort(table: Table, n_threads: int) -> SortedTable:
     """Find the order of every column, once for all trees grown on the table."""

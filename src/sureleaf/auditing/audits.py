@@ -4,7 +4,7 @@ import json
 import warnings
 from dataclasses import dataclass
 from html import escape
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
 from sureleaf.evaluation import Estimate
 from sureleaf.levels.intervals import clopper_pearson
-from sureleaf.model.column_table import ColumnTable, json_value
+from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import predicted_class
 
@@ -149,6 +149,65 @@ class WantedRecord(TypedDict):
     utility: float | None
 
 
+class EstimateRecord(TypedDict):
+    """A value with its interval in JSON."""
+
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+class GroupRecord(TypedDict):
+    """What a leaf and a bin have in common in JSON; attributes as in `AuditedLeaves`."""
+
+    n: float
+    counts: list[float]
+    prediction: Any
+    stated: float
+    probability: float | None
+    low: float
+    high: float
+    agrees: bool
+    confidence: float
+    utility: float
+    rows_needed: int | None
+    flagged: bool
+
+
+class LeafRecord(GroupRecord):
+    """A leaf of an audit in JSON; `tree` is null for a single tree."""
+
+    tree: NotRequired[int | None]
+    leaf: int
+    rule: NotRequired[str | None]
+
+
+class BinRecord(GroupRecord):
+    """A bin of an audit in JSON."""
+
+    stated_from: float
+    stated_to: float
+
+
+class TreeRecord(TypedDict):
+    """A tree of a forest in JSON; attributes as in `AuditedTrees`."""
+
+    tree: int
+    leaves: int
+    empty: int
+    flagged: int
+    outside: int
+    stated: float
+    confidence: float
+    utility: float
+
+
+Leaves = list[LeafRecord]
+Trees = list[TreeRecord]
+
+
 class AuditRecord(TypedDict):
     """An audit in JSON; `leaves`, `trees` and `bins` have one object per row of their table."""
 
@@ -159,13 +218,13 @@ class AuditRecord(TypedDict):
     classes: list[Any]
     level: float
     wanted: WantedRecord
-    accuracy: dict[str, Any]
+    accuracy: EstimateRecord
     stated: float
     confidence: float
     utility: float
-    leaves: list[dict[str, Any]] | None
-    trees: list[dict[str, Any]] | None
-    bins: list[dict[str, Any]]
+    leaves: Leaves | None
+    trees: Trees | None
+    bins: list[BinRecord]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -286,13 +345,13 @@ class Audit:
                 "confidence": self.wanted_confidence,
                 "utility": self.wanted_utility,
             },
-            "accuracy": {name: json_value(value) for name, value in vars(self.accuracy).items()},
+            "accuracy": cast(EstimateRecord, vars(self.accuracy)),
             "stated": self.stated,
             "confidence": self.confidence,
             "utility": self.utility,
-            "leaves": None if self.leaves is None else self.leaves.records(),
-            "trees": None if self.trees is None else self.trees.records(),
-            "bins": self.bins.records(),
+            "leaves": None if self.leaves is None else cast(Leaves, self.leaves.records()),
+            "trees": None if self.trees is None else cast(Trees, self.trees.records()),
+            "bins": cast(list[BinRecord], self.bins.records()),
         }
 
     def to_json(self) -> str:

@@ -1,5 +1,6 @@
 """The command line: arguments, progress and exit codes only."""
 
+import atexit
 import contextlib
 import os
 import sys
@@ -18,16 +19,19 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         application.main(arguments)
     except SystemExit as stop:
-        if arguments is None and stop.code in (application.INTERRUPTED, application.TERMINATED):
-            _exit_at_once(int(stop.code))
+        if arguments is None and isinstance(stop.code, int):
+            _exit_at_once(stop.code)
         raise
 
 
 def _exit_at_once(code: int) -> NoReturn:
-    """Exit without waiting for threads of Arrow, which may wait for rows that never arrive.
+    """Exit without the end of the interpreter, and without waiting for threads of Arrow.
 
-    Files are complete or removed at this point.
+    They may wait for rows that never arrive; and if one of them asks for Python's lock while the
+    interpreter ends, the process is aborted. Files are complete or removed at this point.
     """
+    with contextlib.suppress(Exception):
+        atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):
             stream.flush()

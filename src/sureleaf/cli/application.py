@@ -1,5 +1,6 @@
 """The application: its commands, and errors as one line with exit code 2, without traceback."""
 
+import errno
 import signal
 import sys
 import threading
@@ -25,7 +26,9 @@ from sureleaf.cli import (
     report,
     reproduce,
 )
-from sureleaf.cli.output import flush
+from sureleaf.cli.output import exit_silently, flush, prepare_streams
+from sureleaf.errors import shortened
+from sureleaf.formatting import visible
 from sureleaf.progress import progress_enabled
 
 __all__ = ["application", "main"]
@@ -94,6 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
         line on stderr) if the arguments or the data are wrong, 130 after Ctrl-C, 143 after
         SIGTERM.
     """
+    prepare_streams()
     try:
         with (
             warnings.catch_warnings(),
@@ -110,6 +114,8 @@ def main(arguments: list[str] | None = None) -> None:
     except sureleaf.SureleafError as error:
         _stop(str(error))
     except OSError as error:
+        if error.errno == errno.EPIPE:
+            exit_silently()
         _stop(f"{error.filename or 'output'}: {error.strerror or error}")
     except MemoryError as error:
         _stop(f"not enough memory: {error}")
@@ -132,7 +138,7 @@ def _clean_up_on_sigterm() -> Iterator[None]:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    typer.echo(f"sureleaf: note: {' '.join(str(message).split())}", err=True)
+    typer.echo(f"sureleaf: note: {_one_line(message)}", err=True)
 
 
 def _message(error: Exception) -> str:
@@ -144,7 +150,11 @@ def _message(error: Exception) -> str:
 
 
 def _stop(message: str, *, code: int = 2) -> NoReturn:
-    line = " ".join(message.split())
+    line = _one_line(message)
     if line:  # "sureleaf" without arguments has printed its help, and there is no message
         typer.echo(f"sureleaf: {line}", err=True)
     sys.exit(code)
+
+
+def _one_line(message: object) -> str:
+    return visible(" ".join(shortened(str(message)).split()))

@@ -8,7 +8,6 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.output import repeat_command, sha256
-from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["audit"]
 
@@ -63,6 +62,7 @@ def audit(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a fitted model on unseen rows, per leaf or per predicted probability.
@@ -87,7 +87,7 @@ def audit(
     from sureleaf.report.request import Origin
     from sureleaf.report.terminal import show_audit
 
-    _check_output(output, model, data)
+    options.check_output(output, model, data, overwrite=overwrite)
     loaded = auditing.load_model(model, trust_pickle=trust_pickle, trust=trust or ())
     csv = options.csv_format(delimiter, encoding, decimal, missing)
     question = read_question(data, target, drop=drop or (), csv=csv)
@@ -119,17 +119,8 @@ def audit(
     if output is not None:
         write_audit(document, output)
     if as_json:
-        show_json(document)
+        show_json(dict(document))
         return
     show(*show_audit(result), *options.unlabelled_note(question.n_left_out))
     if output is not None:
         show("", Text(f"Page: {output}"))
-
-
-def _check_output(output: Path | None, *inputs: Path) -> None:
-    options.check_output(output)
-    for file in inputs:
-        if output is not None and output.absolute() == file.absolute():
-            raise InvalidArgumentError(
-                f"--output must not overwrite the model or the data; got {output}."
-            )

@@ -35,6 +35,7 @@ def evaluate(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Evaluate a classifier on unseen rows, with an interval for each measure.
@@ -56,7 +57,7 @@ def evaluate(
     from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
-    options.check_output(save)
+    options.check_output(save, data, overwrite=overwrite)
     question = read_question(
         data,
         target,

@@ -31,6 +31,7 @@ def fit(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Fit a tree to a table and save it, for predictions or for export.
@@ -56,7 +57,7 @@ def fit(
             "--group cannot be used with --bagged, because bootstrap samples are drawn row by row; "
             f"got {group!r}. Leave out one of the two."
         )
-    options.check_output(output)
+    options.check_output(output, data, overwrite=overwrite)
     question = read_question(
         data,
         target,

@@ -595,8 +595,16 @@ SummaryAsJson = Annotated[
 ]
 
 
-def check_output(path: Path | None) -> None:
-    """Raise an error if a file cannot be written, before the work begins and not after it."""
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Let the result replace a file that is read.")
+]
+
+
+def check_output(path: Path | None, *inputs: Path, overwrite: bool) -> None:
+    """Raise an error if a file cannot be written, before the work begins and not after it.
+
+    A file that the command reads is replaced only on request.
+    """
     if path is None:
         return
     if str(path) == "-":
@@ -605,3 +613,11 @@ def check_output(path: Path | None) -> None:
         raise InvalidArgumentError(
             f"there is no folder {str(path.parent)!r} for {path.name}. Create it first."
         )
+    if not path.exists() or overwrite:
+        return
+    for file in inputs:
+        if file.exists() and path.samefile(file):
+            raise InvalidArgumentError(
+                f"the result must not replace {file.name}, which is read; got it as the output, "
+                "too. Name another file, or pass --overwrite."
+            )

@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import io
 import json
 import os
 import shlex
@@ -9,9 +10,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import typer
+
+from sureleaf.formatting import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
 __all__ = [
     "complete_choices",
     "complete_column",
+    "exit_silently",
     "flush",
+    "prepare_streams",
     "repeat_command",
     "sha256",
     "show",
@@ -35,14 +40,31 @@ def show(*parts: "RenderableType") -> None:
     console = Console(file=sys.stdout, highlight=False)
     with console.capture() as captured:
         for part in parts:
-            console.print(part)
-    lines = [line.rstrip() for line in captured.get().splitlines()]
-    _write("\n".join([*lines, ""]))
+            console.print(_VisibleText(part))
+    lines = [line.rstrip() for line in captured.get().split("\n")]
+    _write("\n".join(lines))
+
+
+class _VisibleText:
+    """What rich prints for a part, with visible control characters."""
+
+    def __init__(self, part: "RenderableType") -> None:
+        self._part = part
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        from rich.segment import Segment
+
+        part = console.render_str(self._part) if isinstance(self._part, str) else self._part
+        for segment in console.render(part, options):
+            if segment.control:
+                continue
+            yield Segment(visible(segment.text, keep="\n"), segment.style)
 
 
 def show_json(result: dict[str, Any]) -> None:
     """Print one JSON object, without the NaN and Infinity that strict readers reject."""
-    _write(json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    text = json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False)
+    _write(visible(text, keep="\n", json=True) + "\n")
 
 
 @contextmanager
@@ -51,12 +73,27 @@ def standard_output() -> Iterator[BinaryIO]:
     flush()
     stream = sys.stdout.buffer
     try:
-        yield stream
+        yield cast(BinaryIO, _TerminalStream(stream)) if sys.stdout.isatty() else stream
         stream.flush()
     except OSError as error:
         if error.errno == errno.EPIPE:
-            _exit_silently()
+            exit_silently()
         raise
+
+
+class _TerminalStream(io.RawIOBase):
+    """Standard output that is a terminal: control characters of the data become visible."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        text = bytes(data).decode("utf-8", "backslashreplace")
+        self._stream.write(visible(text, keep="\n\r\t").encode())
+        return len(data)
 
 
 def flush() -> None:
@@ -70,10 +107,28 @@ def _write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _exit_silently()
+        exit_silently()
 
 
-def _exit_silently() -> NoReturn:
+def prepare_streams() -> None:
+    """Make the standard streams usable: closed ones go nowhere, and no letter is an error.
+
+    A descriptor that the caller has closed would otherwise be that of the next file opened.
+    """
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+        elif mode == "w" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def exit_silently() -> NoReturn:
+    """Exit because the reader of the output, such as ``head``, has seen enough."""
     # At exit, Python would write the rest of the buffer, and fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)

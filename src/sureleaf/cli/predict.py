@@ -48,6 +48,15 @@ def predict(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    formulas: Annotated[
+        bool,
+        typer.Option(
+            "--formulas",
+            help="Write text that begins with =, +, - or @ to CSV as it is. By default it gets an "
+            "apostrophe, so that a spreadsheet does not run it.",
+        ),
+    ] = False,
+    overwrite: options.Overwrite = False,
     as_json: options.SummaryAsJson = False,
 ) -> None:
     """Predict the rows of a file and say how sure each prediction is.
@@ -79,7 +88,7 @@ def predict(
     if abstain_below is not None and not 0 <= abstain_below <= 1:
         raise InvalidArgumentError(f"--abstain-below must be between 0 and 1; got {abstain_below}.")
     if not to_stdout:
-        options.check_output(output)
+        options.check_output(output, data, model, overwrite=overwrite)
     file_format = predictions.output_format(output)
     loaded = options.decided_by(load(model), cost)
     loaded.n_jobs = jobs
@@ -95,6 +104,7 @@ def predict(
             keep=kept,
             abstain_below=abstain_below,
             shown=sys.stderr.isatty(),
+            formulas=formulas,
         )
     if as_json:
         show_json({"output": str(output)} | summary.to_dict())

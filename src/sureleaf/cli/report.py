@@ -65,6 +65,7 @@ def report(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    overwrite: options.Overwrite = False,
     jobs: options.Jobs = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -95,7 +96,7 @@ def report(
     from sureleaf.report.request import Origin
 
     prints_json = as_json is not None and str(as_json) == "-"
-    page = page_path(data, output, as_json)
+    page = page_path(data, output, as_json, overwrite=overwrite)
     csv = options.csv_format(delimiter, encoding, decimal, missing)
     question = read_question(data, target, group=group, weight=weight, drop=drop or (), csv=csv)
     origin = Origin(
@@ -141,7 +142,9 @@ def _tree(model: str | None, tree_options: dict[str, Any], X: Any) -> Any:
     return options.evaluated_model(model, tree_options, X)
 
 
-def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | None:
+def page_path(
+    data: Path, output: Path | None, as_json: Path | None, *, overwrite: bool = False
+) -> Path | None:
     """Return the file of the page; None if only JSON is requested."""
     if output is None and as_json is None:
         name = "standard-input" if str(data) == "-" else data.name.split(".")[0] or data.stem
@@ -149,9 +152,11 @@ def page_path(data: Path, output: Path | None, as_json: Path | None) -> Path | N
     for path in (output, as_json):
         if path is None or (path is as_json and str(path) == "-"):
             continue
-        options.check_output(path)
-        if path.absolute() == data.absolute():
-            raise InvalidArgumentError(f"the report must not overwrite the data; got {path}.")
+        options.check_output(path, data, overwrite=overwrite)
+    if output is not None and as_json is not None and output.absolute() == as_json.absolute():
+        raise InvalidArgumentError(
+            f"--output and --json must be different files; got {output} for both."
+        )
     return output
 
 
@@ -182,13 +187,15 @@ def _progress(*, shown: bool) -> Iterator["Progress | None"]:
 def _write(result: Any, page: Path | None, as_json: Path | None) -> None:
     from sureleaf.cli.output import show_json
 
-    if as_json is not None:
-        if str(as_json) == "-":
-            show_json(result.to_dict())
-        else:
-            result.to_json(as_json)
-    if page is not None:
+    if as_json is not None and str(as_json) == "-":
+        show_json(result.to_dict())
+        as_json = None
+    if page is not None and as_json is not None:
+        result.save(page, as_json)
+    elif page is not None:
         result.to_html(page)
+    elif as_json is not None:
+        result.to_json(as_json)
 
 
 def _show(result: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:

@@ -24,7 +24,7 @@ from sureleaf.model.out_of_bag import (
     out_of_bag_probabilities,
     out_of_bag_sums,
 )
-from sureleaf.probability import LeafEstimate, Shrinkage, find_estimate
+from sureleaf.probability import LeafEstimate, PrevalenceMix, Shrinkage, find_estimate
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable
@@ -199,7 +199,7 @@ class BaggedTreesClassifier(ModelEstimator):
                 else rows.table.schema
             ),
             classes=classes,
-            trees=tuple(self._grow(rows, template, seed, class_factors)),
+            trees=tuple(self._grow(rows, classes, template, seed, class_factors)),
             leaf_estimate=_leaf_estimate(template),
             criterion=template.criterion,
             unseen=template.unseen,
@@ -258,6 +258,7 @@ class BaggedTreesClassifier(ModelEstimator):
     def _grow(
         self,
         rows: TrainingRows,
+        classes: NDArray[Any],
         template: TreeClassifier,
         seed: int,
         class_factors: NDArray[np.float64] | None,
@@ -268,7 +269,9 @@ class BaggedTreesClassifier(ModelEstimator):
         rows.sort(n_threads)
         n_at_once = trees_at_once(rows, n_threads)
         settings = replace(
-            template.settings(), keep_order=True, n_threads=max(1, n_threads // n_at_once)
+            template.settings().for_table(rows.table.schema, classes),
+            keep_order=True,
+            n_threads=max(1, n_threads // n_at_once),
         )
         rules = replace(settings.rules, seed=seed % 2**64)  # key of the columns that are drawn
         if rules.criterion != "gain_ratio":
@@ -529,4 +532,6 @@ def _leaf_estimate(template: TreeClassifier) -> LeafEstimate:
     """
     named = template.leaf_estimate
     is_auto = isinstance(named, str) and named == "auto"
+    if is_auto and template.monotone is not None:
+        return PrevalenceMix()  # averaging could break the constraints
     return find_estimate("averaging" if is_auto else named)

@@ -1,12 +1,16 @@
 """TreeClassifier: a decision tree as a scikit-learn estimator around a `TreeModel`."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import clone
+from sklearn.utils import estimator_html_repr
 
+import sureleaf
 from sureleaf.arguments import (
     check_choice,
     check_groups,
@@ -27,7 +31,13 @@ from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import SIZED_ESTIMATE, LeafEstimate, find_estimate, is_built_in
+from sureleaf.probability import (
+    SIZED_ESTIMATE,
+    LeafEstimate,
+    PrevalenceMix,
+    find_estimate,
+    is_built_in,
+)
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
@@ -39,6 +49,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeClassifier"]
 
+
+_DRAWN_LEAVES: Final = 32
+"""A larger tree is drawn only down to a depth, so that a notebook stays small."""
 
 PRUNINGS = (None, "auto", "pessimistic", "cost_complexity", "reduced_error", "utility")
 
@@ -93,6 +106,12 @@ class TreeClassifier(ModelEstimator):
         Least decrease of impurity of a split, weighted by the share of the rows.
     max_features : int, float, "sqrt", "log2" or None
         Number (or share) of columns that are drawn for each node; None for all.
+    monotone : dict, list or None
+        Constraints per column, by name or index, or as one entry per column: 1 if the probability
+        of the second class must not fall along the column, -1 if it must not rise, 0 for none. For
+        more classes (or two), signs by class: ``{"age": {"high": 1, "low": -1}}``. Leaves then
+        keep frequencies mixed with the prevalence (`PrevalenceMix`), unless `leaf_estimate` says
+        otherwise: other estimates can break a constraint.
     pruning : {"auto", "pessimistic", "cost_complexity", "reduced_error", "utility"} or None
         "auto": the smallest tree that is not worse than the best by more than `margin`, by
         cross-validation. "pessimistic": the rule of C4.5. "cost_complexity": the smallest tree
@@ -102,6 +121,9 @@ class TreeClassifier(ModelEstimator):
     margin : float
         For pruning="auto": how much accuracy may be given up for a smaller tree. 0 gives the most
         accurate tree.
+    min_confidence : float or None
+        Leaves whose confidence is lower, by the rows that grew them, are merged into the nearest
+        node above that reaches it, while all merges together cost at most `margin` of accuracy.
     confidence_factor : float
         For pessimistic pruning, in (0, 0.5]; smaller values prune more.
     ccp_alpha : float
@@ -187,8 +209,10 @@ class TreeClassifier(ModelEstimator):
         min_samples_split: float = 2,
         min_impurity_decrease: float = 0.0,
         max_features: Any = None,
+        monotone: Any = None,
         pruning: str | None = "auto",
         margin: float = 0.01,
+        min_confidence: float | None = None,
         confidence_factor: float = 0.25,
         ccp_alpha: float = 0.0,
         class_weight: Any = None,
@@ -213,8 +237,10 @@ class TreeClassifier(ModelEstimator):
         self.min_samples_split = min_samples_split
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
+        self.monotone = monotone
         self.pruning = pruning
         self.margin = margin
+        self.min_confidence = min_confidence
         self.confidence_factor = confidence_factor
         self.ccp_alpha = ccp_alpha
         self.class_weight = class_weight
@@ -247,11 +273,28 @@ class TreeClassifier(ModelEstimator):
         Examples
         --------
         >>> from sureleaf import TreeClassifier
-        >>> tree = TreeClassifier.c45(confidence_factor=0.1)
-        >>> tree.criterion, tree.pruning, tree.confidence_factor
-        ('gain_ratio', 'pessimistic', 0.1)
+        >>> print(TreeClassifier.c45(confidence_factor=0.1))
+        TreeClassifier.c45(confidence_factor=0.1)
+        >>> TreeClassifier.c45().criterion, TreeClassifier.c45().pruning
+        ('gain_ratio', 'pessimistic')
         """
         return cls(**{**C45, **changes})
+
+    def __str__(self) -> str:
+        """Show the parameters that differ from the defaults, or from those of C4.5.
+
+        scikit-learn composes the repr of nested estimators, so that stays its own.
+        """
+        parameters = self.get_params(deep=False)
+        if any(parameters[name] != C45[name] for name in ("criterion", "missing")):
+            return repr(self)
+        usual = {**TreeClassifier().get_params(deep=False), **C45}
+        changes = [
+            f"{name}={value!r}"
+            for name, value in parameters.items()
+            if repr(value) != repr(usual.get(name))
+        ]
+        return f"{type(self).__name__}.c45({', '.join(changes)})"
 
     model_: TreeModel
     _rows: TrainingRows | None = None
@@ -319,6 +362,8 @@ class TreeClassifier(ModelEstimator):
                 f"{self.ccp_alpha!r} with pruning={self.pruning!r}. Set pruning='cost_complexity'."
             )
         check_number("margin", self.margin, low=0, high=1)
+        if self.min_confidence is not None:
+            check_number("min_confidence", self.min_confidence, low=0, high=1)
         check_number("min_samples_split", self.min_samples_split, low=0)
         check_number("min_impurity_decrease", self.min_impurity_decrease, low=0)
         for name, low in (("max_depth", 0), ("max_leaves", 1)):
@@ -326,6 +371,7 @@ class TreeClassifier(ModelEstimator):
                 check_number(name, getattr(self, name), low=low, whole=True)
         check_max_features(self.max_features)
         cost = self._checked_cost()
+        self._check_monotone()
         seed = draw_seed(self.random_state)
         return TreeSettings(
             rules=GrowthRules(
@@ -341,11 +387,13 @@ class TreeClassifier(ModelEstimator):
                 seed=seed,
             ),
             max_features=self.max_features,
+            monotone=self.monotone,
             collapse=bool(self.collapse),
             pruning=self.pruning,
             confidence_factor=self.confidence_factor,
             ccp_alpha=self.ccp_alpha,
             margin=self.margin,
+            min_confidence=self.min_confidence,
             cv=reusable(self.cv),
             seed=seed,
             n_threads=thread_count(self.n_jobs),
@@ -375,8 +423,28 @@ class TreeClassifier(ModelEstimator):
             )
         return rule.cost
 
+    def _check_monotone(self) -> None:
+        if self.monotone is None:
+            return
+        if not isinstance(self.monotone, Mapping | Sequence | np.ndarray) or isinstance(
+            self.monotone, str
+        ):
+            raise InvalidArgumentError(
+                "monotone must be a dict of signs by column, a list of one sign per column or "
+                f"None; got {self.monotone!r}."
+            )
+        for name in ("pruning", "levels_from"):
+            if getattr(self, name) in ("pessimistic", "reduced_error", "honest"):
+                raise InvalidArgumentError(
+                    f"monotone cannot be used with {name}={getattr(self, name)!r}, which changes "
+                    "the class counts of the nodes after they were split. Use pruning='auto' and "
+                    "levels_from='cross_fit'."
+                )
+
     def _leaf_estimate(self) -> LeafEstimate:
         is_auto = isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
+        if is_auto and self.monotone is not None:
+            return PrevalenceMix()
         return (
             SIZED_ESTIMATE
             if is_auto and self.pruning == "auto"
@@ -449,6 +517,24 @@ class TreeClassifier(ModelEstimator):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each column's share of the decrease of impurity on the training rows."""
         return self._fitted().feature_importances
+
+    def get_depth(self) -> int:
+        """Return the largest number of tests from the root to a leaf.
+
+        Returns
+        -------
+        int
+        """
+        return int(self.tree_.node_depth.max())
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves.
+
+        Returns
+        -------
+        int
+        """
+        return self.tree_.n_leaves
 
     def complete_model(self) -> TreeModel:
         """Return the fitted model with its levels, which are cross-fitted if they are not known.
@@ -535,6 +621,24 @@ class TreeClassifier(ModelEstimator):
         other._rows = other._groups = other._resolved = other._out_of_fold = None
         return other
 
+    def _repr_html_(self) -> str:
+        """Show the parameters and, after the fit, a picture of the tree (its top if it is large).
+
+        Levels are shown if they are known; to compute them would take as long as several fits.
+        """
+        html: str = estimator_html_repr(self)
+        if not self.__sklearn_is_fitted__():
+            return html
+        picture = sureleaf.export(self, "svg", max_leaves=_DRAWN_LEAVES, computes_levels=False)
+        return f'{html}<div style="overflow-x: auto">{picture!s}</div>'
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return what a notebook shows: the picture, unless scikit-learn is set to text."""
+        texts = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            texts["text/html"] = self._repr_html_()
+        return texts
+
     # ---- predictions -----------------------------------------------------------------------------
 
     def _encode(self, X: Any, *, for_routing: bool = True) -> EncodedTable:
@@ -555,6 +659,22 @@ class TreeClassifier(ModelEstimator):
         """
         table = self._encode(X)
         return self.model_.predict_proba(table, n_threads=thread_count(self.n_jobs))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the class probabilities; minus infinity for 0.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, the first one on ties.

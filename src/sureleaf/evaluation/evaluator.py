@@ -428,5 +428,5 @@ def describe(estimator: Any) -> str:
     """Return the estimator as one line of text."""
     text = type(estimator).__name__
     with contextlib.suppress(Exception):  # a repr that fails must not end an evaluation
-        text = " ".join(repr(estimator).split())
+        text = " ".join(str(estimator).split())
     return text if len(text) <= 200 else text[:197] + "..."

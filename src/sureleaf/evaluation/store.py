@@ -1,45 +1,54 @@
 """Evaluations as files: `save` and `load`.
 
-An evaluation is one ``.npz`` file (a zip of plain numpy arrays, no pickle):
+An evaluation is a container as a model is (docs/model-file.md): plain values and arrays, no pickle.
 
 ========================  ==========================================================
-``header``                JSON as bytes: ``format`` ("sureleaf evaluation"), ``version`` (1),
-                          ``estimator``, ``design``, ``seed``, ``classes``, ``positive``,
-                          ``splits`` (repeat, fold, without, n_train, n_test, failure)
+header                    ``format`` ("sureleaf evaluation"), ``version`` (2), ``estimator``,
+                          ``design``, ``seed``, ``classes``, ``positive``, ``splits``
+                          (repeat, fold, without, n_train, n_test, failure)
 ``truth``                 class code of every row
 ``row split prediction``  one entry per prediction: row number, split number, class code
 ``probabilities``         predictions by classes; missing if there are none
 ``weights groups cost``   missing if there are none
 ========================  ==========================================================
+
+Files of version 1, zip archives of numpy arrays, are read, too.
 """
 
 import json
+import math
 import zipfile
 import zlib
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation.designs import from_dict
-from sureleaf.files.atomic_write import atomic_write
+from sureleaf.files.state_file import EVALUATION, Damaged, State, read_state, write_state
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
 __all__ = ["load", "save"]
 
-FORMAT, VERSION = "sureleaf evaluation", 1
+FORMAT, VERSION = "sureleaf evaluation", 2
 
-UNREADABLE = (
+_UNREADABLE: Final = (
+    Damaged,
     ValueError,
     KeyError,
     TypeError,
     EOFError,
     OSError,
     AttributeError,
+    IndexError,
+    MemoryError,
+    OverflowError,
+    RecursionError,
+    SyntaxError,  # in the header of a numpy array
     NotImplementedError,  # a compression that zipfile does not know
     zipfile.BadZipFile,
     zlib.error,
@@ -78,19 +87,25 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
             [s.repeat, s.fold, s.without, s.n_train, s.n_test, s.failure] for s in evaluation.splits
         ],
     }
-    arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+    integers = {
         "truth": evaluation.truth,
         "row": evaluation.row,
         "split": evaluation.split,
         "prediction": evaluation.prediction,
+        "groups": evaluation.groups,
+    }
+    numbers = {
         "probabilities": evaluation.probabilities,
         "weights": evaluation.weights,
-        "groups": evaluation.groups,
         "cost": evaluation.cost_matrix,
     }
-    with atomic_write(path) as file:
-        np.savez_compressed(file, **{k: v for k, v in arrays.items() if v is not None})
+    arrays = {
+        name: np.asarray(values, dtype)
+        for part, dtype in ((integers, np.int64), (numbers, np.float64))
+        for name, values in part.items()
+        if values is not None
+    }
+    write_state(State(header, arrays), path, EVALUATION)
 
 
 def load(path: str | PathLike[str]) -> "Evaluation":
@@ -104,7 +119,7 @@ def load(path: str | PathLike[str]) -> "Evaluation":
             estimator=header["estimator"],
             design=from_dict(header["design"]),
             seed=header["seed"],
-            classes=np.array(header["classes"]),
+            classes=_classes(header["classes"]),
             positive_code=header["positive"],
             truth=arrays["truth"],
             weights=arrays.get("weights"),
@@ -116,14 +131,23 @@ def load(path: str | PathLike[str]) -> "Evaluation":
             prediction=arrays["prediction"],
             probabilities=arrays.get("probabilities"),
         )
-    except (KeyError, TypeError, ValueError) as problem:
+    except _UNREADABLE as problem:
         raise InvalidArgumentError(
-            f"{path} is damaged: {problem} cannot be read. Save the evaluation again."
+            f"{path} is damaged: {str(problem)[:200]} cannot be read. Save the evaluation again."
         ) from None
 
 
+def _classes(labels: list[Any]) -> Any:
+    if 4 * len(labels) * max(len(str(label)) for label in labels) > 1 << 26:
+        raise KeyError("classes")
+    classes = np.array(labels)
+    is_exact = not all(type(label) is int for label in labels) or classes.dtype.kind in "iu"
+    return classes if is_exact else np.array(labels, dtype=object)
+
+
 def _check(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Raise an error for arrays that do not fit together."""
+    """Raise an error for values that do not fit together."""
+    _check_header(header)
     n_classes, n_splits = len(header["classes"]), len(header["splits"])
     n_rows, n_cells = len(arrays["truth"]), len(arrays["row"])
     for name, limit, length in (
@@ -131,38 +155,125 @@ def _check(header: dict[str, Any], arrays: dict[str, Any]) -> None:
         ("row", n_rows, n_cells),
         ("split", n_splits, n_cells),
         ("prediction", n_classes, n_cells),
+        ("groups", n_rows, n_rows),
     ):
+        if name == "groups" and name not in arrays:
+            continue
         codes = arrays[name]
         fits = codes.ndim == 1 and len(codes) == length and codes.dtype.kind in "iu"
         if not fits or (length and not 0 <= codes.min() <= codes.max() < limit):
             raise KeyError(name)
-    for name, shape in (
-        ("probabilities", (n_cells, n_classes)),
-        ("weights", (n_rows,)),
-        ("groups", (n_rows,)),
+    for name, shape, high in (
+        ("probabilities", (n_cells, n_classes), 1 + 1e-6),
+        ("weights", (n_rows,), _LARGEST),
+        ("cost", (n_classes, n_classes), _LARGEST),
     ):
-        if name in arrays and arrays[name].shape != shape:
+        if name not in arrays:
+            continue
+        numbers = arrays[name]
+        if numbers.shape != shape or numbers.dtype.kind != "f":
             raise KeyError(name)
+        # a failed split has NaN in place of probabilities
+        low = -_LARGEST if name == "cost" else 0.0
+        known = numbers if name != "probabilities" else numbers[~np.isnan(numbers)]
+        if not np.all((known >= low) & (known <= high)):
+            raise KeyError(name)
+
+
+_LARGEST: Final = 1e150
+
+
+def _check_header(header: dict[str, Any]) -> None:
+    classes, splits = header["classes"], header["splits"]
+    has_labels = isinstance(classes, list) and bool(classes)
+    if not has_labels or not all(isinstance(one, str | int | float) for one in classes):
+        raise KeyError("classes")
+    if len(set(map(str, classes))) < len(classes):
+        raise KeyError("classes")
+    positive = header["positive"]
+    if type(positive) is not int or not 0 <= positive < len(classes):
+        raise KeyError("positive")
+    if not isinstance(header["estimator"], str) or not isinstance(header["design"], dict):
+        raise KeyError("design")
+    if header["seed"] is not None and type(header["seed"]) is not int:
+        raise KeyError("seed")
+    if not isinstance(splits, list) or not all(map(_is_split, splits)):
+        raise KeyError("splits")
+
+
+def _is_split(facts: Any) -> bool:
+    if not isinstance(facts, list) or len(facts) != 6:
+        return False
+    *numbers, failure = facts
+    are_counts = all(
+        (type(n) is int and 0 <= n < 1 << 53) or (n is None and i < 3)
+        for i, n in enumerate(numbers)
+    )
+    return are_counts and (failure is None or isinstance(failure, str))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
-        # opened here, because numpy leaves a file open that is not an archive
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop("header").tobytes())
+        with path.open("rb") as stream:
+            is_archive = stream.read(4) == b"PK\x03\x04"
+        header, arrays = _read_archive(path) if is_archive else _read_container(path)
     except FileNotFoundError:
         raise InvalidArgumentError(f"{path} does not exist.") from None
-    except UNREADABLE as problem:
+    except InvalidArgumentError:
+        raise
+    except _UNREADABLE as problem:
         raise InvalidArgumentError(
-            f"{path} is not an evaluation saved by Sureleaf, or is damaged ({problem}). "
-            "Save the evaluation again."
+            f"{path} is not an evaluation saved by Sureleaf, or is damaged "
+            f"({str(problem)[:200]}). Save the evaluation again."
         ) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise InvalidArgumentError(f"{path} is not an evaluation saved by Sureleaf.")
-    if header.get("version") != VERSION:
+    version = header.get("version")
+    if version not in (1, VERSION):
         raise InvalidArgumentError(
-            f"{path} has version {header.get('version')!r} of the format; this Sureleaf reads "
-            f"version {VERSION}. Read it with a newer Sureleaf."
+            f"{path} has version {repr(version)[:80]} of the format; this Sureleaf reads version "
+            f"{VERSION}. Read it with a newer Sureleaf."
         )
     return header, arrays
+
+
+def _read_container(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    state = read_state(path, EVALUATION)
+    return state.header, state.arrays
+
+
+# ---- version 1: a zip archive of numpy arrays ---------------------------------------------------
+
+_MAX_GROWTH: Final = 10
+_ALWAYS_ALLOWED: Final = 100 << 20
+"""What an archive may grow to, whatever its size."""
+
+
+def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    limit = _MAX_GROWTH * path.stat().st_size + _ALWAYS_ALLOWED
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        if sum(member.file_size for member in members) > limit:
+            raise Damaged(f"it would grow to more than {limit:,} bytes")
+        arrays = {
+            member.filename.removesuffix(".npy"): _read_array(archive.read(member))
+            for member in members
+        }
+    return json.loads(arrays.pop("header").tobytes()), arrays
+
+
+def _read_array(content: bytes) -> Any:
+    """Read one array, whose size is checked before it is made."""
+    import io
+
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    reader = np.lib.format.read_array_header_1_0
+    if version != (1, 0):
+        reader = np.lib.format.read_array_header_2_0
+    shape, _, dtype = reader(stream)
+    n_bytes = math.prod(shape) * dtype.itemsize
+    if dtype.hasobject or n_bytes != len(content) - stream.tell():
+        raise Damaged("an array has another size than its header says")
+    stream.seek(0)
+    return np.lib.format.read_array(stream, allow_pickle=False)

@@ -80,7 +80,8 @@ def export(model: Any, form: str, **options: Any) -> str | bytes:
         Readable rules (also "text"); a model to load again; a query; a Python module; a graph for
         Graphviz; a drawing; a model for ONNX runtimes.
     **options
-        Of the format: `dialect`, `table` and `keep` for "sql", `indent` for "json".
+        Of the format: `dialect`, `table` and `keep` for "sql", `indent` for "json",
+        `max_leaves` and `computes_levels` for "svg".
 
     Returns
     -------

@@ -3,13 +3,14 @@
 Both draw the tree from left to right. `NodeText` holds what they write at each node.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from typing import Any, Final
 from unicodedata import east_asian_width
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sureleaf.exports.tree_view import (
     NodeTest,
@@ -22,6 +23,7 @@ from sureleaf.exports.tree_view import (
 from sureleaf.formatting import percent
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.table import Column
+from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
@@ -71,8 +73,10 @@ class NodeText:
     strength: float
 
 
-def node_texts(estimator: Any, form: str) -> list[NodeText]:
+def node_texts(estimator: Any, form: str, *, computes_levels: bool = True) -> list[NodeText]:
     """Return the text of each node, by node number.
+
+    Levels that are not known yet are computed, or left out.
 
     Examples
     --------
@@ -83,7 +87,7 @@ def node_texts(estimator: Any, form: str) -> list[NodeText]:
     'all rows: yes 62 %, 3 rows (no 1, yes 2), confidence 0.66, utility 0.54'
     """
     view = view_tree(estimator, form)
-    complete = estimator.complete_model()
+    complete = estimator.complete_model() if computes_levels else estimator.model_
     levels = complete.node_levels() if complete.has_levels else None
     labels = label_texts(view.model.classes)
     branches = {
@@ -275,8 +279,15 @@ def _dot_node(text: NodeText) -> str:
     return f'  n{text.node} [label="{label}", tooltip="{tooltip}"{colour}];'
 
 
+_LONGEST_DOT: Final = 2_000
+"""Graphviz refuses text of more than 16,384 bytes."""
+
+
 def _dot_escape(text: str) -> str:
-    return printable(text).replace("\\", "\\\\").replace('"', '\\"')
+    line = printable(text)
+    if len(line) > _LONGEST_DOT:
+        line = line[: _LONGEST_DOT - 1] + "…"
+    return line.replace("\\", "\\\\").replace('"', '\\"')
 
 
 # ---- SVG -----------------------------------------------------------------------------------------
@@ -360,13 +371,18 @@ class TreeDrawing:
         )
 
 
-def to_svg(model: Any) -> str:
+def to_svg(model: Any, *, max_leaves: int | None = None, computes_levels: bool = True) -> str:
     """Draw a tree as SVG, from left to right.
 
     Parameters
     ----------
     model : TreeClassifier
-        Fitted. Its levels are computed if they are not known yet.
+        Fitted.
+    max_leaves : int, optional
+        Draw the tree only down to the depth at which it has no more than so many leaves; a node
+        that is not drawn further shows how many leaves it has.
+    computes_levels : bool
+        Compute the levels if they are not known yet, or else leave them out.
 
     Returns
     -------
@@ -381,17 +397,22 @@ def to_svg(model: Any) -> str:
     >>> to_svg(model).startswith("<svg")
     True
     """
-    return draw_tree(model).svg()
+    return draw_tree(model, max_leaves=max_leaves, computes_levels=computes_levels).svg()
 
 
-def draw_tree(estimator: Any) -> TreeDrawing:
+def draw_tree(
+    estimator: Any, *, max_leaves: int | None = None, computes_levels: bool = True
+) -> TreeDrawing:
     """Lay out a tree: one line per leaf, one column per depth, as wide as its longest text."""
-    texts = node_texts(estimator, "SVG")
+    texts = node_texts(estimator, "SVG", computes_levels=computes_levels)
     model = single_tree(estimator, "SVG").model_
+    depths = model.tree.node_depth
+    if max_leaves is not None and model.tree.n_leaves > max_leaves:
+        texts, depths = _top_of(texts, model.tree, max_leaves)
     labels = tuple(label_texts(model.classes))
     legend = _legend_positions(labels)
     middle = _middles(texts, _MARGIN + _LEGEND_LINE * (1 + legend[-1][1]))
-    depth = model.tree.node_depth.tolist()
+    depth = depths.tolist()
     by_depth: list[list[NodeText]] = [[] for _ in range(max(depth) + 1)]
     for text, level in zip(texts, depth, strict=True):
         by_depth[level].append(text)
@@ -412,6 +433,29 @@ def draw_tree(estimator: Any) -> TreeDrawing:
         max(legend_right, *(box.right for box in boxes)) + _MARGIN,
         max(middle) + _LINE / 2 + _MARGIN,
     )
+
+
+def _top_of(
+    texts: list[NodeText], tree: Tree, max_leaves: int
+) -> tuple[list[NodeText], NDArray[np.int64]]:
+    """Return the texts and depths of the nodes down to a depth, numbered anew."""
+    n_drawn = np.bincount(tree.node_depth[tree.is_leaf], minlength=tree.node_depth.max() + 1)
+    n_inner = np.bincount(tree.node_depth[~tree.is_leaf], minlength=len(n_drawn))
+    fits = np.flatnonzero(np.cumsum(n_drawn) + n_inner <= max_leaves)
+    last = int(fits[-1]) if len(fits) else 0
+    kept = np.flatnonzero(tree.node_depth <= last)
+    number = {int(node): i for i, node in enumerate(kept)}
+    n_leaves = np.where(tree.is_leaf, 1, 0)
+    for node in range(tree.n_nodes - 1, 0, -1):  # parents have lower numbers
+        n_leaves[tree.parent[node]] += n_leaves[node]
+    top = []
+    for node in kept.tolist():
+        text = replace(texts[node], node=number[node])
+        if text.children and tree.node_depth[node] == last:
+            below = (text.lines[0], f"{n_leaves[node]:,} leaves below")
+            text = replace(text, children=(), lines=below, strength=0.0)
+        top.append(replace(text, children=tuple(number[child] for child in text.children)))
+    return top, tree.node_depth[kept]
 
 
 def _middles(texts: list[NodeText], top: float) -> list[float]:

@@ -1,8 +1,9 @@
 """A fitted model as JSON with one object per node; docs/exports.md describes the format."""
 
 import json
+from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import Any, Final
+from typing import Any, Final, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,62 @@ __all__ = ["from_json", "to_json"]
 
 FORMAT: Final = "sureleaf model"
 VERSION: Final = 1
+
+
+class BranchRecord(TypedDict, total=False):
+    """A branch of a split; categories only for a column with categories."""
+
+    node: int
+    share: float
+    categories: list[Any]
+
+
+class LevelsRecord(TypedDict):
+    """The evidence of a node's levels."""
+
+    n: float
+    probability: float
+    confidence: float
+    utility: float
+    successes: float
+    trials: float
+    others: list[float]
+    predicted: int
+    below: bool
+
+
+class NodeRecord(TypedDict, total=False):
+    """A node: split with branches, or leaf with leaf counts."""
+
+    node: int
+    column: str
+    threshold: Any
+    missing_branch: int
+    branches: list[BranchRecord]
+    counts: list[float]
+    probabilities: list[float]
+    leaf_counts: list[float]
+    leaf_squares: float
+    levels: LevelsRecord
+
+
+class TreeRecord(TypedDict):
+    """A tree of a bag."""
+
+    nodes: list[NodeRecord]
+
+
+class ModelRecord(TypedDict, total=False):
+    """The file: the keys of the model's header, and the nodes of a tree or the trees of a bag."""
+
+    format: str
+    version: int
+    schema: Any
+    levels: Any
+    nodes: list[NodeRecord]
+    trees: list[TreeRecord]
+    arrays: dict[str, Any]
+
 
 _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
 
@@ -52,7 +109,7 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
     state = estimator_state(model)
     header = dict(state.header)
     schema = model.schema_
-    written: dict[str, Any] = {"format": FORMAT, "version": VERSION, **header}
+    written = cast(ModelRecord, {"format": FORMAT, "version": VERSION, **header})
     if isinstance(model, TreeClassifier):
         written["nodes"] = _nodes(state, schema, "tree/", "probabilities")
         _add_leaf_counts(written["nodes"], state)
@@ -74,20 +131,19 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
     return _one_line_per_node(written)
 
 
-def _one_line_per_node(written: dict[str, Any]) -> str:
+def _one_line_per_node(written: ModelRecord) -> str:
     lines = []
     for key, value in written.items():
         if key == "nodes":
-            listed = ",\n".join(f"  {json.dumps(node, allow_nan=False)}" for node in value)
+            nodes = written["nodes"]
+            listed = ",\n".join(f"  {json.dumps(node, allow_nan=False)}" for node in nodes)
             lines.append(f'"nodes": [\n{listed}\n]')
         else:
             lines.append(f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _nodes(
-    state: ModelState, schema: Schema, prefix: str, probabilities: str
-) -> list[dict[str, Any]]:
+def _nodes(state: ModelState, schema: Schema, prefix: str, probabilities: str) -> list[NodeRecord]:
     """Return the nodes of the tree whose arrays have names with this prefix."""
     arrays = {
         name.removeprefix(prefix): array
@@ -97,14 +153,14 @@ def _nodes(
     of_node = state.arrays[probabilities].tolist()
     counts = arrays["class_counts"].tolist()
     missing_branch = arrays["missing_branch"].tolist() if "missing_branch" in arrays else None
-    nodes: list[dict[str, Any]] = []
+    nodes: list[NodeRecord] = []
     for node, feature in enumerate(arrays["feature"].tolist()):
-        record: dict[str, Any] = {"node": node}
+        record: NodeRecord = {"node": node}
         if feature >= 0:
             column = schema.columns[feature]
             record["column"] = column.name
             begin, end = arrays["child_offset"][node : node + 2].tolist()
-            branches = [
+            branches: list[BranchRecord] = [
                 {"node": child, "share": share}
                 for child, share in zip(
                     arrays["children"][begin:end].tolist(),
@@ -126,24 +182,25 @@ def _nodes(
             if missing_branch is not None:
                 record["missing_branch"] = missing_branch[node]
             record["branches"] = branches
-        record |= {"counts": counts[node], "probabilities": of_node[node]}
+        record["counts"], record["probabilities"] = counts[node], of_node[node]
         nodes.append(record)
     return nodes
 
 
-def _add_leaf_counts(nodes: list[dict[str, Any]], state: ModelState) -> None:
+def _add_leaf_counts(nodes: list[NodeRecord], state: ModelState) -> None:
     leaves = (node for node in nodes if "column" not in node)
     counts, squares = (state.arrays[f"leaf_counts/{name}"] for name in ("counts", "squares"))
     for node, of_leaf, square in zip(leaves, counts.tolist(), squares.tolist(), strict=True):
-        node |= {"leaf_counts": of_leaf, "leaf_squares": square}
+        node["leaf_counts"], node["leaf_squares"] = of_leaf, square
 
 
-def _add_levels(nodes: list[dict[str, Any]], state: ModelState) -> None:
+def _add_levels(nodes: list[NodeRecord], state: ModelState) -> None:
     names = (*_LEVELS, "others", "predicted", "below")
     columns = [state.arrays[f"levels/{name}"].tolist() for name in names]
     for node, *values in zip(nodes, *columns, strict=True):
-        node["levels"] = dict(zip(names, values, strict=True))
-        node["levels"]["below"] = bool(node["levels"]["below"])
+        levels = cast(LevelsRecord, dict(zip(names, values, strict=True)))
+        levels["below"] = bool(levels["below"])
+        node["levels"] = levels
 
 
 # ---- from JSON ---------------------------------------------------------------------------------
@@ -185,7 +242,7 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
         version = written.get("version")
         if type(version) is int and version > VERSION:
             raise newer(what, f"format {version}, and this one reads up to {VERSION}")
-        return estimator_from_state(_state(written))
+        return estimator_from_state(_state(cast(ModelRecord, written)))
     except InvalidArgumentError:
         raise
     except UnknownPart as problem:
@@ -196,7 +253,7 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
         raise damaged_file(what, Damaged(f"a part cannot be read ({problem!r})")) from None
 
 
-def _state(written: dict[str, Any]) -> ModelState:
+def _state(written: ModelRecord) -> ModelState:
     header = {
         key: value for key, value in written.items() if key not in ("nodes", "trees", "arrays")
     }
@@ -217,7 +274,7 @@ def _state(written: dict[str, Any]) -> ModelState:
 
 
 def _tree_arrays(
-    nodes: list[dict[str, Any]], schema: Schema, prefix: str, probabilities: str
+    nodes: list[NodeRecord], schema: Schema, prefix: str, probabilities: str
 ) -> dict[str, NDArray[Any]]:
     index_of = {name: index for index, name in enumerate(schema.names)}
     feature, threshold, missing_branch, children, shares = [], [], [], [], []
@@ -251,7 +308,7 @@ def _tree_arrays(
     }
 
 
-def _category_branches(branches: list[dict[str, Any]], schema: Schema, feature: int) -> list[int]:
+def _category_branches(branches: list[BranchRecord], schema: Schema, feature: int) -> list[int]:
     categories = schema.columns[feature].categories
     code_of = {category: code for code, category in enumerate(categories)}
     branch_of_code = [-1] * len(categories)
@@ -268,11 +325,11 @@ def _number(value: Any) -> float:
     return float(number)
 
 
-def _column(nodes: list[dict[str, Any]], name: str) -> NDArray[np.float64]:
+def _column(nodes: Sequence[Mapping[str, Any]], name: str) -> NDArray[np.float64]:
     return np.array([node[name] for node in nodes], dtype=np.float64)
 
 
-def _leaf_arrays(nodes: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:
+def _leaf_arrays(nodes: list[NodeRecord]) -> dict[str, NDArray[Any]]:
     leaves = [node for node in nodes if node.get("column") is None]
     return {
         "leaf_counts/counts": _column(leaves, "leaf_counts"),
@@ -280,7 +337,7 @@ def _leaf_arrays(nodes: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _level_arrays(nodes: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:
+def _level_arrays(nodes: list[NodeRecord]) -> dict[str, NDArray[Any]]:
     levels = [node["levels"] for node in nodes]
     arrays: dict[str, NDArray[Any]] = {
         f"levels/{name}": _column(levels, name) for name in (*_LEVELS, "others")

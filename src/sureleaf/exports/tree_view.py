@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.errors import InvalidTypeError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.formatting import visible
 from sureleaf.model import TreeModel
 from sureleaf.table import Column
 from sureleaf.tree import Tree
-from sureleaf.tree.rules import leaf_rules
+from sureleaf.tree.rules import check_text_size, leaf_rules
 
 __all__ = [
     "TIE",
@@ -115,9 +116,15 @@ def single_tree(estimator: Any, form: str) -> TreeClassifier:
     return estimator
 
 
+_FLAT = ("ONNX",)
+"""Formats that list nodes one after the other, whose size does not depend on the depth."""
+
+
 def view_tree(estimator: Any, form: str) -> TreeView:
     """Return the view of a fitted `TreeClassifier`; `form` is the format for error messages."""
     model = single_tree(estimator, form).model_
+    if form not in _FLAT:
+        check_text_size(model.tree)
     columns, feature = model.schema.columns, model.tree.feature
     inner_nodes = np.flatnonzero(~model.tree.is_leaf).tolist()
     tests = {node: _node_test(model.tree, node, columns[feature[node]]) for node in inner_nodes}
@@ -184,5 +191,5 @@ def _label_text(label: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace line breaks and other unprintable characters by spaces."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    """Make line breaks and control characters visible; other spaces and signs become spaces."""
+    return "".join(letter if letter.isprintable() else " " for letter in visible(text))

@@ -47,10 +47,11 @@ class CsvFormat:
         if self.delimiter is not None:
             character = _DELIMITER_NAMES.get(self.delimiter.lower(), self.delimiter)
             object.__setattr__(self, "delimiter", character)
-            if len(character) != 1 or character in '"\r\n':
+            is_plain = character.isascii() and (character.isprintable() or character == "\t")
+            if len(character) != 1 or not is_plain or character == '"':
                 raise InvalidArgumentError(
-                    "delimiter must be one character, or comma, semicolon, tab, bar or space; "
-                    f"got {self.delimiter!r}."
+                    "delimiter must be one ASCII character, or comma, semicolon, tab, bar or "
+                    f"space; got {self.delimiter!r}."
                 )
         if self.decimal not in (None, ".", ","):
             raise InvalidArgumentError(f"decimal must be '.' or ','; got {self.decimal!r}.")

@@ -343,8 +343,11 @@ def _find_codec(encoding: str | None, head: bytes) -> str:
     """Return the codec: the given encoding, else by the byte order mark, else UTF-8."""
     if encoding is not None:
         try:
-            return codecs.lookup(encoding).name
-        except LookupError:
+            codec = codecs.lookup(encoding)
+            "".encode(codec.name)  # a LookupError for codecs that are not of text
+            codecs.getincrementaldecoder(codec.name)
+            return codec.name
+        except (LookupError, ValueError):
             raise InvalidArgumentError(
                 "encoding must be one that Python knows, such as utf-8, windows-1252, latin-1 or "
                 f"utf-16; got {encoding!r}."
@@ -421,6 +424,11 @@ class _Utf8Stream(io.RawIOBase):
             return self._decoder.decode(block, final=self._ended).encode()
         except UnicodeDecodeError as error:
             raise self._wrong_byte_error(error, len(error.object) - len(block)) from None
+        except UnicodeError as error:  # some encodings do not say where
+            raise InvalidArgumentError(
+                f"{self._file_name} is not {self._codec} text ({error}). Give its encoding "
+                "(--encoding), or save it as UTF-8."
+            ) from None
 
     def _wrong_byte_error(self, error: UnicodeDecodeError, n_kept: int) -> InvalidArgumentError:
         """Say where the wrong byte is; the first `n_kept` bytes belong to the block before."""

@@ -3,25 +3,29 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
-from sureleaf.errors import InvalidArgumentError
+import numpy as np
+
+from sureleaf.errors import InvalidArgumentError, SureleafError
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, read_csv
 from sureleaf.files.source import READ_ERRORS, Format, Source, open_source
 
-__all__ = ["column_names", "damaged_file_error", "open_arrow", "open_parquet", "read_file"]
+__all__ = ["check_arrow", "column_names", "open_arrow", "open_parquet", "read_file", "reading"]
 
 _FORMAT_NAMES: Final[dict[Format, str]] = {
     "csv": "CSV",
     "parquet": "Parquet",
     "arrow file": "Arrow",
     "arrow stream": "Arrow",
-    "feather 1": "Feather",
 }
 _PANDAS_INDEX: Final = re.compile(r"__index_level_\d+__")
 """The name that pandas gives an unnamed index when it writes Parquet."""
+
+_MAX_CAUSE: Final = 200
 
 
 def read_file(
@@ -79,18 +83,16 @@ def read_file(
     >>> read_file(path).to_pydict()
     {'zip': ['01234', '10115'], 'age': [38.5, None], 'sex': ['f', 'm']}
     """
-    import pyarrow as pa
-
     csv_format = csv or CsvFormat()
     source = open_source(path)
-    try:
+    with reading(source):
         if source.format == "csv":
             all_missing = [*missing, *csv_format.missing]
             return read_csv(source, csv_format, text_columns=text_columns, missing=all_missing)
-        table = open_parquet(source).read() if source.format == "parquet" else _read_arrow(source)
-    except (pa.ArrowException, *READ_ERRORS) as error:
-        raise damaged_file_error(source, error) from error
-    return _drop_pandas_index(table, source.name)
+        is_parquet = source.format == "parquet"
+        table = open_parquet(source).read() if is_parquet else open_arrow(source).read_all()
+        check_arrow(table)
+        return _drop_pandas_index(table, source.name)
 
 
 def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> tuple[str, ...]:
@@ -104,24 +106,20 @@ def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> 
     >>> column_names(path)
     ('zip', 'age')
     """
-    import pyarrow as pa
-
     source = open_source(path)
-    try:
+    with reading(source):
         if source.format == "csv":
             return CsvText(source, csv or CsvFormat()).dialect.header
         if source.format == "parquet":
             return tuple(open_parquet(source).schema_arrow.names)
         return tuple(open_arrow(source).schema.names)
-    except (pa.ArrowException, *READ_ERRORS) as error:
-        raise damaged_file_error(source, error) from error
 
 
-def open_parquet(source: Source) -> Any:
-    """Open a Parquet file without reading its rows."""
+def open_parquet(source: Source, *, in_batches: bool = False) -> Any:
+    """Open a Parquet file without reading its rows; in batches, it is never wholly in memory."""
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(source.seekable())
+    return pq.ParquetFile(source.seekable(), pre_buffer=not in_batches)
 
 
 def open_arrow(source: Source) -> Any:
@@ -135,21 +133,91 @@ def open_arrow(source: Source) -> Any:
     return pa.ipc.open_stream(pa.PythonFile(source.open(), "r"))
 
 
-def _read_arrow(source: Source) -> Any:
-    if source.format == "feather 1":
-        from pyarrow import feather
+@contextmanager
+def reading(source: Source) -> Iterator[None]:
+    """Turn every error that damaged bytes raise into one that names the file.
 
-        return feather.read_table(source.seekable())
-    return open_arrow(source).read_all()
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.parquet"
+    >>> _ = path.write_bytes(b"PAR1, and then nothing")
+    >>> read_file(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: rows.parquet is a damaged or truncated Parquet file: ...
+    """
+    import pyarrow as pa
+
+    errors: tuple[type[Exception], ...] = (pa.ArrowException, *READ_ERRORS)
+    if source.format != "csv":  # names and types that are nonsense
+        errors = (*errors, ValueError, TypeError, LookupError, OverflowError, NotImplementedError)
+    try:
+        yield
+    except SureleafError:
+        raise
+    except errors as error:
+        cause = " ".join(str(error).split()).rstrip(".")[:_MAX_CAUSE]
+        raise InvalidArgumentError(
+            f"{source.name} is a damaged or truncated {_FORMAT_NAMES[source.format]} file: "
+            f"{cause}. Write or copy it again."
+        ) from error
 
 
-def damaged_file_error(source: Source, error: Exception) -> InvalidArgumentError:
-    """Return the error for a file whose first bytes are right and whose rows cannot be read."""
-    cause = " ".join(str(error).split()).rstrip(".")
-    return InvalidArgumentError(
-        f"{source.name} is a damaged or truncated {_FORMAT_NAMES[source.format]} file: {cause}. "
-        "Write or copy it again."
+def check_arrow(values: Any) -> None:
+    """Check every offset, text and dictionary code of Arrow data.
+
+    Arrow itself trusts them: a wrong one makes it read foreign memory, or crash.
+
+    Parameters
+    ----------
+    values : pyarrow.Table, RecordBatch, ChunkedArray or Array
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        If one is wrong.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> indices = pyarrow.array([0, 5])
+    >>> codes = pyarrow.DictionaryArray.from_arrays(indices, ["a", "b"], safe=False)
+    >>> check_arrow(codes)
+    Traceback (most recent call last):
+    ...
+    pyarrow.lib.ArrowInvalid: Dictionary indices invalid: Value 5 is out of bounds...
+    """
+    for column in getattr(values, "columns", [values]):
+        for chunk in getattr(column, "chunks", [column]):
+            chunk.validate(full=not _is_plain_ascii(chunk))
+
+
+def _is_plain_ascii(texts: Any) -> bool:
+    """Return whether an array is text in ASCII with correct offsets.
+
+    This says within a microsecond per kilobyte what Arrow's full check says text by text, which
+    takes as long as reading a Parquet file.
+    """
+    import pyarrow as pa
+
+    is_large = pa.types.is_large_string(texts.type)
+    if not is_large and not pa.types.is_string(texts.type):
+        return False
+    _, offset_buffer, data = texts.buffers()
+    if offset_buffer is None or data is None:
+        return False
+    offset_type = np.dtype(np.int64 if is_large else np.int32)
+    if offset_buffer.size < (texts.offset + len(texts) + 1) * offset_type.itemsize:
+        return False
+    offsets = np.frombuffer(
+        offset_buffer, offset_type, len(texts) + 1, texts.offset * offset_type.itemsize
     )
+    first, last = int(offsets[0]), int(offsets[-1])
+    if not 0 <= first <= last <= data.size or (offsets[1:] < offsets[:-1]).any():
+        return False
+    letters = np.frombuffer(data, np.int8)[first:last]
+    return last == first or bool(letters.min() >= 0)
 
 
 def _drop_pandas_index(table: Any, file_name: str) -> Any:

@@ -17,7 +17,7 @@ from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["READ_ERRORS", "Format", "Source", "open_source"]
 
-Format = Literal["csv", "parquet", "arrow file", "arrow stream", "feather 1"]
+Format = Literal["csv", "parquet", "arrow file", "arrow stream"]
 
 READ_ERRORS: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """The errors that damaged bytes raise, with any compression."""
@@ -28,12 +28,14 @@ _MAX_HEAD_BYTES: Final = 1 << 26
 _FORMATS: Final[tuple[tuple[bytes, Format], ...]] = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "arrow file"),
-    (b"FEA1", "feather 1"),
     (b"\xff\xff\xff\xff", "arrow stream"),
 )
 
 _OTHER_FORMATS: Final = (
+    # Arrow's reader of this old format does not check what it reads, and crashes on a wrong bit.
+    (b"FEA1", "a Feather file of version 1, which pyarrow.feather.read_table can convert"),
     (b"sureleaf model", "a saved model"),
+    (b"sureleaf evals", "a saved evaluation"),
     (b"PK\x03\x04", "a zip archive or an Excel workbook"),
     (b"\xd0\xcf\x11\xe0", "an Excel workbook"),
     (b"SQLite format 3", "an SQLite database"),
@@ -140,7 +142,8 @@ class Source:
         import pyarrow as pa
 
         if self.path is not None:
-            return pa.memory_map(str(self.path))
+            # Not a memory map: if the file shrinks while it is read, the process would be killed.
+            return pa.OSFile(str(self.path))
         with self.open() as stream:
             if self.can_reopen:
                 return pa.BufferReader(stream.read())

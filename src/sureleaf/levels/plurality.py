@@ -32,7 +32,9 @@ __all__ = [
 # Ties are broken at random. The class counts are independent Poisson counts X_j with means n p_j,
 # given that they add up to n; class i wins if X_i + U_i is the largest, with U_j uniform.
 #
-# Up to `EXACT_ROWS` rows the kernel sums over the winner's count (absolute error below 1e-11).
+# Up to `EXACT_ROWS` rows the kernel sums over the winner's count (absolute error below 1e-11). For
+# more than 16 different probabilities that sum may take too long; then the kernel lets the number
+# of rows be a Poisson count and removes what that changes (absolute error below 1 / n^2).
 # Beyond, the sum becomes an integral over the winner's score s: the integrand is the product of
 # the winner's density and the others' distribution functions, each carrying exp(i theta x), and
 # the integral over theta conditions on the total. The density of X_j + U_j - 1/2 is
@@ -43,6 +45,8 @@ EXACT_ROWS = 100_000
 """Up to this many rows, or 500 rows per class for more than 200 classes, sums are exact."""
 
 _ROWS_PER_CLASS = 500
+_MANY_CLASSES = 200
+_MOST_ROWS = 2**40
 _LOG_NEGLIGIBLE = 42.0
 
 
@@ -79,13 +83,18 @@ def _two_classes(n: FloatArray, probabilities: FloatArray) -> FloatArray:
 
 def _at_whole(n: FloatArray, probabilities: FloatArray) -> FloatArray:
     wins = np.empty(probabilities.shape)
-    exact = n <= np.maximum(EXACT_ROWS, _ROWS_PER_CLASS * (probabilities > 0).sum(axis=1))
-    exact_wins = np.empty((int(exact.sum()), probabilities.shape[1]))
+    n_classes = (probabilities > 0).sum(axis=1)
+    summed = n <= np.maximum(EXACT_ROWS, _ROWS_PER_CLASS * n_classes)
+    summed |= (n_classes > _MANY_CLASSES) & (n <= _MOST_ROWS)
+    kernel_wins = np.empty((int(summed.sum()), probabilities.shape[1]))
     _kernel.plurality(
-        n[exact].astype(np.int64), np.ascontiguousarray(probabilities[exact]), exact_wins
+        n[summed].astype(np.int64),
+        np.ascontiguousarray(probabilities[summed]),
+        kernel_wins,
+        exact=False,
     )
-    wins[exact] = exact_wins
-    for i in np.flatnonzero(~exact):
+    wins[summed] = kernel_wins
+    for i in np.flatnonzero(~summed):
         wins[i] = _of_many_rows(float(n[i]), probabilities[i])
     return wins
 

@@ -415,7 +415,9 @@ class BaggedModel:
         schema = schema_from_plain(header.get("schema"))
         classes = classes_from_plain(header.get("classes"))
         n_trees = header.get("n_trees")
-        if type(n_trees) is not int or f"trees/{n_trees - 1}/feature" not in state.arrays:
+        if type(n_trees) is not int or not 1 <= n_trees <= len(state.arrays):
+            raise Damaged("it does not say how many trees it has")
+        if f"trees/{n_trees - 1}/feature" not in state.arrays:
             raise Damaged("it has fewer trees than its header says")
         prefixes = [f"trees/{number}" for number in range(n_trees)]
         trees = tuple(tree_from(state, schema, len(classes), prefix) for prefix in prefixes)

@@ -36,6 +36,10 @@ _INFINITIES: Final = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXT: Final = "text"
 _TEXT_OBJECTS: Final = "text objects"
 _TIMES: Final = "times"
+_LARGEST_LABELS: Final = 1 << 26
+"""Bytes of NumPy text, in which every label takes as much memory as the longest."""
+_INTEGERS: Final = "integers"
+"""Whole numbers, of which some do not fit into 64 bits."""
 _LABEL_DTYPE: Final = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>][mM]8\[\d*\w{1,2}\]")
 
 
@@ -162,9 +166,12 @@ def classes_to_plain(classes: NDArray[Any]) -> dict[str, Any]:
     kind = classes.dtype.kind
     labels = classes.tolist()
     if kind == "U":
-        return {"dtype": _TEXT, "values": labels}
+        dtype = _TEXT if classes.nbytes <= _LARGEST_LABELS else _TEXT_OBJECTS
+        return {"dtype": dtype, "values": labels}
     if kind == "O" and all(isinstance(label, str) for label in labels):
         return {"dtype": _TEXT_OBJECTS, "values": labels}
+    if kind == "O" and all(type(label) is int for label in labels):
+        return {"dtype": _INTEGERS, "values": labels}
     if kind == "O" and all(isinstance(label, datetime.time) for label in labels):
         return {"dtype": _TIMES, "values": [label.isoformat() for label in labels]}
     if kind in "mM":
@@ -200,7 +207,13 @@ def _labels(dtype: str, values: list[Any]) -> NDArray[Any]:
             raise TypeError("one is not text")
         if dtype == _TIMES:
             values = [datetime.time.fromisoformat(value) for value in values]
+        if dtype == _TEXT and 4 * len(values) * max(map(len, values)) > _LARGEST_LABELS:
+            raise ValueError("as text of one length they would need too much memory")
         return np.array(values, dtype=np.str_ if dtype == _TEXT else object)
+    if dtype == _INTEGERS:
+        if kinds != {int}:
+            raise TypeError("one is not a whole number")
+        return np.array(values, dtype=object)
     if not _LABEL_DTYPE.fullmatch(dtype):
         raise TypeError("labels never have this type")
     wanted = {"b": bool, "f": float}.get(dtype[1], int)

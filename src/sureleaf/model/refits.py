@@ -176,6 +176,7 @@ class TreeRefits:
         settings = replace(estimator.settings(), n_threads=n_threads)
         rows, recoding, classes = self._part(settings, np.asarray(train))
         settings = self._with_known_costs(settings, classes)
+        settings = settings.for_table(rows.table.schema, classes)
         settings = replace(settings, keep_order=rows.table is self.rows.table)
         return settings, rows, recoding, classes
 

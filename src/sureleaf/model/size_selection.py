@@ -11,6 +11,7 @@ predict the same class with different probabilities. It keeps a tree from being 
 where classes are rare.
 """
 
+import heapq
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,11 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.levels.decisions import CostRule
+from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import LeafEstimate
-from sureleaf.tree import TrainingRows, Tree, count_nodes
+from sureleaf.tree import TrainingRows, Tree, count_nodes, cut
 from sureleaf.tree.structure import row_sums
 
-__all__ = ["SizeCurve", "SizeSelection", "family_alphas", "penalty_for_size", "select_size"]
+__all__ = [
+    "SizeCurve",
+    "SizeSelection",
+    "candidate_penalties",
+    "family_alphas",
+    "merge_unsure_leaves",
+    "penalty_for_size",
+    "select_size",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -124,6 +135,15 @@ def _unit_of_costs(tree: Tree, regret: FloatArray | None) -> FloatArray:
     return np.array([factor, factor**2, 1.0, 1.0])
 
 
+def candidate_penalties(alphas: FloatArray) -> FloatArray:
+    """Return one penalty per size of the family, given the penalties at which it changes.
+
+    As in CART, the geometric means of neighbours. The last one cuts every tree to its root: the
+    root of a fold's tree may be cut later than that of the tree of all rows.
+    """
+    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.finfo(float).max)
+
+
 def select_size(
     tree: Tree,
     rows: TrainingRows,
@@ -162,7 +182,7 @@ def select_size(
     """
     node_alphas = np.maximum(family_alphas(tree, regret), 0.0)
     alphas = np.unique(np.concatenate(([0.0], node_alphas[~tree.is_leaf])))
-    candidates = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
+    candidates = candidate_penalties(alphas)
     n_leaves = _sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
     unit = _unit_of_costs(tree, regret)
     rows.sort(n_at_once)
@@ -277,3 +297,100 @@ def _loss(error: FloatArray, log_loss: FloatArray) -> FloatArray:
 def _smallest_within(loss: FloatArray, margin: float) -> int:
     """Index of the smallest tree whose loss is within the margin of the best."""
     return int(np.flatnonzero(loss <= loss.min() + margin + 1e-12)[-1])
+
+
+# ---- leaves that cannot reach a confidence -------------------------------------------------------
+
+
+def merge_unsure_leaves(
+    tree: Tree,
+    probabilities: FloatArray,
+    *,
+    min_confidence: float,
+    margin: float,
+    rule: CostRule | None = None,
+) -> Tree:
+    """Merge leaves below a confidence, while that costs no more than the margin.
+
+    A leaf below it is merged into the nearest node above that reaches it, together with all other
+    leaves of that node. What a merge costs is the rise of the expected errors, by the given
+    probabilities. The cheapest merge is made first; all merges together cost at most the margin,
+    as a share of the rows. A leaf stays if no node above it reaches the confidence, or if
+    its merge would cost too much.
+
+    Parameters
+    ----------
+    tree : Tree
+        Pruned.
+    probabilities : ndarray of shape (n_nodes, n_classes)
+        Class probabilities of all nodes. They are less extreme than the frequencies of the rows
+        that grew the tree, and the confidence is that of so many rows of such proportions.
+    min_confidence : float
+        The confidence that leaves should have.
+    margin : float
+        The share of the rows that may be expected to become errors; with costs, that much of the
+        mean cost of a wrong decision.
+    rule : CostRule, optional
+        The costs, if errors have different costs.
+
+    Returns
+    -------
+    Tree
+    """
+    totals = row_sums(tree.class_counts)
+    levels = levels_of_counts(probabilities * totals[:, np.newaxis], totals, probabilities, rule)
+    is_sure = levels.confidence >= min_confidence
+    given = None if rule is None else rule.regret
+    regret = 1.0 - np.eye(tree.n_classes) if given is None else given
+    errors = _unit_of_costs(tree, given)[0] * totals * (probabilities @ regret).min(axis=1)
+    sure_above = _nearest_above(tree, is_sure)
+    targets = np.unique(sure_above[tree.is_leaf & ~is_sure])
+    errors_below = _sums_of_leaves(tree, errors)
+    budget = margin * totals[0]
+    queue = [(errors[node] - errors_below[node], node) for node in targets[targets >= 0].tolist()]
+    heapq.heapify(queue)
+    is_merged = np.zeros(tree.n_nodes, dtype=bool)
+    is_target = np.zeros(tree.n_nodes, dtype=bool)
+    is_target[targets[targets >= 0]] = True
+    while queue:
+        cost, node = heapq.heappop(queue)
+        if cost != errors[node] - errors_below[node] or _is_below(tree, node, is_merged):
+            continue  # its cost has changed and it is in the queue again, or it is merged already
+        if cost > budget + _ROUNDING * totals[0]:
+            break
+        budget -= max(cost, 0.0)
+        is_merged[node] = True
+        while node >= 0:
+            errors_below[node] += cost
+            if is_target[node] and not is_merged[node]:
+                heapq.heappush(queue, (errors[node] - errors_below[node], node))
+            node = int(tree.parent[node])
+    return cut(tree, is_merged)
+
+
+_ROUNDING = 1e-12
+
+
+def _nearest_above(tree: Tree, is_chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the nearest chosen node above each node; -1 if there is none."""
+    nearest = np.full(tree.n_nodes, -1, dtype=np.int64)
+    for node in range(1, tree.n_nodes):  # parents have lower numbers
+        above = tree.parent[node]
+        nearest[node] = above if is_chosen[above] else nearest[above]
+    return nearest
+
+
+def _sums_of_leaves(tree: Tree, values: FloatArray) -> FloatArray:
+    """Return for each node the sum over the leaves below it."""
+    sums = np.where(tree.is_leaf, values, 0.0)
+    for node in range(tree.n_nodes - 1, 0, -1):
+        sums[tree.parent[node]] += sums[node]
+    return sums
+
+
+def _is_below(tree: Tree, node: int, is_chosen: NDArray[np.bool_]) -> bool:
+    while node >= 0:
+        if is_chosen[node]:
+            return True
+        node = int(tree.parent[node])
+    return False

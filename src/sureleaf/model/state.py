@@ -46,6 +46,8 @@ _TREE: Final = tuple(
 )
 _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
 _SUM_TOLERANCE: Final = 1e-6
+_LARGEST: Final = 1e140
+"""Counts are smaller; sums and squares of numbers up to this one are finite."""
 
 
 def tree_arrays(tree: Tree, prefix: str = "tree") -> Arrays:
@@ -99,6 +101,9 @@ def _check_tests(tree: Tree, schema: Schema) -> None:
         raise Damaged("a node tests other categories than its column has")
     if np.any(np.isnan(tree.threshold) == is_threshold[tree.feature]):
         raise Damaged("a threshold is not a number, or is where none is tested")
+    tests_missing = (tree.threshold == np.inf) & (tree.missing_branch == 1)
+    if np.any(np.isinf(tree.threshold) & ~tests_missing):
+        raise Damaged("a threshold is infinite")
 
 
 def _check_weights(tree: Tree) -> None:
@@ -109,7 +114,7 @@ def _check_weights(tree: Tree) -> None:
         sums = np.add.reduceat(tree.branch_share, tree.child_offset[inner])
         if not is_within(sums - 1.0, -_SUM_TOLERANCE, _SUM_TOLERANCE):
             raise Damaged("a node's shares do not sum to 1")
-    if not is_within(tree.class_counts, 0.0, np.finfo(float).max):
+    if not is_within(tree.class_counts, 0.0, _LARGEST):
         raise Damaged("a count is not a number of rows")
 
 
@@ -140,8 +145,8 @@ def counts_from(state: ModelState, tree: Tree) -> LeafCounts:
     """Restore the leaf counts of a tree."""
     counts = state.take("leaf_counts/counts", "<f8", (tree.n_leaves, tree.n_classes))
     squares = state.take("leaf_counts/squares", "<f8", (tree.n_leaves,))
-    for array in (counts, squares):
-        if not is_within(array, 0.0, np.finfo(float).max):
+    for array, largest in ((counts, _LARGEST), (squares, _LARGEST**2)):
+        if not is_within(array, 0.0, largest):
             raise Damaged("a leaf's count is not a number of rows")
     return LeafCounts(tree.leaf_ids, counts, squares)
 
@@ -164,7 +169,7 @@ def levels_from(
     below = state.take("levels/below", "|u1", (tree.n_nodes,))
     limits = {"probability": 1.0, "confidence": 1.0, "utility": 1.0}
     for name, values in (*values_of.items(), ("others", others)):
-        high = limits.get(name, np.finfo(float).max) + _SUM_TOLERANCE
+        high = limits.get(name, _LARGEST) + _SUM_TOLERANCE
         if not is_within(values, 0.0, high):
             raise Damaged(f"a node's {name} is out of range")
     if predicted.min() < 0 or predicted.max() >= tree.n_classes or below.max() > 1:

@@ -26,6 +26,7 @@ __all__ = [
     "Laplace",
     "LeafEstimate",
     "MEstimate",
+    "PrevalenceMix",
     "find_estimate",
     "is_built_in",
     "predicted_class",
@@ -58,6 +59,7 @@ def predicted_class(
     --------
     >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
     [1, 0]
+    >>> from sureleaf.levels.decisions import cost_rule
     >>> predicted_class(np.array([[0.7, 0.3], [0.9, 0.1]]), cost_rule([[0, 1], [5, 0]])).tolist()
     [1, 0]
     """
@@ -234,6 +236,40 @@ def _shares(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
+class PrevalenceMix:
+    """The share of each class, mixed with its prevalence: (1 - s) k / n + s b.
+
+    The mixture is the same in every leaf, so a class that does not fall from leaf to leaf does not
+    fall after it, either: it keeps the constraints of `monotone`, and no probability is 0.
+
+    Parameters
+    ----------
+    share : float
+        The share s of the prevalence b, the share of the class among all rows.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(pruning=None, leaf_estimate=PrevalenceMix(0.1))
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model.predict_proba([[1]]).round(4).tolist()
+    [[0.95, 0.05]]
+    """
+
+    share: float = 0.02
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise InvalidArgumentError(f"share must be between 0 and 1; got {self.share!r}.")
+
+    def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Estimate every node."""
+        shares = _shares(tree.fill_empty(counts))
+        mixed: NDArray[np.float64] = (1.0 - self.share) * shares + self.share * shares[0]
+        return mixed
+
+
+@dataclass(frozen=True)
 class KeepMajority:
     """Another estimate, in which the majority class of a node stays the most probable class.
 
@@ -339,4 +375,5 @@ def is_built_in(estimate: LeafEstimate) -> bool:
     """Whether an estimate is one of this package, which cannot fail."""
     if type(estimate) is KeepMajority:
         return is_built_in(estimate.estimate)
-    return type(estimate) in {type(known) for known in ESTIMATES.values()} - {KeepMajority}
+    known = {type(known) for known in ESTIMATES.values()} | {PrevalenceMix}
+    return type(estimate) in known - {KeepMajority}

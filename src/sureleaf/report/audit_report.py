@@ -2,11 +2,12 @@
 
 import math
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
 from sureleaf.auditing import Audit
+from sureleaf.auditing.audits import AuditRecord, BinRecord, EstimateRecord, LeafRecord, TreeRecord
 from sureleaf.files.atomic_write import atomic_write
 from sureleaf.formatting import count_of, interval, level_percent, percent, points
 from sureleaf.model.column_table import end_of
@@ -18,9 +19,78 @@ from sureleaf.report.sections.tree import WantedLevels
 __all__ = ["audit_document", "write_audit"]
 
 
-def audit_document(
-    audit: Audit, origin: Origin, *, model_file: str | None = None
-) -> dict[str, Any]:
+class ClassRecord(TypedDict):
+    """A class with its rows."""
+
+    label: str
+    count: float
+    share: float
+
+
+class AuditData(TypedDict):
+    """Where the rows of an audit come from."""
+
+    source: str | None
+    target: str
+    title: str | None
+    model_file: str | None
+    rows: int
+    rows_left_out: int
+    columns_left_out: list[str]
+    classes: list[ClassRecord]
+
+
+class AuditSentence(TypedDict):
+    """A sentence of the answer, its tone, and the section that shows the details."""
+
+    topic: str
+    tone: str
+    text: str
+    see: str
+
+
+class AuditAnswer(TypedDict):
+    """The answer of an audit."""
+
+    headline: str
+    accuracy: EstimateRecord
+    baseline: float
+    sentences: list[AuditSentence]
+
+
+class MethodRecord(TypedDict):
+    """What a number means, and what it assumes."""
+
+    name: str
+    text: str
+    assumes: str
+    reference: str
+
+
+class AuditMethods(TypedDict):
+    """How the numbers were computed, and how to repeat the audit."""
+
+    definitions: list[MethodRecord]
+    repeat: str
+
+
+class AuditParts(AuditRecord):
+    """The document without its answer, which is written from it."""
+
+    made: dict[str, Any]
+    data: AuditData
+    confusion: list[list[float]]
+    notes: list[str]
+    methods: AuditMethods
+
+
+class AuditDocument(AuditParts):
+    """Everything about an audit in JSON, as docs/audit.md describes it."""
+
+    answer: AuditAnswer
+
+
+def audit_document(audit: Audit, origin: Origin, *, model_file: str | None = None) -> AuditDocument:
     """Return everything about an audit, as docs/audit.md describes it.
 
     Parameters
@@ -49,17 +119,18 @@ def audit_document(
     This DecisionTreeClassifier predicts “ill” correctly for 98.0 % of 50 unseen rows (95 % interval
     89.4 to 99.9).
     """
-    document: dict[str, Any] = {**audit.to_dict()}
-    document["made"] = package_versions(origin)
-    document["data"] = _data(audit, origin, model_file)
-    document["confusion"] = _confusion(audit)
-    document["notes"] = audit.notes()
-    document["methods"] = _methods_section(audit, origin)
-    document["answer"] = _answer_section(document)
-    return document
+    parts: AuditParts = {
+        **audit.to_dict(),
+        "made": package_versions(origin),
+        "data": _data(audit, origin, model_file),
+        "confusion": _confusion(audit),
+        "notes": audit.notes(),
+        "methods": _methods_section(audit, origin),
+    }
+    return {**parts, "answer": _answer_section(parts)}
 
 
-def write_audit(document: dict[str, Any], path: str | PathLike[str]) -> None:
+def write_audit(document: AuditDocument, path: str | PathLike[str]) -> None:
     """Write the page of an audit's document, whole or not at all.
 
     Examples
@@ -75,12 +146,12 @@ def write_audit(document: dict[str, Any], path: str | PathLike[str]) -> None:
     """
     from sureleaf.report.html import render_audit
 
-    page = render_audit(document)
+    page = render_audit(cast(dict[str, Any], document))
     with atomic_write(path) as file:
         file.write(page.encode())
 
 
-def _data(audit: Audit, origin: Origin, model_file: str | None) -> dict[str, Any]:
+def _data(audit: Audit, origin: Origin, model_file: str | None) -> AuditData:
     counts = audit.bins.counts.sum(axis=0)
     return {
         "source": origin.source,
@@ -113,7 +184,7 @@ MAX_NAMED = 3
 MAX_RULE_LENGTH = 140
 
 
-def _answer_section(document: dict[str, Any]) -> dict[str, Any]:
+def _answer_section(document: AuditParts) -> AuditAnswer:
     """Write the answer from the other parts of the document."""
     baseline = max(one["share"] for one in document["data"]["classes"])
     sentences = [
@@ -122,7 +193,7 @@ def _answer_section(document: dict[str, Any]) -> dict[str, Any]:
     ]
     sentences.append(("groups", *_groups(document)))
     if document["trees"] is not None:
-        sentences.append(("trees", *_trees(document), "trees"))
+        sentences.append(("trees", *_trees(document["trees"]), "trees"))
     if document["rows"] == "training":
         text = (
             "The model was trained on these rows, so every figure here is too good. Audit it with "
@@ -145,7 +216,7 @@ def _answer_section(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _headline(document: dict[str, Any]) -> str:
+def _headline(document: AuditParts) -> str:
     accuracy, kind = document["accuracy"], document["rows"]
     return (
         f"This {document['model']} predicts \u201c{document['data']['target']}\u201d correctly for "
@@ -155,7 +226,7 @@ def _headline(document: dict[str, Any]) -> str:
     )
 
 
-def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
+def _accuracy(document: AuditParts, baseline: float) -> tuple[str, str]:
     accuracy = document["accuracy"]
     label = max(document["data"]["classes"], key=lambda one: one["share"])["label"]
     text = (
@@ -168,7 +239,7 @@ def _accuracy(document: dict[str, Any], baseline: float) -> tuple[str, str]:
     return "bad", f"{text}: these rows do not show that the model is better than the baseline."
 
 
-def _claims(document: dict[str, Any]) -> tuple[str, str, str]:
+def _claims(document: AuditParts) -> tuple[str, str, str]:
     accuracy, stated = document["accuracy"], document["stated"]
     text = (
         f"The mean probability of its predicted classes is {percent(stated)}; "
@@ -189,13 +260,15 @@ def _claims(document: dict[str, Any]) -> tuple[str, str, str]:
     return tone, f"{text} {document['notes'][-1]}" if held else text, "bins"
 
 
-def _table(document: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
+def _table(document: AuditParts) -> tuple[list[LeafRecord] | list[BinRecord], bool]:
     """Return the leaves of a tree, or else the bins, and whether these are leaves."""
-    is_tree = document["leaves"] is not None and document["trees"] is None
-    return (document["leaves"] if is_tree else document["bins"]), is_tree
+    leaves = document["leaves"]
+    if leaves is None or document["trees"] is not None:
+        return document["bins"], False
+    return leaves, True
 
 
-def _groups(document: dict[str, Any]) -> tuple[str, str, str]:
+def _groups(document: AuditParts) -> tuple[str, str, str]:
     groups, is_tree = _table(document)
     one, many, see = ("leaf", "leaves", "leaves") if is_tree else ("bin", "bins", "bins")
     weak = [group for group in groups if group["flagged"]]
@@ -223,23 +296,23 @@ def _groups(document: dict[str, Any]) -> tuple[str, str, str]:
     return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text, see
 
 
-def _why(document: dict[str, Any], *, reached: bool) -> str:
+def _why(document: AuditParts, *, reached: bool) -> str:
     return wanted_text(WantedLevels(**document["wanted"]), reached=reached)
 
 
-def _named(group: dict[str, Any]) -> str:
+def _named(group: LeafRecord | BinRecord) -> str:
     confidence = math.floor(100 * group["confidence"])  # never the 95 % that it falls short of
     name = f"rows with a predicted probability of {percent(group['stated'], 0)}"
     if "leaf" in group:
-        name = f"leaf {group['leaf']}, {end_of(str(group['rule']), MAX_RULE_LENGTH)}"
+        leaf = cast(LeafRecord, group)
+        name = f"leaf {leaf['leaf']}, {end_of(str(leaf['rule']), MAX_RULE_LENGTH)}"
     return (
         f"{name}: {group['prediction']} ({count_of(group['n'], 'row')}, confidence "
         f"{f'{confidence} %' if confidence else 'below 1 %'})"
     )
 
 
-def _trees(document: dict[str, Any]) -> tuple[str, str]:
-    trees = document["trees"]
+def _trees(trees: list[TreeRecord]) -> tuple[str, str]:
     right = [tree["utility"] for tree in trees]
     n_leaves = sum(tree["leaves"] for tree in trees)
     weak = sum(tree["flagged"] for tree in trees) / n_leaves
@@ -253,7 +326,7 @@ def _trees(document: dict[str, Any]) -> tuple[str, str]:
 # What each number of an audit means and assumes.
 
 
-def _methods_section(audit: Audit, origin: Origin) -> dict[str, Any]:
+def _methods_section(audit: Audit, origin: Origin) -> AuditMethods:
     """Describe the methods."""
     definitions = [
         _one(
@@ -280,7 +353,7 @@ def _methods_section(audit: Audit, origin: Origin) -> dict[str, Any]:
     }
 
 
-def _of_training_rows() -> list[dict[str, str]]:
+def _of_training_rows() -> list[MethodRecord]:
     return [
         _one(
             "levels from training rows",
@@ -293,7 +366,7 @@ def _of_training_rows() -> list[dict[str, str]]:
     ]
 
 
-def _of_unseen_rows(audit: Audit) -> list[dict[str, str]]:
+def _of_unseen_rows(audit: Audit) -> list[MethodRecord]:
     return [
         _one(
             "probability and interval",
@@ -329,5 +402,5 @@ def _of_unseen_rows(audit: Audit) -> list[dict[str, str]]:
     ]
 
 
-def _one(name: str, text: str, assumes: str, reference: str) -> dict[str, str]:
+def _one(name: str, text: str, assumes: str, reference: str) -> MethodRecord:
     return {"name": name, "text": text, "assumes": assumes, "reference": reference}

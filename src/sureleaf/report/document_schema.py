@@ -19,6 +19,7 @@ __all__ = [
     "field_tables",
     "plain_values",
     "schema_of",
+    "type_fault",
 ]
 
 ReportSchema = Literal["sureleaf-report/3"]
@@ -27,6 +28,7 @@ REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/3"
 READABLE_SCHEMAS: Final = ("sureleaf-report/1", "sureleaf-report/2", REPORT_SCHEMA)
 """Versions of which two reports can be compared."""
 
+_LARGEST: Final = 1e300
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 _WORDS = {str: "text", bool: "true or false", int: "integer", float: "number", type(None): "null"}
 
@@ -53,6 +55,69 @@ def schema_of(root: type, title: str) -> dict[str, Any]:
         **definitions.pop(root.__name__),
         "$defs": definitions,
     }
+
+
+def type_fault(kind: Any, value: Any, where: str = "") -> str | None:
+    """Return what is wrong with a value that was read from JSON; None if it is of the type.
+
+    Fields that are missing or unknown are no fault: other versions may have them.
+
+    Examples
+    --------
+    >>> type_fault(dict[str, list[float | None]], {"accuracy": [0.9, "high"]}, "values")
+    "values.accuracy[1] must be a number or null; got 'high'"
+    """
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        faults = [type_fault(part, value, where) for part in parts]
+        if None in faults:
+            return None
+        deeper = [one for one in faults if one and not one.startswith(f"{where} must be ")]
+        return deeper[0] if deeper else _wrong_type(kind, value, where)
+    if origin is Literal:
+        return None if value in parts else _wrong_type(kind, value, where)
+    if is_dataclass(kind) and isinstance(kind, type):
+        fields_of = {_key(name): hint for name, hint in _hints(kind).items()}
+        return (
+            _first_fault(fields_of.get, value, where)
+            if isinstance(value, dict)
+            else (_wrong_type(kind, value, where))
+        )
+    if origin is dict:
+        return (
+            _first_fault(lambda _: parts[1], value, where)
+            if isinstance(value, dict)
+            else (_wrong_type(kind, value, where))
+        )
+    if origin in (list, tuple):
+        if not isinstance(value, list):
+            return _wrong_type(kind, value, where)
+        found = (type_fault(parts[0], one, f"{where}[{i}]") for i, one in enumerate(value))
+        return next((fault for fault in found if fault), None)
+    return None if _is_of(kind, value) else _wrong_type(kind, value, where)
+
+
+def _first_fault(kind_of: Any, value: dict[str, Any], where: str) -> str | None:
+    for key, one in value.items():
+        kind = kind_of(key)
+        name = f"{where}.{key[:80]}" if where else key[:80]
+        fault = None if kind is None else type_fault(kind, one, name)
+        if fault:
+            return fault
+    return None
+
+
+def _is_of(kind: type, value: Any) -> bool:
+    if kind is float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and abs(value) <= _LARGEST
+    if kind is int:
+        return type(value) is int and abs(value) <= _LARGEST
+    return isinstance(value, kind)
+
+
+def _wrong_type(kind: Any, value: Any, where: str) -> str:
+    return f"{where} must be {_type_text(kind)}; got {repr(value)[:80]}"
 
 
 def field_tables(root: type) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,12 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Measure
 from sureleaf.evaluation.intervals import corrected_resampled, wilson
 from sureleaf.evaluation.measures.named import find_measure
-from sureleaf.report.document_schema import READABLE_SCHEMAS, REPORT_SCHEMA
+from sureleaf.report.document_schema import READABLE_SCHEMAS, REPORT_SCHEMA, type_fault
 
 __all__ = ["compare_reports", "read_report"]
 
 
+_MAX_ROWS, _MOST = 10**15, 1e100
 CONSERVATIVE = "the two sets of rows are independent; if they share rows, the test is conservative"
 
 
@@ -44,14 +45,70 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
         raise InvalidArgumentError(f"the report must be an existing file; got {str(path)!r}.")
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as problem:
+        raise InvalidArgumentError(f"{path.name} cannot be read: {problem.strerror}.") from None
     except (ValueError, RecursionError) as problem:
         is_json = path.suffix.lower() == ".json"
         got = f"broken JSON: {problem}" if is_json else "a file that is not JSON"
         raise _not_a_report(path, got) from None
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema not in READABLE_SCHEMAS:
-        raise _not_a_report(path, f"a file with the schema {schema!r} instead of {REPORT_SCHEMA!r}")
+        got = f"a file with the schema {repr(schema)[:80]} instead of {REPORT_SCHEMA!r}"
+        raise _not_a_report(path, got)
+    fault = _fault(document)
+    if fault is not None:
+        raise _not_a_report(path, f"a damaged one: {fault}")
     return dict(document)
+
+
+def _fault(document: dict[str, Any]) -> str | None:
+    """Return what is wrong with a document; of earlier versions, with what the gate reads."""
+    from sureleaf.report.document import ReportDocument
+
+    is_current = document["schema"] == REPORT_SCHEMA
+    fault = type_fault(ReportDocument, document) if is_current else None
+    return fault or type_fault(_Gated, document)
+
+
+@dataclass(frozen=True)
+class _Class:
+    label: str
+
+
+@dataclass(frozen=True)
+class _Data:
+    target: str
+    classes: list[_Class]
+
+
+@dataclass(frozen=True)
+class _Folds:
+    rows_id: str
+    splits_id: str
+    rows: int
+    test_to_train: float
+    values: dict[str, list[float | None]]
+    weights_id: str | None
+    cost_id: str | None
+
+
+@dataclass(frozen=True)
+class _Quality:
+    folds: _Folds
+
+
+@dataclass(frozen=True)
+class _Models:
+    margin: float | None
+
+
+@dataclass(frozen=True)
+class _Gated:
+    """What the gate reads of a report, of any version."""
+
+    data: _Data
+    quality: _Quality
+    models: _Models
 
 
 def _not_a_report(path: Path, got: str) -> InvalidArgumentError:
@@ -167,6 +224,11 @@ def _folds(document: dict[str, Any], which: str) -> dict[str, Any]:
             "without them. Make it again with this version: sureleaf report DATA --target COLUMN "
             "--json FILE"
         )
+    if not 1 <= folds["rows"] <= _MAX_ROWS or not 0 < folds["test_to_train"] < math.inf:
+        raise InvalidArgumentError(
+            f"the {which} report must have numbers of rows in quality.folds; got "
+            f"{folds['rows']} rows and {folds['test_to_train']} test rows per training row."
+        )
     return folds
 
 
@@ -177,7 +239,14 @@ def _values(folds: dict[str, Any], measure: str, which: str) -> Any:
             f"got {measure!r}.{' Make it with --cost.' if find_measure(measure).needs_cost else ''}"
         )
     raw = folds["values"][measure]
-    return np.array([math.nan if value is None else value for value in raw], dtype=np.float64)
+    values = np.array([math.nan if value is None else value for value in raw], dtype=np.float64)
+    known = values[~np.isnan(values)]
+    if not len(known) or np.abs(known).max() > _MOST:
+        raise InvalidArgumentError(
+            f"quality.folds.values.{measure} of the {which} report must have a number per fold; "
+            "got none, or numbers that cannot be right. Make the report again."
+        )
+    return values
 
 
 def _check_same_weights(folds: list[dict[str, Any]], measure: str) -> None:

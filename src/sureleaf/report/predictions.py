@@ -1,6 +1,7 @@
 """Predictions of a saved model for the rows of a file, which is read in batches."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.formatting import visible
 from sureleaf.model.tree_model import RowPredictions
 from sureleaf.progress import ProgressBar
 from sureleaf.table import RowStream
@@ -27,6 +29,7 @@ __all__ = [
     "output_format",
     "predict_rows",
     "show_predicted",
+    "without_formulas",
     "write_predictions",
 ]
 
@@ -128,7 +131,7 @@ def predict_rows(
 
     output = model.complete_model().row_predictions(rows.select(list(model.schema_.names)))
     unsure = None if abstain_below is None else output.sureness < abstain_below
-    labels = pa.array(np.asarray(model.classes_).tolist())
+    labels = _label_values(model.classes_)
     codes = pa.array(output.code.astype(np.int32), mask=unsure)
     own: dict[str, Any] = {"prediction": labels.take(codes)}
     for index, label in enumerate(model.classes_):
@@ -146,6 +149,16 @@ def predict_rows(
     return pa.table({name: rows[name] for name in keep} | own), output
 
 
+def _label_values(classes: Any) -> Any:
+    """Return the classes as an Arrow array; integers beyond 64 bits as text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(np.asarray(classes).tolist())
+    except (OverflowError, pa.ArrowInvalid):
+        return pa.array([str(label) for label in classes])
+
+
 def write_predictions(
     model: Any,
     rows: RowStream,
@@ -155,6 +168,7 @@ def write_predictions(
     keep: Sequence[str] = (),
     abstain_below: float | None = None,
     shown: bool = False,
+    formulas: bool = False,
 ) -> PredictionSummary:
     """Predict a stream of rows and write the predictions, in the order of the rows.
 
@@ -171,6 +185,9 @@ def write_predictions(
         As for `predict_rows`.
     shown : bool
         Whether to show the progress.
+    formulas : bool
+        Whether text that a spreadsheet would run as a formula goes to CSV as it is; by default, it
+        gets an apostrophe, see `without_formulas`.
 
     Returns
     -------
@@ -190,23 +207,64 @@ def write_predictions(
     """
     summary = PredictionSummary()
     writer = None
+    is_csv = kind.startswith("csv")
+    written = without_formulas if is_csv and not formulas else lambda table: table
     try:
         with _maybe_bar(shown, rows.expected_rows) as bar:
             for batch in rows.batches:
                 table, output = predict_rows(model, batch, keep=keep, abstain_below=abstain_below)
-                writer = writer or _open_writer(file, kind, table.schema)
-                writer.write_table(table)
+                output_table = written(table)
+                writer = writer or _open_writer(file, kind, output_table.schema)
+                writer.write_table(output_table)
                 _count(summary, model, table, output)
                 if bar is not None:
                     bar.update(summary.rows, f"{summary.rows:,} rows")
             if writer is None:
-                nothing = _no_rows(model, keep)
+                nothing = written(_no_rows(model, keep))
                 writer = _open_writer(file, kind, nothing.schema)
                 writer.write_table(nothing)
     finally:
         if writer is not None:
             writer.close()
     return summary
+
+
+_FORMULA: Final = r"^[=+\-@\t\r']"
+_NUMBER: Final = r"^[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?$"
+
+
+def without_formulas(table: Any) -> Any:
+    """Return a table whose text a spreadsheet shows and does not run.
+
+    Text that begins with ``=``, ``+``, ``-``, ``@``, a tab, a line break or an apostrophe, and is
+    not a number, gets an apostrophe in front; so do names of columns. To read the table back
+    exactly, remove one apostrophe from the start of each cell that has one.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> without_formulas(pyarrow.table({"=a": ["=1+1", "-5", "it's", "'x", None]})).to_pydict()
+    {"'=a": ["'=1+1", '-5', "it's", "''x", None]}
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            is_formula = pc.and_not(
+                pc.match_substring_regex(column, _FORMULA),
+                pc.match_substring_regex(column, _NUMBER),
+            )
+            quoted = pc.binary_join_element_wise(
+                pa.scalar("'", column.type), column, pa.scalar("", column.type)
+            )
+            column = pc.if_else(is_formula, quoted, column)
+        is_name = re.match(_FORMULA, name) and not re.match(_NUMBER, name)
+        columns[f"'{name}" if is_name else name] = column
+    return pa.table(columns)
 
 
 def show_predicted(summary: PredictionSummary, output: str) -> Iterator[str]:
@@ -217,12 +275,12 @@ def show_predicted(summary: PredictionSummary, output: str) -> Iterator[str]:
     >>> list(show_predicted(PredictionSummary(2, 0, Counter({"yes": 2})), "out.csv"))
     ['[bold]2 rows[/bold] predicted: yes 2.', 'Written: out.csv']
     """
-    parts = [f"{escape(str(label))} {n:,}" for label, n in summary.predictions.items()]
+    parts = [f"{escape_markup(visible(label))} {n:,}" for label, n in summary.predictions.items()]
     if summary.abstained:
         parts.append(f"no prediction {summary.abstained:,}")
     rows = "1 row" if summary.rows == 1 else f"{summary.rows:,} rows"
     yield f"[bold]{rows}[/bold] predicted: {', '.join(parts) or 'none'}."
-    yield f"Written: {escape(output)}"
+    yield f"Written: {escape_markup(visible(output))}"
 
 
 def notes(summary: PredictionSummary) -> Iterator[str]:

@@ -15,7 +15,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.files.atomic_write import atomic_write
+from sureleaf.files.atomic_write import atomic_write, atomic_writes
 from sureleaf.report.document import (
     Provenance,
     ReportDocument,
@@ -56,17 +56,28 @@ class Report:
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Write the document as JSON; an older file is replaced only when all is written."""
-        text = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
         with atomic_write(path) as file:
-            file.write(f"{text}\n".encode())
+            file.write(self._json())
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write the page: one file that needs nothing else, whole or not at all."""
+        with atomic_write(path) as file:
+            file.write(self._page())
+
+    def save(self, page: str | PathLike[str], json: str | PathLike[str]) -> None:
+        """Write the page and the JSON: both files are replaced, or none is."""
+        with atomic_writes(page, json) as (page_file, json_file):
+            page_file.write(self._page())
+            json_file.write(self._json())
+
+    def _json(self) -> bytes:
+        text = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
+        return f"{text}\n".encode()
+
+    def _page(self) -> bytes:
         from sureleaf.report.html import render_page
 
-        page = render_page(self.to_dict())
-        with atomic_write(path) as file:
-            file.write(page.encode())
+        return render_page(self.to_dict()).encode()
 
     @property
     def sentences(self) -> list[str]:

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from sureleaf.formatting import count_of, interval, level_percent, listed, percent
+from sureleaf.formatting import count_of, interval, level_percent, listed, percent, visible
 from sureleaf.model.column_table import json_value
 
 if TYPE_CHECKING:
@@ -51,6 +51,11 @@ __all__ = [
     "show_report",
     "sparkline",
 ]
+
+
+def escape(text: object) -> str:
+    """Return a name, label or rule for a line with markup, with visible control characters."""
+    return escape_markup(visible(text))
 
 
 def number_table(*columns: str, tight: bool = False, **options: Any) -> Table:
@@ -147,14 +152,14 @@ TONE_COLOURS = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
 
 def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
     """Yield the answer of a report and the first warnings about the data."""
-    yield Text(document.answer.headline, style="bold")
+    yield Text(visible(document.answer.headline), style="bold")
     yield ""
     for sentence in document.answer.sentences:
         bullet = Table.grid(padding=(0, 1, 0, 0))
-        bullet.add_row(Text("•", TONE_COLOURS[sentence.tone]), Text(sentence.text))
+        bullet.add_row(Text("•", TONE_COLOURS[sentence.tone]), Text(visible(sentence.text)))
         yield bullet
     for warning in document.data.warnings[:MAX_WARNINGS]:
-        yield Text(f"! {warning.text}", style="yellow")
+        yield Text(visible(f"! {warning.text}"), style="yellow")
 
 
 # Leaves, a fitted model, and ranked columns.
@@ -197,11 +202,11 @@ def show_leaves(
         )
     shown = largest_leaves(leaves.n, most)
     for line in shown:
-        yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(str(leaves.rule[line]))}"
+        yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
     yield _leaf_table(leaves, level, shown)
     for line in shown:
         if leaves.flagged[line]:
-            yield f"Leaf {leaves.leaf[line]}: {escape(str(leaves.repair[line]))}."
+            yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
     hidden = n_leaves - len(shown)
     if hidden:
         share = 1.0 - leaves.n[shown].sum() / leaves.n.sum()
@@ -229,7 +234,7 @@ def _leaf_table(leaves: "LeafTable", level: float, shown: list[int]) -> Table:
         table.add_row(
             f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
             _row_count(leaves.n[line]),
-            escape(str(leaves.prediction[line])),
+            escape(leaves.prediction[line]),
             WideText(f"{leaves.probability[line]:5.2f}"),
             WideText(f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}"),
             f"{leaves.confidence[line]:.2f}",
@@ -352,7 +357,7 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str
     _, counts = np.unique(labels, return_counts=True)
     baseline = counts.max() / counts.sum()
     yield (
-        f"One split on [bold]{escape(str(ranking.column[0]))}[/bold] is expected to predict "
+        f"One split on [bold]{escape(ranking.column[0])}[/bold] is expected to predict "
         f"{percent(ranking.utility[0])} of unseen rows correctly; the baseline, always predicting "
         f"the most frequent class, is correct for {percent(baseline)}."
     )
@@ -361,7 +366,7 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str
     figures = (ranking.confidence, ranking.utility, ranking.gini, ranking.gain_ratio)
     for line in range(len(ranking.column)):
         table.add_row(
-            escape(str(ranking.column[line])),
+            escape(ranking.column[line]),
             f"{ranking.branches[line]}",
             *(f"{column[line]:.4f}" for column in figures),
         )
@@ -404,7 +409,7 @@ def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[Re
         text = f"Each row was predicted {times:.3g} times{mean}, and every prediction counts."
         yield Text(text, style="dim")
     for warning in summary.warnings:
-        yield Text(f"! {warning}", style="yellow")
+        yield Text(visible(f"! {warning}"), style="yellow")
 
 
 def _accuracy_text(evaluation: "Evaluation", summary: "Summary") -> Iterator[Text]:
@@ -512,7 +517,7 @@ def show_comparison(
         WideText(f"{bar[:15]}{middle}{bar[16:]}"),
     )
     yield table
-    yield Text(comparison.sentence, style="bold")
+    yield Text(visible(comparison.sentence), style="bold")
 
 
 def comparison_values(comparison: "Comparison") -> dict[str, Any]:
@@ -536,7 +541,7 @@ def show_curve(curve: "LearningCurve", reach: "RowsFor | None") -> Iterator[Rend
     if curve.stopped:
         yield f"Stopped at {curve.sizes[-1]:,} of {curve.n_rows:,} rows: {curve.stopped}."
     for (repeat, size), problem in curve.failures.items():
-        yield Text(f"! repeat {repeat} with {size} rows failed: {problem}", style="yellow")
+        yield Text(visible(f"! repeat {repeat} with {size} rows failed: {problem}"), style="yellow")
     if reach is not None:
         yield Text(f"{reach}.", style="bold")
 
@@ -602,7 +607,7 @@ def show_audit(audit: "Audit") -> Iterator[str | Table]:
     rules = getattr(table, "rule", None)
     if is_leaf and rules is not None:
         for line in shown:
-            yield f"[dim]Leaf {_group_name(table, line)}:[/dim] {escape(str(rules[line]))}"
+            yield f"[dim]Leaf {_group_name(table, line)}:[/dim] {escape(rules[line])}"
     yield _audit_table(audit, table, shown)
     hidden = len(table) - len(shown)
     if hidden:
@@ -649,7 +654,7 @@ def _audit_table(audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: li
         shown.add_row(
             f"{name}{_flag(table.flagged[line])}",
             f"{table.n[line]:,.0f}" if table.n[line] >= 1000 else f"{table.n[line]:.4g}",
-            escape(str(table.prediction[line])),
+            escape(table.prediction[line]),
             *predicted,
             "-" if math.isnan(probability) else f"{probability:.2f}",
             f"{table.low[line]:.2f}-{table.high[line]:.2f}",

@@ -208,10 +208,13 @@ def sorted_codes(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     if values.dtype.kind in "iub" and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < _DENSE_RANGE:
-            offsets = (values.astype(np.int64) - low).astype(np.intp, copy=False)
+            # uint64 beyond 2**63 does not fit int64; the differences do.
+            wide = values if values.dtype.kind == "u" else values.astype(np.int64)
+            offsets = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
             is_used = np.bincount(offsets) > 0
             rank = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
-            return (np.flatnonzero(is_used) + low).astype(values.dtype), rank[offsets]
+            distinct = np.flatnonzero(is_used).astype(wide.dtype) + wide.dtype.type(low)
+            return distinct.astype(values.dtype), rank[offsets]
     distinct, codes = np.unique(values, return_inverse=True)
     return distinct, codes.astype(np.int32)
 

@@ -1,6 +1,10 @@
 """Labels of any type -> class codes."""
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any, Final
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -49,6 +53,9 @@ def encode_labels(
     encoded = _encode_text_objects(y)
     if encoded is not None:
         return encoded
+    integers = _large_integers(y)
+    if integers is not None:
+        return _encode_integers(integers)
     column = _label_column(y, estimator)
     if len(column.values) == 0:
         raise InvalidArgumentError("y must have at least one label; got none. Add rows.")
@@ -82,6 +89,62 @@ def _encode_text_objects(y: Any) -> tuple[NDArray[np.int32], NDArray[Any]] | Non
         rank_of = {text: rank for rank, text in enumerate(classes)}
         _kernel.recode(codes, np.array([rank_of[text] for text in distinct], np.int32))
     return codes, classes
+
+
+_MAX_EXACT: Final = 2**53
+"""float64 holds every integer up to this one exactly."""
+
+_WIDE: Final = ("object", "int128", "uint128", "decimal")
+"""Types that may hold integers beyond 64 bits."""
+
+
+def _large_integers(y: Any) -> list[int] | None:
+    """Return integer labels of which float64 would merge some; None for all other labels.
+
+    Lists, object arrays and decimals would become float64 on their way.
+    """
+    dtype = str(getattr(y, "dtype", getattr(y, "type", "")))
+    if not isinstance(y, list | tuple) and not dtype.lower().startswith(_WIDE):
+        return None
+    if isinstance(y, np.ma.MaskedArray) or getattr(y, "ndim", 1) != 1:
+        return None
+    if isinstance(y, list | tuple):
+        if not y or not isinstance(y[0], Real | Decimal) or _label_array(y).dtype.kind in "iub":
+            return None
+        values: Sequence[Any] = y
+    else:
+        values = _call_first(y, ("to_pylist", "to_list", "tolist"))
+    integers = [_as_integer(value) for value in values]
+    if not any(integer is not None and abs(integer) > _MAX_EXACT for integer in integers):
+        return None
+    # Missing values and fractions are errors, which other functions raise.
+    exact = [integer for integer in integers if integer is not None]
+    return exact if len(exact) == len(integers) else None
+
+
+def _as_integer(value: Any) -> int | None:
+    """Return a whole number as an int; None for everything else."""
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
+        return int(value)
+    return None
+
+
+def _call_first(y: Any, names: tuple[str, ...]) -> list[Any]:
+    """Call the first of these methods that an object has."""
+    result: list[Any] = next(getattr(y, name) for name in names if hasattr(y, name))()
+    return result
+
+
+def _encode_integers(integers: list[int]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    classes = sorted(set(integers))
+    code_of = {label: code for code, label in enumerate(classes)}
+    codes = np.array([code_of[label] for label in integers], np.int32)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= classes[0] and classes[-1] <= np.iinfo(dtype).max:
+            return codes, np.array(classes, dtype)
+    return codes, np.array(classes, object)
 
 
 def _label_column(y: Any, estimator: str) -> RawColumn:

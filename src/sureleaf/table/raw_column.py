@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
+from sureleaf.files.read_file import check_arrow
 from sureleaf.table.dates import temporal_of
 
 __all__ = ["Family", "RawColumn", "from_arrow", "from_numpy", "unusable_type_error"]
@@ -130,6 +131,11 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
     RawColumn
         A single chunk is not copied.
 
+    Raises
+    ------
+    InvalidArgumentError
+        If an offset, a text or a dictionary code is wrong.
+
     Examples
     --------
     >>> import pyarrow
@@ -139,6 +145,13 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    try:
+        check_arrow(values)
+    except pa.ArrowInvalid as error:
+        raise InvalidArgumentError(
+            f"column {name!r} must be valid Arrow data; got damaged data ({str(error)[:200]}). "
+            "Read or make the table again."
+        ) from error
     if isinstance(values, pa.ChunkedArray) and not _is_plain_text(values.type):
         values = _one_chunk(values)
     types = pa.types

@@ -9,8 +9,8 @@ from typing import Any, Final
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import MISSING_NUMBERS, CsvText, nullify
-from sureleaf.files.read_file import damaged_file_error, open_arrow, open_parquet
-from sureleaf.files.source import READ_ERRORS, Source, open_source
+from sureleaf.files.read_file import check_arrow, open_arrow, open_parquet, reading
+from sureleaf.files.source import Source, open_source
 from sureleaf.table.schema import Column, Schema
 
 __all__ = ["RowStream", "stream_rows"]
@@ -79,23 +79,21 @@ def stream_rows(
     [{'age': [None, 38.0], 'zip': ['01234', '10115'], 'id': ['7', '8']}]
     """
     source = open_source(path, as_stream=True)
-    if source.format == "csv":
-        file = CsvText(source, csv or CsvFormat())
-        # Here, so that a missing column is an error before the first batch is requested.
-        names = _file_columns(file.dialect.header, schema, keep, source.name)
-        batches, expected_rows = _csv_batches(file, schema, names, keep), file.expected_rows()
-    else:
-        batches, expected_rows = _arrow_batches(source, schema, keep)
+    with reading(source):
+        if source.format == "csv":
+            file = CsvText(source, csv or CsvFormat())
+            # Here, so that a missing column is an error before the first batch is requested.
+            names = _file_columns(file.dialect.header, schema, keep, source.name)
+            batches, expected_rows = _csv_batches(file, schema, names, keep), file.expected_rows()
+        else:
+            batches, expected_rows = _arrow_batches(source, schema, keep)
     return RowStream(_close_at_end(batches, source), expected_rows)
 
 
 def _close_at_end(batches: Iterator[Any], source: Source) -> Iterator[Any]:
-    import pyarrow as pa
-
     try:
-        yield from batches
-    except (pa.ArrowException, *READ_ERRORS) as error:
-        raise damaged_file_error(source, error) from error
+        with reading(source):
+            yield from batches
     finally:
         source.close()
 
@@ -277,33 +275,22 @@ def _arrow_batches(
     """Return the batches, and the number of rows if the file states it."""
     expected_rows = None
     if source.format == "parquet":
-        file = open_parquet(source)
+        file = open_parquet(source, in_batches=True)
         names = _file_columns(file.schema_arrow.names, schema, keep, source.name)
         expected_rows = file.metadata.num_rows
         columns = list(dict.fromkeys([*names, *keep]))
         batches = file.iter_batches(batch_size=_BATCH_ROWS, columns=columns)
-    elif source.format == "feather 1":
-        from pyarrow import feather
-
-        table = feather.read_table(source.seekable())
-        names = _file_columns(table.column_names, schema, keep, source.name)
-        batches = iter(table.to_batches(max_chunksize=_BATCH_ROWS))
     else:
         reader = open_arrow(source)
         names = _file_columns(reader.schema.names, schema, keep, source.name)
-        batches = _sliced(reader)
+        batches = _read_batches(reader)
     return _select_batches(batches, schema, names, keep), expected_rows
 
 
-def _sliced(reader: Any) -> Iterator[Any]:
-    batches = (
-        (reader.get_batch(index) for index in range(reader.num_record_batches))
-        if hasattr(reader, "num_record_batches")
-        else reader
-    )
-    for batch in batches:
-        for start in range(0, batch.num_rows, _BATCH_ROWS):
-            yield batch.slice(start, _BATCH_ROWS)
+def _read_batches(reader: Any) -> Iterator[Any]:
+    if not hasattr(reader, "num_record_batches"):
+        return iter(reader)
+    return (reader.get_batch(index) for index in range(reader.num_record_batches))
 
 
 def _select_batches(
@@ -312,5 +299,9 @@ def _select_batches(
     import pyarrow as pa
 
     for batch in batches:
-        if batch.num_rows:
-            yield pa.table(_select(pa.table(batch), schema, names, keep))
+        columns = _select(batch, schema, names, keep)
+        for column in columns.values():
+            check_arrow(column)
+        table = pa.table(columns)
+        for start in range(0, table.num_rows, _BATCH_ROWS):
+            yield table.slice(start, _BATCH_ROWS)

@@ -88,6 +88,12 @@ class GrowthRules:
     monotone: Sequence[int] | Sequence[Sequence[int]] | None = None
 
     @property
+    def has_c45_gaps(self) -> bool:
+        """Whether values that are closer than 1e-5 are not separated."""
+        is_default = self.thresholds is None and self.criterion == "gain_ratio"
+        return is_default or self.thresholds == "c45"
+
+    @property
     def kernel(self) -> _kernel.GrowthConfig:
         """The same rules in the kernel."""
         max_depth = None if self.max_depth is None else min(int(self.max_depth), _NO_LIMIT)
@@ -201,6 +207,17 @@ class TrainingRows:
         sorted_table: _kernel.SortedTable = self.__dict__["_sorted"]
         return sorted_table
 
+    def narrow_columns(self, n_threads: int) -> list[int]:
+        """Return the columns with different values that are too close for a cut of C4.5."""
+        if "_narrow_columns" not in self.__dict__:
+            self.note_narrow_columns(_kernel.presort(self.kernel, n_threads))
+        narrow: list[int] = self.__dict__["_narrow_columns"]
+        return narrow
+
+    def note_narrow_columns(self, order: _kernel.SortedTable) -> None:
+        """Remember what sorting found, because growing may use up the order."""
+        self.__dict__["_narrow_columns"] = order.narrow_columns
+
     def __getstate__(self) -> dict[str, object]:
         names = ("table", "labels", "n_classes", "weights", "are_copies")
         return {name: getattr(self, name) for name in names}
@@ -248,6 +265,7 @@ def grow(
     if rules.monotone is not None:
         _check_monotone(rules.monotone, rows)
     order = rows.sort(n_threads) if keep_order else _kernel.presort(rows.kernel, n_threads)
+    rows.note_narrow_columns(order)
     counts, weights = _counts_or_weights(rows.weights)
     try:
         grown = _kernel.grow(

@@ -225,8 +225,9 @@ _MANY_ROWS = 500
 def node_utilities(tree: Tree) -> NDArray[np.float64]:
     """Return the utility (6) of every node as a leaf, with the blend estimate (20) of p_max.
 
-    With more than two classes, it is the K-class utility with one row of each class added. A node
-    without rows has the utility of its parent, because it predicts like its parent.
+    With more than two classes, it is the K-class utility with 1 / K rows of each class added: one
+    row in all. (One row of each class would hide what small leaves of many classes are worth.) A
+    node without rows has the utility of its parent, because it predicts like its parent.
 
     Examples
     --------
@@ -240,7 +241,7 @@ def node_utilities(tree: Tree) -> NDArray[np.float64]:
     if tree.n_classes == 2:
         binary: NDArray[np.float64] = np.asarray(utility(n, estimate_p_max(most, n)))
         return binary
-    shares = (counts + 1.0) / (n + tree.n_classes)[:, np.newaxis]
+    shares = (counts + 1.0 / tree.n_classes) / (n + 1.0)[:, np.newaxis]
     utilities: NDArray[np.float64] = shares.max(axis=1)
     few = n < _MANY_ROWS
     utilities[few] = class_utility(n[few], shares[few])

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import Column, Schema
 from sureleaf.tree.structure import Tree
 
-__all__ = ["branch_tests", "join_tests", "leaf_rules", "rules_text"]
+__all__ = ["branch_tests", "check_text_size", "join_tests", "leaf_rules", "rules_text"]
 
 
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
@@ -196,6 +197,7 @@ def rules_text(
     x0 <= 2: no   100.0 % (2 rows: no 2)
     x0 > 2: yes   100.0 % (2 rows: yes 2)
     """
+    check_text_size(tree)
     lines: list[str] = []
     pending: list[tuple[int, int, str]] = [(0, -1, "all rows")]
     while pending:
@@ -216,6 +218,23 @@ def rules_text(
         ]
         pending += reversed(branches)
     return "\n".join(lines)
+
+
+_MOST_TESTS = 10_000_000
+
+
+def check_text_size(tree: Tree) -> None:
+    """Raise an error if the text of a tree would have hundreds of megabytes.
+
+    Each line is indented by the depth of its node, so the size grows with the sum of all depths.
+    """
+    n_tests = int(tree.node_depth.sum(dtype=np.int64))
+    if n_tests > _MOST_TESTS:
+        raise InvalidArgumentError(
+            f"a tree must have at most {_MOST_TESTS:,} tests on the paths to its nodes together to "
+            f"be written as text or drawn; got {n_tests:,} in a tree of depth {tree.depth:,}. Set "
+            "max_depth, or write the model as JSON or ONNX."
+        )
 
 
 def _leaf_text(

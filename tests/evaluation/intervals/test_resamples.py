@@ -67,7 +67,7 @@ def test_nested_cross_validation_follows_its_algorithm() -> None:
     error = min(max(error, naive), np.sqrt(5) * naive)
     assert found.value == pytest.approx(inner - 1.6 * (inner - outer))
     assert found.standard_error == pytest.approx(error)
-    assert found.high - found.low == pytest.approx(2 * 1.959964 * error)
+    assert found.high - found.low == pytest.approx(2 * stats.t.ppf(0.975, len(folds) - 1) * error)
 
 
 @pytest.mark.parametrize(("k", "rows"), [(2, 5), (5, 1)])

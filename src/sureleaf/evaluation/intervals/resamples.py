@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from sureleaf.arguments import FloatArray, check_level
 from sureleaf.errors import InvalidArgumentError
@@ -232,7 +232,10 @@ def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95
     Outer folds measure how far a cross-validation estimate is from the error on unseen rows:
     ``MSE = mean((inner mean - outer mean)^2) - mean(var(outer) / |fold|)`` (Algorithm 1),
     scaled by ``(K-1)/K`` to all rows and kept between the naive variance and K times it. The
-    value is ``inner mean - (1 + (K-2)/K) (inner mean - outer mean)``, the bias correction.
+    value is ``inner mean - (1 + (K-2)/K) (inner mean - outer mean)``, the bias correction. The
+    mean squared error is estimated from as many values as there are outer folds, so few repeats
+    leave it uncertain; Student's t allows for that, where the paper has the normal quantile and
+    hundreds of repeats.
 
     Parameters
     ----------
@@ -277,5 +280,5 @@ def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95
     mse = (n_splits - 1) / n_splits * float((gaps**2).mean() - noise.mean())
     error = min(max(math.sqrt(max(mse, 0.0)), naive), math.sqrt(n_splits) * naive)
     value = inside - (1 + (n_splits - 2) / n_splits) * (inside - float(outside.mean()))
-    half = float(ndtri(0.5 + level / 2)) * error
+    half = float(stdtrit(len(folds) - 1, 0.5 + level / 2)) * error
     return NestedMean(value, error, value - half, value + half, level)

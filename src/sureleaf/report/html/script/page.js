@@ -201,12 +201,14 @@ window.Sureleaf = (() => {
   const S = window.Sureleaf;
   const { element, byId } = S;
 
-  // Spreadsheets run text that begins like a formula; an apostrophe keeps it text.
+  // Spreadsheets run text that begins like a formula; an apostrophe keeps it text. Text that begins
+  // with an apostrophe gets another, so that removing one gives every text back.
   function cell(value) {
     if (value === null || value === undefined) return "";
     if (typeof value === "number") return String(value);
     if (typeof value === "boolean") return value ? "yes" : "no";
-    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+    const isNumber = /^[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?$/.test(value);
+    const text = /^[=+\-@\t\r']/.test(value) && !isNumber ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
   const csvText = (lines) => lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";

@@ -1,0 +1,272 @@
+"""The container of models and evaluations: some fixed bytes, a JSON object, arrays, a checksum.
+
+docs/model-file.md describes it. Nothing in it is ever executed, and every size in it is compared
+with the size of the file before memory is allocated.
+"""
+
+import hashlib
+import json
+import os
+import stat
+import struct
+from dataclasses import dataclass
+from math import prod
+from os import PathLike
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.files.atomic_write import atomic_write
+
+__all__ = [
+    "EVALUATION",
+    "MODEL",
+    "VERSION",
+    "Damaged",
+    "FileKind",
+    "State",
+    "damaged_file",
+    "newer",
+    "read_state",
+    "write_state",
+]
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """What a container holds.
+
+    Parameters
+    ----------
+    noun : str
+        For messages: "a model".
+    magic : bytes
+        The first bytes. Their line end shows at once whether a transfer has changed line ends.
+    made_by : str
+        What writes such files.
+    """
+
+    noun: str
+    magic: bytes
+    made_by: str
+
+
+MODEL: Final = FileKind("a model", b"sureleaf model\r\n", "save() or sureleaf fit")
+EVALUATION: Final = FileKind(
+    "an evaluation", b"sureleaf evals\r\n", "save() or sureleaf evaluate --save"
+)
+
+VERSION: Final = 1
+
+_NUMBERS: Final = struct.Struct("<QQ")
+_START: Final = len(MODEL.magic) + _NUMBERS.size
+_CHECKSUM: Final = hashlib.sha256().digest_size
+_DTYPES: Final = {name: np.dtype(name) for name in ("<i4", "<i8", "<f8", "|u1")}
+_ALIGNED: Final = 8
+_MAX_HEADER: Final = 1 << 28
+"""JSON takes some ten times its size in memory."""
+
+
+class Damaged(Exception):  # noqa: N818 - users get it as an InvalidArgumentError
+    """What was read cannot be a model; the message says why, as the end of a sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A model or an evaluation as plain values and arrays.
+
+    Parameters
+    ----------
+    header : dict
+        Text, numbers, bools, None, lists and dicts of these.
+    arrays : dict of str to ndarray
+        Of int32, int64, float64 or uint8, with one or two axes.
+
+    Examples
+    --------
+    >>> State({"model": "none"}, {}).take("tree/feature", "<i4", (3,))
+    Traceback (most recent call last):
+    ...
+    sureleaf.files.state_file.Damaged: it has no array 'tree/feature'
+    """
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+    def take(self, name: str, dtype: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+        """Return an array of this type and shape (None: any length), or raise Damaged."""
+        array = self.arrays.get(name)
+        if array is None:
+            raise Damaged(f"it has no array {name!r}")
+        fits = array.ndim == len(shape) and all(
+            wanted is None or wanted == length
+            for wanted, length in zip(shape, array.shape, strict=True)
+        )
+        if not fits or array.dtype != np.dtype(dtype):
+            raise Damaged(
+                f"array {name!r} is {array.dtype.str} of shape {array.shape}, where {dtype} of "
+                f"shape {shape} was expected"
+            )
+        return array
+
+
+def write_state(state: State, path: str | PathLike[str], kind: FileKind = MODEL) -> None:
+    """Write a state to a file, which appears whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> state = State({"model": "none"}, {"n": np.arange(3.0)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_state(state, folder + "/none.sureleaf")
+    ...     read_state(folder + "/none.sureleaf").arrays
+    {'n': array([0., 1., 2.])}
+    """
+    arrays = {name: _little(array) for name, array in state.arrays.items()}
+    listed = [
+        {"name": name, "dtype": array.dtype.str, "shape": list(array.shape)}
+        for name, array in arrays.items()
+    ]
+    text = json.dumps({**state.header, "arrays": listed}, allow_nan=False).encode()
+    text += b" " * (-len(text) % _ALIGNED)
+    checksum = hashlib.sha256()
+    with atomic_write(path) as file:
+        for part in (kind.magic, _NUMBERS.pack(VERSION, len(text)), text, *_padded(arrays)):
+            checksum.update(part)
+            file.write(part)
+        file.write(checksum.digest())
+
+
+def _little(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+
+
+def _padded(arrays: dict[str, NDArray[Any]]) -> list[Any]:
+    parts: list[Any] = []
+    for array in arrays.values():
+        parts += [array.reshape(-1).view(np.uint8).data, b"\0" * (-array.nbytes % _ALIGNED)]
+    return parts
+
+
+def read_state(path: str | PathLike[str], kind: FileKind = MODEL) -> State:
+    """Read a file that `write_state` wrote; the error says what else the file is.
+
+    Examples
+    --------
+    >>> read_state("nowhere.sureleaf")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: nowhere.sureleaf cannot be read (No such file or
+    directory). Give the path of a model's file.
+    """
+    content = _content(path, kind)
+    try:
+        return _parse(path, content)
+    except (Damaged, RecursionError, ValueError) as problem:
+        if isinstance(problem, InvalidArgumentError):
+            raise
+        raise damaged_file(path, problem, kind) from None
+
+
+def damaged_file(
+    path: str | PathLike[str], problem: Exception, kind: FileKind = MODEL
+) -> InvalidArgumentError:
+    """Make the error that says what is wrong with a file and what to do."""
+    why = "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+    again = "fit and save the model again" if kind is MODEL else "save the evaluation again"
+    return InvalidArgumentError(
+        f"{path} is damaged: {why.removesuffix('.')}. Copy the original file again, or {again}."
+    )
+
+
+def _content(path: str | PathLike[str], kind: FileKind) -> bytes:
+    try:
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode):
+                raise InvalidArgumentError(
+                    f"{path} is not a regular file. Give the path of {kind.noun}'s file."
+                )
+            if file.read(len(kind.magic)) != kind.magic:
+                raise InvalidArgumentError(
+                    f"{path} is not {kind.noun} that Sureleaf saved. Give a file that "
+                    f"{kind.made_by} wrote; a table of data is not {kind.noun}."
+                )
+            file.seek(0)
+            return file.read(facts.st_size)
+    except MemoryError:
+        raise InvalidArgumentError(
+            f"{path} is larger than the free memory ({facts.st_size:,} bytes). Free some memory, "
+            "or load it on a larger machine."
+        ) from None
+    except OSError as problem:
+        raise InvalidArgumentError(
+            f"{path} cannot be read ({problem.strerror}). Give the path of {kind.noun}'s file."
+        ) from problem
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open without waiting for a writer, so that a pipe is refused at once."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _parse(path: str | PathLike[str], content: bytes) -> State:
+    if len(content) < _START + _CHECKSUM:
+        raise Damaged("it ends within its first bytes")
+    version, header_size = _NUMBERS.unpack_from(content, len(MODEL.magic))
+    if version > VERSION:
+        raise newer(path, f"format {version}, and this one reads up to {VERSION}")
+    end = len(content) - _CHECKSUM
+    if hashlib.sha256(memoryview(content)[:end]).digest() != content[end:]:
+        raise Damaged("its checksum is wrong, so bytes were changed or are missing")
+    if version < 1 or header_size > end - _START:
+        raise Damaged("its first bytes contradict its size")
+    if header_size > _MAX_HEADER:
+        raise Damaged(f"its header has {header_size:,} bytes, more than any header needs")
+    header = json.loads(
+        content[_START : _START + header_size].decode("utf-8"), parse_constant=_no_constant
+    )
+    if not isinstance(header, dict) or not isinstance(listed := header.pop("arrays", 0), list):
+        raise Damaged("its header lists no arrays")
+    return State(header, _arrays(listed, content, _START + header_size, end))
+
+
+def newer(path: str | PathLike[str], how: str) -> InvalidArgumentError:
+    """Make the error for a file that only a newer version can read."""
+    return InvalidArgumentError(
+        f"{path} was made by a newer Sureleaf ({how}). Upgrade: pip install --upgrade sureleaf"
+    )
+
+
+def _no_constant(name: str) -> float:
+    raise Damaged(f"its header has the number {name}")
+
+
+def _arrays(listed: list[Any], content: bytes, start: int, end: int) -> dict[str, NDArray[Any]]:
+    """View parts of the content as arrays; the size of each is checked before it is made."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for entry in listed:
+        name, dtype, shape = _entry(entry)
+        size = prod(shape) * dtype.itemsize
+        if name in arrays or size > end - start:
+            raise Damaged(f"array {name[:80]!r} is there twice or goes beyond the end of the file")
+        flat = np.frombuffer(content, dtype, prod(shape), start)
+        arrays[name] = flat.reshape(shape).astype(dtype.newbyteorder("="), copy=False)
+        start += size + (-size % _ALIGNED)
+    if start != end:
+        raise Damaged(f"its arrays end {abs(end - start)} bytes from where they should")
+    return arrays
+
+
+def _entry(entry: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
+    if not isinstance(entry, dict):
+        raise Damaged("its list of arrays holds something else")
+    name, dtype, shape = (entry.get(key) for key in ("name", "dtype", "shape"))
+    is_shape = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
+    if not isinstance(name, str) or not is_shape or not 1 <= len(shape) <= 2:  # type: ignore[arg-type]
+        raise Damaged("its list of arrays has one without name or shape")
+    if not isinstance(dtype, str) or dtype not in _DTYPES:
+        raise Damaged(f"array {name[:80]!r} is not of type {', '.join(_DTYPES)}")
+    return name, _DTYPES[dtype], tuple(shape)  # type: ignore[arg-type]

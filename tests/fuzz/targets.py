@@ -1,0 +1,338 @@
+"""What is tried: each target is a function of a random generator and a folder.
+
+It returns what happened in a word, or raises; errors of Sureleaf are what is expected.
+"""
+
+import contextlib
+import csv as csv_module
+import datetime
+import functools
+import hashlib
+import io
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import sureleaf
+from tests.fuzz.damage import damage
+
+__all__ = ["TARGETS", "largest_file"]
+
+Target = Callable[[Random, Path], str]
+
+largest_file = 0
+"""Bytes of the largest file that the last case has written; memory is compared with it."""
+
+
+def _written(path: Path, content: bytes) -> Path:
+    global largest_file
+    path.write_bytes(content)
+    largest_file = max(largest_file, len(content))
+    return path
+
+
+@functools.cache
+def _rows() -> Any:
+    """A small table with every kind of column."""
+    import pyarrow as pa
+
+    random = Random(1)
+    n = 60
+    words = ["a", "bb", "ccc", None, "dddd dddd dddd"]
+    return pa.table(
+        {
+            "size": [None if i % 11 == 3 else random.random() for i in range(n)],
+            "count": pa.array([random.randrange(9) for _ in range(n)], pa.int16()),
+            "word": [random.choice(words) for _ in range(n)],
+            "code": pa.array([random.choice(words) for _ in range(n)]).dictionary_encode(),
+            "flag": [random.random() < 0.5 for _ in range(n)],
+            "day": [datetime.date(2020, 1, 1 + i % 28) for i in range(n)],
+            "large": pa.array([random.choice(words) for _ in range(n)], pa.large_string()),
+            "class": ["yes" if i % 3 else "no" for i in range(n)],
+        }
+    )
+
+
+@functools.cache
+def _model() -> Any:
+    rows = _rows()
+    return sureleaf.TreeClassifier(levels_from="training", min_samples_leaf=2, pruning=None).fit(
+        rows.drop_columns(["class"]), rows["class"]
+    )
+
+
+def _use_table(path: Path, random: Random) -> str:
+    """Fit on the rows of a file, or predict them."""
+    from sureleaf.report.predictions import write_predictions
+    from sureleaf.report.question import read_question
+    from sureleaf.table import stream_rows
+
+    if random.random() < 0.5:
+        question = read_question(path, "class")
+        model = sureleaf.TreeClassifier(levels_from="training").fit(question.X, question.y)
+        model.leaves()
+        return "fitted"
+    keep = random.choice(([], ["word"], ["class", "code"]))
+    kind = random.choice(("csv", "parquet", "arrow"))
+    rows = stream_rows(path, _model().schema_, keep=keep)
+    write_predictions(_model(), rows, io.BytesIO(), kind, keep=keep)
+    return "predicted"
+
+
+def arrow(random: Random, folder: Path) -> str:
+    """Damaged Arrow streams and files."""
+    import pyarrow as pa
+
+    sink = io.BytesIO()
+    packed = random.choice((None, None, None, "lz4", "zstd"))
+    options = pa.ipc.IpcWriteOptions(compression=packed)
+    new = random.choice((pa.ipc.new_stream, pa.ipc.new_file))
+    with new(sink, _rows().schema, options=options) as writer:
+        writer.write_table(_rows(), max_chunksize=random.choice((17, 60)))
+    path = _written(folder / "rows.arrow", damage(sink.getvalue(), random))
+    return _use_table(path, random)
+
+
+def parquet(random: Random, folder: Path) -> str:
+    """Damaged Parquet files."""
+    from pyarrow import parquet as pq
+
+    sink = io.BytesIO()
+    pq.write_table(
+        _rows(),
+        sink,
+        compression=random.choice(("none", "none", "snappy", "zstd", "gzip")),
+        use_dictionary=random.random() < 0.5,
+        row_group_size=random.choice((20, 60)),
+        data_page_version=random.choice(("1.0", "2.0")),
+    )
+    path = _written(folder / "rows.parquet", damage(sink.getvalue(), random))
+    return _use_table(path, random)
+
+
+def csv(random: Random, folder: Path) -> str:
+    """Damaged CSV files, compressed or not."""
+    import gzip
+
+    from pyarrow import csv as arrow_csv
+
+    sink = io.BytesIO()
+    arrow_csv.write_csv(_rows(), sink)
+    content = sink.getvalue()
+    if random.random() < 0.3:
+        content = content.replace(b",", random.choice((b";", b"\t", b"|", b" ", b"\r\n")))
+    if random.random() < 0.2:
+        content = content.decode().encode(random.choice(("utf-16", "utf-8-sig", "utf-16-le")))
+    content = damage(content, random)
+    if random.random() < 0.2:
+        content = damage(gzip.compress(content), random)
+    return _use_table(_written(folder / "rows.csv", content), random)
+
+
+@functools.cache
+def _model_file(kind: str) -> bytes:
+    rows, labels = _rows().drop_columns(["class"]), _rows()["class"]
+    if kind == "bag":
+        model: Any = sureleaf.BaggedTreesClassifier(n_estimators=3, random_state=0)
+    else:
+        model = sureleaf.TreeClassifier(levels_from="cross_fit", cv=3, min_samples_leaf=2)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m"
+        model.fit(rows, labels).save(path)
+        return path.read_bytes()
+
+
+def _sealed(content: bytes) -> bytes:
+    """Correct the checksum, so that the damage behind it is met."""
+    return content[:-32] + hashlib.sha256(content[:-32]).digest()
+
+
+def _use_model(model: Any, random: Random) -> str:
+    rows = _rows().drop_columns(["class"])
+    model.predict_proba(rows)
+    if isinstance(model, sureleaf.TreeClassifier):
+        str(model.leaves())
+        model.levels()
+        for form in random.sample(("rules", "json", "sql", "python", "dot", "svg", "onnx"), 2):
+            sureleaf.export(model, form)
+    model.predict_levels(rows)
+    return "used"
+
+
+def models(random: Random, folder: Path) -> str:
+    """Damaged files of models; most have a correct checksum."""
+    content = _model_file(random.choice(("tree", "tree", "bag")))
+    if random.random() < 0.4:
+        content = _sealed(_other_header(content, random))
+    else:
+        content = damage(content, random)
+        content = _sealed(content) if random.random() < 0.9 else content
+    path = _written(folder / "m.sureleaf", content)
+    return _use_model(sureleaf.load(path), random)
+
+
+def _other_header(content: bytes, random: Random) -> bytes:
+    """Replace a value in the JSON header of a container."""
+    size = int.from_bytes(content[24:32], "little")
+    header = json.loads(content[32 : 32 + size])
+    text = json.dumps(_changed(header, random)).encode()
+    text += b" " * (-len(text) % 8)
+    return content[:24] + len(text).to_bytes(8, "little") + text + content[32 + size :]
+
+
+_ODD_VALUES: tuple[Any, ...] = (
+    None, True, 0, -1, 1, 2, 10**6, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, 5e-324, "", "a", "\x1b",
+    "\ud800", "x" * 5000, [], {}, [[]], [None], {"a": 1}, [[[[[[]]]]]],
+)  # fmt: skip
+
+
+def _changed(value: Any, random: Random) -> Any:
+    """Return JSON values with an odd one somewhere, or without one of them."""
+    if isinstance(value, dict) and value and random.random() < 0.93:
+        key = random.choice(list(value))
+        if random.random() < 0.1:
+            return {name: one for name, one in value.items() if name != key}
+        return {**value, key: _changed(value[key], random)}
+    if isinstance(value, list) and value and random.random() < 0.9:
+        index = random.randrange(len(value))
+        if random.random() < 0.1:
+            return value[:index] + value[index + random.choice((0, 1)) :] * random.choice((1, 2))
+        return [*value[:index], _changed(value[index], random), *value[index + 1 :]]
+    return random.choice(_ODD_VALUES)
+
+
+@functools.cache
+def _evaluation_file() -> bytes:
+    from sklearn.naive_bayes import GaussianNB
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    evaluation = sureleaf.evaluate(
+        GaussianNB(), X, ["a", "b", "c"] * 20, random_state=0, sample_weight=np.ones(60)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "e"
+        evaluation.save(path)
+        return path.read_bytes()
+
+
+def evaluations(random: Random, folder: Path) -> str:
+    """Damaged files of evaluations, of both versions."""
+    from sureleaf.evaluation import Evaluation
+
+    if random.random() < 0.3:
+        old = Path(__file__).parents[1] / "evaluation" / "version_1.npz"
+        content = damage(old.read_bytes(), random)
+    elif random.random() < 0.5:
+        content = _sealed(_other_header(_evaluation_file(), random))
+    else:
+        content = _sealed(damage(_evaluation_file(), random))
+    evaluation = Evaluation.load(_written(folder / "e.eval", content))
+    str(evaluation.summary())
+    str(evaluation.confusion())
+    sureleaf.compare(evaluation, evaluation)
+    return "used"
+
+
+@functools.cache
+def _report() -> dict[str, Any]:
+    from sureleaf.report import Budget, make_report
+
+    rows, labels = [[i, i % 7] for i in range(60)], ["a"] * 30 + ["b"] * 30
+    return make_report(rows, labels, budget=Budget(3, 1, 3, 2, 10)).to_dict()
+
+
+def reports(random: Random, folder: Path) -> str:
+    """Damaged reports at the gate, by the command: never exit code 1 by an error."""
+    report = _report()
+    paths = []
+    for name in ("old.json", "new.json"):
+        changed = report
+        for _ in range(random.choice((0, 1, 1, 2))):
+            changed = _changed(changed, random)
+        content = json.dumps(changed).encode()
+        if random.random() < 0.2:
+            content = damage(content, random)
+        paths.append(str(_written(folder / name, content)))
+    return _command("compare", *paths, "--gate")
+
+
+def _command(*arguments: str) -> str:
+    """Run a command in this process; errors must be one line and exit code 2."""
+    from sureleaf.cli import main
+
+    out, errors = io.StringIO(), io.StringIO()
+    code: Any = None
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            main(list(arguments))
+        except SystemExit as stop:
+            code = stop.code
+    lines = [line for line in errors.getvalue().splitlines() if ": note: " not in line]
+    if code not in (0, 1, 2) or (code == 2 and (len(lines) != 1 or len(lines[0]) > 4500)):
+        raise AssertionError(f"exit code {code} and {errors.getvalue()[-2000:]}")
+    return "refused" if code == 2 else "used"
+
+
+def commands(random: Random, folder: Path) -> str:
+    """Commands with odd options and tables with odd cells and names."""
+    odd = [
+        "=1+1",
+        "\x1b[2J",
+        "\u202e",
+        "a\nb",
+        "",
+        " ",
+        "-1e999",
+        "NaN",
+        "9" * 400,
+        "é",
+        "@x",
+        "\\",
+    ]
+    names = random.sample(
+        ["size", "=sum", "a\x1bb", "\u202ename", "x" * 300, "class", "p_a", "leaf"], 4
+    )
+    cells = [[str(i % 5) for _ in names] for i in range(40)]
+    for row in cells:
+        for j in range(len(row)):
+            if random.random() < 0.3:
+                row[j] = random.choice([*odd, "6"])
+    lines = [names, *cells]
+    text = io.StringIO()
+    writer = csv_module.writer(text, delimiter=random.choice(",;\t|"))
+    writer.writerows(lines)
+    path = _written(folder / "rows.csv", text.getvalue().encode("utf-8", "surrogatepass"))
+    target = random.choice([*names, "nowhere"])
+    command = random.choice(("fit", "leaves", "rank", "evaluate"))
+    options = random.choice(
+        (
+            [],
+            ["--delimiter", random.choice((",", ";", "\x00", "é", "\u202e", "ab", "", '"', "\n"))],
+            [
+                "--encoding",
+                random.choice(("utf-8", "ascii", "base64", "rot13", "utf-7", "idna", "", "x")),
+            ],
+            ["--decimal", random.choice((".", ",", ";", ""))],
+            ["--missing", random.choice(("NaN", "", "x" * 300))],
+        )
+    )
+    output = (
+        ["-o", str(folder / random.choice(("m", "rows.csv", "no/m")))] if command == "fit" else []
+    )
+    return _command(command, str(path), "--target", target, *output, *options)
+
+
+TARGETS: dict[str, Target] = {
+    "arrow": arrow,
+    "parquet": parquet,
+    "csv": csv,
+    "models": models,
+    "evaluations": evaluations,
+    "reports": reports,
+    "commands": commands,
+}

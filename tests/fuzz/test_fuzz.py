@@ -1,0 +1,20 @@
+"""A few hostile inputs of each target, and all seeds that once found something."""
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.targets import TARGETS
+from tests.fuzz.worker import try_seed
+
+FOUND: dict[str, list[int]] = json.loads((Path(__file__).parent / "seeds.json").read_text())
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_hostile_input_gives_a_result_or_an_error_of_ours(name: str) -> None:
+    for seed in [*range(1_000_000, 1_000_015), *FOUND.get(name, [])]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert try_seed(name, seed)

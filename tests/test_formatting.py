@@ -1,0 +1,38 @@
+"""Text that comes from files cannot change what a terminal shows."""
+
+import json
+import sys
+
+import pytest
+
+from sureleaf.errors import InvalidArgumentError, shortened
+from sureleaf.formatting import visible
+
+
+def test_every_control_character_is_visible_and_no_letter_changes() -> None:
+    for code in range(sys.maxunicode + 1):
+        letter = chr(code)
+        shown = visible(letter)
+        if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000:
+            assert shown.isascii()
+            assert shown.isprintable()
+        elif letter.isprintable():
+            assert shown == letter
+    for letter in "\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069":
+        assert visible(letter) == f"\\u{ord(letter):04x}"
+
+
+def test_json_with_visible_characters_means_the_same() -> None:
+    value = {"a\x9b\u202e": ["\x1b[2J", "\ud800", "plain é"]}
+    text = visible(json.dumps(value, ensure_ascii=False, indent=1), keep="\n", json=True)
+    assert json.loads(text) == value
+    assert visible(text, keep="\n") == text
+
+
+def test_a_message_repeats_at_most_80_letters_of_a_cell() -> None:
+    error = InvalidArgumentError(f"y must be a number; got {'a' * 10**7!r}. Correct it.")
+    assert len(str(error)) < 200
+    assert str(error).endswith("…'. Correct it.")
+    assert len(shortened("word " * 10**6)) < 5_000
+    with pytest.raises(InvalidArgumentError, match="short"):
+        raise InvalidArgumentError("short")
