@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,6 +15,7 @@ from sureleaf import (
     InvalidArgumentError,
     InvalidTypeError,
     TreeClassifier,
+    UnseenCategoryWarning,
 )
 from sureleaf.model.out_of_bag import draw_bag
 from sureleaf.probability import ESTIMATES
@@ -438,3 +440,16 @@ def test_columns_read_where_they_lie_are_asked_about_alike() -> None:
     model = BaggedTreesClassifier(n_estimators=7, random_state=0).fit(narrow, y)
     np.testing.assert_array_equal(model.predict_proba(narrow), model.predict_proba(wide))
     np.testing.assert_array_equal(model.predict_spread(narrow), model.predict_spread(wide))
+
+
+def test_encoded_rows_with_other_categories_than_in_training_are_recoded() -> None:
+    X = pa.table({"word": [f"w{i % 30:02}" for i in range(90)], "n": list(range(90))})
+    y = np.array([i % 30 < 15 for i in range(90)])
+    train, test = np.flatnonzero(np.arange(90) % 30 % 3 > 0), np.arange(0, 90, 3)
+    encoded = read_table(X)
+    model = BaggedTreesClassifier(n_estimators=5, n_jobs=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        plain = model.fit(X.take(train), y[train]).predict_proba(X.take(test))
+    parts = model.fit(encoded[train], y[train]).predict_proba(encoded[test])
+    np.testing.assert_array_equal(parts, plain)

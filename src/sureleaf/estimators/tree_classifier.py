@@ -120,7 +120,7 @@ class TreeClassifier(ModelEstimator):
         a split adds at the sample size at hand, with the least gain chosen by cross-validation.
     margin : float
         For pruning="auto": how much accuracy may be given up for a smaller tree. 0 gives the most
-        accurate tree.
+        accurate tree. With `cost`: how much of the mean cost of a wrong decision per row.
     min_confidence : float or None
         Leaves whose confidence is lower, by the rows that grew them, are merged into the nearest
         node above that reaches it, while all merges together cost at most `margin` of accuracy.

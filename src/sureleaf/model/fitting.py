@@ -36,7 +36,12 @@ from sureleaf.tree import (
     prune_pessimistic,
     prune_reduced_error,
 )
-from sureleaf.tree.pruning import cost_complexity_alphas, decision_costs, utility_alphas
+from sureleaf.tree.pruning import (
+    cost_complexity_alphas,
+    decision_costs,
+    sums_along,
+    utility_alphas,
+)
 
 __all__ = [
     "TreeFamily",
@@ -634,12 +639,4 @@ def _errors_along(
     All nodes are counted once.
     """
     costs = decision_costs(tree, count_nodes(tree, test), rule)
-    alphas = np.maximum(node_alphas, 0.0)
-    begins = np.searchsorted(candidates, np.where(tree.is_leaf, 0.0, alphas))
-    ends = np.full(tree.n_nodes, len(candidates))
-    ends[1:] = np.searchsorted(candidates, alphas[tree.parent[1:]])
-    changes = np.zeros((len(candidates) + 1, costs.shape[1]))
-    np.add.at(changes, begins, costs)
-    np.subtract.at(changes, ends, costs)
-    total: NDArray[np.float64] = np.cumsum(changes, axis=0)[:-1]
-    return total
+    return sums_along(tree, node_alphas, candidates, costs)

@@ -245,7 +245,7 @@ def _repair(
     above = int(tree.parent[leaf])
     if above >= 0:
         siblings = [int(node) for node in tree.branches(above) if node != leaf]
-        better = levels.utility[above] >= levels.utility[leaf] and not weak[above]
+        better = levels.utility_as(leaf, above) >= levels.utility[leaf] and not weak[above]
         if better and all(tree.is_leaf[node] for node in siblings):
             names = ", ".join(map(str, siblings))
             ways.append(f"merge with {names} (confidence {levels.confidence[above]:.2f})")

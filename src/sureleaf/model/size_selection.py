@@ -24,6 +24,7 @@ from sureleaf.levels.decisions import CostRule
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import LeafEstimate
 from sureleaf.tree import TrainingRows, Tree, count_nodes, cut
+from sureleaf.tree.pruning import sums_along
 from sureleaf.tree.structure import row_sums
 
 __all__ = [
@@ -183,7 +184,7 @@ def select_size(
     node_alphas = np.maximum(family_alphas(tree, regret), 0.0)
     alphas = np.unique(np.concatenate(([0.0], node_alphas[~tree.is_leaf])))
     candidates = candidate_penalties(alphas)
-    n_leaves = _sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
+    n_leaves = sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
     unit = _unit_of_costs(tree, regret)
     rows.sort(n_at_once)
 
@@ -243,7 +244,7 @@ def _test_sums(
             row_sums(counts),
         )
     )
-    return _sums_along(tree, np.maximum(family_alphas(tree, regret), 0.0), candidates, per_node)
+    return sums_along(tree, family_alphas(tree, regret), candidates, per_node)
 
 
 def _decision_costs(probabilities: FloatArray, regret: FloatArray | None) -> FloatArray:
@@ -255,29 +256,11 @@ def _decision_costs(probabilities: FloatArray, regret: FloatArray | None) -> Flo
     return costs
 
 
-def _sums_along(
-    tree: Tree, node_alphas: FloatArray, candidates: FloatArray, per_node: FloatArray
-) -> FloatArray:
-    """Sum over the leaves of the tree pruned at each penalty.
-
-    A node is a leaf from its own penalty on (a leaf of the large tree from the start) until that
-    of its parent.
-    """
-    begins = np.searchsorted(candidates, np.where(tree.is_leaf, 0.0, node_alphas))
-    ends = np.full(tree.n_nodes, len(candidates))
-    ends[1:] = np.searchsorted(candidates, node_alphas[tree.parent[1:]])
-    changes = np.zeros((len(candidates) + 1, per_node.shape[1]))
-    np.add.at(changes, begins, per_node)
-    np.subtract.at(changes, ends, per_node)
-    sums: FloatArray = np.cumsum(changes[:-1], axis=0)
-    return sums
-
-
 def penalty_for_size(tree: Tree, node_alphas: FloatArray, most_leaves: int) -> float:
     """Return the least penalty per leaf at which the tree has at most so many leaves."""
     own = np.maximum(node_alphas, 0.0)
     candidates = np.unique(np.concatenate(([0.0], own[~tree.is_leaf])))
-    n_leaves = _sums_along(tree, own, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
+    n_leaves = sums_along(tree, own, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
     return float(candidates[np.flatnonzero(n_leaves < most_leaves + 0.5)[0]])
 
 

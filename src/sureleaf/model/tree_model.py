@@ -49,6 +49,7 @@ from sureleaf.model.state import (
 from sureleaf.model.subgroups import SubgroupLevels, subgroups
 from sureleaf.probability import LeafEstimate, find_estimate, predicted_class
 from sureleaf.table import EncodedTable, Schema, encode_labels
+from sureleaf.table.encoded_table import recode
 from sureleaf.tree import (
     Routes,
     TrainingRows,
@@ -137,7 +138,7 @@ def encode_rows(
         Whether to warn of unseen categories.
     """
     if isinstance(X, EncodedTable):
-        return X
+        return recode(X, schema)
     table = encode(X, schema, estimator=estimator, for_routing=for_routing)
     if table.unseen_counts and (warn or unseen == "error"):
         counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
