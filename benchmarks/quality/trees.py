@@ -109,6 +109,7 @@ def learners() -> dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]]:
     found: dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]] = {
         "default": lambda X, c: TreeClassifier(random_state=0),
         "margin=0": lambda X, c: TreeClassifier(margin=0.0, random_state=0),
+        "min_confidence=.95": lambda X, c: TreeClassifier(min_confidence=0.95, random_state=0),
         "C4.5": lambda X, c: TreeClassifier.c45(random_state=0),
         "tuned CART": tuned_cart,
     }

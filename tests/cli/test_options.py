@@ -15,7 +15,7 @@ from tests.cli.command import run
 
 def test_commands_that_fit_share_the_options_of_the_tree() -> None:
     commands = get_command(application).commands
-    for name in ("fit", "leaves", "evaluate", "curve"):
+    for name in ("fit", "leaves", "evaluate", "curve", "report"):
         options = {option.name for option in commands[name].params}
         assert set(TREE_OPTIONS) <= options, name
     parameters = set(TreeClassifier().get_params())

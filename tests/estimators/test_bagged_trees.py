@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,6 +15,7 @@ from sureleaf import (
     InvalidArgumentError,
     InvalidTypeError,
     TreeClassifier,
+    UnseenCategoryWarning,
 )
 from sureleaf.model.out_of_bag import draw_bag
 from sureleaf.probability import ESTIMATES
@@ -293,7 +295,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
-def forest_tree(X, y, weights=None, min_samples_leaf=1.0):
+def forest_tree(X, y, weights=None):
     """The tree of a forest that looks at all columns of every node."""
     labels = y.astype(np.int32)
     part = TrainingRows(read_table(X.reset_index(drop=True)), labels, int(y.max()) + 1, weights)
@@ -302,7 +304,8 @@ def forest_tree(X, y, weights=None, min_samples_leaf=1.0):
         "subset",
         missing="branch",
         thresholds="midpoint",
-        min_samples_leaf=min_samples_leaf,
+        min_samples_leaf=1.0,
+        min_samples_split=2.0,
         category_penalty=1.0,
     )
     return grow(part, rules)
@@ -386,10 +389,9 @@ def test_class_weights_weigh_rows_that_are_drawn_without_them(class_weight):
     }.get(str(class_weight))
     if by_class is None:
         by_class = np.array([class_weight.get(label, 1.0) for label in (0, 1)])
-    least = min(1.0, by_class.min())
     for number, grown in enumerate(model.trees_):
         drawn = draw_bag(len(X), None, seed=1, tree=number)
-        again = forest_tree(X, y, drawn * by_class[y], least)
+        again = forest_tree(X, y, drawn * by_class[y])
         np.testing.assert_array_equal(grown.feature, again.feature)
         np.testing.assert_allclose(grown.class_counts, again.class_counts, rtol=1e-12)
         np.testing.assert_allclose(
@@ -438,3 +440,16 @@ def test_columns_read_where_they_lie_are_asked_about_alike() -> None:
     model = BaggedTreesClassifier(n_estimators=7, random_state=0).fit(narrow, y)
     np.testing.assert_array_equal(model.predict_proba(narrow), model.predict_proba(wide))
     np.testing.assert_array_equal(model.predict_spread(narrow), model.predict_spread(wide))
+
+
+def test_encoded_rows_with_other_categories_than_in_training_are_recoded() -> None:
+    X = pa.table({"word": [f"w{i % 30:02}" for i in range(90)], "n": list(range(90))})
+    y = np.array([i % 30 < 15 for i in range(90)])
+    train, test = np.flatnonzero(np.arange(90) % 30 % 3 > 0), np.arange(0, 90, 3)
+    encoded = read_table(X)
+    model = BaggedTreesClassifier(n_estimators=5, n_jobs=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        plain = model.fit(X.take(train), y[train]).predict_proba(X.take(test))
+    parts = model.fit(encoded[train], y[train]).predict_proba(encoded[test])
+    np.testing.assert_array_equal(parts, plain)

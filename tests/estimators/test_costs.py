@@ -216,7 +216,7 @@ def test_a_leaf_with_53_percent_is_certain_at_5_to_1_and_one_at_the_threshold_is
     shares = counts / n[:, np.newaxis]
     for found in (
         levels_of_counts(counts, n, shares, rule),
-        levels_of_accuracy(counts, n, shares, np.array([0.53, 0.834]), n, rule),
+        levels_of_accuracy(counts, n, shares, np.array([0.53, 0.834]), n, rule=rule),
     ):
         assert found.predicted.tolist() == [0, 1]
         assert found.confidence[0] > 0.999
@@ -231,9 +231,27 @@ def test_utility_is_what_the_decision_saves_per_row() -> None:
     counts = np.array([[30.0, 70.0], [2.0, 98.0]])
     n = counts.sum(axis=1)
     accuracy = np.array([0.3, 0.98])
-    found = levels_of_accuracy(counts, n, counts / 100, accuracy, n, rule)
+    found = levels_of_accuracy(counts, n, counts / 100, accuracy, n, rule=rule)
     # Declining saves 5 of 5 units for 30 % of the rows, approving 1 of 5 for 98 %.
     assert found.utility == pytest.approx([0.3, 0.98 / 5])
+
+
+def test_decisions_are_the_cheapest_as_often_as_their_confidence_says() -> None:
+    stated, right, weight = [], [], []
+    for seed in range(20):
+        X, y = table(300 + seed, 600)
+        model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
+        unseen, labels = table(700 + seed, 8000)
+        counts = model.node_counts(unseen, labels)
+        leaves = model.leaves()
+        n = counts[leaves.leaf].sum(axis=1)
+        cheapest = model.classes_[cost_rule(FIVE_TO_ONE).decide(counts[leaves.leaf])]
+        stated.append(leaves.confidence @ n)
+        right.append((leaves.prediction == cheapest) @ n)
+        weight.append(n.sum())
+    share = np.array(right) / np.array(weight)
+    error = share.std(ddof=1) / np.sqrt(len(share))
+    assert np.sum(stated) / np.sum(weight) == pytest.approx(share.mean(), abs=0.02 + 3 * error)
 
 
 def test_the_expected_cost_is_that_of_unseen_rows() -> None:
@@ -267,6 +285,17 @@ def test_an_audit_shows_the_decisions_of_the_leaves() -> None:
     unseen, labels = table(12, 1000)
     result = sureleaf.audit(model, unseen, labels)
     assert result.leaves.prediction.tolist() == model.leaves().prediction.tolist()
+
+
+def test_a_leaf_is_not_merged_into_a_decision_that_costs_its_rows_more() -> None:
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 1.0], [40, 400])
+    y = np.where(rng.uniform(size=440) < np.where(x > 0.5, 0.5, 0.1), "bad", "good")
+    model = TreeClassifier(**SIZED | {"pruning": None}, max_leaves=2, cost=FIVE_TO_ONE)
+    leaves = model.fit(x[:, np.newaxis], y).leaves(confidence=0.9999)
+    assert leaves.prediction.tolist() == ["good", "bad"]
+    assert leaves.flagged[0]
+    assert "merge" not in leaves.repair[0]
 
 
 def test_another_cost_decides_the_same_tree() -> None:

@@ -1,6 +1,78 @@
+import io
 import math
+from typing import Any
 
-from sureleaf.report.terminal import interval_bar, sparkline
+import numpy as np
+import pytest
+from rich.console import Console
+
+from sureleaf import TreeClassifier, compare, evaluate
+from sureleaf.designs import KFold
+from sureleaf.report.terminal import (
+    interval_bar,
+    show_comparison,
+    show_evaluation,
+    show_leaves,
+    show_report,
+    sparkline,
+)
+from tests.report.tables import mixed, quick_report, three_classes
+
+
+def printed(shown: Any, width: int) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width).print(*shown, sep="\n")
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def repeated() -> Any:
+    X, y = three_classes()
+    return evaluate(TreeClassifier(), X, y, design=KFold(5, repeats=3), random_state=0)
+
+
+def test_a_narrow_terminal_drops_bars_and_never_cuts_a_value(repeated: Any) -> None:
+    summary = repeated.summary()
+    wide, narrow = (printed(show_evaluation(repeated, summary), width) for width in (120, 60))
+    for name, one in summary.estimates.items():
+        line = f"{one.value:.4f}   {one.low:.4f} to {one.high:.4f}"
+        for text in (wide, narrow):
+            assert next(row for row in text.splitlines() if row.startswith(f" {name} ")).count(line)
+    assert "●" in wide
+    assert "●" not in narrow
+    assert "…" not in narrow
+
+
+def test_a_confusion_matrix_of_repeats_says_that_every_prediction_counts(repeated: Any) -> None:
+    text = printed(show_evaluation(repeated, repeated.summary()), 80)
+    assert "450" in text
+    assert "Each row was predicted 3 times, and every prediction counts." in text
+    once = evaluate(TreeClassifier(), *three_classes(), design=KFold(5), random_state=0)
+    assert "every prediction counts" not in printed(show_evaluation(once, once.summary()), 80)
+
+
+def test_leaves_and_comparisons_fit_60_columns(repeated: Any) -> None:
+    X, y = mixed()
+    model = TreeClassifier.c45(random_state=0).fit(X, y)
+    leaves = model.leaves()
+    text = printed(show_leaves(model, leaves, 0.95), 60)
+    for line in range(len(leaves)):
+        needed = leaves.rows_needed[line]
+        told = "?" if np.isnan(needed) else f"{needed:,.0f}"
+        shown = f"{leaves.confidence[line]:.2f}     {leaves.utility[line]:.2f}"
+        assert any(
+            row.endswith(told) and shown in row for row in map(str.rstrip, text.splitlines())
+        )
+    found = compare(repeated, repeated)
+    assert "…" not in printed(show_comparison(found), 60)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_answer_of_a_report_is_whole_at_any_width(width: int) -> None:
+    report = quick_report(*mixed())
+    text = " ".join(printed(show_report(report.document), width).split())
+    for sentence in report.sentences:
+        assert " ".join(sentence.split()) in text
 
 
 def test_the_highest_and_lowest_value_have_the_highest_and_lowest_block() -> None:

@@ -33,7 +33,7 @@ def test_a_node_has_the_utility_of_its_counts(n_classes):
         if n_classes == 2:
             expected = utility(n, estimate_p_max(counts.max(), n))
         else:
-            expected = class_utility(n, (counts + 1) / (n + 3))
+            expected = class_utility(n, (counts + 1 / 3) / (n + 1))
         assert utilities[node] == pytest.approx(expected)
 
 
@@ -75,6 +75,16 @@ def test_noise_is_cut_and_signal_is_kept():
     assert model.fit(X, noise).tree_.n_leaves <= 2
     plain = model.fit(X, X[:, 2] > 0.3)
     assert plain.tree_.n_leaves == 2
+
+
+def test_many_classes_are_not_cut_to_fewer_leaves_than_there_are_classes():
+    group = np.repeat(np.arange(12), 6)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = np.where(rng.random(len(group)) < 0.05, rng.integers(0, 12, len(group)), group)
+        X = np.column_stack([group, rng.normal(size=(len(group), 2))])
+        model = TreeClassifier.c45(pruning="utility", random_state=0).fit(X, y)
+        assert model.score(X, group) == 1.0
 
 
 def test_utility_pruning_is_the_same_for_the_same_seed():

@@ -20,6 +20,7 @@ from sureleaf.exports.tree_view import (
     single_tree,
     view_tree,
 )
+from sureleaf.formatting import percent
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.table import Column
 from sureleaf.tree import Tree
@@ -128,7 +129,7 @@ def _leaf_text(
 ) -> tuple[tuple[str, ...], str]:
     counts = view.model.tree.class_counts[node]
     predicted = int(view.model.predicted_classes[node])
-    probability = f"{100 * view.model.probabilities[node, predicted]:.0f} %"
+    probability = percent(float(view.model.probabilities[node, predicted]), 0)
     rows = _rows_text(float(counts.sum()))
     present = ", ".join(
         f"{label} {count:g}"

@@ -4,6 +4,10 @@ Confidence is the probability that the majority class of the rows of a node is i
 class; utility is the probability that the node predicts the next row correctly. Scalars give
 scalars, arrays broadcast. `sureleaf.arguments` describes how bad values are handled.
 
+With a cost threshold (two classes) or a cost matrix (K classes), the decision of least expected
+cost takes the place of the majority class: confidence is the probability that it is the cheapest
+one, utility what it saves.
+
 Equation numbers are those of Zhang (2024).
 
 References

@@ -220,8 +220,9 @@ def _whole_rows(n: int, rule: CostRule) -> Callable[[FloatArray], FloatArray]:
             logs = np.log(np.where(p > 0, p, 1.0))
             possible = (counts[:, p <= 0] == 0).all(axis=1)
             chances = np.where(possible, np.exp(log_ways + counts @ logs), 0.0)
-            decided: FloatArray = chances @ shares
-            return decided
+            decided = chances @ shares
+            # Rounding of logarithms must not lift the sum above 1.
+            return np.asarray(decided / decided.sum(), dtype=np.float64)
 
         return listed
 
@@ -335,7 +336,7 @@ def decision_levels(
         if not is_few and _is_clear(float(n[node]), p, int(decided[node]), rule):
             continue
         chosen, cheapest = _decision_function(float(n[node]), rule)(p), rule.is_cheapest(p)
-        sure[node] = float(chosen @ cheapest) / cheapest.sum()
+        sure[node] = min(float(chosen @ cheapest) / cheapest.sum(), 1.0)
         useful[node] = float(chosen @ (p @ rule.saving))
     return sure, useful
 

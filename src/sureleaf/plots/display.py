@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from sureleaf import formatting
 from sureleaf.errors import MissingPackageError
 from sureleaf.files.atomic_write import atomic_write
 
@@ -169,5 +170,11 @@ def save(figure: "Figure", directory: Path, name: str) -> Iterator[Path]:
 
 
 def percent(proportion: float) -> str:
-    """Format a proportion as a whole percentage, for labels with little space."""
-    return f"{100 * proportion:.0f} %"
+    """Format a proportion as a whole percentage, for labels with little space.
+
+    Examples
+    --------
+    >>> percent(0.86), percent(0.998), percent(1.0)
+    ('86 %', '> 99 %', '100 %')
+    """
+    return formatting.percent(proportion, 0)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markup import escape as escape_markup
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -73,6 +74,24 @@ def number_table(*columns: str, tight: bool = False, **options: Any) -> Table:
     for index, column in enumerate(columns):
         table.add_column(column, justify="right" if index else "left", **options)
     return table
+
+
+class WideText:
+    """Text that is shown whole or not at all: in a narrow table it gives way to numbers.
+
+    Parameters
+    ----------
+    text : str
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(0, min(len(self.text), options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self.text if options.max_width >= len(self.text) else "", no_wrap=True)
 
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -162,17 +181,27 @@ def show_leaves(
     most : int, optional
         Show this many leaves, those with the most rows; by default all.
     """
-    levels = model.levels()
+    levels = model.levels(level=level)
     n_leaves = len(leaves.leaf)
-    cost = model.complete_model().expected_cost()
-    expected = f"predict [bold]{percent(levels.utility)}[/bold] of unseen rows correctly (utility)"
-    if cost is not None:
-        expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
-    yield (
-        f"A tree with {_leaves(n_leaves)}, trained on {count_of(leaves.n.sum(), 'row')}. It is "
-        f"expected to {expected}; its mean confidence is "
-        f"[bold]{percent(levels.confidence)}[/bold]."
-    )
+    tree = f"A tree with {_leaves(n_leaves)}, trained on {count_of(leaves.n.sum(), 'row')}."
+    useful, sure = percent(levels.utility), percent(levels.confidence)
+    if leaves.levels_from == "training":
+        yield (
+            f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
+            f"mean confidence [bold]{sure}[/bold]. They come from the rows that shaped the tree, "
+            "so it predicts fewer of the unseen rows correctly. For levels of unseen rows, save a "
+            "tree that was fitted or pruned while it held its rows."
+        )
+    else:
+        low, high = percent(levels.low), percent(levels.high)
+        known = (
+            "" if math.isnan(levels.low) else f", {level_percent(level)} interval {low} to {high}"
+        )
+        cost = model.complete_model().expected_cost()
+        expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{known})"
+        if cost is not None:
+            expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
+        yield f"{tree} It is expected to {expected}; its mean confidence is [bold]{sure}[/bold]."
     n_flagged = int(leaves.flagged.sum())
     if n_flagged:
         share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
@@ -197,19 +226,27 @@ def show_leaves(
         yield f"[dim]{escape(note)}[/dim]"
 
 
+MAX_WHOLE_LABEL = 12
+
+
 def _leaf_table(leaves: "LeafTable", level: float, shown: list[int]) -> Table:
-    headings = ("leaf", "rows", "predicts", "p_max", level_percent(level))
-    table = number_table(*headings, tight=True, overflow="fold")
+    table = number_table("leaf", "rows", tight=True, no_wrap=True)
+    longest = max((len(str(leaves.prediction[line])) for line in shown), default=0)
+    is_short = longest <= MAX_WHOLE_LABEL
+    table.add_column("predicts", justify="right", overflow="fold", no_wrap=is_short)
+    # In a narrow terminal these two are left out: no number is cut.
+    for name, width in (("p_max", 5), (level_percent(level), 9)):
+        table.add_column(WideText(f"{name:>{width}}"), justify="right")
     for name in ("confidence", "utility", "needed"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for line in shown:
         needed = leaves.rows_needed[line]
         table.add_row(
             f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
             _row_count(leaves.n[line]),
             escape(leaves.prediction[line]),
-            f"{leaves.probability[line]:.2f}",
-            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
+            WideText(f"{leaves.probability[line]:5.2f}"),
+            WideText(f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}"),
             f"{leaves.confidence[line]:.2f}",
             f"{leaves.utility[line]:.2f}",
             "?" if math.isnan(needed) else f"{needed:,.0f}",
@@ -247,6 +284,10 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
     return {
         "confidence": levels.confidence,
         "utility": levels.utility,
+        "low": json_value(levels.low),
+        "high": json_value(levels.high),
+        "levels_from": leaves.levels_from,
+        "rounds": leaves.n_rounds,
         "expected_cost": model.complete_model().expected_cost(),
         "rows": float(leaves.n.sum()),
         "flagged": int(leaves.flagged.sum()),
@@ -364,17 +405,23 @@ def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[Re
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
     yield from _accuracy_text(evaluation, summary)
     table = number_table("measure", "value", "interval", no_wrap=True)
-    table.add_column("0 to 1", no_wrap=True)
+    table.add_column(WideText(f"{'0 to 1':<28}"))
     for name, estimate in summary.estimates.items():
         on_scale = estimate.low >= 0 and estimate.high <= 1
         bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=(0.0, 1.0), width=28)
-        table.add_row(name, _number(estimate.value), _interval(estimate), bar if on_scale else "")
+        shown = WideText(bar) if on_scale else ""
+        table.add_row(name, _number(estimate.value), _interval(estimate), shown)
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", "", style="dim")
     yield table
     yield from _low_is_good(summary)
     yield from _interval_methods(summary)
     yield Text(str(evaluation.confusion()))
+    times = len(evaluation.predictions) / len(np.unique(evaluation.predictions.row))
+    if times > 1:
+        mean = "" if times == round(times) else " on average"
+        text = f"Each row was predicted {times:.3g} times{mean}, and every prediction counts."
+        yield Text(text, style="dim")
     for warning in summary.warnings:
         yield Text(visible(f"! {warning}"), style="yellow")
 
@@ -472,7 +519,7 @@ def show_comparison(
     low, difference, high = comparison.low, comparison.difference, comparison.high
     reach = 1.1 * max(abs(low), abs(high), comparison.margin) or 1.0
     table = number_table(comparison.measure, "value", "interval", no_wrap=True)
-    table.add_column(f"-{reach:.3g} to {reach:.3g}", justify="center", no_wrap=True)
+    table.add_column(WideText(f"{f'-{reach:.3g} to {reach:.3g}':^31}"))
     for name, value in zip(names, comparison.values, strict=True):
         table.add_row(name, _number(value), "", "")
     bar = interval_bar(low, difference, high, scale=(-reach, reach), width=31)
@@ -481,7 +528,7 @@ def show_comparison(
         "difference",
         _number(difference),
         f"{_number(low)} to {_number(high)}",
-        f"{bar[:15]}{middle}{bar[16:]}",
+        WideText(f"{bar[:15]}{middle}{bar[16:]}"),
     )
     yield table
     yield Text(visible(comparison.sentence), style="bold")
@@ -499,10 +546,10 @@ def show_curve(curve: "LearningCurve", reach: "RowsFor | None") -> Iterator[Rend
     ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
     scale = (min(ends, default=0.0), max(ends, default=1.0))
     table = number_table("rows", curve.measure.name, "interval", no_wrap=True)
-    table.add_column(f"{_number(scale[0])} to {_number(scale[1])}", no_wrap=True)
+    table.add_column(WideText(f"{f'{_number(scale[0])} to {_number(scale[1])}':<30}"))
     for size, estimate in zip(curve.sizes, curve.estimates, strict=True):
         bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=scale, width=30)
-        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), bar)
+        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), WideText(bar))
     yield table
     yield f"{sparkline(curve.means.tolist())}  {curve.measure.name} by number of rows"
     if curve.stopped:

@@ -27,6 +27,7 @@ __all__ = [
     "prune_pessimistic",
     "prune_reduced_error",
     "prune_to_size",
+    "sums_along",
     "utility_alphas",
 ]
 
@@ -124,23 +125,56 @@ class CostComplexityPath:
 
 def cost_complexity_path(tree: Tree, criterion: str) -> CostComplexityPath:
     """Compute the penalties per leaf at which cost-complexity pruning changes the tree."""
-    node_alphas = np.maximum(cost_complexity_alphas(tree, criterion), 0.0)
-    alphas = np.unique(np.concatenate(([0.0], node_alphas[~tree.is_leaf])))
-    # A node is a leaf from its own alpha on (a leaf from the start) and until its parent's.
-    begins = np.searchsorted(alphas, np.where(tree.is_leaf, 0.0, node_alphas))
-    ends = np.full(tree.n_nodes, len(alphas))
-    ends[1:] = np.searchsorted(alphas, node_alphas[tree.parent[1:]])
+    node_alphas = cost_complexity_alphas(tree, criterion)
+    alphas = np.unique(np.concatenate(([0.0], np.maximum(node_alphas[~tree.is_leaf], 0.0))))
     totals = tree.class_counts.sum(axis=1)
     cost = node_impurity(tree, criterion) * totals / totals[0]
+    per_node = np.column_stack((np.ones(tree.n_nodes), cost))
+    n_leaves, costs = sums_along(tree, node_alphas, alphas, per_node).T
+    return CostComplexityPath(alphas, np.rint(n_leaves).astype(np.int64), np.maximum(costs, 0.0))
 
-    def running_sum(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        begun = np.bincount(begins, values, len(alphas) + 1)
-        ended = np.bincount(ends, values, len(alphas) + 1)
-        total: NDArray[np.float64] = np.cumsum(begun - ended, dtype=np.float64)[:-1]
-        return total
 
-    n_leaves = np.rint(running_sum(np.ones(tree.n_nodes))).astype(np.int64)
-    return CostComplexityPath(alphas, n_leaves, np.maximum(running_sum(cost), 0.0))
+def sums_along(
+    tree: Tree,
+    node_alphas: NDArray[np.float64],
+    penalties: NDArray[np.float64],
+    per_node: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Sum values of nodes over the leaves of the tree that is cut at each penalty.
+
+    A node is a leaf from its own penalty on (a leaf of the tree from the start) until that of its
+    parent. So every node is added once and subtracted once, whatever the number of penalties.
+
+    Parameters
+    ----------
+    tree : Tree
+    node_alphas : ndarray of shape (n_nodes,)
+        The penalty per leaf at which each inner node is cut; below 0 means 0.
+    penalties : ndarray of shape (n_penalties,)
+        Ascending.
+    per_node : ndarray of shape (n_nodes, n_values)
+        What is added up.
+
+    Returns
+    -------
+    ndarray of shape (n_penalties, n_values)
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> tree = TreeClassifier.c45(pruning=None).fit([[1], [2], [3], [4]], [0, 0, 1, 1]).tree_
+    >>> alphas = cost_complexity_alphas(tree, "gini")
+    >>> sums_along(tree, alphas, np.array([0.1, 0.9]), np.ones((3, 1))).tolist()  # leaves
+    [[2.0], [1.0]]
+    """
+    alphas = np.maximum(node_alphas, 0.0)
+    begins = np.searchsorted(penalties, np.where(tree.is_leaf, 0.0, alphas))
+    ends = np.full(tree.n_nodes, len(penalties))
+    ends[1:] = np.searchsorted(penalties, alphas[tree.parent[1:]])
+    size = len(penalties) + 1
+    changes = [np.bincount(begins, v, size) - np.bincount(ends, v, size) for v in per_node.T]
+    sums: NDArray[np.float64] = np.cumsum(np.column_stack(changes), axis=0, dtype=np.float64)[:-1]
+    return sums
 
 
 def prune_cost_complexity(tree: Tree, criterion: str, alpha: float) -> Tree:
@@ -225,8 +259,9 @@ _MANY_ROWS = 500
 def node_utilities(tree: Tree) -> NDArray[np.float64]:
     """Return the utility (6) of every node as a leaf, with the blend estimate (20) of p_max.
 
-    With more than two classes, it is the K-class utility with one row of each class added. A node
-    without rows has the utility of its parent, because it predicts like its parent.
+    With more than two classes, it is the K-class utility with 1 / K rows of each class added: one
+    row in all. (One row of each class would hide what small leaves of many classes are worth.) A
+    node without rows has the utility of its parent, because it predicts like its parent.
 
     Examples
     --------
@@ -240,7 +275,7 @@ def node_utilities(tree: Tree) -> NDArray[np.float64]:
     if tree.n_classes == 2:
         binary: NDArray[np.float64] = np.asarray(utility(n, estimate_p_max(most, n)))
         return binary
-    shares = (counts + 1.0) / (n + tree.n_classes)[:, np.newaxis]
+    shares = (counts + 1.0 / tree.n_classes) / (n + 1.0)[:, np.newaxis]
     utilities: NDArray[np.float64] = shares.max(axis=1)
     few = n < _MANY_ROWS
     utilities[few] = class_utility(n[few], shares[few])

@@ -252,7 +252,10 @@ def _constants_text(quality: QualitySection) -> str:
     told = [f"always deciding {one.label} costs {measure_value(one.cost)}" for one in constants]
     if len(told) == 2:
         return f"{told[0]}, {told[1]}"
-    return f"the cheapest constant, {told[0]}"
+    least = constants[0]
+    return (
+        f"always deciding {least.label}, the cheapest constant, costs {measure_value(least.cost)}"
+    )
 
 
 def _rare_headline(
