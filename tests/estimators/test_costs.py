@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 from sklearn.base import clone
 
 import sureleaf
@@ -14,7 +15,6 @@ from sureleaf import (
     TreeClassifier,
     decide,
     evaluate,
-    levels,
 )
 from sureleaf.exports import export, from_json
 from sureleaf.levels.decisions import cost_rule
@@ -319,12 +319,16 @@ def test_rows_needed_are_those_of_the_decision() -> None:
     X, y = table(8)
     model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
     leaves = model.leaves(confidence=0.99)
+    stated = model.complete_model().node_levels()
     cut = np.where(leaves.prediction == "bad", 1 / 6, 5 / 6)
-    for p, t, n in zip(leaves.probability, cut, leaves.rows_needed, strict=True):
-        if np.isnan(n):
-            assert p == pytest.approx(t)
+    for leaf, t, n, needed in zip(leaves.leaf, cut, leaves.n, leaves.rows_needed, strict=True):
+        accuracy = stated.accuracy[leaf] * n / (n + 1)  # the next row may be an error
+        assert stated.ties[leaf] == pytest.approx(t)
+        if np.isnan(needed):
+            assert accuracy <= t
         else:
-            assert levels.confidence(n, p, threshold=t) >= 0.99
+            s = stated.strength[leaf] * needed / n
+            assert beta(accuracy * s, (1 - accuracy) * s).sf(t) >= 0.99 - 1e-9
     assert (leaves.low <= leaves.probability).all()
     assert (leaves.probability <= leaves.high).all()
 
