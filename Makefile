@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo test fuzz cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
+.PHONY: demo test test-long fuzz cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -22,7 +22,11 @@ demo: $(VENV)/.installed-demo
 	@echo "  $(BIN)/sureleaf --help"
 
 test: $(VENV)/.installed-test cpp-test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+# All tests with all their examples and runs, and the naive twins on large tables.
+test-long: $(VENV)/.installed-test cpp-test
+	SURELEAF_LONG_TESTS=1 $(BIN)/python -m pytest -n auto
 
 # Hostile input: damaged files and wrong calls, ten minutes by default (MINUTES=60: an hour), the
 # kernel under the address and undefined-behaviour sanitizers for a quarter of them.
