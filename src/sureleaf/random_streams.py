@@ -19,6 +19,7 @@ __all__ = [
     "INTERVAL",
     "PARTITION",
     "RESAMPLE",
+    "ROUND",
     "draw_seed",
     "draw_with_replacement",
     "generator",
@@ -27,7 +28,7 @@ __all__ = [
     "shuffled",
 ]
 
-PARTITION, RESAMPLE, FIT, INTERVAL, CURVE = range(5)
+PARTITION, RESAMPLE, FIT, INTERVAL, CURVE, ROUND = range(6)
 """Purposes: the first part of a key."""
 
 

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from sureleaf import TreeClassifier
 from tests.cli.command import run
 
 LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
@@ -14,7 +16,9 @@ def test_leaves_show_their_levels_and_what_would_repair_the_flagged_ones(capsys)
     code, out, _ = run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class")
     assert code == 0
     assert "A tree with 3 leaves, trained on 57 rows" in out
-    assert "1 leaf is flagged" in out
+    assert "2 leaves are flagged" in out
+    assert "interval 63.8 % to 92.6 %" in " ".join(out.split())
+    assert "more in this leaf, about" in out
     assert "Leaf 3: merge with 4" in out
 
 
@@ -86,3 +90,18 @@ def test_options_for_tables_are_an_error_with_a_fitted_model(capsys, tmp_path):
         code, out, err = run(capsys, "leaves", str(model), *option)
         assert (code, out) == (2, "")
         assert "goes with a table" in err
+
+
+def test_a_saved_tree_with_training_levels_does_not_claim_them_for_unseen_rows(capsys, tmp_path):
+    """Once such a file claimed its training accuracy for rows it has not seen."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
+    grown = TreeClassifier.c45(criterion="gini", pruning=None, collapse=False, random_state=0)
+    grown.fit(X, y).forget_rows().prune(n_leaves=20).save(tmp_path / "cut.sureleaf")
+    _, out, _ = run(capsys, "leaves", str(tmp_path / "cut.sureleaf"))
+    assert "training levels" in out
+    assert "of unseen rows correctly (utility" not in " ".join(out.split())
+    grown.fit(X, y).prune(n_leaves=20).save(tmp_path / "pruned.sureleaf")
+    _, out, _ = run(capsys, "leaves", str(tmp_path / "pruned.sureleaf"))
+    assert "training levels" not in out
+    assert "Means over" in out

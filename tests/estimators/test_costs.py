@@ -216,7 +216,7 @@ def test_a_leaf_with_53_percent_is_certain_at_5_to_1_and_one_at_the_threshold_is
     shares = counts / n[:, np.newaxis]
     for found in (
         levels_of_counts(counts, n, shares, rule),
-        levels_of_accuracy(counts, n, shares, np.array([0.53, 0.834]), n, rule),
+        levels_of_accuracy(counts, n, shares, np.array([0.53, 0.834]), n, rule=rule),
     ):
         assert found.predicted.tolist() == [0, 1]
         assert found.confidence[0] > 0.999
@@ -231,7 +231,7 @@ def test_utility_is_what_the_decision_saves_per_row() -> None:
     counts = np.array([[30.0, 70.0], [2.0, 98.0]])
     n = counts.sum(axis=1)
     accuracy = np.array([0.3, 0.98])
-    found = levels_of_accuracy(counts, n, counts / 100, accuracy, n, rule)
+    found = levels_of_accuracy(counts, n, counts / 100, accuracy, n, rule=rule)
     # Declining saves 5 of 5 units for 30 % of the rows, approving 1 of 5 for 98 %.
     assert found.utility == pytest.approx([0.3, 0.98 / 5])
 

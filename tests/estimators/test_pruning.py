@@ -70,14 +70,15 @@ def test_prune_cuts_a_copy_and_leaves_the_model_as_it_is():
             assert is_cut_from(pruned.tree_, model.tree_)
 
 
-def test_levels_of_a_pruned_copy_are_training_ones_and_it_says_so():
+def test_levels_of_a_pruned_copy_are_cross_fitted_while_the_rows_are_there():
     X, y = noisy_table(1)
     model = TreeClassifier.c45(**GROWN, levels_from="cross_fit").fit(X, y)
     pruned = model.prune(n_leaves=4)
-    assert pruned.levels_from == "training"
+    assert pruned.levels_from == pruned.leaves().levels_from == "cross_fit"
+    without = model.forget_rows().prune(n_leaves=4)
+    assert without.levels_from == without.leaves().levels_from == "training"
+    assert without.levels().utility > pruned.levels().utility
     assert model.levels_from == "cross_fit"
-    assert "training" in TreeClassifier.prune.__doc__
-    assert pruned._rows is None
 
 
 def test_given_rows_are_counted_in_the_leaves_of_the_pruned_copy():
@@ -123,7 +124,7 @@ def test_importances_are_kept_by_a_cut_with_and_without_the_rows(source):
         np.testing.assert_allclose(
             pruned.leaf_counts_.counts, pruned.tree_.class_counts[pruned.tree_.leaf_ids]
         )
-        twice = pruned.prune(nodes=0)
+        twice = pruned.prune(n_leaves=1)
         assert twice.leaf_counts_.n_effective == pytest.approx(
             whole.n.sum() ** 2 / whole.squares.sum()
         )
@@ -149,7 +150,8 @@ def test_nodes_that_are_named_become_leaves():
     expected = {tuple(model.tree_.class_counts[node]) for node in chosen}
     assert expected <= {tuple(pruned.class_counts[leaf]) for leaf in pruned.leaf_ids}
     leaf = int(model.tree_.leaf_ids[0])
-    assert model.prune(nodes=leaf).rules() == model.rules()  # a leaf already
+    with pytest.warns(UserWarning, match="cuts nothing"):
+        assert model.prune(nodes=leaf).rules() == model.rules()  # a leaf already
 
 
 def test_pruning_twice_is_pruning_once():

@@ -1,11 +1,22 @@
 import numpy as np
 import pytest
 
-from sureleaf.model.cross_fitting import node_accuracy, predict_out_of_fold
+from sureleaf.folds import fold_numbers
+from sureleaf.model import cross_fitting
+from sureleaf.model.cross_fitting import (
+    cross_fit,
+    levels_of_rounds,
+    node_accuracy,
+    predict_out_of_fold,
+)
+from sureleaf.model.fitting import TreeSettings, fit_tree, grow_unpruned, penalty_rule
 from sureleaf.model.leaf_calibration import fit_leaf_calibration
+from sureleaf.model.leaf_counts import LeafCounts
+from sureleaf.model.node_levels import posterior_confidence
+from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
 from sureleaf.table import read_table
-from sureleaf.tree import GrowthRules, TrainingRows, grow
+from sureleaf.tree import GrowthRules, TrainingRows, cut, grow
 from tests.naive import cross_fitted as naive
 
 
@@ -39,7 +50,7 @@ def test_correctness_and_accuracy_are_those_of_the_slow_twin(n_classes):
 
     tree = build(rows)
     predicted = predictions(tree).argmax(axis=1)
-    rates, _ = node_accuracy(tree, rows, predicted, tree.class_counts.sum(axis=1), found)
+    rates, _ = node_accuracy(tree, rows, predicted, found)
     curve = fit_leaf_calibration(found.features, found.correct, np.ones(90))
     target = found.accuracy + found.correction
     by_leaf = naive.leaf_accuracy(tree, rows, predicted, slow, curve, target)
@@ -51,7 +62,7 @@ def test_leaves_together_state_the_corrected_accuracy():
     found = predict_out_of_fold(rows, np.arange(90) % 10, build, Laplace())
     tree = build(rows)
     n = tree.class_counts.sum(axis=1)
-    rates, _ = node_accuracy(tree, rows, predictions(tree).argmax(axis=1), n, found)
+    rates, _ = node_accuracy(tree, rows, predictions(tree).argmax(axis=1), found)
     shares = n[tree.leaf_ids] / n[0]
     assert shares @ rates[tree.leaf_ids] == pytest.approx(found.accuracy + found.correction)
 
@@ -104,8 +115,7 @@ def test_a_single_fold_measures_nothing_and_every_leaf_is_a_guess():
     found = predict_out_of_fold(rows, np.zeros(90, dtype=np.int64), build, Laplace())
     assert np.isnan(found.accuracy)
     tree = build(rows)
-    n = tree.class_counts.sum(axis=1)
-    rates, _ = node_accuracy(tree, rows, np.zeros(tree.n_nodes, dtype=int), n, found)
+    rates, _ = node_accuracy(tree, rows, np.zeros(tree.n_nodes, dtype=int), found)
     assert rates.tolist() == [0.5] * tree.n_nodes
 
 
@@ -115,8 +125,7 @@ def test_only_correct_predictions_do_not_prove_certainty():
     fold_of = np.arange(40) % 2
     found = predict_out_of_fold(rows, fold_of, build, Laplace())
     tree = build(rows)
-    n = tree.class_counts.sum(axis=1)
-    rates, _ = node_accuracy(tree, rows, np.array([0, 0, 1]), n, found)
+    rates, _ = node_accuracy(tree, rows, np.array([0, 0, 1]), found)
     assert rates[tree.leaf_ids].max() < 1
 
 
@@ -138,4 +147,89 @@ def test_every_fold_is_built_under_its_own_number():
         return build(part)
 
     predict_out_of_fold(rows, fold_of, numbered, Laplace())
-    assert sorted(seen) == [-1, -1, *sorted(set(fold_of.tolist()))]
+    assert sorted(seen) == [-2, -1, *sorted(set(fold_of.tolist()))]
+
+
+@pytest.mark.parametrize("pruning", ["auto", "utility", "cost_complexity"])
+def test_the_penalty_of_a_fold_is_chosen_without_its_test_rows(pruning, monkeypatch):
+    """The same penalty follows if the fold is given up before the choice."""
+    rows = make_rows(n_rows=150)
+    rules = GrowthRules("entropy", min_samples_leaf=1)
+    settings = TreeSettings(rules, pruning=pruning, cv=5, collapse=False)
+    _, resolved, _ = fit_tree(rows, settings)
+    fold_of = fold_numbers(rows.labels, 5, seed=settings.seed)
+    built = {}
+    real = cross_fitting.predict_out_of_fold
+
+    def remembered(rows, fold_of, build, estimate, **options):
+        def keep(part, fold):
+            built[fold] = build(part, fold)
+            return built[fold]
+
+        return real(rows, fold_of, keep, estimate, **options)
+
+    monkeypatch.setattr(cross_fitting, "predict_out_of_fold", remembered)
+    cross_fit(rows, resolved)
+    assert sorted(built) == [-2, -1, 0, 1, 2, 3, 4]
+    rule = penalty_rule(settings)
+    trees = {
+        fold: grow_unpruned(rows.with_weights((fold_of != fold).astype(float)), settings)
+        for fold in range(5)
+    }
+    sums = {
+        fold: rule.fold_sums(
+            trees[fold], rows.with_weights((fold_of == fold).astype(float)), resolved.penalties
+        )
+        for fold in range(5)
+    }
+    for fold in range(5):
+        others = sum(sums[other] for other in range(5) if other != fold)
+        penalty = rule.choose(resolved.penalties, others)
+        expected = cut(trees[fold], rule.node_alphas(trees[fold]) <= penalty)
+        np.testing.assert_array_equal(built[fold].feature, expected.feature)
+    half = grow_unpruned(rows.with_weights((fold_of >= 2).astype(float)), settings)
+    penalty = rule.choose(resolved.penalties, sum(sums[fold] for fold in (2, 3, 4)))
+    expected = cut(half, rule.node_alphas(half) <= penalty)
+    np.testing.assert_array_equal(built[-1].feature, expected.feature)
+
+
+def test_evidence_of_rounds_is_the_mean_of_their_accuracies_and_variances():
+    rows = make_rows()
+    tree = build(rows)
+    model = TreeModel(
+        rows.table.schema,
+        np.arange(2),
+        tree,
+        LeafCounts.of_tree(tree),
+        Laplace(),
+        evidence=Evidence("cross_fit"),
+    )
+    rounds = [
+        predict_out_of_fold(rows, np.random.default_rng(k).permutation(90) % 5, build, Laplace())
+        for k in range(4)
+    ]
+    evidence = levels_of_rounds(model, rows, rounds).evidence
+    assert evidence.n_rounds == 4
+    predicted = predictions(tree).argmax(axis=1)
+    found = [node_accuracy(tree, rows, predicted, each) for each in rounds]
+
+    def strength(parts, accuracy, measured):
+        per_row = np.mean([part.per_row for part in parts])
+        per_leaf = np.mean([part.per_leaf for part in parts])
+        n = tree.class_counts.sum(axis=1)
+        variance = 1 / (1 / (per_row / (n + 1) + per_leaf) + 1)
+        variance = variance + 2 / 90 * accuracy * (1 - accuracy) / (measured * (1 - measured))
+        return np.maximum(1 / variance - 1, 0.05)
+
+    def confidence(kept):
+        accuracy = np.mean([found[k][0] for k in kept], axis=0)
+        measured = np.mean([rounds[k].accuracy for k in kept])
+        s = strength([found[k][1] for k in kept], accuracy, measured)
+        return accuracy, s, posterior_confidence(accuracy, s, np.full(tree.n_nodes, 0.5))
+
+    accuracy, s, _ = confidence(range(4))
+    np.testing.assert_allclose(evidence.accuracy, accuracy)
+    np.testing.assert_allclose(evidence.strength, s)
+    without = [confidence([k for k in range(4) if k != left])[2] for left in range(4)]
+    np.testing.assert_allclose(evidence.confidence_error, np.sqrt(3 * np.var(without, axis=0)))
+    assert evidence.tree_strength == pytest.approx(90 / 2 - 1)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import betabinom
 
@@ -59,12 +60,43 @@ def test_the_shift_meets_its_target(target):
     assert shares @ expit(odds + shift) == pytest.approx(target, abs=1e-9)
 
 
-@pytest.mark.parametrize("c", [1 / 16, 1.0])
-def test_the_strength_is_that_of_the_beta_that_made_the_leaves(c):
+@pytest.mark.parametrize(("c", "most"), [(1 / 16, 512.0), (1.0, 8.0), (1.0, 512.0)])
+def test_the_strength_is_that_of_the_beta_that_made_the_leaves(c, most):
     rng = np.random.default_rng(3)
-    rows, size = 15.0, 10
-    correct = betabinom(size, 0.7 * c * 16, 0.3 * c * 16).rvs(4000, random_state=rng)
+    size = 10
+    rows = np.repeat([3.0, 15.0, 255.0], 3000)
+    strength = 1 / (1 / (c * (rows + 1)) + 1 / most)
+    correct = betabinom(size, 0.7 * strength, 0.3 * strength).rvs(random_state=rng)
     each = np.concatenate([np.repeat([1.0, 0.0], [hit, size - hit]) for hit in correct])
-    leaves = np.repeat(np.arange(4000), size)
+    leaves = np.repeat(np.arange(len(rows)), size)
     n = len(each)
-    assert leaf_strength(leaves, each, np.full(n, 0.7), np.full(n, rows)) == pytest.approx(c)
+    found = leaf_strength(leaves, each, np.full(n, 0.7), np.repeat(rows, size))
+    assert found(np.array([15.0])) == pytest.approx(1 / (1 / (c * 16) + 1 / most), rel=0.15)
+    assert found(np.array([255.0])) == pytest.approx(1 / (1 / (c * 256) + 1 / most), rel=0.4)
+
+
+def test_newtons_method_finds_what_a_general_optimiser_finds():
+    for seed in range(20):
+        features, correct = simulate(60, np.array([0.8, -0.3]) * (seed % 5), seed)
+        features[:, 1] += features[:, 0]
+        weights = np.random.default_rng(seed).choice([0.5, 1.0, 2.0], 60)
+        if correct.min() == correct.max():
+            continue
+        center = weights @ features / weights.sum()
+        scale = np.sqrt(weights @ (features - center) ** 2 / weights.sum())
+        scaled = np.column_stack([np.ones(60), (features - center) / scale])
+
+        def loss(terms, scaled=scaled, correct=correct, weights=weights):
+            odds = scaled @ terms
+            misfit = weights @ (np.logaddexp(0, odds) - correct * odds)
+            slope = scaled.T @ (weights * (expit(odds) - correct))
+            slope[1:] += terms[1:]
+            return misfit + 0.5 * terms[1:] @ terms[1:], slope
+
+        bounds = [(None, None), (0, None), (0, None)]
+        best = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B", bounds=bounds).fun
+        curve = fit_leaf_calibration(features, correct, weights)
+        slopes = np.array(curve.slopes)
+        assert (slopes >= 0).all()
+        terms = np.concatenate([[curve.constant + slopes @ center], slopes * scale])
+        assert loss(terms)[0] <= best + 1e-9

@@ -125,7 +125,7 @@ def test_leaves_that_differ_are_trusted_and_leaves_alike_are_not():
         chance = 0.5 + spread * (kind % 2 - 0.5) * 1.8
         rows = TrainingRows(table, (rng.random(4000) < chance).astype(np.int32), 2)
         tree = grow(rows, GrowthRules("gini", min_samples_leaf=1, max_depth=1))
-        rates = honest_accuracy(tree, np.ones(tree.n_nodes, dtype=int))[tree.leaf_ids]
+        rates = honest_accuracy(tree, np.ones(tree.n_nodes, dtype=int))[0][tree.leaf_ids]
         assert low <= rates.std() <= high
 
 

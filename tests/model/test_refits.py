@@ -25,6 +25,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::sureleaf.HiddenCutWarning")
 class Plain(TreeClassifier):
     """The same tree without prepared refits: every part is read by itself."""
 
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Fit with the copies of a row as a group, which rows of a data frame have in common."""
+        is_copied = isinstance(X, pd.DataFrame) and not X.index.is_unique
+        if groups is None and is_copied and isinstance(self.cv, int):
+            groups = X.index.to_numpy()
+        return super().fit(X, y, sample_weight, groups)
+
 
 def make_table(seed, n=160, *, holes=True):
     """Numbers with ties, close values, categories and classes so rare that parts lack them."""
@@ -235,3 +242,15 @@ def test_a_column_that_is_empty_in_a_part_is_what_it_is_in_the_table() -> None:
     alone = evaluate(Plain.c45(), X, y, design=design, random_state=0)
     assert [s.failure is None for s in shared.splits] == [True, True]
     assert "must hold numbers, as at fit" in alone.splits[0].failure
+
+
+def test_copies_of_a_row_do_not_choose_a_larger_tree() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
+    model = TreeClassifier(n_jobs=1, random_state=0)
+    refits = model.prepare_refits(X, y)
+    sizes = [
+        refits.fit(model, rng.integers(0, 300, 300), n_threads=1).model.tree.n_leaves
+        for _ in range(8)
+    ]
+    assert np.median(sizes) <= 3  # noise; with copies in other folds it is 50 and more

@@ -12,6 +12,7 @@ import pytest
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier, evaluate, load, measures
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
+from sureleaf.levels import confidence
 from sureleaf.model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage, predicted_class
 
@@ -127,8 +128,7 @@ def test_a_tie_but_for_rounding_is_the_first_class_wherever_a_class_is_predicted
     assert ": 1 " not in model.rules()
     judged = evaluate(model, X, Y, random_state=0)
     assert not judged.predictions.prediction.any()
-    out_of_fold = model._out_of_fold
-    assert np.array_equal(out_of_fold.correct, (np.array(Y) == 0).astype(float))
+    assert np.array_equal(model._correct, (np.array(Y) == 0).astype(float))
     tree = TreeClassifier.c45(leaf_estimate=OneUlpMore())
     bag = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, Y)
     assert not bag.predict(X).any()
@@ -260,8 +260,14 @@ def test_a_file_of_the_first_version_loads_and_says_what_a_fit_says(source):
     new = TreeClassifier.c45(**old.get_params()).fit(X, y)
     assert old.levels_from == source
     assert old.rules() == new.rules()
-    assert old.levels() == new.levels()
     assert np.array_equal(old.predict_proba(X), new.predict_proba(X))
+    if source != "training":  # it keeps the levels of its time, with the confidence (5)
+        table = old.leaves()
+        sure = confidence(table.n, table.probability)
+        np.testing.assert_allclose(table.confidence, sure, atol=1e-9)
+        assert np.isnan(table.confidence_error).all() == (source == "cross_fit")
+        return
+    assert old.levels() == new.levels()
     for wanted in ({}, {"level": 0.5, "confidence": 0.9, "utility": 0.6}):
         pd.testing.assert_frame_equal(
             old.leaves(**wanted).to_pandas(), new.leaves(**wanted).to_pandas(), check_exact=True

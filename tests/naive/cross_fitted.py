@@ -64,7 +64,7 @@ def leaf_accuracy(tree, rows, predicted, found, curve, target):
     for leaf in tree.leaf_ids.tolist():
         own = [correct for row, (correct, _, _) in found.items() if leaf_of_row[row] == leaf]
         base = curve(np.array([features(tree, leaf, int(predicted[leaf]))]))[0]
-        rates[leaf] = (sum(own) + 30 * base) / (len(own) + 30)
+        rates[leaf] = (sum(own) + 60 * base) / (len(own) + 60)
         sizes[leaf] = tree.class_counts[leaf].sum()
     total = sum(sizes.values())
 

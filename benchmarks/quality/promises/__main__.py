@@ -14,6 +14,7 @@ from benchmarks.quality.promises import (
     class_measures,
     estimates,
     folds,
+    levels,
     many,
     models,
     rates,
@@ -81,6 +82,7 @@ SECTIONS: dict[str, list[Part]] = {
     "Stratified designs, models that lean to a class": [
         (stratified.leaning, (400, (n,))) for n in (100, 400)
     ],
+    "Levels of trees": [(levels.confidence, (40,)), (levels.utility, (120,))],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],
 }

@@ -18,7 +18,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.folds import fold_numbers
 from sureleaf.levels import class_confidence, class_utility, tree_levels
 from sureleaf.model.column_table import ColumnTable
-from sureleaf.model.cross_fitting import cross_fit_levels, predict_out_of_fold
+from sureleaf.model.cross_fitting import levels_of_rounds, predict_out_of_fold
 from sureleaf.model.leaf_counts import LeafCounts, count_leaves
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
@@ -148,7 +148,7 @@ def _cross_fitted_levels(
         model.leaf_estimate,
         n_threads=n_threads,
     )
-    return cross_fit_levels(model, rows, out_of_fold).levels()
+    return levels_of_rounds(model, rows, [out_of_fold]).levels()
 
 
 def _training_levels(tree: Tree) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.folds import reusable
 from sureleaf.levels.decisions import cost_rule
-from sureleaf.model.cross_fitting import OutOfFold, cross_fit, cross_fit_levels
+from sureleaf.model.cross_fitting import cross_fit_levels
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
@@ -301,7 +301,8 @@ class TreeClassifier(ModelEstimator):
     """The training rows, kept for cross-fitting until `forget_rows`."""
     _groups: NDArray[Any] | None = None
     _resolved: TreeSettings | None = None
-    _out_of_fold: OutOfFold | None = None
+    _correct: NDArray[np.float64] | None = None
+    """How often the out-of-fold predictions of each row are correct."""
 
     # ---- fitting ---------------------------------------------------------------------------------
 
@@ -335,7 +336,7 @@ class TreeClassifier(ModelEstimator):
             _ = model.probabilities  # an estimate of the user's own may fail
         # Assigned only now, so that a fit that fails leaves the estimator as it was.
         self.model_, self._resolved = model, resolved
-        self._groups, self._out_of_fold = groups, None
+        self._groups, self._correct = groups, None
         self._rows = rows if self.levels_from == "cross_fit" else None
         return self
 
@@ -553,11 +554,14 @@ class TreeClassifier(ModelEstimator):
         """
         model = self._fitted()
         if not model.has_levels and self._rows is not None and self._resolved is not None:
-            n_threads = thread_count(self.n_jobs)
-            self._out_of_fold = cross_fit(
-                self._rows, self._resolved, groups=self._groups, n_threads=n_threads
+            model, self._correct = cross_fit_levels(
+                model,
+                self._rows,
+                self._resolved,
+                groups=self._groups,
+                n_threads=thread_count(self.n_jobs),
             )
-            self.model_ = model = cross_fit_levels(model, self._rows, self._out_of_fold)
+            self.model_ = model
         return model
 
     @property
@@ -586,7 +590,7 @@ class TreeClassifier(ModelEstimator):
         True
         """
         self._fitted()
-        self._rows = self._groups = self._resolved = self._out_of_fold = None
+        self._rows = self._groups = self._resolved = self._correct = None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -594,7 +598,7 @@ class TreeClassifier(ModelEstimator):
         if self.__sklearn_is_fitted__():
             self.complete_model()
         state: dict[str, Any] = super().__getstate__()
-        dropped = ("_rows", "_groups", "_resolved", "_out_of_fold")
+        dropped = ("_rows", "_groups", "_resolved", "_correct")
         return {name: value for name, value in state.items() if name not in dropped}
 
     @classmethod
@@ -618,7 +622,7 @@ class TreeClassifier(ModelEstimator):
         """Return a copy of this estimator around another model, without rows."""
         other = object.__new__(type(self))  # copy.copy would compute levels first, as pickling does
         other.__dict__ = {**self.__dict__, **parameters, "model_": model}
-        other._rows = other._groups = other._resolved = other._out_of_fold = None
+        other._rows = other._groups = other._resolved = other._correct = None
         return other
 
     def _repr_html_(self) -> str:
@@ -773,18 +777,24 @@ class TreeClassifier(ModelEstimator):
         >>> table.rule.tolist(), table.n.tolist(), table.prediction.tolist()
         (['x0 <= 3', 'x0 > 3'], [4.0, 4.0], ['no', 'yes'])
         >>> table.to_pandas().shape
-        (2, 13)
+        (2, 15)
         """
         return self.complete_model().leaves(level=level, confidence=confidence, utility=utility)
 
-    def levels(self) -> TreeLevels:
+    def levels(self, *, level: float = 0.95) -> TreeLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level of the interval of the utility.
 
         Returns
         -------
         TreeLevels
             Named tuple `(confidence, utility)`: for a new row, the probability that its leaf
             predicts the true majority class of the leaf, and that it predicts the row correctly.
+            The interval of the utility is in its attributes `low` and `high`.
 
         Examples
         --------
@@ -793,7 +803,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.levels().utility > 0.9
         True
         """
-        return self.complete_model().levels()
+        return self.complete_model().levels(level=level)
 
     def predict_levels(self, X: Any, *, level: float = 0.95) -> RowLevels:
         """Return the levels of the leaf of each row.
@@ -886,13 +896,12 @@ class TreeClassifier(ModelEstimator):
         if X is not None:
             given = model.read_rows(X, y, estimator=type(self).__name__)
             return model.levels_by(column, given, level=level, n_threads=n_threads)
-        if self._rows is None or self._out_of_fold is None:
+        if self._rows is None or self._correct is None:
             raise InvalidArgumentError(
                 "levels_by needs rows, and the model holds none. Give X and y of rows that it has "
                 "not seen, or fit with levels_from='cross_fit' and keep the rows."
             )
-        correct = self._out_of_fold.correct
-        return model.levels_by(column, self._rows, correct, level=level, n_threads=n_threads)
+        return model.levels_by(column, self._rows, self._correct, level=level, n_threads=n_threads)
 
     # ---- rules, and smaller or different trees ---------------------------------------------------
 
@@ -996,8 +1005,10 @@ class TreeClassifier(ModelEstimator):
         Returns
         -------
         TreeClassifier
-            The model itself is not changed, and nothing is grown again. The levels of the copy
-            come from its own counts: its `levels_from` is "training".
+            The model itself is not changed. Cross-fitted levels are computed again when they are
+            first requested, from fold trees that are pruned in the same way. They are training
+            levels, and the copy's `levels_from` is "training", if the model no longer holds its
+            rows, or if the copy counts other rows. A copy that is not smaller keeps its levels.
         """
         model = self._fitted()
         given = None
@@ -1008,16 +1019,24 @@ class TreeClassifier(ModelEstimator):
                     "the other. Give both, or none."
                 )
             given = model.read_rows(X, y, sample_weight, estimator=type(self).__name__)
+        way = {"nodes": nodes, "n_leaves": n_leaves, "ccp_alpha": ccp_alpha}
+        factor = self.confidence_factor
         smaller = model.prune(
-            rule,
-            nodes=nodes,
-            n_leaves=n_leaves,
-            ccp_alpha=ccp_alpha,
-            confidence_factor=self.confidence_factor,
-            training=self._rows,
-            given=given,
+            rule, **way, confidence_factor=factor, training=self._rows, given=given
         )
-        return self._shell(smaller, levels_from="training")
+        counts_rows = given is None or rule == "reduced_error"
+        if self._rows is None or self._resolved is None or not counts_rows:
+            return self._shell(smaller, levels_from=smaller.evidence.source)
+        other = self._shell(smaller)
+        if smaller is not model:
+            repruning = model.repruning(rule, **way, confidence_factor=factor, held_out=given)
+            other.model_ = replace(smaller, evidence=Evidence("cross_fit"))
+            reprunings = (*self._resolved.reprunings, repruning)
+            other._resolved = replace(self._resolved, reprunings=reprunings)
+        else:
+            other._resolved, other._correct = self._resolved, self._correct
+        other._rows, other._groups = self._rows, self._groups
+        return other
 
     def node_counts(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Count the classes of these rows in every node of the tree.

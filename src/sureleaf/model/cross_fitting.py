@@ -3,12 +3,17 @@
 All rows grow the tree. Further trees, each grown without one fold, predict the rows of that fold:
 `predict_out_of_fold`. Two more trees, each grown on half of the folds, show how accuracy increases
 with the number of rows; this corrects for the fold trees having fewer rows than the tree itself.
-`cross_fit_levels` turns the out-of-fold predictions into the accuracy of every node and returns
-the same model with this evidence.
+`node_accuracy` turns the out-of-fold predictions into the accuracy of every node.
+
+One assignment of rows to folds is a matter of luck, which moves the levels of small leaves a lot.
+So there are several *rounds*, each with folds of its own, and their accuracies are averaged.
+`cross_fit_levels` repeats rounds until the luck of the folds moves no confidence by more than a
+small standard error, or the budget of rounds is used up.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,26 +23,56 @@ from scipy.special import expit, logit
 
 from sureleaf.folds import fold_numbers
 from sureleaf.levels.decisions import CostRule
-from sureleaf.model.fitting import TreeSettings, build
+from sureleaf.model.fitting import (
+    TreeSettings,
+    build,
+    grow_unpruned,
+    merge_if_wanted,
+    penalty_rule,
+)
 from sureleaf.model.leaf_calibration import (
+    LeafStrength,
     fit_leaf_calibration,
     leaf_features,
     leaf_strength,
     shift_to_mean,
 )
+from sureleaf.model.node_levels import node_ties, posterior_confidence
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import LeafEstimate, predicted_class
 from sureleaf.progress import track
+from sureleaf.random_streams import ROUND, seed_for
 from sureleaf.table.encoded_table import take_rows
-from sureleaf.tree import TrainingRows, Tree, mixture, route
+from sureleaf.tree import TrainingRows, Tree, cut, mixture, route
 
-__all__ = ["OutOfFold", "cross_fit", "cross_fit_levels", "node_accuracy", "predict_out_of_fold"]
+__all__ = [
+    "OutOfFold",
+    "cross_fit",
+    "cross_fit_levels",
+    "levels_of_rounds",
+    "node_accuracy",
+    "predict_out_of_fold",
+]
 
 
 FloatArray = NDArray[np.float64]
 
-_CURVE_ROWS = 30.0
+_CURVE_ROWS = 60.0
 """The calibrated accuracy of a leaf counts as much as so many of its own out-of-fold rows."""
+
+_TREE_VARIANCE = 2.0
+"""Variance of the accuracy of a tree around its out-of-fold estimate, as a multiple of the
+binomial variance: half of it is the sample's, half is that the tree differs from the fold trees."""
+
+MAX_ERROR = 0.01
+"""Rounds end when the luck of the folds moves no leaf's confidence by a larger standard error."""
+
+MAX_ROUNDS = 40
+_ROW_BUDGET = 100_000
+"""Rows times rounds; larger tables have fewer rounds, at least one."""
+
+_CHECKED_ROUNDS = (4, 6, 9, 13, 19, 27)
+"""Numbers of rounds after which it is checked whether there are enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +117,12 @@ def cross_fit(
     *,
     groups: NDArray[Any] | None = None,
     n_threads: int = 1,
+    number: int = 0,
 ) -> OutOfFold:
     """Assign rows to folds and predict each fold by a tree grown on the others.
+
+    A penalty that the fit chose by cross-validation is chosen again for each fold, from the other
+    folds, and a tree that was pruned on request has fold trees pruned in the same way.
 
     Parameters
     ----------
@@ -95,6 +134,8 @@ def cross_fit(
         Rows of a group stay in one fold.
     n_threads : int
         Threads; the result does not depend on it.
+    number : int
+        Number of the round. Round 0 has the folds that the fit used.
 
     Returns
     -------
@@ -102,50 +143,220 @@ def cross_fit(
     """
     # Trees grow side by side; only cores that are left over share the work on one tree.
     settings = replace(settings, n_threads=max(1, n_threads // 12), keep_order=True)
+    seed = settings.seed if number == 0 else seed_for(settings.seed, ROUND, number)
+    fold_of = fold_numbers(rows.labels, settings.cv, seed=seed, groups=groups)
+    if settings.penalties is None:
+        grow_part = _without_choice(settings, groups)
+    else:
+        grow_part = _with_nested_choice(rows, fold_of, settings, settings.penalties, n_threads)
+
+    def build_part(part: TrainingRows, fold: int) -> Tree:
+        tree = grow_part(part, fold)
+        for repruning in settings.reprunings:
+            tree = repruning.of_fold_tree(tree, part)
+        return tree
+
     return predict_out_of_fold(
         rows,
-        fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups),
-        lambda part, fold: build(part, settings.without_fold(fold), groups=groups),
+        fold_of,
+        build_part,
         settings.leaf_estimate,
         rule=settings.rule,
         n_threads=n_threads,
     )
 
 
-def cross_fit_levels(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold) -> TreeModel:
-    """Return the same model with the accuracy of its nodes as evidence of its levels.
+BuildPart = Callable[[TrainingRows, int], Tree]
+"""From weighted rows and the number of the fold that they lack to a tree. -1 and -2 are the halves:
+trees that test the first and the second half of the folds."""
+
+
+def _without_choice(settings: TreeSettings, groups: NDArray[Any] | None) -> BuildPart:
+    return lambda part, fold: build(part, settings, groups=groups)
+
+
+def _with_nested_choice(
+    rows: TrainingRows,
+    fold_of: NDArray[np.int64],
+    settings: TreeSettings,
+    penalties: FloatArray,
+    n_threads: int,
+) -> BuildPart:
+    """Return a builder whose penalty per leaf never saw the rows that the tree tests.
+
+    The trees of all folds are grown once. Each is tested at all penalties on its own fold; the
+    penalty of a fold is the best one on the other folds, that of a half the best one on the folds
+    that grow it.
+    """
+    rule = penalty_rule(settings)
+    assert rule is not None, "only a pruning by penalties has penalties"
+    weights = _weights(rows)
+    folds = _tested_folds(fold_of, weights)
+    rows.sort(n_threads)
+
+    def grow_fold(fold: int) -> tuple[Tree, FloatArray] | None:
+        train = rows.with_weights(np.where(fold_of == fold, 0.0, weights))
+        if not train.total_weight:
+            return None
+        tree = grow_unpruned(train, settings)
+        test = rows.with_weights(np.where(fold_of == fold, weights, 0.0))
+        return tree, rule.fold_sums(tree, test, penalties)
+
+    with _workers(rows, n_threads) as run:
+        grown = dict(zip(folds, run(grow_fold, folds), strict=True))
+    half = len(folds) // 2
+    chosen_from = {fold: [other for other in folds if other != fold] for fold in folds}
+    chosen_from |= {-1: folds[half:], -2: folds[:half]}
+
+    def build_part(part: TrainingRows, fold: int) -> Tree:
+        found = grown.get(fold)
+        tree = grow_unpruned(part, settings) if found is None else found[0]
+        known = [grown[other] for other in chosen_from[fold]]
+        sums = [part_sums for _, part_sums in filter(None, known)]
+        if sums:
+            penalty = rule.choose(penalties, np.sum(sums, axis=0))
+            tree = cut(tree, rule.node_alphas(tree) <= penalty)
+        return merge_if_wanted(tree, settings)
+
+    return build_part
+
+
+def cross_fit_levels(
+    model: TreeModel,
+    rows: TrainingRows,
+    settings: TreeSettings,
+    *,
+    groups: NDArray[Any] | None = None,
+    n_threads: int = 1,
+) -> tuple[TreeModel, FloatArray]:
+    """Repeat cross-fitting until the levels no longer depend on the luck of the folds.
 
     Parameters
     ----------
     model : TreeModel
         Fitted on these rows.
-    rows : TrainingRows
-        The rows.
-    out_of_fold : OutOfFold
-        Their out-of-fold predictions.
+    rows, settings, groups, n_threads
+        As for `cross_fit`.
 
     Returns
     -------
-    TreeModel
+    model : TreeModel
+        The same model with the accuracy of its nodes as evidence of its levels.
+    correct : ndarray of float64, shape (n_rows,)
+        The share of the rounds that predict each row correctly; NaN if no fold tests it.
     """
-    predicted, n_rows = model.predicted_classes, model.node_rows
-    accuracy, strength = node_accuracy(model.tree, rows, predicted, n_rows, out_of_fold)
+    # Folds that the caller gives are the same in every round.
+    given = not isinstance(settings.cv, int | np.integer)
+    n_rounds = 1 if given else max(1, min(MAX_ROUNDS, _ROW_BUDGET // max(len(rows.labels), 1)))
+    rounds: list[OutOfFold] = []
+    estimates: list[_RoundEstimate] = []
+    numbers = track(range(n_rounds), total=n_rounds, what="Cross-fitting", shown=_shown(n_rounds))
+    for number in numbers:
+        rounds.append(cross_fit(rows, settings, groups=groups, n_threads=n_threads, number=number))
+        estimates.append(_round_estimate(model, rows, rounds[-1]))
+        if len(estimates) in _CHECKED_ROUNDS:
+            errors = _mean_of_rounds(model, estimates).confidence_error
+            if errors is not None and errors[model.tree.leaf_ids].max() <= MAX_ERROR:
+                break
+    correct = np.mean([each.correct for each in rounds], axis=0)
+    return model.with_evidence(_mean_of_rounds(model, estimates)), correct
+
+
+def _shown(n_rounds: int) -> bool | None:
+    """One round shows a bar of its own."""
+    return False if n_rounds == 1 else None
+
+
+def levels_of_rounds(
+    model: TreeModel, rows: TrainingRows, rounds: Sequence[OutOfFold]
+) -> TreeModel:
+    """Return the same model with evidence from these rounds of out-of-fold predictions."""
+    estimates = [_round_estimate(model, rows, each) for each in rounds]
+    return model.with_evidence(_mean_of_rounds(model, estimates))
+
+
+@dataclass(frozen=True, eq=False)
+class _RoundEstimate:
+    """What one round knows: accuracy of every node, strength of leaves, accuracy of the tree."""
+
+    accuracy: FloatArray
+    strength: LeafStrength
+    tree_accuracy: float
+
+
+def _round_estimate(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold) -> _RoundEstimate:
+    predicted = model.predicted_classes
+    accuracy, strength = node_accuracy(model.tree, rows, predicted, out_of_fold)
     if model.rule is not None:
         # With unequal costs, rare and frequent classes are decided at different probabilities, and
         # one curve for all decisions would state too high ones for some, too low ones for others.
-        weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+        weights = _weights(rows)
         for decision in np.unique(predicted).tolist():
             part, nodes = out_of_fold.of_decision(decision, weights), predicted == decision
             if not np.isnan(part.accuracy):
-                found = node_accuracy(model.tree, rows, predicted, n_rows, part, nodes=nodes)[0]
+                found = node_accuracy(model.tree, rows, predicted, part, nodes=nodes)[0]
                 accuracy = np.where(nodes, found, accuracy)
-    return model.with_evidence(Evidence("cross_fit", accuracy, strength))
+    return _RoundEstimate(accuracy, strength, out_of_fold.accuracy)
+
+
+def _mean_of_rounds(model: TreeModel, estimates: Sequence[_RoundEstimate]) -> Evidence:
+    """Average accuracies and variances over rounds; their spread gives the error by luck.
+
+    The error is that of the jackknife: how much the confidence varies if one round is left out.
+    """
+    accuracies = np.array([each.accuracy for each in estimates])
+    parts = np.array(
+        [(each.strength.per_row, each.strength.per_leaf, each.tree_accuracy) for each in estimates]
+    )
+    accuracy, strength = _combined(model, accuracies.mean(axis=0), parts.mean(axis=0))
+    n_rounds, error = len(estimates), None
+    tree_strength = max(float(model.node_rows[0]) / _TREE_VARIANCE - 1.0, 1.0)
+    if n_rounds > 1:
+        ties = node_ties(model.tree.class_counts, model.probabilities, model.rule)
+        without = np.array(
+            [
+                posterior_confidence(
+                    *_combined(
+                        model,
+                        (accuracies.sum(axis=0) - accuracies[left_out]) / (n_rounds - 1),
+                        (parts.sum(axis=0) - parts[left_out]) / (n_rounds - 1),
+                    ),
+                    ties,
+                )
+                for left_out in range(n_rounds)
+            ]
+        )
+        error = np.sqrt((n_rounds - 1) * without.var(axis=0))
+    return Evidence(
+        "cross_fit",
+        accuracy,
+        strength,
+        confidence_error=error,
+        n_rounds=n_rounds,
+        tree_strength=tree_strength,
+    )
+
+
+def _combined(
+    model: TreeModel, accuracy: FloatArray, parts: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return accuracy and strength of the nodes, with the uncertainty of the tree's accuracy."""
+    per_row, per_leaf, tree_accuracy = parts
+    n = model.node_rows
+    variance = 1.0 / (LeafStrength(per_row, per_leaf)(n) + 1.0)
+    bound = 0.5 / (n[0] + 1.0)
+    share = 0.5 if np.isnan(tree_accuracy) else np.clip(tree_accuracy, bound, 1.0 - bound)
+    of_tree = _TREE_VARIANCE / max(n[0], 1.0) * accuracy * (1.0 - accuracy) / (share * (1 - share))
+    return accuracy, np.maximum(1.0 / (variance + of_tree) - 1.0, _LEAST_STRENGTH)
+
+
+_LEAST_STRENGTH = 0.05
 
 
 def predict_out_of_fold(
     rows: TrainingRows,
     fold_of: NDArray[np.int64],
-    build: Callable[[TrainingRows, int], Tree],
+    build: BuildPart,
     estimate: LeafEstimate,
     *,
     rule: CostRule | None = None,
@@ -160,8 +371,8 @@ def predict_out_of_fold(
     fold_of : ndarray of int64, shape (n_rows,)
         The fold that tests each row, -1 for none.
     build : callable
-        From weighted rows and the number of the fold that they lack to a tree; -1 for half the
-        folds.
+        From weighted rows and the number of the fold that they lack to a tree; -1 and -2 for the
+        trees that test the first and the second half of the folds.
     estimate : LeafEstimate
         From a tree and its counts to the class probabilities of its nodes.
     rule : CostRule, optional
@@ -185,9 +396,9 @@ def predict_out_of_fold(
     >>> out_of_fold.correct.tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    weights = _weights(rows)
     tested = (fold_of >= 0) & (weights > 0)
-    folds = np.unique(fold_of[tested])
+    folds = _tested_folds(fold_of, weights)
     parts = [tested & (fold_of == fold) for fold in folds]
     # Halves are whole folds, so that groups stay together; fewer than 3 folds have no halves.
     first_half = np.isin(fold_of, folds[: len(folds) // 2])
@@ -197,9 +408,9 @@ def predict_out_of_fold(
     def predict_part(part: NDArray[np.bool_], fold: int) -> _PartPredictions | None:
         return _predict_part(rows, weights, part, lambda train: build(train, fold), estimate, rule)
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with _workers(rows, n_threads) as run:
         every = [*parts, *halves]
-        work = pool.map(predict_part, every, [*folds.tolist(), *(-1 for _ in halves)])
+        work = run(predict_part, every, [*folds, *(-1 - k for k in range(len(halves)))])
         predictions = list(track(work, total=len(every), what="Cross-fitting"))
     joined = _join(rows, predictions[: len(parts)])
     accuracy = _accuracy(joined[0], weights)
@@ -210,6 +421,31 @@ def predict_out_of_fold(
     for each in filter(None, predictions[: len(parts)]):
         decided[each[0]] = each[-1]
     return OutOfFold(*joined, accuracy, correction, decided)
+
+
+@contextmanager
+def _workers(rows: TrainingRows, n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a function like `map` that runs on several threads.
+
+    Trees of small tables are grown by the calling thread: handing them over takes longer.
+    """
+    if n_threads == 1 or len(rows.labels) <= _FEW_ROWS:
+        yield map
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            yield pool.map
+
+
+_FEW_ROWS = 2000
+
+
+def _weights(rows: TrainingRows) -> FloatArray:
+    return np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+
+
+def _tested_folds(fold_of: NDArray[np.int64], weights: FloatArray) -> list[int]:
+    folds: list[int] = np.unique(fold_of[(fold_of >= 0) & (weights > 0)]).tolist()
+    return folds
 
 
 _PartPredictions = tuple[
@@ -284,11 +520,10 @@ def node_accuracy(
     tree: Tree,
     rows: TrainingRows,
     predicted: NDArray[np.intp],
-    n_rows: FloatArray,
     out_of_fold: OutOfFold,
     *,
     nodes: NDArray[np.bool_] | None = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, LeafStrength]:
     """Return the accuracy of every node on unseen rows, and the strength of that knowledge.
 
     The leaf calibration gives an accuracy by the features of a node. In a leaf, the out-of-fold
@@ -304,8 +539,6 @@ def node_accuracy(
         The rows.
     predicted : ndarray of int, shape (n_nodes,)
         Index of the class that each node predicts.
-    n_rows : ndarray of float64, shape (n_nodes,)
-        Rows of each node, or effective rows.
     out_of_fold : OutOfFold
         Of the same rows.
     nodes : ndarray of bool, shape (n_nodes,), optional
@@ -313,14 +546,15 @@ def node_accuracy(
 
     Returns
     -------
-    accuracy, strength : ndarray of float64, shape (n_nodes,)
-        The strength is the number of rows that would tell the accuracy as precisely.
+    accuracy : ndarray of float64, shape (n_nodes,)
+    strength : LeafStrength
+        From the rows of a leaf to the number of rows that would tell its accuracy as precisely.
     """
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    weights = _weights(rows)
     correct = out_of_fold.correct
     tested = ~np.isnan(correct) & (weights > 0)
     if not tested.any():
-        return np.full(tree.n_nodes, 1.0 / rows.n_classes), np.ones(tree.n_nodes)
+        return np.full(tree.n_nodes, 1.0 / rows.n_classes), LeafStrength(1.0, 1.0)
     features = out_of_fold.features[tested]
     calibration = fit_leaf_calibration(features, correct[tested], weights[tested])
     accuracy = calibration(leaf_features(tree, predicted))
@@ -341,10 +575,10 @@ def node_accuracy(
     target = float(np.clip(out_of_fold.accuracy + out_of_fold.correction, bound, 1.0 - bound))
     shift = shift_to_mean(accuracy, leaf_sizes / leaf_sizes.sum(), target)
     accuracy = expit(logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9)) + shift)
-    strength_per_row = leaf_strength(
+    strength = leaf_strength(
         out_of_fold.leaf[tested],
         correct[tested],
         calibration(features),
         out_of_fold.leaf_rows[tested],
     )
-    return accuracy, strength_per_row * (n_rows + 1.0)
+    return accuracy, strength

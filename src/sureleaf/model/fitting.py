@@ -13,13 +13,17 @@ from sureleaf.errors import HiddenCutWarning, InvalidArgumentError, suggestion, 
 from sureleaf.folds import fold_numbers, hold_out
 from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
+from sureleaf.model.repruning import Repruning
 from sureleaf.model.size_selection import (
     SizeCurve,
-    candidate_penalties,
+    choose_penalty,
     family_alphas,
+    fold_sums,
     merge_unsure_leaves,
+    penalty_candidates,
     penalty_for_size,
     select_size,
+    unit_of_costs,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, SIZED_ESTIMATE, LeafEstimate, predicted_class
@@ -44,12 +48,16 @@ from sureleaf.tree.pruning import (
 )
 
 __all__ = [
+    "PenaltyRule",
     "TreeFamily",
     "TreeSettings",
     "build",
     "fit_family",
     "fit_model",
     "fit_tree",
+    "grow_unpruned",
+    "merge_if_wanted",
+    "penalty_rule",
     "settings_model",
     "trees_at_once",
 ]
@@ -92,8 +100,12 @@ class TreeSettings:
         The constraints as given to `TreeClassifier`; `for_table` turns them into signs.
     penalty : float or None
         For pruning="auto": the penalty per leaf; None to choose it by cross-validation.
-    fold_penalties : dict of int to float, or None
-        The penalty that is chosen without the test rows of each fold.
+    penalties : ndarray or None
+        The penalties among which cross-validation has chosen. Levels choose among them again,
+        without the rows that they test: a penalty that had seen these rows would state levels
+        that are too high.
+    reprunings : tuple of Repruning
+        How the finished tree was pruned on request.
     size_curve : SizeCurve or None
         What the choice of size was made from.
     leaf_estimate : LeafEstimate
@@ -121,7 +133,8 @@ class TreeSettings:
     keep_order: bool = False
     utility_gain: float | None = None
     penalty: float | None = None
-    fold_penalties: dict[int, float] | None = None
+    penalties: NDArray[np.float64] | None = None
+    reprunings: tuple[Repruning, ...] = ()
     size_curve: SizeCurve | None = None
     max_features: int | float | str | None = None
     min_confidence: float | None = None
@@ -150,12 +163,6 @@ class TreeSettings:
         if self.pruning == "auto":
             return self.penalty
         return self.utility_gain if self.pruning == "utility" else self.ccp_alpha or None
-
-    def without_fold(self, fold: int) -> "TreeSettings":
-        """Return the settings that were chosen without the test rows of a fold."""
-        if self.fold_penalties is None:
-            return self
-        return replace(self, penalty=self.fold_penalties.get(fold, self.penalty))
 
     @property
     def assigns_rows(self) -> bool:
@@ -391,15 +398,15 @@ def fit_family(
     TreeFamily
     """
     chosen, resolved, counted = fit_tree(rows, settings, groups=groups)
-    alphas, curve = _node_alphas(resolved), resolved.size_curve
-    if alphas is None or curve is None:
+    rule, curve = penalty_rule(resolved), resolved.size_curve
+    if rule is None or curve is None:
         raise InvalidArgumentError(
             f"a family of trees needs pruning='auto'; got {settings.pruning!r}."
         )
     growing = rows if counted is rows else _honest_parts(rows, settings, groups)[0]
     best = replace(resolved, penalty=float(curve.alphas[curve.smallest_within(0.0)]))
-    large = _grow(growing, resolved)
-    own = alphas(large)
+    large = grow_unpruned(growing, resolved)
+    own = rule.node_alphas(large)
     by_size = [cut(large, own <= penalty_for_size(large, own, most)) for most in most_leaves]
     trees = [build(growing, best), *by_size]
     if counted is not rows:
@@ -448,15 +455,20 @@ def _build_resolved(
 ) -> tuple[Tree, TreeSettings]:
     """Grow, prune and merge; the settings returned hold what cross-validation has chosen."""
     tree, resolved = _build_pruned(rows, settings, groups)
-    if settings.min_confidence is not None:
-        tree = merge_unsure_leaves(
-            tree,
-            SIZED_ESTIMATE(tree, tree.class_counts),
-            min_confidence=settings.min_confidence,
-            margin=settings.margin,
-            rule=settings.rule,
-        )
-    return tree, resolved
+    return merge_if_wanted(tree, settings), resolved
+
+
+def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
+    """Merge leaves below `min_confidence`, if the settings have one."""
+    if settings.min_confidence is None:
+        return tree
+    return merge_unsure_leaves(
+        tree,
+        SIZED_ESTIMATE(tree, tree.class_counts),
+        min_confidence=settings.min_confidence,
+        margin=settings.margin,
+        rule=settings.rule,
+    )
 
 
 def _build_pruned(
@@ -464,25 +476,27 @@ def _build_pruned(
 ) -> tuple[Tree, TreeSettings]:
     if settings.pruning == "reduced_error":
         return _build_by_reduced_error(rows, settings, groups), settings
-    alphas, penalty = _node_alphas(settings), settings.chosen_penalty
-    is_to_choose = alphas is not None and penalty is None
-    tree = _grow(rows, replace(settings, keep_order=settings.keep_order or is_to_choose))
+    rule, penalty = penalty_rule(settings), settings.chosen_penalty
+    is_to_choose = rule is not None and penalty is None
+    tree = grow_unpruned(rows, replace(settings, keep_order=settings.keep_order or is_to_choose))
     if settings.pruning == "pessimistic":
         factor = settings.confidence_factor
         return prune_pessimistic(tree, rows, confidence_factor=factor), settings
-    if alphas is None:
+    if rule is None:
         return tree, settings
     if penalty is None and settings.pruning == "auto":
         settings = _with_selected_size(tree, rows, settings, groups)
         penalty = settings.penalty
     if penalty is None:
         # A choice of 0 must not read as "choose" again; no penalty lies between 0 and tiny.
-        penalty = max(_one_standard_error(tree, rows, settings, groups, alphas), _TINY)
+        candidates = penalty_candidates(tree, rule.node_alphas(tree))
+        penalty = max(_chosen_by_folds(candidates, rows, settings, groups, rule), _TINY)
+        settings = replace(settings, penalties=candidates)
         if settings.pruning == "utility":
             settings = replace(settings, utility_gain=penalty)
         else:
             settings = replace(settings, ccp_alpha=penalty)
-    return cut(tree, alphas(tree) <= penalty), settings
+    return cut(tree, rule.node_alphas(tree) <= penalty), settings
 
 
 _TINY = float(np.finfo(float).tiny)
@@ -501,7 +515,7 @@ def _with_selected_size(
         tree,
         rows,
         fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups),
-        lambda part: _grow(part, of_part),
+        lambda part: grow_unpruned(part, of_part),
         SIZED_ESTIMATE,  # so the tree does not depend on how its leaves are estimated
         margin=settings.margin,
         regret=None if settings.rule is None else settings.rule.regret,
@@ -510,24 +524,65 @@ def _with_selected_size(
     return replace(
         settings,
         penalty=selection.alpha,
-        fold_penalties=selection.fold_alphas,
+        penalties=selection.curve.alphas,
         size_curve=selection.curve,
     )
 
 
-def _node_alphas(settings: TreeSettings) -> NodeAlphas | None:
-    """Return the weakest-link penalties of the pruning rule, if it has any."""
+@dataclass(frozen=True)
+class PenaltyRule:
+    """How the penalty per leaf of a pruning is chosen from tests of the trees of folds.
+
+    Parameters
+    ----------
+    node_alphas : callable
+        From a tree to the penalty at which each inner node is cut.
+    fold_sums : callable
+        From a tree, test rows and penalties to sums over the test rows, one line per penalty.
+        The sums of several folds add up.
+    choose : callable
+        From penalties and sums to the chosen penalty.
+    """
+
+    node_alphas: NodeAlphas
+    fold_sums: Callable[[Tree, TrainingRows, NDArray[np.float64]], NDArray[np.float64]]
+    choose: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+
+
+def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
+    """Return the rule of a pruning by weakest links; None for other prunings."""
     if settings.pruning == "auto":
         regret = None if settings.rule is None else settings.rule.regret
-        return lambda tree: family_alphas(tree, regret)
+        margin = settings.margin
+
+        def sums_of_fold(
+            tree: Tree, test: TrainingRows, penalties: NDArray[np.float64]
+        ) -> NDArray[np.float64]:
+            sums = fold_sums(tree, test, penalties, SIZED_ESTIMATE, regret)
+            return sums * unit_of_costs(tree, regret)
+
+        return PenaltyRule(
+            lambda tree: family_alphas(tree, regret),
+            sums_of_fold,
+            lambda penalties, sums: choose_penalty(penalties, sums, margin),
+        )
+    if settings.pruning not in _SPREADS:
+        return None
+    node_alphas: NodeAlphas = utility_alphas
     if settings.pruning == "cost_complexity":
-        return lambda tree: cost_complexity_alphas(tree, settings.rules.criterion)
-    if settings.pruning == "utility":
-        return utility_alphas
-    return None
+        node_alphas = lambda tree: cost_complexity_alphas(tree, settings.rules.criterion)  # noqa: E731
+    spread = _SPREADS[settings.pruning]
+    return PenaltyRule(
+        node_alphas,
+        lambda tree, test, penalties: _errors_along(
+            tree, test, node_alphas(tree), penalties, settings.rule
+        ),
+        lambda penalties, sums: _largest_within(penalties, sums, spread),
+    )
 
 
-def _grow(rows: TrainingRows, settings: TreeSettings) -> Tree:
+def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
+    """Grow a tree, collapsed if the settings say so, but not pruned."""
     rules = settings.rules
     if settings.max_features is not None:
         n_drawn = n_features_drawn(settings.max_features, len(rows.table.columns))
@@ -579,51 +634,49 @@ def _build_by_reduced_error(
 ) -> Tree:
     """Grow on two thirds of the rows, prune by the others, then count all rows."""
     if len(rows.labels) < 2:
-        return _grow(rows, settings)
+        return grow_unpruned(rows, settings)
     is_held_out = hold_out(rows.labels, seed=settings.seed, groups=groups)
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    tree = _grow(rows.with_weights(np.where(is_held_out, 0.0, weights)), settings)
+    tree = grow_unpruned(rows.with_weights(np.where(is_held_out, 0.0, weights)), settings)
     held_out = rows.with_weights(np.where(is_held_out, weights, 0.0))
     pruned = prune_reduced_error(tree, held_out, settings.rule)
     return replace(pruned, class_counts=count_nodes(pruned, rows))
 
 
-def _one_standard_error(
-    tree: Tree,
+def _chosen_by_folds(
+    candidates: NDArray[np.float64],
     rows: TrainingRows,
     settings: TreeSettings,
     groups: NDArray[Any] | None,
-    node_alphas: NodeAlphas,
+    rule: PenaltyRule,
+) -> float:
+    """Return the penalty that the trees of the folds choose among the candidates."""
+    fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    sums = np.zeros((len(candidates), 3))
+    for fold in np.unique(fold_of[fold_of >= 0]):
+        train = rows.with_weights(np.where(fold_of == fold, 0.0, weights))
+        test = rows.with_weights(np.where(fold_of == fold, weights, 0.0))
+        if train.total_weight:
+            sums += rule.fold_sums(grow_unpruned(train, settings), test, candidates)
+    return rule.choose(candidates, sums)
+
+
+def _largest_within(
+    candidates: NDArray[np.float64], sums: NDArray[np.float64], spread: float
 ) -> float:
     """Return the largest penalty whose cross-validated error is close to the least error.
 
-    As in CART, the candidates are the geometric means of neighbouring penalties on the path of the
-    whole tree. The tree of each fold is cut by them, and the errors of all rows give the error rate
-    and its standard error (with costs: the mean cost and its standard error). Within one standard
-    error (half of one for utility) is close.
+    As in CART, the errors of all rows give the error rate and its standard error (with costs: the
+    mean cost and its standard error). Within one standard error (half of one for utility) is close.
     """
-    inner_alphas = np.maximum(node_alphas(tree)[~tree.is_leaf], 0.0)
-    alphas = np.unique(np.concatenate(([0.0], inner_alphas)))
-    candidates = candidate_penalties(alphas)
-    fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    sums = np.zeros((len(candidates), 2))
-    tested = 0.0
-    for fold in np.unique(fold_of[fold_of >= 0]):
-        is_test = fold_of == fold
-        train = rows.with_weights(np.where(is_test, 0.0, weights))
-        test = rows.with_weights(np.where(is_test, weights, 0.0))
-        if not train.total_weight:
-            continue
-        grown = _grow(train, settings)
-        sums += _errors_along(grown, test, node_alphas(grown), candidates, settings.rule)
-        tested += float(weights[is_test].sum())
+    tested = float(sums[0, 2])
     if tested == 0:
         return 0.0
-    rates, squares = (sums / tested).T
-    spread = np.sqrt(np.maximum(squares - rates**2, 0.0) / tested)
+    rates, squares = sums[:, 0] / tested, sums[:, 1] / tested
+    error = np.sqrt(np.maximum(squares - rates**2, 0.0) / tested)
     best = int(rates.argmin())
-    within = np.flatnonzero(rates <= rates[best] + _SPREADS[settings.pruning or ""] * spread[best])
+    within = np.flatnonzero(rates <= rates[best] + spread * error[best])
     return float(candidates[within[-1]])
 
 
@@ -634,9 +687,10 @@ def _errors_along(
     candidates: NDArray[np.float64],
     rule: CostRule | None,
 ) -> NDArray[np.float64]:
-    """Return the test errors (costs and squared costs) of the tree cut at each penalty.
+    """Return the test errors (costs and squared costs) and rows of the tree cut at each penalty.
 
     All nodes are counted once.
     """
-    costs = decision_costs(tree, count_nodes(tree, test), rule)
-    return sums_along(tree, node_alphas, candidates, costs)
+    counts = count_nodes(tree, test)
+    total = sums_along(tree, node_alphas, candidates, decision_costs(tree, counts, rule))
+    return np.column_stack([total, np.full(len(candidates), counts[0].sum())])

@@ -19,6 +19,7 @@ from sureleaf.tree import Tree
 
 __all__ = [
     "LeafCalibration",
+    "LeafStrength",
     "fit_leaf_calibration",
     "honest_accuracy",
     "leaf_features",
@@ -35,6 +36,10 @@ _FEATURE_STRENGTHS = (1.0, 30.0)
 
 _HONEST_STRENGTHS = 2.0 ** np.arange(-1, 10)
 """Rows that an honest node may borrow from its parent; the most likely number is taken."""
+
+_MAX_STEPS = 100
+_SMALL_STEP = 1e-9
+"""Newton's method ends with a smaller step."""
 
 _SHARE_MARGIN = 1e-4
 """Shares are kept this far from 0 and 1 before the logarithm."""
@@ -113,29 +118,62 @@ def fit_leaf_calibration(
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
     """
-    from scipy.optimize import minimize  # takes a tenth of a second, which a fit need not wait for
-
     total = weights.sum()
     rate = float(np.clip((weights * correct).sum(), 0.5, max(total - 0.5, 0.5))) / max(total, 1.0)
+    n_features = features.shape[1]
+    if correct.min() == correct.max():  # the features distinguish nothing; the curve is flat
+        return LeafCalibration(float(logit(rate)), (0.0,) * n_features)
     center = weights @ features / total
     scale = np.sqrt(weights @ (features - center) ** 2 / total)
-    scale = np.where(scale > 1e-9, scale, np.inf)
+    varies = scale > 1e-9
+    scale = np.where(varies, scale, 1.0)
     scaled = np.column_stack([np.ones(len(features)), (features - center) / scale])
-    if correct.min() == correct.max():  # the features distinguish nothing; the curve is flat
-        return LeafCalibration(float(logit(rate)), (0.0,) * features.shape[1])
-
-    def loss(terms: FloatArray) -> tuple[float, FloatArray]:
-        odds = scaled @ terms
-        misfit = weights @ (np.logaddexp(0.0, odds) - correct * odds)
-        slope = scaled.T @ (weights * (expit(odds) - correct))
-        slope[1:] += terms[1:]
-        return float(misfit + 0.5 * terms[1:] @ terms[1:]), slope
-
-    start = np.concatenate([[logit(rate)], np.zeros(features.shape[1])])
-    bounds = [(None, None), *[(0.0, None)] * features.shape[1]]  # purer leaves are not worse
-    terms = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    start = np.concatenate([[logit(rate)], np.zeros(n_features)])
+    used = np.concatenate([[True], varies])
+    terms = _ridge_terms(scaled, correct, weights, start, used)
+    while (terms[1:] < 0).any():  # purer leaves are not worse
+        used[1 + int(np.argmin(terms[1:]))] = False
+        terms = _ridge_terms(scaled, correct, weights, start, used)
     slopes = terms[1:] / scale
     return LeafCalibration(float(terms[0] - slopes @ center), tuple(slopes.tolist()))
+
+
+def _ridge_terms(
+    scaled: FloatArray,
+    correct: FloatArray,
+    weights: FloatArray,
+    start: FloatArray,
+    used: NDArray[np.bool_],
+) -> FloatArray:
+    """Return constant and slopes by Newton's method, with a unit ridge on the slopes.
+
+    The loss is convex; steps are halved while they increase it. Terms that are not used are 0.
+    """
+    design = scaled[:, used]
+    ridge = np.concatenate([[0.0], np.ones(design.shape[1] - 1)])
+    terms = start[used].copy()
+
+    def loss(terms: FloatArray) -> float:
+        odds = design @ terms
+        misfit = weights @ (np.logaddexp(0.0, odds) - correct * odds)
+        return float(misfit + 0.5 * ridge @ terms**2)
+
+    now = loss(terms)
+    for _ in range(_MAX_STEPS):
+        p = expit(design @ terms)
+        slope = design.T @ (weights * (p - correct)) + ridge * terms
+        curvature = (design * (weights * p * (1.0 - p))[:, np.newaxis]).T @ design
+        step = np.linalg.solve(curvature + np.diag(ridge + 1e-9), slope)
+        after = loss(terms - step)
+        while after > now and np.abs(step).max() > _SMALL_STEP:
+            step /= 2.0
+            after = loss(terms - step)
+        terms, now = terms - step, after
+        if np.abs(step).max() <= _SMALL_STEP:
+            break
+    found = np.zeros(len(start))
+    found[used] = terms
+    return found
 
 
 def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> float:
@@ -151,16 +189,49 @@ def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> fl
     return (low + high) / 2
 
 
+@dataclass(frozen=True)
+class LeafStrength:
+    """How many rows of knowledge about its accuracy a leaf of n growing rows has.
+
+    Its inverse is ``per_row / (n + 1) + per_leaf``: one part decreases with the rows, the other
+    is what leaves of any size differ by although their features are the same.
+
+    Parameters
+    ----------
+    per_row, per_leaf : float
+        The two parts.
+
+    Examples
+    --------
+    >>> LeafStrength(2.0, 0.01)(np.array([9.0, 199.0]))
+    array([ 4.76190476, 50.        ])
+    """
+
+    per_row: float
+    per_leaf: float
+
+    def __call__(self, n: FloatArray) -> FloatArray:
+        """Return the strength of leaves of n rows."""
+        strength: FloatArray = 1.0 / (self.per_row / (n + 1.0) + self.per_leaf)
+        return strength
+
+
+_ROW_SHARES = 2.0 ** np.arange(-4, 1)
+"""Rows of knowledge per growing row: a leaf is not known better than its own rows could tell."""
+
+_LEAF_STRENGTHS = 2.0 ** np.arange(3, 10)
+"""Rows of knowledge that a leaf of any number of rows has at most."""
+
+
 def leaf_strength(
     leaf: NDArray[np.intp], correct: FloatArray, accuracy: FloatArray, leaf_rows: FloatArray
-) -> float:
-    """Return how many rows of knowledge about a leaf's accuracy one growing row is worth.
+) -> LeafStrength:
+    """Estimate how well the curve knows the accuracy of single leaves.
 
     Predictions of rows in the same leaf are more often correct, or wrong, together than the curve
-    explains. Their number is taken as beta-binomial with strength ``c * (leaf_rows + 1)``, c a
-    power of two from 1/64 to 1 (no leaf is known better than its own rows could tell), all values
-    of c equally probable beforehand. The result is the inverse of the posterior mean of 1 / c,
-    since variances are proportional to 1 / c.
+    explains. Their number is taken as beta-binomial. All combinations of the two parts of the
+    strength are equally probable beforehand; the result has their posterior means, since
+    variances are proportional to them.
 
     Parameters
     ----------
@@ -169,24 +240,28 @@ def leaf_strength(
     correct, accuracy, leaf_rows : ndarray of shape (n_rows,)
         Whether the row is predicted correctly, the accuracy that the curve gives its leaf, and
         the growing rows of that leaf.
+
+    Returns
+    -------
+    LeafStrength
     """
     _, index = np.unique(leaf, return_inverse=True)
     total = np.bincount(index).astype(float)
     n_correct = np.bincount(index, correct)
     rate = np.clip(np.bincount(index, accuracy) / total, 1e-6, 1 - 1e-6)
     grown = np.bincount(index, leaf_rows) / total
-    candidates = 2.0 ** np.arange(-6, 1)
-
-    def log_likelihood(c: float) -> float:
-        a, b = c * (grown + 1.0) * rate, c * (grown + 1.0) * (1.0 - rate)
-        return float((betaln(a + n_correct, b + total - n_correct) - betaln(a, b)).sum())
-
-    likelihoods = np.array([log_likelihood(c) for c in candidates])
+    per_row, per_leaf = (
+        part.reshape(-1, 1) for part in np.meshgrid(1.0 / _ROW_SHARES, 1.0 / _LEAF_STRENGTHS)
+    )
+    strength = 1.0 / (per_row / (grown + 1.0) + per_leaf)
+    a, b = strength * rate, strength * (1.0 - rate)
+    likelihoods = (betaln(a + n_correct, b + total - n_correct) - betaln(a, b)).sum(axis=1)
     posterior = np.exp(likelihoods - likelihoods.max())
-    return float(posterior.sum() / (posterior @ (1.0 / candidates)))
+    posterior /= posterior.sum()
+    return LeafStrength(float(posterior @ per_row[:, 0]), float(posterior @ per_leaf[:, 0]))
 
 
-def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> FloatArray:
+def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
     """Return the accuracy of every node from counts of rows that did not grow the tree.
 
     It is the share of the predicted class, with some rows of the parent's shares added: as many
@@ -198,6 +273,11 @@ def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> FloatArray:
         With counts of rows that did not grow it.
     predicted : ndarray of int, shape (n_nodes,)
         Index of the class that each node predicts.
+
+    Returns
+    -------
+    accuracy, strength : ndarray of float64, shape (n_nodes,)
+        The strength is the number of rows that the accuracy is known by: counted and added.
     """
     leaves, counts = tree.leaf_ids, tree.class_counts
 
@@ -206,5 +286,8 @@ def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> FloatArray:
         return float((counts[leaves] * np.log(np.maximum(others, 1e-12))).sum())
 
     likelihoods = [log_likelihood(strength) for strength in _HONEST_STRENGTHS]
-    strength = float(_HONEST_STRENGTHS[int(np.argmax(likelihoods))])
-    return shrink_to_parent(tree, counts, strength)[np.arange(tree.n_nodes), predicted]
+    added = float(_HONEST_STRENGTHS[int(np.argmax(likelihoods))])
+    accuracy = shrink_to_parent(tree, counts, added)[np.arange(tree.n_nodes), predicted]
+    strength: FloatArray = counts.sum(axis=1) + added
+    strength[0] = counts[0].sum() + 1.0  # the root has no parent, and one row of all classes
+    return accuracy, strength

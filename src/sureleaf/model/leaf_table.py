@@ -1,10 +1,11 @@
 """Levels of the leaves as a table, with what would help the leaves that are too weak."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainccinv, betaincinv
 
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import NodeLevels
@@ -25,34 +26,75 @@ SOURCES = {
 """Where levels come from, as the table says it."""
 
 
-class TreeLevels(NamedTuple):
-    """Confidence and utility of a tree: the share-weighted sums over its leaves.
-
-    Examples
-    --------
-    >>> TreeLevels(0.9, 0.8).to_pandas().utility.tolist()
-    [0.8]
-    """
-
+class _Levels(NamedTuple):
     confidence: float
     utility: float
 
+
+class TreeLevels(_Levels):
+    """Confidence and utility of a tree: the share-weighted sums over its leaves.
+
+    It is a pair, with the interval of the utility as further attributes.
+
+    Attributes
+    ----------
+    confidence, utility : float
+        The pair.
+    low, high : float
+        Interval of the utility; NaN where the levels are of training rows.
+    level : float
+        Level of the interval.
+
+    Examples
+    --------
+    >>> confidence, utility = TreeLevels.with_interval(0.9, 0.8, strength=50.0, level=0.95)
+    >>> levels = TreeLevels.with_interval(0.9, 0.8, strength=50.0, level=0.95)
+    >>> round(levels.low, 3), round(levels.high, 3)
+    (0.68, 0.898)
+    """
+
+    low: float
+    high: float
+    level: float
+
+    @classmethod
+    def with_interval(
+        cls, confidence: float, utility: float, strength: float | None, level: float
+    ) -> Self:
+        """Add the interval of a utility that is known by so many rows; None for no interval."""
+        levels = cls(confidence, utility)
+        levels.low = levels.high = float("nan")
+        levels.level = level
+        if strength is not None:
+            own = max(utility * strength, 1e-9)
+            rest = max((1.0 - utility) * strength, 1e-9)
+            tail = (1.0 - level) / 2
+            levels.low = min(float(betaincinv(own, rest, tail)), utility)
+            levels.high = max(float(betainccinv(own, rest, tail)), utility)
+        return levels
+
     def to_pandas(self) -> Any:
         """As a pandas data frame of one row."""
-        return _Pair(np.array([self.confidence]), np.array([self.utility])).to_pandas()
+        return self._table().to_pandas()
 
     def to_polars(self) -> Any:
         """As a polars data frame of one row."""
-        return _Pair(np.array([self.confidence]), np.array([self.utility])).to_polars()
+        return self._table().to_polars()
 
     def __str__(self) -> str:
-        return repr(_Pair(np.array([self.confidence]), np.array([self.utility])))
+        return repr(self._table())
+
+    def _table(self) -> "_OneLine":
+        values = (self.confidence, self.utility, self.low, self.high)
+        return _OneLine(*(np.array([value]) for value in values))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Pair(ColumnTable):
+class _OneLine(ColumnTable):
     confidence: FloatArray
     utility: FloatArray
+    low: FloatArray
+    high: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,11 +118,15 @@ class LeafTable(ColumnTable):
     confidence, utility : ndarray of float64
         Probability that the predicted class is the true majority class of the leaf, and that the
         next row is predicted correctly.
-    rows_needed : ndarray of float64
-        Total rows in the leaf that reach the wanted levels if its probability stays as it is; NaN
-        if no number does.
+    confidence_error : ndarray of float64
+        Standard error of the confidence by the luck of the folds; 0 where folds play no part, NaN
+        with one round of folds.
+    rows_needed, total_rows_needed : ndarray of float64
+        Rows in the leaf, and rows in the whole table, that reach the wanted levels if the accuracy
+        of the leaf and its share of the rows stay as they are; NaN if no number does.
     flagged : ndarray of bool
-        Leaves below the wanted levels, or correct less often than a coin toss.
+        Leaves below the wanted levels, correct less often than a coin toss, or with an interval
+        that reaches a tie.
     repair : ndarray of str
         What would help a flagged leaf.
     levels_from : str
@@ -104,10 +150,13 @@ class LeafTable(ColumnTable):
     high: FloatArray
     confidence: FloatArray
     utility: FloatArray
+    confidence_error: FloatArray
     rows_needed: FloatArray
+    total_rows_needed: FloatArray
     flagged: NDArray[np.bool_]
     repair: NDArray[np.object_]
     levels_from: str
+    n_rounds: int = 1
 
     @property
     def fragmentation(self) -> float:
@@ -117,7 +166,7 @@ class LeafTable(ColumnTable):
 
     def notes(self) -> list[str]:
         """Where the levels come from, what limits them, and whether the leaves are too small."""
-        notes = [f"Levels from {SOURCES[self.levels_from]}."]
+        notes = [f"Levels from {SOURCES[self.levels_from]}.{self._luck()}"]
         if self.fragmentation > 0.5:
             notes.append(
                 f"Data fragmentation: {100 * self.fragmentation:.0f} % of the rows are in "
@@ -128,6 +177,18 @@ class LeafTable(ColumnTable):
             notes += known_limits(float(self.n.sum()), len(self), self.counts.shape[1])
         return notes
 
+    def _luck(self) -> str:
+        """How far the luck of the folds moves the confidences."""
+        if self.levels_from != "cross_fit":
+            return ""
+        if self.n_rounds == 1:
+            return " One round of folds: other folds would give somewhat different levels."
+        largest = float(self.confidence_error.max())
+        return (
+            f" Means over {self.n_rounds} rounds of folds; other folds would move the confidence "
+            f"of a leaf by a standard error of {largest:.2g} at most."
+        )
+
 
 _FEW_ROWS = 100
 
@@ -137,7 +198,7 @@ def known_limits(n_rows: float, n_leaves: int, n_classes: int) -> list[str]:
     limits = []
     if n_rows <= _FEW_ROWS:
         limits.append(
-            f"With {n_rows:.4g} rows, the accuracy and all levels have a standard error of about 4 "
+            f"With {n_rows:.4g} rows, the accuracy and all levels have a standard error of about 6 "
             "percentage points or more."
         )
     if n_leaves == 1:
@@ -197,22 +258,39 @@ def leaf_table(
     confidence: float | None,
     utility: float | None,
     levels_from: str,
+    n_rounds: int = 1,
 ) -> LeafTable:
     """Combine the levels of the leaves with their rules, and with what the weak ones need."""
     leaves = tree.leaf_ids
     low, high = levels.interval(level)
     sure, useful = levels.confidence, levels.utility
-    weak = levels.below | (levels.n <= 0)
-    weak |= (sure < confidence) if confidence is not None else False
-    weak |= (useful < utility) if utility is not None else False
-    needed = levels.rows_needed(leaves, confidence, utility)
+    weak = levels.is_weak(confidence, utility, level=level)
+    needed = levels.rows_needed(leaves, confidence, utility, level=level)
+    fewest, most = (
+        levels.rows_needed(leaves, confidence, utility, level=level, accuracy_quantile=quantile)
+        for quantile in (0.75, 0.25)
+    )
     n = counts.sum(axis=1)
+    # The table must grow as the leaf does, which keeps its share of the rows.
+    growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
+    total_needed = np.maximum(np.ceil(n.sum() * growth - 1e-6), needed)
     # A tie or a low utility may be due to chance: the interval tells whether better is possible.
     may_help = high > np.maximum(levels.probability, utility or 0.0)
-    repair = [
-        _repair(tree, int(leaf), float(more), weak, levels, may_help) if weak[leaf] else ""
-        for leaf, more in zip(leaves, needed - n, strict=True)
+    # Far from what the leaf has, a number says no more than that nobody knows.
+    is_known = ~np.isnan(most) | (needed <= _FAR * n)
+    more = np.where(is_known, needed - n, np.nan)
+    collect = [
+        _collect(*figures)
+        for figures in zip(more, total_needed - n.sum(), fewest - n, most - n, strict=True)
     ]
+    repair = [
+        _repair(tree, int(leaf), advice, weak, levels, may_help) if weak[leaf] else ""
+        for leaf, advice in zip(leaves, collect, strict=True)
+    ]
+    error = np.zeros(len(leaves))
+    if levels_from == "cross_fit":
+        known = levels.confidence_error
+        error = np.full(len(leaves), np.nan) if known is None else known[leaves]
     rules = leaf_rules(tree, schema)
     return LeafTable(
         leaf=leaves,
@@ -225,17 +303,48 @@ def leaf_table(
         high=high[leaves],
         confidence=sure[leaves],
         utility=useful[leaves],
+        confidence_error=error,
         rows_needed=needed,
+        total_rows_needed=total_needed,
         flagged=weak[leaves],
         repair=np.array(repair, dtype=object),
         levels_from=levels_from,
+        n_rounds=n_rounds,
     )
+
+
+def _collect(more: float, more_in_all: float, fewest: float, most: float) -> str:
+    """Say how many rows to collect, in the leaf and in all; empty if no number is known.
+
+    Half of the leaves like this one need between `fewest` and `most` more rows.
+    """
+    if not more > 0:
+        return ""
+    text = f"collect {_rows(more)} more in this leaf, about {_rows(more_in_all)} more in all"
+    few = _rows(max(fewest, 1.0))
+    if np.isnan(most):
+        return f"{text} (perhaps {few}, perhaps no number is enough)"
+    return f"{text} (probably {few} to {_rows(most)} in this leaf)"
+
+
+_FAR = 20.0
+
+
+def _rows(n: float) -> str:
+    return f"{_rounded(n):,}"
+
+
+def _rounded(n: float) -> int:
+    """Round up to two digits: nobody knows the number more precisely."""
+    whole = int(np.ceil(n))
+    unit = int(10 ** max(len(str(whole)) - 2, 0))
+    return -(-whole // unit) * unit
 
 
 def _repair(
     tree: Tree,
     leaf: int,
-    more: float,
+    collect: str,
     weak: NDArray[np.bool_],
     levels: NodeLevels,
     may_help: NDArray[np.bool_],
@@ -249,9 +358,8 @@ def _repair(
         if better and all(tree.is_leaf[node] for node in siblings):
             names = ", ".join(map(str, siblings))
             ways.append(f"merge with {names} (confidence {levels.confidence[above]:.2f})")
-    if more > 0:
-        rows = int(np.ceil(more))
-        ways.append(f"collect {rows} more row{'' if rows == 1 else 's'}")
+    if collect:
+        ways.append(collect)
     return " or ".join(ways) or _advice_without_number(float(levels.n[leaf]), bool(may_help[leaf]))
 
 

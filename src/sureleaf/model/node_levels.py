@@ -1,10 +1,17 @@
-"""Levels of the nodes of a tree: probability, confidence, utility and intervals."""
+"""Levels of the nodes of a tree: probability, confidence, utility and intervals.
+
+Levels of counts follow the theory: confidence is (5) at the estimated p_max. Levels of an accuracy
+on unseen rows have a *posterior* confidence: the accuracy of a node has a beta distribution with as
+many rows as it is known by, and confidence is the probability, in this distribution, that it is
+above a tie between the classes. (5) at an estimated p_max would be too high, because it takes the
+estimate for the truth.
+"""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainccinv, betaincinv
+from scipy.special import betainc, betainccinv, betaincinv
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
 from sureleaf.levels.decisions import (
@@ -18,7 +25,13 @@ from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import winner_of_utility
 from sureleaf.probability import predicted_class
 
-__all__ = ["NodeLevels", "levels_of_accuracy", "levels_of_counts"]
+__all__ = [
+    "NodeLevels",
+    "levels_of_accuracy",
+    "levels_of_counts",
+    "node_ties",
+    "posterior_confidence",
+]
 
 
 FloatArray = NDArray[np.float64]
@@ -39,8 +52,11 @@ class NodeLevels:
         Rows that its levels are computed for: its weight, or its effective rows.
     probability : ndarray of float64, shape (n_nodes,)
         Probability of the predicted class: p_max of the theory.
-    confidence, utility : ndarray of float64, shape (n_nodes,)
-        (5) and (6) for it; the K-class forms for more classes.
+    confidence : ndarray of float64, shape (n_nodes,)
+        Probability that the predicted class is the most probable one: posterior, or (5) for
+        levels of counts.
+    utility : ndarray of float64, shape (n_nodes,)
+        (6) for it; the K-class form for more classes.
     others : ndarray of float64, shape (n_nodes, n_classes)
         How the other classes share the rest of the probability; 0 for the predicted class.
     successes, trials : ndarray of float64, shape (n_nodes,)
@@ -52,13 +68,19 @@ class NodeLevels:
     rule : CostRule or None
         The costs, if errors have different costs. Then confidence is the probability that the
         decision is the cheapest one, and utility is the expected saving.
+    accuracy, strength, ties : ndarray of float64, shape (n_nodes,), or None
+        Accuracy on unseen rows, the number of rows that it is known by, and the accuracy at which
+        the predicted class ties with another one; None for levels of counts.
+    confidence_error : ndarray of float64, shape (n_nodes,), or None
+        Standard error of the confidence by the luck of the folds; None where there is none, or
+        where it is not known.
 
     Examples
     --------
     >>> from sureleaf import TreeClassifier
     >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
-    >>> model.leaves().confidence.round(3).tolist()
-    [1.0, 1.0]
+    >>> bool((model.leaves().confidence > 0.98).all())
+    True
     """
 
     predicted: NDArray[np.intp]
@@ -72,6 +94,10 @@ class NodeLevels:
     from_counts: bool
     below: NDArray[np.bool_]
     rule: CostRule | None = None
+    accuracy: FloatArray | None = None
+    strength: FloatArray | None = None
+    ties: FloatArray | None = None
+    confidence_error: FloatArray | None = None
     _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @property
@@ -108,15 +134,88 @@ class NodeLevels:
             high = winner_of_utility(self.n, betainccinv(y, misses, tail), self._weights())[0]
         return np.minimum(low, self.probability), np.maximum(high, self.probability)
 
+    def reaches_tie(self, level: float) -> NDArray[np.bool_]:
+        """Whether the interval of a node reaches the probability of a tie between classes."""
+        if self.n_classes == 1:
+            return np.zeros(len(self.n), dtype=bool)
+        reaches: NDArray[np.bool_] = self.interval(level)[0] <= self._plain_ties() + _NO_LEAD
+        return reaches
+
+    def is_weak(
+        self, confidence: float | None, utility: float | None = None, *, level: float = 0.95
+    ) -> NDArray[np.bool_]:
+        """Whether a node misses the wanted levels, reaches a tie, or has no rows."""
+        weak: NDArray[np.bool_] = self.below | (self.n <= 0)
+        if confidence is not None:
+            weak = weak | (self.confidence < confidence) | self.reaches_tie(level)
+        return weak if utility is None else weak | (self.utility < utility)
+
+    def _plain_ties(self) -> FloatArray:
+        if self.rule is not None:
+            return decision_tie(self.predicted, self.others, self.rule)
+        return _tie(self._weights())
+
     def rows_needed(
+        self,
+        nodes: NDArray[np.intp],
+        confidence: float | None,
+        utility: float | None,
+        *,
+        level: float = 0.95,
+        accuracy_quantile: float | None = None,
+    ) -> FloatArray:
+        """Return the rows with which these nodes reach the levels; NaN where no number does.
+
+        With more rows, the same share of correct predictions is known more precisely, until both
+        the confidence and the interval are clear of a tie. One more error is allowed for, so that
+        a leaf at the edge is not told to collect a single row.
+
+        Parameters
+        ----------
+        nodes : ndarray of int
+            The nodes.
+        confidence, utility : float or None
+            The wanted levels.
+        level : float
+            Level of the interval, which must not reach a tie.
+        accuracy_quantile : float, optional
+            Take this quantile of the accuracy in place of its mean, to tell how uncertain the
+            number of rows is.
+
+        Returns
+        -------
+        ndarray of float64, shape (len(nodes),)
+        """
+        if (confidence is None and utility is None) or self.n_classes == 1:
+            return np.zeros(len(nodes))
+        needed = self._theory_rows(nodes, confidence, utility)
+        if confidence is None:
+            return needed
+        if self.accuracy is None or self.strength is None:
+            share = self.successes[nodes] / np.maximum(self.trials[nodes], 1e-300)
+            known = self.trials[nodes]
+        else:
+            share, known = self.accuracy[nodes], self.strength[nodes]
+        if accuracy_quantile is not None:
+            own, rest = np.clip(share * known, 1e-9, None), np.clip((1 - share) * known, 1e-9, None)
+            share = betaincinv(own, rest, accuracy_quantile)
+        share = share * self.n[nodes] / (self.n[nodes] + 1.0)  # the next row may be an error
+        wanted = max(confidence, 1.0 - (1.0 - level) / 2)
+        # The bounds of Clopper and Pearson count one more row against the predicted class.
+        against = 1.0 if self.from_counts else 0.0
+        ties = self._plain_ties() if self.ties is None else self.ties
+        factor = _factor_to_lead(share, known, ties[nodes], wanted, against)
+        return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
+
+    def _theory_rows(
         self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
     ) -> FloatArray:
-        """Return the rows with which these nodes reach the levels; NaN where no number does."""
+        """Return the rows by (5) and (6), confidence only for levels of counts."""
+        if self.strength is not None:
+            confidence = None
         if confidence is None and utility is None:
             return np.zeros(len(nodes))
         p = self.probability[nodes]
-        if self.n_classes == 1:
-            return np.zeros(len(nodes))
         if self.n_classes == 2:
             cut = 0.5 if self.rule is None else self.rule.thresholds(self.predicted[nodes])
             needed = sample_size(p, confidence=confidence, utility=utility, threshold=cut)
@@ -236,13 +335,17 @@ def levels_of_accuracy(
     n: FloatArray,
     probabilities: FloatArray,
     accuracy: FloatArray,
-    strength: FloatArray | None = None,
+    strength: FloatArray,
+    *,
+    from_counts: bool = False,
     rule: CostRule | None = None,
+    confidence_error: FloatArray | None = None,
 ) -> NodeLevels:
     """Take the accuracy on unseen rows as utility; probability and confidence follow from it.
 
     With costs, the accuracy of a decision is the probability of its class, the utility is what the
-    decision saves at this probability, and the confidence is that of n rows of such a node.
+    decision saves at this probability, and the confidence is the probability that the accuracy is
+    above the one at which another decision costs the same.
 
     Parameters
     ----------
@@ -250,10 +353,14 @@ def levels_of_accuracy(
         As for `levels_of_counts`; the counts tell how the other classes share the rest.
     accuracy : ndarray of shape (n_nodes,)
         Accuracy of each node on unseen rows.
-    strength : ndarray of shape (n_nodes,), optional
-        How many rows the accuracy is known by; without it, the counts give the intervals.
+    strength : ndarray of shape (n_nodes,)
+        How many rows the accuracy is known by.
+    from_counts : bool
+        Whether the counts are of unseen rows and give the intervals.
     rule : CostRule, optional
         The costs, if errors have different costs.
+    confidence_error : ndarray of shape (n_nodes,), optional
+        Standard error of the confidence by the luck of the folds.
 
     Returns
     -------
@@ -265,28 +372,43 @@ def levels_of_accuracy(
     >>> accuracy, strength = np.array([0.6, 0.4]), np.array([9.0, 9.0])
     >>> levels = levels_of_accuracy(counts, n, counts / 7, accuracy, strength)
     >>> levels.probability.round(3), levels.confidence.round(3), levels.below
-    (array([0.659, 0.5  ]), array([0.815, 0.5  ]), array([False,  True]))
+    (array([0.659, 0.5  ]), array([0.736, 0.264]), array([False,  True]))
     """
     predicted, others = _prediction(counts, probabilities, rule)
     if counts.shape[1] == 1:
         return _certain(predicted, n, others)
+    ties = node_ties(counts, probabilities, rule)
     useful = accuracy
     if rule is None:
-        p, sure = winner_of_utility(n, accuracy, _without(others, predicted))
+        p = winner_of_utility(n, accuracy, _without(others, predicted))[0]
         reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
         below = (accuracy < reached - 1e-6) & (n > 0)
     else:
-        tie = decision_tie(predicted, others, rule)
-        p = np.clip(accuracy, tie, 1.0)
-        sure = decision_levels(n, p, predicted, others, rule)[0]
-        below = (accuracy < tie - 1e-6) & (n > 0)
+        p = np.clip(accuracy, ties, 1.0)
+        below = (accuracy < ties - 1e-6) & (n > 0)
         useful = _savings(accuracy, others, predicted, rule)
-    if strength is None:
-        y = _counted(counts, n, predicted)
-        return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, below, rule)
-    successes = np.clip(accuracy * strength, 1e-9, None)
-    trials = successes + np.clip((1.0 - accuracy) * strength, 1e-9, None)
-    return NodeLevels(predicted, n, p, sure, useful, others, successes, trials, False, below, rule)
+    if from_counts:
+        successes, trials = _counted(counts, n, predicted), n
+    else:
+        successes = np.clip(accuracy * strength, 1e-9, None)
+        trials = successes + np.clip((1.0 - accuracy) * strength, 1e-9, None)
+    return NodeLevels(
+        predicted,
+        n,
+        p,
+        posterior_confidence(accuracy, strength, ties),
+        useful,
+        others,
+        successes,
+        trials,
+        from_counts,
+        below,
+        rule,
+        accuracy=accuracy,
+        strength=strength,
+        ties=ties,
+        confidence_error=confidence_error,
+    )
 
 
 def _savings(
@@ -296,6 +418,82 @@ def _savings(
     vectors = _vectors(accuracy, others, decided)
     saved: FloatArray = (vectors * rule.saving[:, decided].T).sum(axis=1)
     return np.clip(saved, 0.0, 1.0)
+
+
+def node_ties(
+    counts: FloatArray, probabilities: FloatArray, rule: CostRule | None = None
+) -> FloatArray:
+    """Return the accuracy of each node at which its predicted class ties with another one.
+
+    With costs, it is the accuracy at which another decision costs the same. With more than two
+    classes, the share of the largest other class is itself estimated: it is taken half a standard
+    error higher than it is counted.
+
+    Examples
+    --------
+    >>> node_ties(np.array([[9.0, 3.0], [9.0, 3.0]]), np.array([[0.7, 0.3], [0.7, 0.3]]))
+    array([0.5, 0.5])
+    >>> node_ties(np.array([[9.0, 3.0, 2.0]]), np.array([[0.6, 0.2, 0.2]])).round(3)
+    array([0.399])
+    """
+    predicted, others = _prediction(counts, probabilities, rule)
+    if counts.shape[1] == 1:
+        return np.zeros(len(counts))
+    if rule is not None:
+        return decision_tie(predicted, others, rule)
+    largest = others.max(axis=1)
+    n_others = counts.sum(axis=1) - counts[np.arange(len(counts)), predicted] + counts.shape[1] - 1
+    error = np.sqrt(largest * (1.0 - largest) / n_others)
+    largest = np.minimum(largest + _TIE_ERRORS * error, 1.0)
+    ties: FloatArray = largest / (1.0 + largest)
+    return ties
+
+
+_TIE_ERRORS = 0.5
+"""Standard errors by which the largest other class is taken higher."""
+
+
+def posterior_confidence(accuracy: FloatArray, strength: FloatArray, tie: FloatArray) -> FloatArray:
+    """Return the probability that the true accuracy of a node is above a tie between classes.
+
+    The true accuracy has a beta distribution with this mean and number of rows.
+
+    Examples
+    --------
+    >>> posterior_confidence(np.array([0.8, 0.4]), np.array([10.0, 10.0]), np.array([0.5, 0.5]))
+    array([0.98046875, 0.25390625])
+    """
+    own = np.maximum(accuracy * strength, _LEAST_ROWS)
+    rest = np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
+    above: FloatArray = betainc(rest, own, 1.0 - tie)
+    return above
+
+
+_LEAST_ROWS = 1e-9
+
+
+def _factor_to_lead(
+    share: FloatArray, known: FloatArray, tie: FloatArray, wanted: float, against: float
+) -> FloatArray:
+    """Return by how much `known` rows must grow until the accuracy is clearly above a tie.
+
+    `against` rows are counted against the predicted class in addition. NaN where the accuracy is
+    not above the tie.
+    """
+    able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
+    own, rest, at = (share * known)[able], ((1.0 - share) * known)[able], 1.0 - tie[able]
+    low, high = np.full(len(able), -20.0), np.full(len(able), _MOST_DOUBLINGS)
+    for _ in range(50):
+        middle = (low + high) / 2
+        times = 2.0**middle
+        enough = betainc(rest * times + against + _LEAST_ROWS, own * times, at) >= wanted
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    factor = np.full(len(share), np.nan)
+    factor[able] = np.where(high > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**high)
+    return factor
+
+
+_MOST_DOUBLINGS = 40.0
 
 
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:

@@ -1,6 +1,7 @@
 """Trees grown on many parts of one table, which is read and sorted once.
 
-A refit equals, to the last digit, the model of a clone that is fitted on the rows of the part.
+A refit equals, to the last digit, the model of a clone that is fitted on the rows of the part; if
+rows are repeated, with the copies of a row as a group.
 Categories and classes that the part lacks are unknown to it, and rows are assigned (to folds, or to
 be held out) among the rows of the part. One difference is intended: the kind of a column of Python
 objects is that of the whole column, so that a part in which the column is empty can still predict
@@ -143,7 +144,7 @@ class TreeRefits:
         """
         part = self._settings_and_part(estimator, train, n_threads)
         settings, rows = part[:2]
-        tree, _, _ = fit_tree(rows, settings)
+        tree, _, _ = fit_tree(rows, settings, groups=_copies(settings, np.asarray(train)))
         return self._refit(tree, *part)
 
     def fit_family(
@@ -293,6 +294,18 @@ class TreeRefits:
             _ = self.rows.kernel
             self.rows.sort(self.n_threads)
         return self.rows
+
+
+def _copies(settings: TreeSettings, train: Rows) -> Rows | None:
+    """Return groups that keep the copies of a row together where rows are assigned to folds.
+
+    A copy in another fold would be tested by a tree that has seen it, and the largest tree would
+    always win. A splitter of the user's own may not take groups.
+    """
+    by_us = settings.assigns_rows and isinstance(settings.cv, int)
+    if not by_us or len(np.unique(train)) == len(train):
+        return None
+    return train
 
 
 def _are_ascending(rows: Rows) -> bool:

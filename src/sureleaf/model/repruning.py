@@ -1,83 +1,139 @@
-"""Pruning a finished tree on request, by exactly one of several ways."""
+"""Pruning a finished tree on request, by exactly one of several ways.
 
+A tree that was pruned on request keeps its cross-fitted levels: the trees of the folds are pruned
+in the same way, by the same `Repruning`.
+"""
+
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, warn_caller
 from sureleaf.tree import (
     TrainingRows,
     Tree,
+    count_nodes,
     cut,
     prune_cost_complexity,
     prune_pessimistic,
     prune_reduced_error,
     prune_to_size,
+    route,
 )
 
-__all__ = ["prune_again"]
+__all__ = ["Repruning"]
 
 
-def prune_again(
-    tree: Tree,
-    *,
-    rule: str | None,
-    nodes: Any,
-    n_leaves: int | None,
-    ccp_alpha: float | None,
-    rows: TrainingRows | None,
-    held_out: TrainingRows | None,
-    criterion: str,
-    confidence_factor: float,
-) -> Tree:
-    """Cut a finished tree by one of: a rule, chosen nodes, a number of leaves.
+@dataclass(frozen=True, eq=False)
+class Repruning:
+    """One of: a rule, chosen nodes, a number of leaves.
 
     Parameters
     ----------
-    tree : Tree
-        The tree.
     rule, nodes, n_leaves, ccp_alpha
         As for `TreeClassifier.prune`.
-    rows : TrainingRows or None
-        For pessimistic pruning.
-    held_out : TrainingRows or None
-        For reduced-error pruning.
     criterion : str
         The impurity of cost-complexity pruning.
     confidence_factor : float
         Of pessimistic pruning.
+    held_out : TrainingRows or None
+        For reduced-error pruning.
+    of_tree : Tree or None
+        The tree that the nodes are of.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> tree = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).tree_
+    >>> Repruning(n_leaves=1)(tree)
+    Tree of 1 node, 1 leaf, depth 0
     """
-    _check_choice(rule, nodes, n_leaves, ccp_alpha)
-    if n_leaves is not None:
-        return prune_to_size(tree, criterion, n_leaves)
-    if nodes is not None:
-        return cut(tree, _chosen_nodes(tree, nodes))
-    if rule == "pessimistic":
-        if rows is None:
-            raise InvalidArgumentError(
-                "rule='pessimistic' needs the training rows, and the model no longer holds them. "
-                "Give X and y."
-            )
-        return prune_pessimistic(tree, rows, confidence_factor=confidence_factor)
-    if rule == "cost_complexity":
-        if ccp_alpha is None:
-            raise InvalidArgumentError(
-                "rule='cost_complexity' needs ccp_alpha; cost_complexity_path() lists those that "
-                "change the tree."
-            )
-        return prune_cost_complexity(tree, criterion, ccp_alpha)
-    if rule == "reduced_error":
-        if held_out is None:
-            raise InvalidArgumentError(
-                "rule='reduced_error' needs X and y of rows that were not used to grow the tree."
-            )
-        return prune_reduced_error(tree, held_out)
-    raise InvalidArgumentError(
-        f"rule must be 'pessimistic', 'cost_complexity' or 'reduced_error'; got {rule!r}. "
-        "Pruning by utility is done when a tree is fitted: TreeClassifier(pruning='utility')."
-    )
+
+    rule: str | None = None
+    nodes: Any = None
+    n_leaves: int | None = None
+    ccp_alpha: float | None = None
+    criterion: str = "gain_ratio"
+    confidence_factor: float = 0.25
+    held_out: TrainingRows | None = None
+    of_tree: Tree | None = None
+
+    def __post_init__(self) -> None:
+        _check_choice(self.rule, self.nodes, self.n_leaves, self.ccp_alpha)
+
+    def __call__(self, tree: Tree, rows: TrainingRows | None = None) -> Tree:
+        """Prune a tree; pessimistic pruning needs the rows that its counts are of."""
+        if self.n_leaves is not None:
+            return prune_to_size(tree, self.criterion, self.n_leaves)
+        if self.nodes is not None:
+            return cut(tree, _chosen_nodes(tree, self.nodes))
+        if self.rule == "pessimistic":
+            if rows is None:
+                raise InvalidArgumentError(
+                    "rule='pessimistic' needs the training rows, and the model no longer holds "
+                    "them. Give X and y."
+                )
+            return prune_pessimistic(tree, rows, confidence_factor=self.confidence_factor)
+        if self.rule == "cost_complexity":
+            if self.ccp_alpha is None:
+                raise InvalidArgumentError(
+                    "rule='cost_complexity' needs ccp_alpha; cost_complexity_path() lists those "
+                    "that change the tree."
+                )
+            return prune_cost_complexity(tree, self.criterion, self.ccp_alpha)
+        if self.rule == "reduced_error":
+            if self.held_out is None:
+                raise InvalidArgumentError(
+                    "rule='reduced_error' needs X and y of rows that were not used to grow the "
+                    "tree."
+                )
+            return prune_reduced_error(tree, self.held_out)
+        raise InvalidArgumentError(
+            "rule must be 'pessimistic', 'cost_complexity' or 'reduced_error'; got "
+            f"{self.rule!r}. Pruning by utility is done when a tree is fitted: "
+            "TreeClassifier(pruning='utility')."
+        )
+
+    def of_fold_tree(self, tree: Tree, rows: TrainingRows) -> Tree:
+        """Prune the tree of a fold as the tree of all rows was pruned.
+
+        Nodes that were chosen by hand have no counterpart in another tree. There, a node becomes
+        a leaf if at least four of five of its rows lie in one of the chosen nodes.
+
+        Parameters
+        ----------
+        tree : Tree
+            The tree of the fold.
+        rows : TrainingRows
+            The rows that grew it.
+        """
+        if self.nodes is None or self.of_tree is None:
+            return self(tree, rows)
+        region_of_node = _highest_marked(self.of_tree, _chosen_nodes(self.of_tree, self.nodes))
+        outside = self.of_tree.n_nodes
+        region_of_row = region_of_node[route(self.of_tree, rows.table).heaviest()]
+        codes = np.where(region_of_row < 0, outside, region_of_row)
+        regions, index = np.unique(np.append(codes, outside), return_inverse=True)
+        labels: NDArray[np.int32] = index[:-1].astype(np.int32)
+        counts = count_nodes(tree, rows.with_labels(labels, len(regions)))
+        inside = counts[:, :-1].max(axis=1, initial=0.0)  # the last column is outside
+        return cut(tree, (inside > 0) & (inside >= _MOSTLY * counts.sum(axis=1)))
+
+
+_MOSTLY = 0.8
+
+
+def _highest_marked(tree: Tree, marks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return for each node the highest marked node on its path from the root; -1 if none is."""
+    highest = np.where(marks, np.arange(tree.n_nodes), -1)
+    for node in range(1, tree.n_nodes):  # a parent's number is below its child's
+        above = highest[tree.parent[node]]
+        if above >= 0:
+            highest[node] = above
+    return highest
 
 
 def _check_choice(rule: str | None, nodes: Any, n_leaves: Any, ccp_alpha: Any) -> None:
@@ -103,11 +159,26 @@ def _chosen_nodes(tree: Tree, nodes: Any) -> NDArray[np.bool_]:
     try:
         chosen = np.atleast_1d(np.asarray(nodes))
     except ValueError:  # lists of different lengths
-        chosen = np.empty(0, dtype=object)
+        chosen = np.empty(1, dtype=object)
+    if not chosen.size:
+        chosen = np.empty(0, dtype=np.intp)
     if chosen.dtype.kind not in "iu" or np.any((chosen < 0) | (chosen >= tree.n_nodes)):
         raise InvalidArgumentError(
             f"nodes must be node numbers from 0 to {tree.n_nodes - 1}; got {nodes!r}."
         )
     marks = np.zeros(tree.n_nodes, dtype=bool)
     marks[chosen] = True
+    marks &= ~tree.is_leaf
+    if not marks.any():
+        inner = np.flatnonzero(~tree.is_leaf)
+        known = ", ".join(map(str, inner[:8].tolist())) + (", ..." if len(inner) > 8 else "")
+        advice = (
+            f"Nodes with branches are {known}; name the parent of leaves to merge them."
+            if len(inner)
+            else "The tree is a single leaf."
+        )
+        warn_caller(
+            f"prune(nodes={nodes!r}) cuts nothing: these nodes have no branches. {advice}",
+            UserWarning,
+        )
     return marks

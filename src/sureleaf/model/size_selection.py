@@ -30,11 +30,14 @@ from sureleaf.tree.structure import row_sums
 __all__ = [
     "SizeCurve",
     "SizeSelection",
-    "candidate_penalties",
+    "choose_penalty",
     "family_alphas",
+    "fold_sums",
     "merge_unsure_leaves",
+    "penalty_candidates",
     "penalty_for_size",
     "select_size",
+    "unit_of_costs",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -91,15 +94,11 @@ class SizeSelection:
     ----------
     alpha : float
         The chosen penalty per leaf.
-    fold_alphas : dict of int to float
-        The penalty that is chosen without the test rows of a fold. Trees that test the levels
-        are pruned by it: a penalty that had seen the fold would state levels that are too high.
     curve : SizeCurve
         What the choice was made from.
     """
 
     alpha: float
-    fold_alphas: dict[int, float]
     curve: SizeCurve
 
 
@@ -123,7 +122,7 @@ def family_alphas(tree: Tree, regret: FloatArray | None = None) -> FloatArray:
     return alphas
 
 
-def _unit_of_costs(tree: Tree, regret: FloatArray | None) -> FloatArray:
+def unit_of_costs(tree: Tree, regret: FloatArray | None) -> FloatArray:
     """Return factors of costs and squared costs so that wrong decisions cost 1 per row on average.
 
     So a loss with costs is comparable with an error rate, and a margin means as much.
@@ -134,15 +133,6 @@ def _unit_of_costs(tree: Tree, regret: FloatArray | None) -> FloatArray:
         mean = float(shares @ regret.sum(axis=1)) / (len(regret) - 1)
     factor = 1.0 / mean if mean > 0 else 1.0
     return np.array([factor, factor**2, 1.0, 1.0])
-
-
-def candidate_penalties(alphas: FloatArray) -> FloatArray:
-    """Return one penalty per size of the family, given the penalties at which it changes.
-
-    As in CART, the geometric means of neighbours. The last one cuts every tree to its root: the
-    root of a fold's tree may be cut later than that of the tree of all rows.
-    """
-    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.finfo(float).max)
 
 
 def select_size(
@@ -182,15 +172,14 @@ def select_size(
     SizeSelection
     """
     node_alphas = np.maximum(family_alphas(tree, regret), 0.0)
-    alphas = np.unique(np.concatenate(([0.0], node_alphas[~tree.is_leaf])))
-    candidates = candidate_penalties(alphas)
+    candidates = penalty_candidates(tree, node_alphas)
     n_leaves = sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
-    unit = _unit_of_costs(tree, regret)
+    unit = unit_of_costs(tree, regret)
     rows.sort(n_at_once)
 
     def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
         fold, train, test = part
-        sums = _test_sums(grow_part(train), test, candidates, estimate, regret)
+        sums = fold_sums(grow_part(train), test, candidates, estimate, regret)
         return fold, sums * unit
 
     part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
@@ -198,14 +187,26 @@ def select_size(
         parts = dict(pool.map(test_fold, _fold_parts(rows, part_of)))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
-    chosen = _smallest_within(curve.loss, margin)
-    without = {}
-    for part, sums in parts.items():
-        others = _curve(candidates, curve.n_leaves, total - sums)
-        without[part] = float(candidates[_smallest_within(others.loss, margin)])
-    folds = np.unique(fold_of[fold_of >= 0]).tolist()
-    fold_alphas = {fold: without[fold % N_FOLDS] for fold in folds if fold % N_FOLDS in without}
-    return SizeSelection(float(candidates[chosen]), fold_alphas, curve)
+    return SizeSelection(choose_penalty(candidates, total, margin), curve)
+
+
+def penalty_candidates(tree: Tree, node_alphas: FloatArray) -> FloatArray:
+    """Return one penalty per size of the family, given the penalties at which nodes are cut.
+
+    As in CART, the geometric means of neighbours. The last one cuts every tree to its root: the
+    root of a fold's tree may be cut later than that of the tree of all rows.
+    """
+    alphas = np.unique(np.concatenate(([0.0], np.maximum(node_alphas[~tree.is_leaf], 0.0))))
+    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.finfo(float).max)
+
+
+def choose_penalty(candidates: FloatArray, sums: FloatArray, margin: float) -> float:
+    """Return the penalty of the smallest tree within the margin, given `fold_sums` of folds.
+
+    With costs, the sums must be in the unit of `unit_of_costs`.
+    """
+    curve = _curve(candidates, np.zeros(len(candidates), dtype=np.int64), sums)
+    return float(candidates[_smallest_within(curve.loss, margin)])
 
 
 def _fold_parts(
@@ -221,12 +222,12 @@ def _fold_parts(
             yield fold, train, test
 
 
-def _test_sums(
+def fold_sums(
     tree: Tree,
     test: TrainingRows,
     candidates: FloatArray,
     estimate: LeafEstimate,
-    regret: FloatArray | None,
+    regret: FloatArray | None = None,
 ) -> FloatArray:
     """For each penalty: cost, squared cost, log loss and weight of the test rows, summed.
 
@@ -325,7 +326,7 @@ def merge_unsure_leaves(
     is_sure = levels.confidence >= min_confidence
     given = None if rule is None else rule.regret
     regret = 1.0 - np.eye(tree.n_classes) if given is None else given
-    errors = _unit_of_costs(tree, given)[0] * totals * (probabilities @ regret).min(axis=1)
+    errors = unit_of_costs(tree, given)[0] * totals * (probabilities @ regret).min(axis=1)
     sure_above = _nearest_above(tree, is_sure)
     targets = np.unique(sure_above[tree.is_leaf & ~is_sure])
     errors_below = _sums_of_leaves(tree, errors)

@@ -45,6 +45,8 @@ _TREE: Final = tuple(
     field.name for field in fields(Tree) if field.name not in ("n_columns", "missing_branch")
 )
 _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
+_KNOWN_LEVELS: Final = ("accuracy", "strength", "ties", "confidence_error")
+"""Arrays of levels that not all models have."""
 _SUM_TOLERANCE: Final = 1e-6
 _LARGEST: Final = 1e140
 """Counts are smaller; sums and squares of numbers up to this one are finite."""
@@ -156,6 +158,9 @@ def levels_arrays(levels: NodeLevels) -> Arrays:
     arrays: Arrays = {f"levels/{name}": getattr(levels, name) for name in (*_LEVELS, "others")}
     arrays["levels/predicted"] = levels.predicted.astype(np.int32)
     arrays["levels/below"] = levels.below.astype(np.uint8)
+    for name in _KNOWN_LEVELS:
+        if getattr(levels, name) is not None:
+            arrays[f"levels/{name}"] = getattr(levels, name)
     return arrays
 
 
@@ -167,8 +172,13 @@ def levels_from(
     others = state.take("levels/others", "<f8", (tree.n_nodes, tree.n_classes))
     predicted = state.take("levels/predicted", "<i4", (tree.n_nodes,))
     below = state.take("levels/below", "|u1", (tree.n_nodes,))
+    known = {
+        name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,))
+        for name in _KNOWN_LEVELS
+        if f"levels/{name}" in state.arrays
+    }
     limits = {"probability": 1.0, "confidence": 1.0, "utility": 1.0}
-    for name, values in (*values_of.items(), ("others", others)):
+    for name, values in (*values_of.items(), ("others", others), *known.items()):
         high = limits.get(name, _LARGEST) + _SUM_TOLERANCE
         if not is_within(values, 0.0, high):
             raise Damaged(f"a node's {name} is out of range")
@@ -188,6 +198,10 @@ def levels_from(
         from_counts,
         below.astype(bool),
         rule,
+        accuracy=known.get("accuracy"),
+        strength=known.get("strength"),
+        ties=known.get("ties"),
+        confidence_error=known.get("confidence_error"),
     )
 
 

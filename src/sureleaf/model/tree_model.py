@@ -25,7 +25,7 @@ from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.model.leaf_calibration import honest_accuracy
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
-from sureleaf.model.model_file import ModelState
+from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.node_levels import NodeLevels, levels_of_accuracy, levels_of_counts
 from sureleaf.model.plain_values import (
     classes_from_plain,
@@ -34,7 +34,7 @@ from sureleaf.model.plain_values import (
     schema_from_plain,
     schema_to_plain,
 )
-from sureleaf.model.repruning import prune_again
+from sureleaf.model.repruning import Repruning
 from sureleaf.model.state import (
     cost_from,
     counts_arrays,
@@ -169,6 +169,12 @@ class Evidence:
         cross-fitting has not been done.
     strength : ndarray of float64, shape (n_nodes,), or None
         How many rows would tell the accuracy as precisely.
+    confidence_error : ndarray of float64, shape (n_nodes,), or None
+        Standard error of the confidence by the luck of the folds; None if it is not known.
+    n_rounds : int
+        Rounds of folds that the accuracy is averaged over.
+    tree_strength : float or None
+        How many rows would tell the accuracy of the whole tree as precisely.
 
     Examples
     --------
@@ -179,6 +185,9 @@ class Evidence:
     source: str
     accuracy: FloatArray | None = None
     strength: FloatArray | None = None
+    confidence_error: FloatArray | None = None
+    n_rounds: int = 1
+    tree_strength: float | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -402,20 +411,37 @@ class TreeModel:
         if evidence.source == "training":
             return levels_of_counts(counts, n, probabilities, self.rule)
         if evidence.source == "honest":
-            accuracy = honest_accuracy(self.tree, self.predicted_classes)
-            return levels_of_accuracy(counts, n, probabilities, accuracy, rule=self.rule)
+            accuracy, strength = honest_accuracy(self.tree, self.predicted_classes)
+            return levels_of_accuracy(
+                counts, n, probabilities, accuracy, strength, from_counts=True, rule=self.rule
+            )
         accuracy = cast(FloatArray, evidence.accuracy)
-        strength = evidence.strength
-        return levels_of_accuracy(counts, n, probabilities, accuracy, strength, self.rule)
+        strength = cast(FloatArray, evidence.strength)
+        return levels_of_accuracy(
+            counts,
+            n,
+            probabilities,
+            accuracy,
+            strength,
+            rule=self.rule,
+            confidence_error=evidence.confidence_error,
+        )
 
-    def levels(self) -> TreeLevels:
+    def levels(self, *, level: float = 0.95) -> TreeLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves."""
         levels = self.node_levels()
+        check_number("level", level, low=0, high=1, open_low=True)
         leaves, n = self.tree.leaf_ids, self.leaf_counts.n
         shares = n / n.sum()
-        return TreeLevels(
-            float(shares @ levels.confidence[leaves]), float(shares @ levels.utility[leaves])
-        )
+        sure = float(shares @ levels.confidence[leaves])
+        useful = float(shares @ levels.utility[leaves])
+        return TreeLevels.with_interval(sure, useful, self._tree_strength(), level)
+
+    def _tree_strength(self) -> float | None:
+        """How many rows the utility of the tree is known by; None for training levels."""
+        if self.evidence.source == "honest":
+            return float(self.node_rows[0])
+        return self.evidence.tree_strength
 
     def expected_cost(self) -> float | None:
         """Return the expected cost per unseen row of the decisions; None without costs."""
@@ -448,6 +474,7 @@ class TreeModel:
             confidence=confidence,
             utility=utility,
             levels_from=self.evidence.source,
+            n_rounds=self.evidence.n_rounds,
         )
 
     def predict_levels(self, X: Any, *, level: float = 0.95, n_threads: int = 1) -> RowLevels:
@@ -624,30 +651,53 @@ class TreeModel:
         Returns
         -------
         TreeModel
-            Its levels come from its own counts: the evidence is "training".
+            Where a leaf was made, its levels come from its own counts: the evidence is
+            "training". `TreeClassifier.prune` cross-fits them again if it holds the rows.
         """
         tree = self.tree
         if rule == "pessimistic" and given is not None:
             tree = recount(tree, given)  # so that raising a branch compares counts of these rows
-        smaller = prune_again(
-            tree,
-            rule=rule,
+        repruning = self.repruning(
+            rule,
             nodes=nodes,
             n_leaves=n_leaves,
             ccp_alpha=ccp_alpha,
-            rows=training if given is None else given,
-            held_out=given,
-            criterion=self.criterion,
             confidence_factor=confidence_factor,
+            held_out=given,
         )
+        smaller = repruning(tree, training if given is None else given)
         if given is not None and rule != "reduced_error":
             smaller = recount(smaller, given)
             leaf_counts = leaf_counts_of(smaller, given)
+        elif smaller.n_nodes == tree.n_nodes:
+            return self  # nothing was cut, and the levels stay what they are
         elif rule == "pessimistic" and training is not None:
             leaf_counts = leaf_counts_of(smaller, training)
         else:
             leaf_counts = cut_leaf_counts(self.leaf_counts, self.tree, smaller)
         return replace(self, tree=smaller, leaf_counts=leaf_counts, evidence=Evidence("training"))
+
+    def repruning(
+        self,
+        rule: str | None = None,
+        *,
+        nodes: Any = None,
+        n_leaves: int | None = None,
+        ccp_alpha: float | None = None,
+        confidence_factor: float = 0.25,
+        held_out: TrainingRows | None = None,
+    ) -> Repruning:
+        """Return the way of pruning that `prune` takes, to prune other trees in the same way."""
+        return Repruning(
+            rule,
+            nodes,
+            n_leaves,
+            ccp_alpha,
+            criterion=self.criterion,
+            confidence_factor=confidence_factor,
+            held_out=held_out,
+            of_tree=self.tree,
+        )
 
     # ---- saved state -----------------------------------------------------------------------------
 
@@ -675,7 +725,11 @@ class TreeModel:
         if self.has_levels:
             levels = self.node_levels()
             arrays |= levels_arrays(levels)
-            header["levels"] = {"from_counts": bool(levels.from_counts)}
+            header["levels"] = {
+                "from_counts": bool(levels.from_counts),
+                "rounds": self.evidence.n_rounds,
+                "tree_strength": self._tree_strength(),
+            }
         return ModelState(header, arrays)
 
     @classmethod
@@ -705,13 +759,31 @@ class TreeModel:
                 state, tree, from_counts=known.get("from_counts") is True, rule=model.rule
             )
             if source == "cross_fit":
-                has_rule = model.rule is not None
-                accuracy = levels.successes / levels.trials if has_rule else levels.utility
-                model = replace(model, evidence=Evidence(source, accuracy, levels.trials))
+                model = replace(model, evidence=evidence_from(known, levels))
             model.__dict__["_node_levels"] = levels
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
         model.__dict__["probabilities"] = probabilities
         return model
+
+
+def evidence_from(known: dict[str, Any], levels: NodeLevels) -> Evidence:
+    """Restore the evidence of cross-fitted levels; files of version 1 tell less of it."""
+    n_rounds, tree_strength = known.get("rounds", 1), known.get("tree_strength")
+    if not isinstance(n_rounds, int) or n_rounds < 1:
+        raise Damaged("its levels are averaged over no rounds")
+    if tree_strength is not None:
+        if not isinstance(tree_strength, int | float) or not tree_strength > 0:
+            raise Damaged("the strength of its levels is not a number of rows")
+        tree_strength = float(tree_strength)
+    accuracy = levels.utility if levels.rule is None else levels.successes / levels.trials
+    return Evidence(
+        "cross_fit",
+        accuracy if levels.accuracy is None else levels.accuracy,
+        levels.trials,
+        levels.confidence_error,
+        n_rounds,
+        tree_strength,
+    )
 
 
 def meaning_of_weights(stated: str, weights: FloatArray | None) -> str:

@@ -114,7 +114,7 @@ class TreeDisplay(Display):
             for child, text in zip(tree.branches(inner), texts, strict=True):
                 test[index_of[child]] = textwrap.shorten(text, _LONGEST_TEST, placeholder=" ...")
         n = tree.class_counts.sum(axis=1)
-        is_weak = (levels.confidence < confidence) | levels.below | (n <= 0)
+        is_weak = levels.is_weak(confidence)
         return cls(
             node=node,
             parent=parent,

@@ -181,17 +181,27 @@ def show_leaves(
     most : int, optional
         Show this many leaves, those with the most rows; by default all.
     """
-    levels = model.levels()
+    levels = model.levels(level=level)
     n_leaves = len(leaves.leaf)
-    cost = model.complete_model().expected_cost()
-    expected = f"predict [bold]{percent(levels.utility)}[/bold] of unseen rows correctly (utility)"
-    if cost is not None:
-        expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
-    yield (
-        f"A tree with {_leaves(n_leaves)}, trained on {count_of(leaves.n.sum(), 'row')}. It is "
-        f"expected to {expected}; its mean confidence is "
-        f"[bold]{percent(levels.confidence)}[/bold]."
-    )
+    tree = f"A tree with {_leaves(n_leaves)}, trained on {count_of(leaves.n.sum(), 'row')}."
+    useful, sure = percent(levels.utility), percent(levels.confidence)
+    if leaves.levels_from == "training":
+        yield (
+            f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
+            f"mean confidence [bold]{sure}[/bold]. They come from the rows that shaped the tree, "
+            "so it predicts fewer of the unseen rows correctly. For levels of unseen rows, save a "
+            "tree that was fitted or pruned while it held its rows."
+        )
+    else:
+        low, high = percent(levels.low), percent(levels.high)
+        known = (
+            "" if math.isnan(levels.low) else f", {level_percent(level)} interval {low} to {high}"
+        )
+        cost = model.complete_model().expected_cost()
+        expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{known})"
+        if cost is not None:
+            expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
+        yield f"{tree} It is expected to {expected}; its mean confidence is [bold]{sure}[/bold]."
     n_flagged = int(leaves.flagged.sum())
     if n_flagged:
         share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
@@ -274,6 +284,10 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
     return {
         "confidence": levels.confidence,
         "utility": levels.utility,
+        "low": json_value(levels.low),
+        "high": json_value(levels.high),
+        "levels_from": leaves.levels_from,
+        "rounds": leaves.n_rounds,
         "expected_cost": model.complete_model().expected_cost(),
         "rows": float(leaves.n.sum()),
         "flagged": int(leaves.flagged.sum()),

@@ -4,9 +4,11 @@ from dataclasses import asdict, dataclass
 
 from sureleaf.estimators import TreeClassifier
 from sureleaf.formatting import level_percent
+from sureleaf.model.fitting import BY_FOLDS
 from sureleaf.report.baselines import report_tree
-from sureleaf.report.request import Budget
+from sureleaf.report.request import FEWER_REFITS, Budget
 from sureleaf.report.results import ReportResults
+from sureleaf.report.sections.models import MeasureWords, comparison_margin
 from sureleaf.report.sections.tree import leaf_terms
 
 __all__ = ["Definition", "MethodsSection", "methods_section"]
@@ -152,7 +154,13 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
 
 
 def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
-    budget, request = results.budget, results.request
+    budget, request, words = results.budget, results.request, MeasureWords(results.measure)
+    fewer = ""
+    if results.request.budget is None and report_tree(request).pruning in BY_FOLDS:
+        fewer = (
+            f" Every fit chooses the size of its tree by cross-validation, so there are "
+            f"{FEWER_REFITS} times fewer samples than for a tree of fixed size."
+        )
     return (
         Definition(
             "ROC curve",
@@ -175,34 +183,45 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
         ),
         Definition(
             "decisions when errors have different costs",
-            "Two classes: the threshold with the least mean cost among the predicted "
-            "probabilities. More classes: the class of least expected cost. Probabilities are "
-            "rounded to 4 digits. The threshold is chosen and evaluated on the same predictions, "
-            "so its cost is a little too low.",
+            "The cost that the report leads with is that of the decisions of least expected cost "
+            "by the predicted probabilities; nothing is tuned. The table with thresholds is "
+            "different: of two classes it takes the threshold with the least mean cost on these "
+            "predictions, so its cost is a little too low. Probabilities are rounded to 4 digits "
+            "there.",
             "the costs are right, and future rows have the class proportions of these rows",
             "Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI.",
         ),
         Definition(
             ".632+ error",
             f"{budget.bootstraps} bootstrap samples of the rows: the error on the rows that a "
-            "sample left out, corrected for its smaller training set and for overfitting.",
+            f"sample left out, corrected for its smaller training set and for overfitting.{fewer}",
             "rows are independent; not computed for rows in groups",
             "Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ "
             "bootstrap method. JASA 92, 548-560.",
         ),
         Definition(
             "learning curve",
-            "Accuracy on a held-out third of the rows for growing training sets, "
-            f"{budget.curve_repeats} times. A power law is fitted and extrapolated; the intervals "
+            f"{words.name[0].upper()}{words.name[1:]} on a held-out third of the rows for growing "
+            f"training sets, {budget.curve_repeats} times. A power law is fitted and "
+            "extrapolated; the intervals "
             "of the extrapolation show the uncertainty of the fit.",
             "the power law continues to hold; the further ahead, the less certain",
             "Provost, F., Jensen, D., Oates, T. (1999). Efficient progressive sampling. KDD.",
         ),
         Definition(
+            "price of simplicity",
+            "In each fold one large tree is grown on the other folds and pruned by its weakest "
+            "links; of each size, the largest tree with at most so many leaves predicts the fold. "
+            "The tree of the report and the most accurate tree choose their size within the other "
+            "folds.",
+            "as for accuracy; each interval holds for one size",
+            "Breiman, L. et al. (1984). Classification and Regression Trees, chapter 3.",
+        ),
+        Definition(
             "comparison of models",
-            "All models are evaluated over the same folds. Their differences in accuracy, fold by "
-            "fold, give the corrected resampled t interval. The margin is "
-            f"{100 * request.margin:.2g} percentage points: better and worse mean that the whole "
+            f"All models are evaluated over the same folds. Their differences in {words.name}, "
+            "fold by fold, give the corrected resampled t interval. The margin is "
+            f"{words.margin(comparison_margin(results))}: better and worse mean that the whole "
             "interval lies beyond the margin, equivalent that it lies within.",
             "as for accuracy; each verdict alone is wrong in at most "
             f"{level_percent(1 - request.level)} of such comparisons",
