@@ -295,7 +295,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
-def forest_tree(X, y, weights=None, min_samples_leaf=1.0):
+def forest_tree(X, y, weights=None):
     """The tree of a forest that looks at all columns of every node."""
     labels = y.astype(np.int32)
     part = TrainingRows(read_table(X.reset_index(drop=True)), labels, int(y.max()) + 1, weights)
@@ -304,7 +304,8 @@ def forest_tree(X, y, weights=None, min_samples_leaf=1.0):
         "subset",
         missing="branch",
         thresholds="midpoint",
-        min_samples_leaf=min_samples_leaf,
+        min_samples_leaf=1.0,
+        min_samples_split=2.0,
         category_penalty=1.0,
     )
     return grow(part, rules)
@@ -388,10 +389,9 @@ def test_class_weights_weigh_rows_that_are_drawn_without_them(class_weight):
     }.get(str(class_weight))
     if by_class is None:
         by_class = np.array([class_weight.get(label, 1.0) for label in (0, 1)])
-    least = min(1.0, by_class.min())
     for number, grown in enumerate(model.trees_):
         drawn = draw_bag(len(X), None, seed=1, tree=number)
-        again = forest_tree(X, y, drawn * by_class[y], least)
+        again = forest_tree(X, y, drawn * by_class[y])
         np.testing.assert_array_equal(grown.feature, again.feature)
         np.testing.assert_allclose(grown.class_counts, again.class_counts, rtol=1e-12)
         np.testing.assert_allclose(

@@ -30,6 +30,8 @@ from benchmarks.quality.promises.record import (
     tables,
 )
 
+from tests.long_runs import runs
+
 SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "one rate": lambda: rates.one_rate((20, 100, 5000)),
     "one rate, all of them": lambda: rates.all_rates(30),
@@ -38,20 +40,22 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "verdicts": lambda: models.verdicts(400),
     "equivalence, the same rows": lambda: models.equivalence(400, (100, 2000)),
     "equivalence, the same folds": lambda: folds.equivalence(100, (200,)),
-    "rare errors": lambda: estimates.rare_errors(40, (50,)),
-    "groups": lambda: estimates.grouped(40),
-    "weights": lambda: estimates.weighted(60),
-    "areas": lambda: models.areas(100, (20, 100, 1000)),
-    "bootstrap": lambda: models.bootstraps(60, (20, 100)),
+    "rare errors": lambda: estimates.rare_errors(runs(40), (50,)),
+    "groups": lambda: estimates.grouped(runs(40)),
+    "weights": lambda: estimates.weighted(runs(60)),
+    "areas": lambda: models.areas(runs(100), (20, 100, 1000)),
+    "bootstrap": lambda: models.bootstraps(runs(60), (20, 100)),
     "two algorithms": lambda: folds.algorithms(150, (50, 200), 1000),
     "nested cross-validation": lambda: folds.nested(40, (100,)),
-    "many algorithms": lambda: many.pools(80, (10,)),
-    "models that lean to a class": lambda: stratified.leaning(30, (100,)),
+    "many algorithms": lambda: many.pools(runs(80), (10,)),
+    "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
     "confidence of leaves": lambda: levels.confidence(3, (100,)),
     "utility of trees": lambda: levels.utility(4, (100,)),
     "Student's t": lambda: many.student(400),
-    "measures of a class": lambda: class_measures.repeated(40, class_measures.SETTINGS[3:4]),
-    "one round of folds": lambda: class_measures.one_round(40, (("logistic regression", 150),)),
+    "measures of a class": lambda: class_measures.repeated(runs(40), class_measures.SETTINGS[3:4]),
+    "one round of folds": lambda: class_measures.one_round(
+        runs(40), (("logistic regression", 150),)
+    ),
 }
 
 

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf.table import Column, EncodedTable, Schema
 from sureleaf.tree import GrowthRules, TrainingRows, grow
+from tests.long_runs import examples
 from tests.naive import c45
 from tests.naive.splits import IMPURITIES, gain, gain_by_chance, groupings
 from tests.reference.compare import first_difference
@@ -18,7 +19,7 @@ from tests.tree.test_kernel_against_oracle import rules, tables
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_the_tree_is_that_of_the_naive_twin(criterion, data):
     drawn, ordered = data.draw(tables())
     missing = data.draw(st.sampled_from(["fraction", "branch"]))

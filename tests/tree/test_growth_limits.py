@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow
+from tests.long_runs import examples
 from tests.naive import c45
 from tests.reference.compare import first_difference
 from tests.tree.encoded import fit, training_rows
@@ -27,7 +28,7 @@ LIMITS = {
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @given(data=st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_tree_is_that_of_the_naive_twin(criterion, data):
     drawn, ordered = data.draw(tables())
     limits = {name: data.draw(values) for name, values in LIMITS.items()}

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf import _kernel
 from sureleaf.probability import Frequency, Laplace
 from sureleaf.tree import mixture
+from tests.long_runs import examples
 from tests.naive import c45
 from tests.naive.splits import IMPURITIES, Rules, counts_by_category, gain, groupings
 from tests.naive.tree import Table, divide, predict_proba
@@ -82,7 +83,7 @@ def rules(**fixed) -> st.SearchStrategy[Rules]:
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @given(data=st.data())
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_the_tree_is_the_oracles(criterion, data):
     drawn, ordered = data.draw(tables())
     by = data.draw(rules(criterion=criterion))
@@ -93,7 +94,7 @@ def test_the_tree_is_the_oracles(criterion, data):
 
 
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_larger_tables_with_many_holes_give_the_oracles_tree(data):
     drawn, ordered = data.draw(tables(max_rows=400))
     by = data.draw(rules(max_depth=None))
@@ -140,7 +141,7 @@ def assert_groupings_are_best(tree, data: Table, by: Rules) -> None:
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_groupings_reach_the_best_decrease_there_is(criterion, data):
     drawn, ordered = data.draw(tables())
     by = data.draw(rules(criterion=criterion, categorical_split="subset", pruning=None))
@@ -186,7 +187,7 @@ def worth_of(counts: np.ndarray, is_left: np.ndarray, by: Rules) -> float:
 
 
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_probabilities_are_the_oracles(data):
     drawn, ordered = data.draw(tables())
     by = data.draw(rules())

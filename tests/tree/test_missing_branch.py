@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf.model.model_file import Damaged, ModelState
@@ -13,6 +13,7 @@ from sureleaf.model.state import tree_arrays, tree_from
 from sureleaf.probability import Frequency
 from sureleaf.table import Column, EncodedTable, Schema
 from sureleaf.tree import GrowthRules, TrainingRows, count_nodes, grow, mixture, route
+from tests.long_runs import examples
 from tests.naive import c45
 from tests.naive.tree import predict_proba
 from tests.reference.compare import first_difference
@@ -28,7 +29,7 @@ NAN = float("nan")
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @given(data=st.data())
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_the_tree_is_that_of_the_naive_twin(criterion, data):
     drawn, ordered = data.draw(tables())
     by = data.draw(rules(criterion=criterion, missing="branch"))
@@ -39,7 +40,7 @@ def test_the_tree_is_that_of_the_naive_twin(criterion, data):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_larger_tables_give_the_tree_of_the_naive_twin(data):
     drawn, ordered = data.draw(tables(max_rows=400))
     by = data.draw(rules(max_depth=None, missing="branch"))
@@ -49,7 +50,7 @@ def test_larger_tables_give_the_tree_of_the_naive_twin(data):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_subsets_with_missing_values_as_a_category_reach_the_best_decrease(criterion, data):
     drawn, ordered = data.draw(tables())
     fixed = {"criterion": criterion, "categorical_split": "subset", "missing": "branch"}
@@ -62,7 +63,7 @@ def test_subsets_with_missing_values_as_a_category_reach_the_best_decrease(crite
 
 
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_rows_end_in_one_leaf_and_predictions_are_those_of_the_naive_twin(data):
     drawn, ordered = data.draw(tables())
     by = data.draw(rules(missing="branch", pruning=None))
@@ -111,7 +112,7 @@ def test_without_missing_training_rows_a_missing_value_takes_the_heaviest_branch
 
 
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_an_increasing_transformation_of_a_column_gives_the_same_tree(data):
     """The same partition of the rows, and the same leaves for new rows."""
     n = data.draw(st.integers(2, 300))

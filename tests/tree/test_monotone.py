@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -12,6 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.probability import Frequency
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, mixture
+from tests.long_runs import examples
 from tests.naive import c45
 from tests.reference.compare import first_difference
 from tests.tree.encoded import fit, training_rows
@@ -21,7 +22,7 @@ from tests.tree.test_missing_branch import categorical
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @given(data=st.data())
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_the_tree_is_that_of_the_naive_twin(criterion, data):
     drawn, ordered = data.draw(tables())
     signs = [

@@ -25,7 +25,7 @@ from tests.shared_files import needs_shared
 
 RANDOM = load_random_trees()
 PRUNING = {"pruned": "pessimistic", "unpruned": None, "unpruned-laplace": None}
-LARGE = {"adult", "covtype"}
+LARGE = {"adult", "covtype", "satimage"}
 
 
 def assert_is_printed(tree: Node, printed: PrintedTree, named: Named) -> None:

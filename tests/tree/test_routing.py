@@ -6,11 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf import TreeClassifier
 from sureleaf.tree import Tree, count_nodes, mixture, route
+from tests.long_runs import examples
 from tests.tree.encoded import fit, training_rows
 from tests.tree.test_kernel_against_oracle import rules, tables
 
@@ -51,7 +52,7 @@ def naive_route(tree: Tree, columns, row: int, *, stop: bool = False) -> tuple[d
 
 
 @given(data=st.data(), split=st.sampled_from(["multiway", "subset"]), stop=st.booleans())
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_routes_counts_and_mixtures_equal_those_of_the_naive_routing(data, split, stop):
     drawn, ordered = data.draw(tables(max_rows=30))
     rows = training_rows(drawn, ordered)

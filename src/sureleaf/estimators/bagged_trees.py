@@ -68,9 +68,9 @@ class BaggedTreesClassifier(ModelEstimator):
     max_samples : int or float
         Number of rows that are drawn for each tree, or their share in (0, 1].
     class_weight : dict, "balanced" or None
-        Weight of the rows of each class in the trees, as in scikit-learn. Which rows are drawn
-        does not depend on it, nor does the utility: that counts rows. None is what `estimator`
-        says.
+        Weight of the rows of each class in the trees, as in scikit-learn; a leaf has a weight of
+        at least 1. Which rows are drawn does not depend on it, nor does the utility: that counts
+        rows. None is what `estimator` says.
     calibration : {"sigmoid", "isotonic"} or None
         Calibrate the mean probabilities on the out-of-bag rows, with scikit-learn's calibrators.
     cost : array-like of shape (n_classes, n_classes), or None
@@ -189,9 +189,6 @@ class BaggedTreesClassifier(ModelEstimator):
         )
         rows = rows.owned()  # out-of-bag rows are predicted later, and the caller may change X
         class_factors = _class_factors(template, classes, rows)
-        if class_factors is not None and self.estimator is None:  # a row per leaf, of any weight
-            least = class_factors[class_factors > 0].min(initial=1.0)
-            template.set_params(min_samples_leaf=float(least), min_samples_split=2 * float(least))
         model = BaggedModel(
             schema=(
                 rows.table.schema_with_missing()
