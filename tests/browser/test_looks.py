@@ -31,6 +31,12 @@ def test_paper_is_light_whole_and_without_controls(show: Show) -> None:
         assert not page.locator(hidden).is_visible()
     for visible in ("#tree-view svg", "#chart-roc svg", "#chart-curve svg", "#leaf-table"):
         assert page.locator(visible).first.is_visible()
+    for table in (".measures", ".errors", ".models", ".matrix"):
+        style = page.locator(table).first.evaluate("one => getComputedStyle(one).breakInside")
+        assert style == "avoid", table
+    rows = page.locator("#leaf-table tbody tr")
+    for row, side in ((rows.first, "breakAfter"), (rows.last, "breakBefore")):
+        assert row.evaluate(f"one => getComputedStyle(one).{side}") == "avoid"
     cut = page.locator("#leaves .scroll").evaluate("one => one.scrollHeight - one.clientHeight")
     assert cut == 0
 

@@ -575,8 +575,9 @@ def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: b
 
 
 def _named_leaf(tree: TreeSection, node: Node, classes: Sequence[ClassCount]) -> str:
+    verb = "decides" if tree.at_costs else "predicts"
     return (
-        f"leaf {node.id} ({last_tests(tree, node.id)}) predicts "
+        f"leaf {node.id} ({last_tests(tree, node.id)}) {verb} "
         f"{classes[node.prediction].label}, {count_of(node.n, 'row')}, confidence "
         f"{percent(node.confidence)}"
     )
