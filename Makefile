@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo test test-long fuzz cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
+.PHONY: demo test test-long test-lowest fuzz cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -27,6 +27,17 @@ test: $(VENV)/.installed-test cpp-test
 # All tests with all their examples and runs, and the naive twins on large tables.
 test-long: $(VENV)/.installed-test cpp-test
 	SURELEAF_LONG_TESTS=1 $(BIN)/python -m pytest -n auto
+
+# With the lowest versions that pyproject.toml declares, in an environment of its own: the tests of
+# everything that meets another library.
+LOWEST := .venv-lowest
+test-lowest: $(BIN)/python
+	@mkdir -p build
+	$(BIN)/python -m tests.lowest > build/lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip -qq install "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
+	CXX="$(CXX)" $(LOWEST)/bin/python -m pip -qq install --no-build-isolation -c build/lowest.txt '.[test]'
+	$(LOWEST)/bin/python -m pytest -n auto -W "ignore::RuntimeWarning:pandas" tests/files tests/table tests/exports tests/model tests/auditing
 
 # Hostile input: damaged files and wrong calls, ten minutes by default (MINUTES=60: an hour), the
 # kernel under the address and undefined-behaviour sanitizers for a quarter of them.
@@ -86,7 +97,7 @@ sanitize: sanitize-address
 	CXX="$(CXX)" cpp/tests/run thread
 
 clean:
-	rm -rf build demo $(VENV)
+	rm -rf build demo $(VENV) $(LOWEST)
 
 # What must be there already, said in a sentence where it is not.
 HEADERS := import sys, sysconfig, pathlib; sys.exit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())

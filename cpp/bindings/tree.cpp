@@ -8,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -70,9 +72,11 @@ constexpr std::size_t max_rows = std::size_t{1} << 40;  // a table without colum
 constexpr std::size_t max_classes = std::size_t{1} << 24;
 constexpr std::size_t max_threads = std::size_t{1} << 16;
 
-void check_threads(std::size_t n_threads) {
+// Results do not depend on the number of threads; far more than there are cores only cost time.
+std::size_t checked_threads(std::size_t n_threads) {
   if (n_threads < 1 || n_threads > max_threads)
     throw std::invalid_argument("n_threads must be between 1 and 65536");
+  return std::min<std::size_t>(n_threads, 4 * std::max(2u, std::thread::hardware_concurrency()));
 }
 
 // A table whose arrays are kept alive by this object.
@@ -272,7 +276,7 @@ Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_c
           bool use_up) {
   const std::size_t n_rows = table.presorted.table.n_rows;
   check_labels(labels, n_rows, n_classes);
-  check_threads(n_threads);
+  n_threads = checked_threads(n_threads);
   if (table.is_used_up) throw std::invalid_argument("the orders of the table were used up");
   if (config.is_monotone() && config.monotone.size() != table.presorted.table.size() * n_classes)
     throw std::invalid_argument("monotone must have one sign per column and class");
@@ -330,7 +334,7 @@ Sums predict_bags(const std::vector<const Tree*>& trees, const std::vector<Input
     throw std::invalid_argument("one array of values per tree is needed");
   if (uses_row && (uses_row->shape(0) != trees.size() || uses_row->shape(1) != n_rows))
     throw std::invalid_argument("one flag per tree and row is needed");
-  check_threads(n_threads);
+  n_threads = checked_threads(n_threads);
   const std::size_t n_values = values[0].shape(1);
   if (n_values > max_classes) throw std::invalid_argument("there are too many values");
   std::vector<sureleaf::BaggedTree> bags;
@@ -384,7 +388,7 @@ void bind_tree(nb::module_& module) {
       "presort",
       [](const Table& table, std::size_t n_threads) {
         check_codes(table);
-        check_threads(n_threads);
+        n_threads = checked_threads(n_threads);
         return run([&](InterruptFlag& interrupt) {
           return SortedTable{sureleaf::presort(table.columns, n_threads, interrupt)};
         });
@@ -516,7 +520,7 @@ void bind_tree(nb::module_& module) {
         if (values.shape(0) != tree.tree().size())
           throw std::invalid_argument("one line of values per node is needed");
         check_fits(tree, table);
-        check_threads(n_threads);
+        n_threads = checked_threads(n_threads);
         const std::size_t n_values = values.shape(1);
         if (n_values > max_classes) throw std::invalid_argument("there are too many values");
         // Mixtures are added up, so cells start at zero; calloc leaves the clearing to the system.

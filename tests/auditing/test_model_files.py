@@ -1,6 +1,7 @@
 """Files of models that are read, and files that need trust."""
 
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import InvalidArgumentError, TreeClassifier
-from sureleaf.auditing import load_model
+from sureleaf.auditing import load_model, model_files
 
 skops = pytest.importorskip("skops.io")
 ROWS, LABELS = np.array([[1.0], [2.0], [3.0]]), ["a", "b", "b"]
@@ -85,3 +86,27 @@ def test_a_file_that_is_not_a_model_is_an_error(tmp_path):
         broken.write_text("not a model")
         with pytest.raises(InvalidArgumentError, match="could not be read as a model"):
             load_model(broken, trust_pickle=True)
+
+
+def test_a_damaged_booster_ends_a_child_and_not_this_process(tmp_path, monkeypatch):
+    lightgbm = pytest.importorskip("lightgbm")
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    data = lightgbm.Dataset(X, (X[:, 0] > 0).astype(int), params={"verbose": -1})
+    booster = lightgbm.train({"objective": "binary", "verbose": -1}, data, 2)
+    path = tmp_path / "booster.txt"
+    text = booster.model_to_string()
+    path.write_text(text)
+    assert load_model(path).num_trees() == 2
+    # children far beyond the tree: LightGBM reads foreign memory
+    path.write_text(re.sub(r"left_child=.*", "left_child=" + "999999999 " * 30, text))
+    with pytest.raises(InvalidArgumentError, match=r"booster.txt could not be read as a model"):
+        load_model(path)
+    path.write_text(text)
+    monkeypatch.setattr(model_files, "_CHILD", "import time; time.sleep(60)")
+    monkeypatch.setattr(model_files, "_SECONDS", 0.5)
+    with pytest.raises(InvalidArgumentError, match="did not end within"):
+        load_model(path)
+    monkeypatch.setattr(model_files, "_SECONDS", 60)
+    monkeypatch.setattr(model_files, "_CHILD", "import os; os.kill(os.getpid(), 11)")
+    with pytest.raises(InvalidArgumentError, match=r"crashed on it \(SIGSEGV\)"):
+        load_model(path)

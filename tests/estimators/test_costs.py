@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 from sklearn.base import clone
 
 import sureleaf
@@ -14,7 +15,6 @@ from sureleaf import (
     TreeClassifier,
     decide,
     evaluate,
-    levels,
 )
 from sureleaf.exports import export, from_json
 from sureleaf.levels.decisions import cost_rule
@@ -236,9 +236,10 @@ def test_utility_is_what_the_decision_saves_per_row() -> None:
     assert found.utility == pytest.approx([0.3, 0.98 / 5])
 
 
-def test_decisions_are_the_cheapest_as_often_as_their_confidence_says() -> None:
+def test_decisions_are_the_cheapest_at_least_as_often_as_their_confidence_says() -> None:
+    # Weighted by rows, the confidence is too low here, by several percentage points: docs/costs.md.
     stated, right, weight = [], [], []
-    for seed in range(20):
+    for seed in range(10):
         X, y = table(300 + seed, 600)
         model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
         unseen, labels = table(700 + seed, 8000)
@@ -251,7 +252,7 @@ def test_decisions_are_the_cheapest_as_often_as_their_confidence_says() -> None:
         weight.append(n.sum())
     share = np.array(right) / np.array(weight)
     error = share.std(ddof=1) / np.sqrt(len(share))
-    assert np.sum(stated) / np.sum(weight) == pytest.approx(share.mean(), abs=0.02 + 3 * error)
+    assert np.sum(stated) / np.sum(weight) <= share.mean() + 3 * error
 
 
 def test_the_expected_cost_is_that_of_unseen_rows() -> None:
@@ -319,12 +320,16 @@ def test_rows_needed_are_those_of_the_decision() -> None:
     X, y = table(8)
     model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
     leaves = model.leaves(confidence=0.99)
+    stated = model.complete_model().node_levels()
     cut = np.where(leaves.prediction == "bad", 1 / 6, 5 / 6)
-    for p, t, n in zip(leaves.probability, cut, leaves.rows_needed, strict=True):
-        if np.isnan(n):
-            assert p == pytest.approx(t)
+    for leaf, t, n, needed in zip(leaves.leaf, cut, leaves.n, leaves.rows_needed, strict=True):
+        accuracy = stated.accuracy[leaf] * n / (n + 1)  # the next row may be an error
+        assert stated.ties[leaf] == pytest.approx(t)
+        if np.isnan(needed):
+            assert accuracy <= t
         else:
-            assert levels.confidence(n, p, threshold=t) >= 0.99
+            s = stated.strength[leaf] * needed / n
+            assert beta(accuracy * s, (1 - accuracy) * s).sf(t) >= 0.99 - 1e-9
     assert (leaves.low <= leaves.probability).all()
     assert (leaves.probability <= leaves.high).all()
 

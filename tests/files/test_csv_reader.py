@@ -101,6 +101,7 @@ def test_the_error_for_a_ragged_row_has_its_line_and_both_counts(write: Any) -> 
     check_error(write("a,b\n1,2\n\n3\n4,5\n"), "must have 2 cells.*got 1 in line 4")
     check_error(write('a,b\n"x\ny",2\n3,4,5\n'), "must have 2 cells.*got 3 in line 4")
     check_error(write(f"a,b\n1,2\n{'x' * 200_000}\n"), "got 1 in line 3")
+    check_error(write('a,b\n1,2\n"3,4\n5,6\n'), "got 1 in line 3, where a quote is open to line 4")
     check_error(write("a,b\n" + "1,2\n" * 400_000 + "3\n"), "got 1 in line 400002")
     check_error(write("some words\nmore, of them\n"), "must have 1 cell, like its header; got 2")
 

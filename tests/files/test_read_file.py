@@ -186,3 +186,12 @@ def test_a_file_that_shrinks_while_it_is_read_is_an_error(tmp_path: pathlib.Path
 def test_feather_of_version_1_is_refused_with_a_way_out(write: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="Feather file of version 1"):
         read_file(write(b"FEA1" + bytes(20), "rows.feather"))
+
+
+def test_text_views_are_read_as_text(tmp_path: pathlib.Path) -> None:
+    table = pa.table(
+        {"v": pa.array(["x", None, "a text longer than a view holds"], pa.string_view())}
+    )
+    with pa.ipc.new_file(tmp_path / "views.arrow", table.schema) as file:
+        file.write_table(table)
+    assert read_file(tmp_path / "views.arrow").to_pydict() == table.to_pydict()

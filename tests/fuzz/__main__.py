@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-SECONDS_PER_SEED = 30
+SECONDS_PER_SEED = 90
 
 
 def main() -> None:

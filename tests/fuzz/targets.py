@@ -327,6 +327,154 @@ def commands(random: Random, folder: Path) -> str:
     return _command(command, str(path), "--target", target, *output, *options)
 
 
+_ODD_SIZES = (0, -1, 1, 7, 2**16, 2**16 + 1, 2**31 - 1, 2**40, 2**63 - 1, 2**64 - 1)
+_ODD_FLOATS = (0.0, -1.0, 1e308, -1e308, 5e-324, float("inf"), float("-inf"), float("nan"), 1e18)
+
+
+def _odd_array(array: Any, random: Random) -> Any:
+    """Return an array with another length, type or shape, or with an extreme value."""
+    way = random.randrange(6)
+    if way == 0:
+        return array[: len(array) // 2]
+    if way == 1:
+        return np.concatenate([array, array])
+    if way == 2:
+        if array.dtype.kind == "O":
+            return np.array([None, 1], object)
+        return array.astype(random.choice(("f4", "i2", "u8", "f8", "i4", "i8", "?", "O")))
+    if way == 3:
+        return array.reshape(-1) if array.ndim > 1 else array[::2]
+    changed = array.copy()
+    if changed.size:
+        values = _ODD_FLOATS if changed.dtype.kind == "f" else _ODD_SIZES
+        with np.errstate(all="ignore"):
+            value = np.array(random.choice(values)).astype(changed.dtype)
+        changed.reshape(-1)[random.randrange(changed.size)] = value
+    return changed
+
+
+def _odd(value: Any, random: Random) -> Any:
+    if isinstance(value, np.ndarray):
+        return _odd_array(value, random)
+    if isinstance(value, list) and value and random.random() < 0.8:
+        index = random.randrange(len(value))
+        return [*value[:index], _odd(value[index], random), *value[index + 1 :]]
+    if isinstance(value, bool):
+        return random.choice((True, False, None))
+    if isinstance(value, float):
+        return random.choice(_ODD_FLOATS)
+    if isinstance(value, int):
+        return random.choice(_ODD_SIZES)
+    return random.choice((None, 1, "x", []))
+
+
+def _kernel_calls(random: Random) -> list[tuple[Any, list[Any], dict[str, Any]]]:
+    """Correct calls of every routine of the kernel, with small arguments."""
+    from sureleaf import _kernel as k
+
+    n = 40
+    generator = np.random.default_rng(random.randrange(1000))
+    numbers = generator.normal(size=n)
+    codes = generator.integers(-1, 3, n).astype(np.int32)
+    labels = (numbers > 0).astype(np.int32)
+    columns = [[numbers, codes], [-1, 3], [False, False], n]
+    table = k.make_table(*columns)
+    config = k.GrowthConfig(min_samples_leaf=1.0)
+    tree = k.grow(k.presort(table, 1), labels, 2, config)
+    size = len(tree.feature)
+    values = generator.random((size, 2))
+    per_node = generator.random(size)
+    weights = np.ones(n)
+    arrays = {
+        name: getattr(tree, name)
+        for name in (
+            "feature", "threshold", "child_offset", "children", "branch_share",
+            "category_offset", "category_branch", "missing_branch",
+        )
+    }  # fmt: skip
+    routing = k.RoutingTree(tree)
+    whole = np.array([3, 50, 200], np.int64)
+    shares = generator.dirichlet(np.ones(5), 3)
+    p = np.array([0.5, 0.7, 1.0])
+    rows = np.array([3.0, 50.0, 1e6])
+    texts, data = np.array([0, 1, 3, 6], np.int32), np.frombuffer(b"abbccc", np.uint8)
+    return [
+        (k.make_table, columns, {}),
+        (k.presort, [table, 2], {}),
+        (
+            k.grow,
+            [k.presort(table, 1), labels, 2, config],
+            {"weights": weights, "counts": None, "n_threads": 2, "use_up": False},
+        ),
+        (k.make_tree, [], {**arrays, "class_weights": tree.class_weights, "n_columns": 2}),
+        (k.cut_at, [tree, np.zeros(size, np.uint8)], {}),
+        (k.cost_complexity_alphas, [tree, per_node], {}),
+        (k.average_prunings, [tree, values, per_node, per_node, per_node, 1.0], {}),
+        (
+            k.prune_pessimistic,
+            [tree, table, labels],
+            {"weights": weights, "are_copies": False, "confidence_factor": 0.25, "quantile": 0.67},
+        ),
+        (k.route, [routing, table, False], {}),
+        (k.count_nodes, [tree, table, labels, weights], {}),
+        (k.predict, [routing, table, values], {"stop_at_unseen": False, "n_threads": 2}),
+        (k.predict_bags, [[tree], [values], None, table, True, False, 1], {}),
+        (k.plurality, [whole, shares, np.empty((3, 5)), False], {}),
+        (k.confidence, [rows, p], {}),
+        (k.node_confidence, [rows, np.array([0.1, 0.5, 1.0]), p, True], {}),
+        (k.entropic_estimate, [np.array([2.0, 40.0, 9e5]), rows], {}),
+        (k.log_binomial, [np.array([2.0, 40.0, 9e5]), rows, p], {}),
+        (k.TextCoder().add, [texts, data, None, 0, np.zeros(3, np.int32)], {}),
+        (k.code_objects, [np.array(["a", "b"], object), np.zeros(2, np.int32)], {}),
+        (k.look_up, [codes, np.arange(3, dtype=np.int32), np.zeros(n, np.int32)], {}),
+        (k.find_used, [codes, 3], {}),
+        (k.recode, [codes.copy(), np.arange(3, dtype=np.int32)], {}),
+        (
+            k.GrowthConfig,
+            [],
+            {"min_samples_leaf": 1.0, "max_depth": 3, "max_leaves": 5, "category_penalty": 0.0},
+        ),
+    ]
+
+
+def kernel(random: Random, folder: Path) -> str:
+    """Calls of the kernel's routines with one or two wrong arguments."""
+    routine, positional, named = random.choice(_kernel_calls(random))
+    for _ in range(random.choice((1, 1, 2))):
+        index = random.randrange(len(positional) + len(named))
+        if index < len(positional):
+            positional = [*positional]
+            positional[index] = _odd(positional[index], random)
+        else:
+            key = list(named)[index - len(positional)]
+            named = {**named, key: _odd(named[key], random)}
+    try:
+        routine(*positional, **named)
+    except (ValueError, TypeError, OverflowError, MemoryError):
+        return "refused"
+    return "used"
+
+
+@functools.cache
+def _booster_text() -> bytes:
+    import lightgbm
+
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    data = lightgbm.Dataset(X, (X[:, 0] > 0).astype(int), params={"verbose": -1})
+    booster = lightgbm.train({"objective": "binary", "verbose": -1, "num_threads": 1}, data, 3)
+    return booster.model_to_string().encode()
+
+
+def boosters(random: Random, folder: Path) -> str:
+    """Damaged text of LightGBM: it is tried in a child process first."""
+    from sureleaf.auditing import load_model
+
+    path = _written(folder / "booster.txt", damage(_booster_text(), random))
+    booster = load_model(path)
+    booster.predict(np.random.default_rng(1).normal(size=(100, booster.num_feature())))
+    return "used"
+
+
 TARGETS: dict[str, Target] = {
     "arrow": arrow,
     "parquet": parquet,
@@ -335,4 +483,6 @@ TARGETS: dict[str, Target] = {
     "evaluations": evaluations,
     "reports": reports,
     "commands": commands,
+    "kernel": kernel,
+    "boosters": boosters,
 }

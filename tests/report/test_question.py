@@ -1,7 +1,9 @@
 """A table is asked a question that a classifier can answer, or the question is refused."""
 
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from sureleaf.errors import InvalidArgumentError
@@ -50,3 +52,20 @@ def test_whole_numbers_of_ten_rows_each_may_be_classes(tmp_path: Path) -> None:
     large = [str(place % 1001) for place in range(20_000)]
     with pytest.raises(InvalidArgumentError, match="1,001 distinct numbers"):
         ask(tmp_path, large)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pa.array([{"a": 1}, {"a": 2}] * 10),
+        pa.array([[1], [2]] * 10),
+        pa.array([2**62, -5] * 10, pa.timestamp("s")),
+    ],
+)
+def test_a_target_without_labels_is_one_error(tmp_path: Path, labels: Any) -> None:
+    table = pa.table({"n": list(range(20)), "class": labels})
+    path = tmp_path / "rows.arrow"
+    with pa.ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
+    with pytest.raises(InvalidArgumentError, match="--target must be a column of labels"):
+        read_question(path, "class")

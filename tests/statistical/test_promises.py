@@ -49,8 +49,8 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "nested cross-validation": lambda: folds.nested(40, (100,)),
     "many algorithms": lambda: many.pools(runs(80), (10,)),
     "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
-    "confidence of leaves": lambda: levels.confidence(3, (100,)),
-    "utility of trees": lambda: levels.utility(4, (100,)),
+    "confidence of leaves": lambda: levels.confidence(2, (100,)),
+    "utility of trees": lambda: levels.utility(2, (100,)),
     "Student's t": lambda: many.student(400),
     "measures of a class": lambda: class_measures.repeated(runs(40), class_measures.SETTINGS[3:4]),
     "one round of folds": lambda: class_measures.one_round(

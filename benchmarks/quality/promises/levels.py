@@ -179,8 +179,12 @@ def _bins(kind: str, trees: list[Judged], weight: Array) -> Iterator[Promise]:
             float(share @ is_right / share.sum()),
             int(n_effective),
             deviation=TWO_POINTS,
+            warning=_NO_SIGNAL if BINS[k] < 0.9 else "",
             default=True,
         )
+
+
+_NO_SIGNAL = "noise and the exclusive or state too much in the middle (docs/levels.md)"
 
 
 def _high(kind: str, population: str, trees: list[Judged]) -> Iterator[Promise]:

@@ -383,9 +383,9 @@ inline std::vector<double> approximate_wins(double rows, std::span<const Group> 
   return wins;
 }
 
-// The sum is approximate only for more different probabilities than this, and for more products of
+// The sum is approximate only for more classes that can win than this, and for more products of
 // complex numbers per tie (more still for few rows, where the approximation is worse).
-inline constexpr std::size_t few_groups = 16;
+inline constexpr std::size_t few_classes = 16;
 inline constexpr double much_work = 1e5, few_rows = 100.0, more_work = 10.0;
 
 // P(class j wins) for every j, into `wins`; probabilities are not negative and add up to 1. Unless
@@ -432,7 +432,7 @@ inline void win_probabilities(std::int64_t n, std::span<const double> probabilit
   }
   const double work = (last - first + 1.0) * static_cast<double>(groups.size()) *
                       static_cast<double>(Race::n_points(rows)) / 2.0;
-  const bool is_exact = must_be_exact || groups.size() <= few_groups ||
+  const bool is_exact = must_be_exact || able.size() <= few_classes ||
                         work <= much_work * (rows < few_rows ? more_work : 1.0);
   const std::vector<double> results = !is_exact
                                           ? approximate_wins(rows, groups, first, last, interrupt)

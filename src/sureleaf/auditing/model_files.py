@@ -1,12 +1,18 @@
 """Fitted models in files of this and other libraries.
 
-A pickle can run code when it is loaded, so pickles are loaded only on request.
+A pickle can run code when it is loaded, so pickles are loaded only on request. LightGBM and XGBoost
+crash on some damaged files, so theirs are first loaded and tried in a process of their own.
 """
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators import load
@@ -78,9 +84,11 @@ def load_model(
         return _load_pickle(file, trust_pickle)
     if suffix in (".txt", ".lgb"):
         lightgbm = optional_library("lightgbm", needed=_NEED)
+        _try_in_a_child("lightgbm", file)
         return _read(file, lambda: lightgbm.Booster(model_file=str(file)))
     if suffix in (".json", ".ubj"):
         xgboost = optional_library("xgboost", needed=_NEED)
+        _try_in_a_child("xgboost", file)
         return _read(file, lambda: xgboost.Booster(model_file=str(file)))
     raise InvalidArgumentError(
         "model must be a .sureleaf, .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) "
@@ -113,12 +121,84 @@ def _load_skops(file: Path, trust: Sequence[str]) -> Any:
     return _read(file, lambda: skops.load(file, trusted=list(types)))
 
 
+_SECONDS: Final = 60
+_BYTES: Final = 4 << 30
+"""What a child may take to load a model: seconds, and bytes of address space."""
+
+_CHILD: Final = """
+import sys, numpy as np
+library, path, n_bytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
+except (ImportError, ValueError, OSError):
+    pass
+def rows(n):
+    random = np.random.default_rng(0)
+    scale = np.array([0.0, 1.0, 10.0, 1e3, 1e6, 1e30])[random.integers(0, 6, (256, n))]
+    table = np.rint(random.normal(size=(256, n)) * scale)
+    table[random.random((256, n)) < 0.1] = np.nan
+    return table
+try:
+    if library == "lightgbm":
+        import lightgbm
+        booster = lightgbm.Booster(model_file=path, params={"num_threads": 1})
+    else:
+        import xgboost
+        booster = xgboost.Booster(model_file=path)
+except BaseException as error:
+    sys.stderr.write("\\n" + " ".join(str(error).split())[:300])
+    sys.exit(3)
+try:
+    if library == "lightgbm":
+        table = rows(booster.num_feature())
+        booster.dump_model()
+    else:
+        table = xgboost.DMatrix(rows(booster.num_features()), feature_names=booster.feature_names)
+        booster.get_dump()
+    booster.predict(table, pred_leaf=True)
+    booster.predict(table)
+except Exception:  # these rows do not suit the model; only a crash counts
+    pass
+"""
+"""Loads a model and predicts rows with it; exit code 3 if the library raises an error."""
+
+
+def _try_in_a_child(library: str, file: Path) -> None:
+    """Raise an error if loading a model, or predicting with it, fails or ends the process."""
+    n_bytes = _BYTES + 50 * file.stat().st_size
+    command = [sys.executable, "-c", _CHILD, library, str(file), str(n_bytes)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    try:
+        done = subprocess.run(
+            command, capture_output=True, timeout=_SECONDS, check=False, env=environment
+        )
+    except subprocess.TimeoutExpired:
+        raise _unreadable(file, f"{library} did not end within {_SECONDS} seconds") from None
+    if done.returncode == 0:
+        return
+    if done.returncode == 3:
+        message = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise _unreadable(file, message or f"{library} failed")
+    how = f"exit code {done.returncode}"
+    if done.returncode < 0:
+        with contextlib.suppress(ValueError):
+            how = signal.Signals(-done.returncode).name
+    raise _unreadable(file, f"{library} crashed on it ({how})")
+
+
+def _unreadable(file: Path, why: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"{file.name} could not be read as a model: {why}. Check that the file is complete, and "
+        "that the libraries that saved it have about the same version here."
+    )
+
+
 def _read(file: Path, load_file: Callable[[], Any]) -> Any:
     try:
         return load_file()
     except Exception as error:  # any error of another library's reader
-        message = " ".join(str(error).split())[:300] or type(error).__name__
-        raise InvalidArgumentError(
-            f"{file.name} could not be read as a model: {message}. Check that the file is "
-            "complete, and that the libraries that saved it have about the same version here."
+        raise _unreadable(
+            file, " ".join(str(error).split())[:300] or type(error).__name__
         ) from error

@@ -9,10 +9,14 @@ from sureleaf.comparison.t_tests import CORRELATED, SHARED_ROWS, five_by_two_f, 
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation, KFold
-from sureleaf.evaluation.estimates import is_pooled, values_of_splits
+from sureleaf.evaluation.estimates import (
+    is_pooled,
+    prevalence_slopes,
+    prevalence_variance,
+    values_of_splits,
+)
 from sureleaf.evaluation.intervals.resamples import variance_of_mean
 from sureleaf.evaluation.measures.named import Measure
-from sureleaf.evaluation.prevalence_variance import prevalence_slopes, prevalence_variance
 
 __all__ = ["compare_algorithms", "hidden_variance", "repeats_until"]
 

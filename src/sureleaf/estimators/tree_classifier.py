@@ -133,7 +133,7 @@ class TreeClassifier(ModelEstimator):
         Weight of the rows of each class, as in scikit-learn.
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
-        and the levels then go by expected cost. Splits do not: measured, that costs more.
+        and the levels then go by expected cost; splits do not know the costs.
     collapse : bool
         Cut subtrees that make no fewer training errors than a leaf in their place (C4.5).
     leaf_estimate : str or object

@@ -19,13 +19,12 @@ from sureleaf.evaluation.curve_stopping import (
     StopRule,
 )
 from sureleaf.evaluation.designs import RepeatedHoldout, Split
-from sureleaf.evaluation.estimates import is_pooled
+from sureleaf.evaluation.estimates import is_pooled, slopes_of_rows, variance_of_rows
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
 from sureleaf.evaluation.intervals import Estimate, clopper_pearson, corrected_resampled
 from sureleaf.evaluation.labelled_table import read_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
-from sureleaf.evaluation.prevalence_variance import slopes_of_rows, variance_of_rows
 from sureleaf.formatting import TextDisplay
 from sureleaf.progress import track
 from sureleaf.random_streams import CURVE, PARTITION, generator, read_seed, shuffled

@@ -209,7 +209,8 @@ def _is_split(facts: Any) -> bool:
         (type(n) is int and 0 <= n < 1 << 53) or (n is None and i < 3)
         for i, n in enumerate(numbers)
     )
-    return are_counts and (failure is None or isinstance(failure, str))
+    has_rows = numbers[3] is not None and numbers[3] > 0
+    return are_counts and has_rows and (failure is None or isinstance(failure, str))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -140,9 +140,14 @@ class CsvText:
             with self.stream() as stream:
                 text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", newline="")
                 reader = csv.reader(text, delimiter=self.dialect.delimiter)
+                n_before = 0
                 for row in reader:
                     if row and len(row) != expected:
-                        return self.ragged_row_error(len(row), f"line {reader.line_num}")
+                        where = f"line {n_before + 1}"
+                        if reader.line_num > n_before + 1:
+                            where += f", where a quote is open to line {reader.line_num}"
+                        return self.ragged_row_error(len(row), where)
+                    n_before = reader.line_num
         finally:
             csv.field_size_limit(limit)
         return None

@@ -92,7 +92,7 @@ def read_file(
         is_parquet = source.format == "parquet"
         table = open_parquet(source).read() if is_parquet else open_arrow(source).read_all()
         check_arrow(table)
-        return _drop_pandas_index(table, source.name)
+        return _drop_pandas_index(_without_views(table), source.name)
 
 
 def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> tuple[str, ...]:
@@ -218,6 +218,18 @@ def _is_plain_ascii(texts: Any) -> bool:
         return False
     letters = np.frombuffer(data, np.int8)[first:last]
     return last == first or bool(letters.min() >= 0)
+
+
+def _without_views(table: Any) -> Any:
+    """Return a table whose text views are plain text: Arrow can hardly compute with views."""
+    import pyarrow as pa
+
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    for index, field in enumerate(table.schema):
+        if field.type in plain:
+            column = table.column(index).cast(plain[field.type])
+            table = table.set_column(index, field.name, column)
+    return table
 
 
 def _drop_pandas_index(table: Any, file_name: str) -> Any:

@@ -129,7 +129,13 @@ def write_state(state: State, path: str | PathLike[str], kind: FileKind = MODEL)
         {"name": name, "dtype": array.dtype.str, "shape": list(array.shape)}
         for name, array in arrays.items()
     ]
-    text = json.dumps({**state.header, "arrays": listed}, allow_nan=False).encode()
+    header = {**state.header, "arrays": listed}
+    if _has_half_characters(header):
+        raise InvalidArgumentError(
+            "names, categories and labels must be text that can be written as UTF-8 to be saved in "
+            f"{path}; got one with half of a character (a surrogate). Correct it."
+        )
+    text = json.dumps(header, allow_nan=False).encode()
     text += b" " * (-len(text) % _ALIGNED)
     checksum = hashlib.sha256()
     with atomic_write(path) as file:
@@ -137,6 +143,15 @@ def write_state(state: State, path: str | PathLike[str], kind: FileKind = MODEL)
             checksum.update(part)
             file.write(part)
         file.write(checksum.digest())
+
+
+def _has_half_characters(header: Any) -> bool:
+    """Whether a text cannot be written as UTF-8, as exports need."""
+    try:
+        json.dumps(header, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _little(array: NDArray[Any]) -> NDArray[Any]:
@@ -228,6 +243,8 @@ def _parse(path: str | PathLike[str], content: bytes) -> State:
     header = json.loads(
         content[_START : _START + header_size].decode("utf-8"), parse_constant=_no_constant
     )
+    if _has_half_characters(header):
+        raise Damaged("a text in its header has half of a character")
     if not isinstance(header, dict) or not isinstance(listed := header.pop("arrays", 0), list):
         raise Damaged("its header lists no arrays")
     return State(header, _arrays(listed, content, _START + header_size, end))

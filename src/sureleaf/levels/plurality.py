@@ -33,7 +33,7 @@ __all__ = [
 # given that they add up to n; class i wins if X_i + U_i is the largest, with U_j uniform.
 #
 # Up to `EXACT_ROWS` rows the kernel sums over the winner's count (absolute error below 1e-11). For
-# more than 16 different probabilities that sum may take too long; then the kernel lets the number
+# more than 16 classes that can win that sum may take too long; then the kernel lets the number
 # of rows be a Poisson count and removes what that changes (absolute error below 1 / n^2).
 # Beyond, the sum becomes an integral over the winner's score s: the integrand is the product of
 # the winner's density and the others' distribution functions, each carrying exp(i theta x), and

@@ -117,16 +117,33 @@ def read_question(
             f"{name} must have a column to predict from; got only {', '.join([*taken, *drop])}. "
             "There is nothing to predict from."
         )
-    y = np.array(rows[target].to_pylist())
+    y = _labels(rows[target], "target", target)
     if group is not None and rows[group].null_count:
         raise InvalidArgumentError(
             f"--group must have a value in every row; got {group!r} with "
             f"{rows[group].null_count:,} missing values. Fill them in, or leave these rows out."
         )
     _check_classes(y, target)
-    groups = None if group is None else np.array(rows[group].to_pylist())
+    groups = None if group is None else _labels(rows[group], "group", group)
     weights = None if weight is None else _weights(rows[weight], weight)
     return Question(X, y, groups, weights, len(table) - len(rows))
+
+
+def _labels(column: Any, role: str, name: str) -> NDArray[Any]:
+    """Return the labels of a column, or the error for a type that has none."""
+    import pyarrow as pa
+
+    try:
+        if pa.types.is_nested(column.type):
+            raise TypeError(f"values of type {column.type}")
+        values = column.to_pylist()
+        is_large = any(type(value) is int and abs(value) > 2**53 for value in values)
+        return np.array(values, dtype=object) if is_large else np.array(values)
+    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+        raise InvalidArgumentError(
+            f"--{role} must be a column of labels: text, bools, whole numbers or dates; got "
+            f"{name!r} with other values ({str(error)[:200]}). Convert the column."
+        ) from error
 
 
 def _check_classes(y: NDArray[Any], target: str) -> None:

@@ -107,7 +107,9 @@ def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
         return from_arrow(name, _infer_type(name, values))
     if kind in "mM":
         return from_arrow(name, pa.array(_to_arrow_unit(values), from_pandas=True))
-    if kind in "UST":
+    if kind == "T":  # not every version of Arrow knows NumPy's variable-width text
+        return from_arrow(name, _infer_type(name, values.astype(object)))
+    if kind in "US":
         return from_arrow(name, pa.array(values, from_pandas=True))
     if kind == "c":
         raise _complex_error(name, f"dtype {values.dtype}")
@@ -222,8 +224,10 @@ def _infer_type(name: str, values: NDArray[Any]) -> Any:
 def _numpy_times(objects: list[Any]) -> NDArray[Any] | None:
     """Return NumPy datetimes or durations as one array; None if the objects are neither."""
     for scalar in (np.datetime64, np.timedelta64):
-        if all(isinstance(value, scalar) for value in objects if value is not None):
-            array = np.array([scalar("NaT") if value is None else value for value in objects])
+        present = [value for value in objects if value is not None]
+        if present and all(isinstance(value, scalar) for value in present):
+            missing = np.array("NaT", present[0].dtype)[()]  # without a unit, NumPy 2.5 warns
+            array = np.array([missing if value is None else value for value in objects])
             return array if array.dtype.kind in "mM" else None  # years and days cannot be mixed
     return None
 
