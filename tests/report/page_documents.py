@@ -104,7 +104,10 @@ def _node(place: int, parent: int | None, edge: str | None, counts: list[float])
         "probabilities": probabilities,
         "depth": 0,
     } | dict.fromkeys(
-        ("rule", "low", "high", "confidence", "utility", "rows_needed", "flagged", "repair")
+        (
+            *("rule", "low", "high", "confidence", "utility"),
+            *("rows_needed", "total_rows_needed", "flagged", "repair"),
+        )
     )
 
 

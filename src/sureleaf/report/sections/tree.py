@@ -148,6 +148,8 @@ class Node:
         decision saves per row, in units of the most expensive error.
     rows_needed
         Rows in the leaf that would reach the wanted levels; null if not known.
+    total_rows_needed
+        Rows of the whole table that would bring so many into the leaf; null if not known.
     flagged
         Whether the leaf is below the wanted levels.
     repair
@@ -176,6 +178,7 @@ class Node:
     confidence: float | None = None
     utility: float | None = None
     rows_needed: int | None = None
+    total_rows_needed: int | None = None
     flagged: bool | None = None
     repair: str | None = None
 
@@ -421,7 +424,7 @@ def _test_fields(results: ReportResults, node: int, index: int, column: Column) 
 
 def _leaf_fields(results: ReportResults, line: int) -> dict[str, Any]:
     leaves = results.leaves
-    needed = float(leaves.rows_needed[line])
+    needed, in_all = float(leaves.rows_needed[line]), float(leaves.total_rows_needed[line])
     return {
         "rule": str(leaves.rule[line]),
         "probability": float(leaves.probability[line]),
@@ -430,6 +433,7 @@ def _leaf_fields(results: ReportResults, line: int) -> dict[str, Any]:
         "confidence": float(leaves.confidence[line]),
         "utility": float(leaves.utility[line]),
         "rows_needed": int(needed) if np.isfinite(needed) else None,
+        "total_rows_needed": round(in_all) if np.isfinite(in_all) else None,
         "flagged": bool(leaves.flagged[line]),
         "repair": str(leaves.repair[line]) or None,
     }
@@ -479,6 +483,7 @@ _LEAF = (
     "confidence",
     "utility",
     "rows_needed",
+    "total_rows_needed",
     "flagged",
     "repair",
 )
