@@ -13,6 +13,7 @@ import pytest
 from sureleaf import BaggedTreesClassifier, TreeClassifier, evaluate, load, measures
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.levels import confidence
+from sureleaf.levels.intervals import wilson
 from sureleaf.model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage, predicted_class
 
@@ -278,7 +279,10 @@ def test_a_bag_of_the_first_version_loads_and_says_what_a_fit_says():
     X, y = labor()
     old = load(OLD_FILES / "labor.bag.sureleaf")
     new = BaggedTreesClassifier(**old.get_params(deep=False)).fit(X, y)
-    assert old.oob_levels_ == new.oob_levels_
+    stored, fresh = old.oob_levels_, new.oob_levels_
+    interval = wilson(stored.utility * stored.n_rows, stored.n_rows)  # the files of that time store it
+    assert (stored.low, stored.high) == pytest.approx(tuple(interval))
+    assert replace(stored, low=fresh.low, high=fresh.high) == fresh
     pd.testing.assert_frame_equal(
         old.predict_levels(X).to_pandas(), new.predict_levels(X).to_pandas(), check_exact=True
     )

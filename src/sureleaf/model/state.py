@@ -103,9 +103,10 @@ def _check_tests(tree: Tree, schema: Schema) -> None:
         raise Damaged("a node tests other categories than its column has")
     if np.any(np.isnan(tree.threshold) == is_threshold[tree.feature]):
         raise Damaged("a threshold is not a number, or is where none is tested")
+    is_coded = np.array([column.is_coded for column in schema] + [False])
     tests_missing = (tree.threshold == np.inf) & (tree.missing_branch == 1)
-    if np.any(np.isinf(tree.threshold) & ~tests_missing):
-        raise Damaged("a threshold is infinite")
+    if np.any(np.isinf(tree.threshold) & is_coded[tree.feature] & ~tests_missing):
+        raise Damaged("a threshold of ordered categories is infinite")
 
 
 def _check_weights(tree: Tree) -> None:
