@@ -280,7 +280,9 @@ def test_a_bag_of_the_first_version_loads_and_says_what_a_fit_says():
     old = load(OLD_FILES / "labor.bag.sureleaf")
     new = BaggedTreesClassifier(**old.get_params(deep=False)).fit(X, y)
     stored, fresh = old.oob_levels_, new.oob_levels_
-    interval = wilson(stored.utility * stored.n_rows, stored.n_rows)  # the files of that time store it
+    interval = wilson(
+        stored.utility * stored.n_rows, stored.n_rows
+    )  # the files of that time store it
     assert (stored.low, stored.high) == pytest.approx(tuple(interval))
     assert replace(stored, low=fresh.low, high=fresh.high) == fresh
     pd.testing.assert_frame_equal(
