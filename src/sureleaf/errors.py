@@ -74,7 +74,7 @@ def shortened(message: str) -> str:
     Examples
     --------
     >>> len(shortened(f"got {'a' * 5_000_000!r}. Correct it."))
-    103
+    100
     """
     if len(message) <= _LONGEST_MESSAGE:
         return message

@@ -174,7 +174,7 @@ def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
         (["evaluate", "-t", "class", "--positive", "god"], "got 'god'. Did you mean 'good'?"),
         (["evaluate", "-t", "class", "--design", "kfodl"], "Did you mean 'kfold'?"),
         (["leaves"], "--target must name the column of labor.csv to predict; it was not given."),
-        (["leaves", "-t", "class", "--delimiter", "::"], "delimiter must be one character"),
+        (["leaves", "-t", "class", "--delimiter", "::"], "delimiter must be one ASCII character"),
         (
             ["leaves", "-t", "class", "--encoding", "klingon"],
             "encoding must be one that Python knows",

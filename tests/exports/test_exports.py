@@ -33,8 +33,13 @@ def test_options_are_those_of_the_format():
         InvalidArgumentError, match=r"'sql' must be one of dialect, table, keep; got 'colour'"
     ):
         export(MODEL, "sql", colour="red")
-    with pytest.raises(InvalidArgumentError, match="'svg' must be left out; got 'colour'"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match=r"'svg' must be one of max_leaves, computes_levels; got 'colour'",
+    ):
         export(MODEL, "svg", colour="red")
+    with pytest.raises(InvalidArgumentError, match="'dot' must be left out; got 'colour'"):
+        export(MODEL, "dot", colour="red")
     with pytest.raises(InvalidArgumentError, match="form must be one of rules, json, sql"):
         export(MODEL, "pmml")
 

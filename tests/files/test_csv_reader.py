@@ -67,7 +67,9 @@ def test_the_delimiter_may_be_given(write: Any) -> None:
     both = write("a;b,c\n1;x,3\n")
     assert columns(both) == {"a;b": ["1;x"], "c": [3]}
     assert columns(both, delimiter=";") == {"a": [1], "b,c": ["x,3"]}
-    with pytest.raises(InvalidArgumentError, match=r"delimiter must be one character.*got '::'"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"delimiter must be one ASCII character.*got '::'"
+    ):
         CsvFormat(delimiter="::")
 
 

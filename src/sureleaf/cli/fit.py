@@ -46,7 +46,7 @@ def fit(
 
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
 
-    - sureleaf fit loans.csv -t class -o loans.sureleaf --cost "0,5;1,0"
+    - sureleaf fit data.csv -t class -o model.sureleaf --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal

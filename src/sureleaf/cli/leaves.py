@@ -61,7 +61,7 @@ def leaves(
 
     - sureleaf leaves model.sureleaf
 
-    - sureleaf leaves loans.csv --target class --cost "0,5;1,0"
+    - sureleaf leaves data.csv --target class --cost "0,5;1,0"
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal

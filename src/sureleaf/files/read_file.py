@@ -183,10 +183,10 @@ def check_arrow(values: Any) -> None:
     >>> import pyarrow
     >>> indices = pyarrow.array([0, 5])
     >>> codes = pyarrow.DictionaryArray.from_arrays(indices, ["a", "b"], safe=False)
-    >>> check_arrow(codes)
+    >>> check_arrow(codes)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ...
-    pyarrow.lib.ArrowInvalid: Dictionary indices invalid: Value 5 is out of bounds...
+    pyarrow.lib.ArrowInvalid: Dictionary indices invalid: value at position 1 out of bounds
     """
     for column in getattr(values, "columns", [values]):
         for chunk in getattr(column, "chunks", [column]):

@@ -183,8 +183,11 @@ def select_size(
         return fold, sums * unit
 
     part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
-    with ThreadPoolExecutor(n_at_once) as pool:
-        parts = dict(pool.map(test_fold, _fold_parts(rows, part_of)))
+    if n_at_once == 1:  # a thread without memory for its own data would abort the process
+        parts = dict(map(test_fold, _fold_parts(rows, part_of)))
+    else:
+        with ThreadPoolExecutor(n_at_once) as pool:
+            parts = dict(pool.map(test_fold, _fold_parts(rows, part_of)))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
     return SizeSelection(choose_penalty(candidates, total, margin), curve)

@@ -800,7 +800,8 @@ def meaning_of_weights(stated: str, weights: FloatArray | None) -> str:
     """
     if weights is None or stated != "counts":
         return stated
-    is_too_few = weights.sum() < 0.5 * np.count_nonzero(weights)
+    n_rows, total = np.count_nonzero(weights), weights.sum()
+    is_too_few = total < 0.1 * n_rows or (total < 1.0 + 1e-9 and n_rows > 1)
     return "importance" if is_too_few else stated
 
 

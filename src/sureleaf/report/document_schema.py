@@ -65,7 +65,7 @@ def type_fault(kind: Any, value: Any, where: str = "") -> str | None:
     Examples
     --------
     >>> type_fault(dict[str, list[float | None]], {"accuracy": [0.9, "high"]}, "values")
-    "values.accuracy[1] must be a number or null; got 'high'"
+    "values.accuracy[1] must be number or null; got 'high'"
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):

@@ -220,7 +220,7 @@ def rules_text(
     return "\n".join(lines)
 
 
-_MOST_TESTS = 10_000_000
+_MOST_TESTS = 20_000_000
 
 
 def check_text_size(tree: Tree) -> None:
