@@ -315,7 +315,7 @@ class Race {
   std::size_t points_, half_;
   std::vector<double> wins_, at_;
   std::vector<Complex> circle_;
-  Lines rest_, turned_, after_, power_;  // a line each
+  Lines rest_, turned_, after_, power_;  // one row, or two
   Lines below_, factors_, own_, upto_;   // one row per group, and one more
   std::vector<Quadrature> larger_rules_;
 };

@@ -948,7 +948,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.predict([[0]]).tolist(), model.with_cost([[0, 9], [1, 0]]).predict([[0]]).tolist()
         (['ok'], ['bad'])
         """
-        return self._shell(self.complete_model().with_cost(cost))
+        return self._shell(self.complete_model().with_cost(cost), cost=cost)
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
         """Return a copy with another leaf estimate; nothing is grown again.

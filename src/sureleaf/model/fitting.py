@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -570,7 +570,7 @@ def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
         return None
     node_alphas: NodeAlphas = utility_alphas
     if settings.pruning == "cost_complexity":
-        node_alphas = lambda tree: cost_complexity_alphas(tree, settings.rules.criterion)  # noqa: E731
+        node_alphas = partial(cost_complexity_alphas, criterion=settings.rules.criterion)
     spread = _SPREADS[settings.pruning]
     return PenaltyRule(
         node_alphas,
