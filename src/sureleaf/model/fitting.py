@@ -231,7 +231,8 @@ def _warn_of_hidden_cuts(
     if not narrow or len(rows.labels) < 2:
         return
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    is_test = hold_out(rows.labels, seed=settings.seed, groups=groups)
+    # One fixed draw: whether a user is warned must not depend on random_state=None.
+    is_test = hold_out(rows.labels, seed=0, groups=groups)
     train, tested = (
         rows.with_weights(np.where(is_test, 0.0, weights)),
         np.where(is_test, weights, 0),
