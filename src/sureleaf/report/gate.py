@@ -14,7 +14,7 @@ from sureleaf.comparison.two_models import difference_of_estimates
 from sureleaf.comparison.verdict import conclude, sentence
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Measure
-from sureleaf.evaluation.intervals import corrected_resampled, wilson
+from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.report.document_schema import READABLE_SCHEMAS, REPORT_SCHEMA, type_fault
 
@@ -289,10 +289,10 @@ def _estimate(values: Any, ratio: float, measure: Measure, level: float) -> Esti
 def _with_width(test: DifferenceTest, n_rows: int, measure: Measure) -> DifferenceTest:
     """Widen an interval of width 0: trees without any difference so far may differ on some rows.
 
-    The bound is Wilson's for 0 of n rows.
+    The bound is that of Clopper and Pearson for 0 of n rows.
     """
     span = measure.high - measure.low
     if test.low != test.high or test.difference != 0 or not math.isfinite(span):
         return test
-    bound = wilson(0, n_rows, level=test.level).high * span
+    bound = clopper_pearson(0, n_rows, level=test.level).high * span
     return replace(test, low=-bound, high=bound)
