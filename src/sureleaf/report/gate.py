@@ -233,7 +233,13 @@ def _folds(document: dict[str, Any], which: str) -> FoldValues:
             f"{folds['rows']} rows and {folds['test_to_train']} test rows per training row."
         )
     return FoldValues(
-        *(folds[name] for name in needed), folds.get("weights_id"), folds.get("cost_id")
+        rows_id=folds["rows_id"],
+        splits_id=folds["splits_id"],
+        rows=folds["rows"],
+        test_to_train=folds["test_to_train"],
+        values=folds["values"],
+        weights_id=folds.get("weights_id"),
+        cost_id=folds.get("cost_id"),
     )
 
 
