@@ -218,6 +218,10 @@ def test_rounds_end_when_the_luck_of_the_folds_is_small_and_the_error_is_stated(
     assert f"{table.confidence_error.max():.2g}" in table.notes()[0]
     given = TreeClassifier.c45(cv=KFold(5)).fit(*noisy()).leaves()
     assert given.n_rounds == 1  # the folds are not a matter of luck
+    assert np.isnan(given.confidence_error).all()
+    assert "One round" in given.notes()[0]
+    training = TreeClassifier.c45(levels_from="training").fit(*noisy()).leaves()
+    assert training.confidence_error.tolist() == [0.0] * len(training)
 
 
 def test_levels_of_many_classes_have_a_bounded_number_of_sums(monkeypatch):
@@ -238,10 +242,6 @@ def test_levels_of_many_classes_have_a_bounded_number_of_sums(monkeypatch):
     asked = len(sums)
     model.leaves()
     assert len(sums) == asked  # nothing is summed twice
-    assert np.isnan(given.confidence_error).all()
-    assert "One round" in given.notes()[0]
-    training = TreeClassifier.c45(levels_from="training").fit(*noisy()).leaves()
-    assert training.confidence_error.tolist() == [0.0] * len(training)
 
 
 def test_the_stated_error_is_that_of_other_seeds_and_flags_hardly_depend_on_the_seed():

@@ -53,7 +53,6 @@ _ROUGH, _ROUGH_CUT = 1e-6, 14.0
 e^-14 is left out."""
 
 
-
 def win_probabilities(
     n: FloatArray, probabilities: FloatArray, *, tolerance: float = 0.0
 ) -> FloatArray:

@@ -568,8 +568,9 @@ def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> Float
         chosen = vectors[index]
         wins = win_probabilities(n, chosen, tolerance=_TOLERANCE)
         best = np.argmax(chosen, axis=1)[:, np.newaxis]
-        enough: NDArray[np.bool_] = np.take_along_axis(wins, best, axis=1)[:, 0] >= sure
-        return enough & ((chosen * wins).sum(axis=1) >= useful)
+        sure_enough = np.take_along_axis(wins, best, axis=1)[:, 0] >= sure
+        enough: NDArray[np.bool_] = sure_enough & ((chosen * wins).sum(axis=1) >= useful)
+        return enough
 
     second, first = np.sort(vectors, axis=1)[:, -2:].T
     # Classes that tie do so with any number of rows, and utility has the ceiling p_max.
