@@ -182,6 +182,25 @@ def test_prunings_that_count_errors_are_refused_with_costs() -> None:
         TreeClassifier(**SIZED | {"collapse": True}, cost=FIVE_TO_ONE).fit(X, y)
 
 
+def test_pruning_on_request_compares_costs_or_refuses() -> None:
+    X, y = table(8)
+    model = TreeClassifier(**SIZED | {"pruning": None}, cost=FIVE_TO_ONE).fit(X[:250], y[:250])
+    pruned = model.prune("reduced_error", X=X[250:], y=y[250:])
+    blind = model.with_cost([[0, 1], [1, 0]]).prune("reduced_error", X=X[250:], y=y[250:])
+    cost = np.array(FIVE_TO_ONE)[(y[250:] == "good").astype(int)]
+
+    def paid(tree: TreeClassifier) -> float:
+        counts = tree.tree_.class_counts[tree.apply(X[250:])]
+        return cost[np.arange(150), (counts @ np.array(FIVE_TO_ONE)).argmin(axis=1)].sum()
+
+    assert pruned.tree_.n_leaves < model.tree_.n_leaves
+    assert paid(pruned) < paid(blind)
+    with pytest.raises(InvalidArgumentError, match="'pessimistic', which counts errors"):
+        model.prune("pessimistic")
+    equal = TreeClassifier(**SIZED | {"pruning": None}, cost=[[0, 1], [1, 0]]).fit(X, y)
+    assert equal.prune("pessimistic").tree_.n_leaves < equal.tree_.n_leaves
+
+
 def test_a_split_that_changes_no_majority_is_kept_where_it_changes_the_decision() -> None:
     rng = np.random.default_rng(0)
     x = np.repeat([0.0, 1.0], 300)

@@ -991,7 +991,9 @@ class TreeClassifier(ModelEstimator):
         ----------
         rule : {"pessimistic", "cost_complexity", "reduced_error"}, optional
             pessimistic needs the training rows (those that the model still holds, or X and y);
-            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out.
+            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out. With
+            unequal costs, reduced_error compares costs, and pessimistic is an error: it counts
+            errors.
         nodes : list of int, optional
             Nodes that become leaves.
         n_leaves : int, optional
