@@ -6,6 +6,7 @@ from sureleaf.probability.estimates import (
     Blend,
     Frequency,
     Jeffreys,
+    KeepDecision,
     KeepMajority,
     Laplace,
     LeafEstimate,
@@ -14,6 +15,7 @@ from sureleaf.probability.estimates import (
     find_estimate,
     is_built_in,
     predicted_class,
+    sized_estimate,
 )
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
@@ -24,6 +26,7 @@ __all__ = [
     "Blend",
     "Frequency",
     "Jeffreys",
+    "KeepDecision",
     "KeepMajority",
     "Laplace",
     "LeafEstimate",
@@ -33,4 +36,5 @@ __all__ = [
     "find_estimate",
     "is_built_in",
     "predicted_class",
+    "sized_estimate",
 ]
