@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from benchmarks.quality.promises import (
+    certificates,
     class_measures,
     estimates,
     folds,
@@ -51,6 +52,7 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
     "confidence of leaves": lambda: levels.confidence(2, (100,)),
     "utility of trees": lambda: levels.utility(2, (100,)),
+    "certificates of leaves": lambda: certificates.fitted_trees(runs(100)),
     "Student's t": lambda: many.student(400),
     "measures of a class": lambda: class_measures.repeated(runs(40), class_measures.SETTINGS[3:4]),
     "one round of folds": lambda: class_measures.one_round(

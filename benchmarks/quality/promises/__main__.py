@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.quality.promises import (
+    certificates,
     class_measures,
     estimates,
     folds,
@@ -83,6 +84,10 @@ SECTIONS: dict[str, list[Part]] = {
         (stratified.leaning, (400, (n,))) for n in (100, 400)
     ],
     "Levels of trees": [(levels.confidence, (40,)), (levels.utility, (120,))],
+    "Certificates of leaves": [
+        (certificates.exact, ()),
+        (certificates.fitted_trees, (4000,)),
+    ],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],
 }
