@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_choice, check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.files.state_file import Damaged, State
 from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
 from sureleaf.model.certificate import (
@@ -36,7 +37,6 @@ from sureleaf.model.certificate import (
 from sureleaf.model.leaf_calibration import honest_accuracy
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
-from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.node_levels import NodeLevels, levels_of_accuracy, levels_of_counts
 from sureleaf.model.plain_values import (
     classes_from_plain,
@@ -851,7 +851,7 @@ class TreeModel:
 
     # ---- saved state -----------------------------------------------------------------------------
 
-    def to_state(self) -> ModelState:
+    def to_state(self) -> State:
         """Return the model as plain values and arrays; levels are included if they are known."""
         arrays = {
             **tree_arrays(self.tree),
@@ -882,10 +882,10 @@ class TreeModel:
                 "rounds": self.evidence.n_rounds,
                 "tree_strength": self._tree_strength(),
             }
-        return ModelState(header, arrays)
+        return State(header, arrays)
 
     @classmethod
-    def from_state(cls, state: ModelState) -> Self:
+    def from_state(cls, state: State) -> Self:
         """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
         facts = fitted_facts(state.header, state.header.get("parameters"))
         schema = schema_from_plain(state.header.get("schema"))

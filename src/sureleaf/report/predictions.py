@@ -385,12 +385,12 @@ def is_model(path: Path) -> bool:
     >>> is_model(Path("nowhere.csv"))
     False
     """
-    from sureleaf.model.model_file import MAGIC
+    from sureleaf.files.state_file import MODEL
 
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return file.read(len(MODEL.magic)) == MODEL.magic
 
 
 def load_tree(path: Path, command: str) -> "TreeClassifier":
