@@ -53,8 +53,6 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "nested cross-validation": lambda: folds.nested(40, (100,)),
     "many algorithms": lambda: many.pools(runs(80), (10,)),
     "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
-    "confidence of leaves": lambda: levels.confidence(2, (100,)),
-    "utility of trees": lambda: levels.utility(2, (100,)),
     "certificates of leaves": lambda: certificates.fitted_trees(runs(100)),
     "confidence of leaves": lambda: levels.confidence("default", 2, 2, (100,)),
     "utility of trees": lambda: levels.utility("default", 2, (100,)),

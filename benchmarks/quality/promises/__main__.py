@@ -87,10 +87,7 @@ SECTIONS: dict[str, list[Part]] = {
     "Stratified designs, models that lean to a class": [
         (stratified.leaning, (400, (n,))) for n in (100, 400)
     ],
-    "Levels of trees": [(levels.confidence, (40,)), (levels.utility, (120,))],
-    "Certificates of leaves": [
-        (certificates.exact, ()),
-        (certificates.fitted_trees, (4000,)),
+    "Certificates of leaves": [(certificates.exact, ()), (certificates.fitted_trees, (4000,))],
     "Levels of trees": [
         *((levels.confidence, (kind, 40, 107)) for kind in levels.TREES),
         *((levels.utility, (kind, 120)) for kind in levels.PRUNINGS),
