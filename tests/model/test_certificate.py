@@ -90,7 +90,7 @@ def test_a_tree_without_held_out_rows_gives_no_guarantee(plain, call):
         "predict_set": lambda: plain.predict_set([[0.1, 0.2, "a"]]),
         "predict_venn": lambda: plain.predict_venn([[0.1, 0.2, "a"]]),
     }
-    with pytest.raises(InvalidArgumentError, match="levels_from='honest'.*certify"):
+    with pytest.raises(InvalidArgumentError, match=r"levels_from='honest'.*certify"):
         calls[call]()
 
 
@@ -116,7 +116,7 @@ def test_rows_that_are_not_independent_draws_give_no_guarantee(kind):
         model.set_params(class_weight="balanced").fit(X, y)
     else:
         model = model.fit(X, y).prune(n_leaves=2)
-    with pytest.raises(InvalidArgumentError, match="weights|groups|has none"):
+    with pytest.raises(InvalidArgumentError, match=r"weights|groups|has none"):
         model.certificate()
 
 
