@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.files.state_file import Damaged
 from sureleaf.formatting import count_of, interval, listed, p_value, percent
 from sureleaf.levels.decisions import CostRule
 from sureleaf.levels.guarantees import (
@@ -22,7 +23,6 @@ from sureleaf.levels.guarantees import (
 )
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.leaf_table import LeafTable
-from sureleaf.model.model_file import Damaged
 from sureleaf.table import Schema
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import leaf_rules
