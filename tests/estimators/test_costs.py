@@ -311,13 +311,19 @@ def test_utility_is_what_the_decision_saves_per_row() -> None:
     assert found.utility == pytest.approx([0.3, 0.98 / 5])
 
 
-def test_decisions_are_the_cheapest_at_least_as_often_as_their_confidence_says() -> None:
+@pytest.fixture(scope="module")
+def cost_trees() -> list[tuple[TreeClassifier, np.ndarray, np.ndarray]]:
+    """Trees of 12 samples of 600 rows, each with 8,000 unseen rows."""
+    return [
+        (TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(*table(300 + i, 600)), *table(700 + i, 8000))
+        for i in range(12)
+    ]
+
+
+def test_decisions_are_the_cheapest_at_least_as_often_as_their_confidence_says(cost_trees) -> None:
     # Weighted by rows, the confidence is too low here, by several percentage points: docs/costs.md.
     stated, right, weight = [], [], []
-    for seed in range(10):
-        X, y = table(300 + seed, 600)
-        model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
-        unseen, labels = table(700 + seed, 8000)
+    for model, unseen, labels in cost_trees:
         counts = model.node_counts(unseen, labels)
         leaves = model.leaves()
         n = counts[leaves.leaf].sum(axis=1)
@@ -330,18 +336,15 @@ def test_decisions_are_the_cheapest_at_least_as_often_as_their_confidence_says()
     assert np.sum(stated) / np.sum(weight) <= share.mean() + 3 * error
 
 
-def test_the_expected_cost_is_that_of_unseen_rows() -> None:
+def test_the_expected_cost_is_that_of_unseen_rows(cost_trees) -> None:
     stated, paid = [], []
-    for seed in range(12):
-        X, y = table(200 + seed, 600)
-        model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
-        unseen, labels = table(800 + seed, 4000)
+    for model, unseen, labels in cost_trees:
         stated.append(model.complete_model().expected_cost())
         codes = (np.searchsorted(model.classes_, part) for part in (labels, model.predict(unseen)))
         paid.append(np.array(FIVE_TO_ONE)[tuple(codes)].mean())
     # 12 samples of 600 rows: the standard error of the mean difference is about 0.01.
     assert np.mean(stated) == pytest.approx(np.mean(paid), abs=0.04)
-    assert TreeClassifier(**SIZED).fit(X, y).complete_model().expected_cost() is None
+    assert TreeClassifier(**SIZED).fit(*table()).complete_model().expected_cost() is None
 
 
 def test_subgroups_compare_stated_with_observed_accuracy() -> None:
@@ -409,12 +412,9 @@ def test_rows_needed_are_those_of_the_decision() -> None:
     assert (leaves.probability <= leaves.high).all()
 
 
-def test_stated_probabilities_are_those_of_each_decision_on_unseen_rows() -> None:
+def test_stated_probabilities_are_those_of_each_decision_on_unseen_rows(cost_trees) -> None:
     stated, true, weight = {}, {}, {}
-    for seed in range(12):
-        X, y = table(100 + seed, 600)
-        model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
-        unseen, labels = table(900 + seed, 4000)
+    for model, unseen, labels in cost_trees:
         given = model.predict_levels(unseen)
         for decision in ("bad", "good"):
             rows = given.prediction == decision

@@ -16,7 +16,7 @@ import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier, load
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.saving import estimator_from_state, estimator_state
-from sureleaf.model.model_file import Damaged
+from sureleaf.files.state_file import Damaged
 from sureleaf.probability import Averaging, KeepDecision, KeepMajority, MEstimate, Shrinkage
 from sureleaf.table import Schema
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.arguments import check_weights
 from sureleaf.errors import InvalidArgumentError, warn_caller
-from sureleaf.model.model_file import write_state
+from sureleaf.files.state_file import write_state
 from sureleaf.model.tree_model import check_same_length, meaning_of_weights, scale_importances
 from sureleaf.table import Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding

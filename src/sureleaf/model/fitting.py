@@ -12,6 +12,7 @@ from sureleaf.arguments import check_number
 from sureleaf.errors import HiddenCutWarning, InvalidArgumentError, suggestion, warn_caller
 from sureleaf.folds import fold_numbers, hold_out
 from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
+from sureleaf.model.certificate import HeldOut
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.repruning import Repruning
 from sureleaf.model.size_selection import (
@@ -28,6 +29,7 @@ from sureleaf.model.size_selection import (
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, LeafEstimate, predicted_class, sized_estimate
 from sureleaf.table import Schema
+from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import (
     GrowthRules,
     TrainingRows,
@@ -213,6 +215,8 @@ def fit_model(
     if settings.rules.has_c45_gaps:
         _warn_of_hidden_cuts(rows, resolved, groups)
     model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
+    if settings.levels_from == "honest":
+        model = replace(model, held_out=_held_out(model, rows, counted, groups))
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
         model = replace(model, schema=rows.table.schema_with_missing())
     return model, resolved
@@ -419,7 +423,9 @@ def _honest_parts(
     rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> tuple[TrainingRows, TrainingRows]:
     """Rows that grow the tree, and rows that are counted."""
-    is_counted = hold_out(rows.labels, seed=settings.seed, groups=groups, n_parts=2)
+    # Without looking at classes: only then are the two parts independent, which guarantees need.
+    has_weight = np.ones(len(rows.labels)) if rows.weights is None else rows.weights > 0
+    is_counted = hold_out(has_weight.astype(np.int32), seed=settings.seed, groups=groups, n_parts=2)
     growing, counted = split_rows(rows, is_counted)
     if not growing.total_weight or not counted.total_weight:
         raise InvalidArgumentError(
@@ -427,6 +433,26 @@ def _honest_parts(
             "the tree and one to count; got 1 sample. Give more, or use levels_from='training'."
         )
     return growing, counted
+
+
+def _held_out(
+    model: TreeModel, rows: TrainingRows, counted: TrainingRows, groups: NDArray[Any] | None
+) -> HeldOut:
+    """Count the rows that did not grow an honest tree, and say if they allow no guarantee."""
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    index = np.flatnonzero(counted.weights) if counted.weights is not None else np.arange(0)
+    problem = ""
+    if np.any((weights != 1.0) & (weights != 0.0)):
+        problem = "the rows of this fit have weights (sample_weight or class_weight)."
+    elif groups is not None and len(np.unique(groups)) < len(groups):
+        problem = "the rows of this fit come in groups."
+    table = take_rows(rows.table, index)
+    return HeldOut(
+        n_grown=int(np.count_nonzero(weights)) - len(index),
+        counts=model.end_counts(table, rows.labels[index]),
+        named_before=False,
+        problem=problem,
+    )
 
 
 def trees_at_once(rows: TrainingRows, n_threads: int) -> int:

@@ -28,6 +28,7 @@ __all__ = [
     "LeafEstimate",
     "MEstimate",
     "PrevalenceMix",
+    "Venn",
     "find_estimate",
     "is_built_in",
     "predicted_class",
@@ -129,6 +130,29 @@ class Laplace:
     def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Estimate every node."""
         return _shares(tree.fill_empty(counts) + 1.0)
+
+
+@dataclass(frozen=True)
+class Venn:
+    """The Venn predictor of a leaf, merged into one probability: (k + 1/K) / (n + 1).
+
+    The new row is given each class in turn, so a class has at least k and at most k + 1 of n + 1
+    rows. The mean of these K forecasts lies between the two. `TreeClassifier.predict_venn` returns
+    lowest and highest. They are valid for rows that did not grow the tree:
+    ``levels_from="honest"``. An empty leaf has its parent's counts.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(pruning=None, leaf_estimate="venn")
+    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> model.predict_proba([[1]]).round(4).tolist()
+    [[0.8333, 0.1667]]
+    """
+
+    def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Estimate every node."""
+        return _shares(tree.fill_empty(counts) + 1.0 / counts.shape[1])
 
 
 @dataclass(frozen=True)
@@ -390,6 +414,7 @@ ESTIMATES: dict[str, LeafEstimate] = {
     "blend": Blend(),
     "shrinkage": Shrinkage(),
     "averaging": Averaging(),
+    "venn": Venn(),
 }
 """Estimates by name; docs/probabilities.md shows the measurements behind "auto"."""
 
