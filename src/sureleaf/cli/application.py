@@ -14,6 +14,7 @@ import typer
 import sureleaf
 from sureleaf.cli import (
     audit,
+    certificate,
     compare,
     curve,
     doctor,
@@ -80,6 +81,7 @@ application.command()(report.report)
 application.command()(fit.fit)
 application.command()(predict.predict)
 application.command()(leaves.leaves)
+application.command()(certificate.certificate)
 application.command()(rank.rank)
 application.command()(evaluate.evaluate)
 application.command()(compare.compare)
