@@ -93,7 +93,7 @@ def _theory() -> str:
     from sureleaf.levels import confidence
 
     # With 3 rows and p_max = 0.9 the majority is the true one in 0.9^3 + 3 * 0.9^2 * 0.1.
-    got, expected = confidence(3, 0.9), 0.972
+    got, expected = float(confidence(3, 0.9)), 0.972
     if abs(got - expected) > 1e-12:
         raise RuntimeError(f"got {got!r} instead of {expected}")
     return "as computed by hand"
