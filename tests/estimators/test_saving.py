@@ -17,7 +17,7 @@ from sureleaf import BaggedTreesClassifier, TreeClassifier, load
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.saving import estimator_from_state, estimator_state
 from sureleaf.files.state_file import Damaged
-from sureleaf.probability import Averaging, KeepMajority, MEstimate, Shrinkage
+from sureleaf.probability import Averaging, KeepDecision, KeepMajority, MEstimate, Shrinkage
 from sureleaf.table import Schema
 
 
@@ -292,6 +292,7 @@ ESTIMATES = [
     "laplace",
     Shrinkage(3.0),
     KeepMajority(Averaging(0.5, 1.0)),
+    KeepDecision(Shrinkage(5), [[0, 1, 2], [5, 0, 1], [1, 1, 0]]),
     MEstimate(),
     MEstimate(2),
 ]

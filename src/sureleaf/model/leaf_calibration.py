@@ -168,9 +168,9 @@ def _ridge_terms(
         terms, now = terms - step, after
         if np.abs(step).max() <= _SMALL_STEP:
             break
-    found = np.zeros(len(start))
-    found[used] = terms
-    return found
+    all_terms = np.zeros(len(start))
+    all_terms[used] = terms
+    return all_terms
 
 
 def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> float:
