@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from benchmarks.quality.promises import (
+    certificates,
     class_measures,
     estimates,
     folds,
@@ -52,6 +53,7 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "nested cross-validation": lambda: folds.nested(40, (100,)),
     "many algorithms": lambda: many.pools(runs(80), (10,)),
     "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
+    "certificates of leaves": lambda: certificates.fitted_trees(runs(100)),
     "confidence of leaves": lambda: levels.confidence("default", 2, 2, (100,)),
     "utility of trees": lambda: levels.utility("default", 2, (100,)),
     "Student's t": lambda: many.student(400),
