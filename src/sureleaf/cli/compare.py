@@ -114,7 +114,7 @@ def compare(
 
     - sureleaf compare old.json new.json --margin 0.02 --gate
     """
-    is_saved = len(paths) == 2 and target is None and not models
+    is_saved = len(paths) == 2 and (target is None or not models)
     if is_saved:
         _check_options(context, _EVALUATION_OPTIONS, "a table only")
     if is_saved and any(path.suffix.lower() == ".json" for path in paths):
