@@ -162,7 +162,7 @@ def bootstrap_error(
     progress: bool = False,
     random_state: object = None,
 ) -> BootstrapError:
-    """Estimate the loss of a classifier on unseen rows by the bootstrap, up to .632+ [1]_.
+    """Estimate the loss of a classifier on unseen rows by the bootstrap, up to .632+.
 
     Parameters
     ----------
