@@ -302,6 +302,7 @@ class TreeClassifier(ModelEstimator):
         return f"{type(self).__name__}.c45({', '.join(changes)})"
 
     model_: TreeModel
+    _model_type = TreeModel
     _rows: TrainingRows | None = None
     """The training rows, kept for cross-fitting until `forget_rows`."""
     _groups: NDArray[Any] | None = None
