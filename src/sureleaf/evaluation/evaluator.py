@@ -37,6 +37,7 @@ __all__ = [
     "describe",
     "evaluate",
     "find_refits",
+    "fit_one",
     "fit_splits",
     "fresh_copy",
     "make_fitter",
@@ -273,14 +274,19 @@ def _ignored_unseen_categories() -> Iterator[None]:
         yield
 
 
-def _one(fitter: Fitter, split: Split, number: int) -> Outcome:
+def fit_one(fitter: Fitter, split: Split, number: int) -> tuple[Outcome, Any]:
+    """Fit and predict one split; return the outcome and the model, None if it failed."""
     try:
         model = fitter.fit(split.train, number)
         prediction, probabilities = fitter.predict_codes(model, split.test)
     except Exception as problem:  # any error of the estimator is recorded
         nothing = np.empty(0, dtype=np.int64)
-        return Outcome(split, nothing, None, f"{type(problem).__name__}: {problem}")
-    return Outcome(split, prediction, probabilities)
+        return Outcome(split, nothing, None, f"{type(problem).__name__}: {problem}"), None
+    return Outcome(split, prediction, probabilities), model
+
+
+def _outcome_of_one(fitter: Fitter, split: Split, number: int) -> Outcome:
+    return fit_one(fitter, split, number)[0]
 
 
 def fit_splits(
@@ -290,7 +296,7 @@ def fit_splits(
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
     fitter = make_fitter(estimator, table, seed)
     jobs = ((split, number) for number, split in enumerate(splits))
-    yield from fitter.run(_one, jobs, n_jobs)
+    yield from fitter.run(_outcome_of_one, jobs, n_jobs)
 
 
 DEFAULT_DESIGN = KFold(10)
