@@ -30,10 +30,11 @@ from sureleaf.model.column_table import json_value
 
 if TYPE_CHECKING:
     from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves
-    from sureleaf.comparison import Comparison
+    from sureleaf.comparison import Comparison, ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
+    from sureleaf.evaluation.bootstrap_errors import PlusEstimates
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
     from sureleaf.report.document import ReportDocument
@@ -48,6 +49,7 @@ __all__ = [
     "interval_bar",
     "largest_leaves",
     "leaf_values",
+    "many_values",
     "number_table",
     "ranking_values",
     "show_audit",
@@ -56,6 +58,7 @@ __all__ = [
     "show_evaluation",
     "show_fit",
     "show_leaves",
+    "show_many",
     "show_ranking",
     "show_report",
     "sparkline",
@@ -527,7 +530,9 @@ def ranking_values(ranking: "ColumnRanking") -> dict[str, Any]:
 # Evaluations, comparisons and learning curves.
 
 
-def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[RenderableType]:
+def show_evaluation(
+    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+) -> Iterator[RenderableType]:
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
     yield from _accuracy_text(evaluation, summary)
     table = number_table("measure", "value", "interval", no_wrap=True)
@@ -540,6 +545,13 @@ def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[Re
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", "", style="dim")
     yield table
+    if plus is not None:
+        yield Text(
+            f"Error: .632+ {plus.e632_plus:.4f}, .632 {plus.e632:.4f}, out of bag "
+            f"{plus.leave_one_out:.4f}, training rows {plus.training:.4f}, no information "
+            f"{plus.no_information:.4f}. Out-of-bag measures are a little pessimistic, because "
+            "the models see 63 % of the rows; .632+ corrects for it."
+        )
     yield from _low_is_good(summary)
     yield from _interval_methods(summary)
     yield Text(str(evaluation.confusion()))
@@ -622,7 +634,9 @@ def _interval_methods(summary: "Summary") -> Iterator[Text]:
     yield Text("")
 
 
-def evaluation_values(evaluation: "Evaluation", summary: "Summary") -> dict[str, Any]:
+def evaluation_values(
+    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+) -> dict[str, Any]:
     """Return an evaluation as plain values."""
     return {
         "estimator": evaluation.estimator,
@@ -635,7 +649,7 @@ def evaluation_values(evaluation: "Evaluation", summary: "Summary") -> dict[str,
         "estimates": {name: _field_values(one) for name, one in summary.estimates.items()},
         "confusion": evaluation.confusion().counts.tolist(),
         "warnings": list(summary.warnings),
-    }
+    } | ({} if plus is None else {"bootstrap_error": _field_values(plus)})
 
 
 def show_comparison(
@@ -664,6 +678,56 @@ def comparison_values(comparison: "Comparison") -> dict[str, Any]:
     """Return a comparison as plain values."""
     return _field_values(comparison) | {
         "values": [json_value(value) for value in comparison.values]
+    }
+
+
+def show_many(
+    many: "ManyComparison",
+    measure: str,
+    files: Sequence[str],
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]],
+) -> Iterator[RenderableType]:
+    """Yield the scores of classifiers on several tables, their ranks, and what differs."""
+    table = number_table(measure, *(visible(name) for name in names))
+    for file, row in zip(files, scores, strict=True):
+        table.add_row(visible(file), *(_number(score) for score in row))
+    ranks = dict(zip(many.names, many.average_ranks, strict=True))
+    table.add_row("average rank", *(f"{ranks[name]:.2f}" for name in names), style="bold")
+    yield table
+    yield Text(f"All equal: Friedman's test, p = {many.p_value:.4g}.")
+    yield Text(
+        f"Critical difference of Nemenyi: {many.critical_difference:.2f} ranks. "
+        + ("No group of classifiers lies within it." if not many.groups else "Within it: ")
+        + "; ".join(", ".join(visible(name) for name in group) for group in many.groups)
+    )
+    pairs = number_table("Wilcoxon's test, p by Holm", "median difference", "p")
+    for pair in many.pairs:
+        text = visible(f"{pair.first} - {pair.second}")
+        pairs.add_row(text, f"{pair.difference:+.4f}", f"{pair.adjusted_p_value:.4g}")
+    yield pairs
+
+
+def many_values(
+    many: "ManyComparison",
+    measure: str,
+    files: Sequence[str],
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]],
+) -> dict[str, Any]:
+    """Return a comparison over several tables as plain values."""
+    return {
+        "measure": measure,
+        "scores": {
+            file: dict(zip(names, row, strict=True))
+            for file, row in zip(files, scores, strict=True)
+        },
+        "average_ranks": dict(zip(many.names, many.average_ranks, strict=True)),
+        "p_value": many.p_value,
+        "critical_difference": many.critical_difference,
+        "groups": [list(group) for group in many.groups],
+        "pairs": [_field_values(pair) for pair in many.pairs],
+        "level": many.level,
     }
 
 
