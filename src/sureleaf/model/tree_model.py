@@ -46,6 +46,7 @@ from sureleaf.model.plain_values import (
     schema_to_plain,
 )
 from sureleaf.model.repruning import Repruning
+from sureleaf.model.stability import SplitTable, Stability
 from sureleaf.model.state import (
     cost_from,
     counts_arrays,
@@ -57,7 +58,6 @@ from sureleaf.model.state import (
     tree_arrays,
     tree_from,
 )
-from sureleaf.model.stability import SplitTable, Stability
 from sureleaf.model.subgroups import SubgroupLevels, subgroups
 from sureleaf.probability import LeafEstimate, find_estimate, predicted_class
 from sureleaf.table import EncodedTable, Schema, encode_labels
