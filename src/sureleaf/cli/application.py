@@ -14,8 +14,10 @@ import typer
 import sureleaf
 from sureleaf.cli import (
     audit,
+    certificate,
     compare,
     curve,
+    doctor,
     evaluate,
     export,
     fit,
@@ -54,14 +56,21 @@ application = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        versions = doctor.installed_versions()
+        parts = ("python", *doctor.REQUIRED[:3], "pyarrow")
         typer.echo(f"sureleaf {sureleaf.__version__}")
+        typer.echo(", ".join([f"{n} {versions[n]}" for n in parts] + [str(versions["platform"])]))
         raise typer.Exit
 
 
 @application.callback()
 def _options(
     version: bool = typer.Option(
-        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+        False,
+        "--version",
+        callback=_print_version,
+        is_eager=True,
+        help="Print the versions of Sureleaf and of what it runs on.",
     ),
 ) -> None:
     pass
@@ -72,6 +81,7 @@ application.command()(report.report)
 application.command()(fit.fit)
 application.command()(predict.predict)
 application.command()(leaves.leaves)
+application.command()(certificate.certificate)
 application.command()(rank.rank)
 application.command()(evaluate.evaluate)
 application.command()(compare.compare)
@@ -80,6 +90,7 @@ application.command()(audit.audit)
 application.command()(export.export)
 application.command(context_settings={"allow_extra_args": True})(plan.plan)
 application.command()(reproduce.reproduce)
+application.command()(doctor.doctor)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -165,7 +165,9 @@ _LEAF_ESTIMATES = (
     "blend",
     "shrinkage",
     "averaging",
+    "venn",
 )
+_LEVELS_FROM = ("cross_fit", "honest", "training")
 
 TREE_OPTIONS: dict[str, Any] = {
     "tree": Annotated[
@@ -241,6 +243,16 @@ TREE_OPTIONS: dict[str, Any] = {
             "m_estimate, ...",
             show_default="auto",
             autocompletion=complete_choices(*_LEAF_ESTIMATES),
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "levels_from": Annotated[
+        str | None,
+        typer.Option(
+            help="Rows that levels come from: cross_fit, honest (half of the rows are set aside, "
+            "which allows guarantees) or training.",
+            show_default="cross_fit",
+            autocompletion=complete_choices(*_LEVELS_FROM),
             rich_help_panel=_TREE,
         ),
     ],

@@ -17,7 +17,15 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from sureleaf.formatting import count_of, interval, level_percent, listed, percent, visible
+from sureleaf.formatting import (
+    count_of,
+    interval,
+    level_percent,
+    listed,
+    p_value,
+    percent,
+    visible,
+)
 from sureleaf.model.column_table import json_value
 
 if TYPE_CHECKING:
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
+    from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
     from sureleaf.report.document import ReportDocument
     from sureleaf.report.question import Question
@@ -224,6 +233,123 @@ def show_leaves(
         yield f"[dim]{more}, with {percent(share, 0)} of the rows: --all shows them.[/dim]"
     for note in leaves.notes():
         yield f"[dim]{escape(note)}[/dim]"
+
+
+def show_guaranteed(
+    leaves: "LeafTable",
+    n_grown: int,
+    level: float,
+    confidence: float,
+    *,
+    most: int | None = None,
+    every: bool = False,
+) -> Iterator[str | Table]:
+    """Yield what held-out rows prove about all leaves at once.
+
+    Parameters
+    ----------
+    leaves : LeafTable
+        With a guarantee.
+    n_grown : int
+        Rows that grew the tree.
+    level, confidence : float
+        Of all intervals, and of all flags.
+    most : int, optional
+        Show this many leaves, those with the most rows; by default all.
+    every : bool
+        Show all leaves.
+    """
+    n_flagged, n_leaves = int(leaves.flagged.sum()), len(leaves.leaf)
+    yield (
+        f"A tree with {_leaves(n_leaves)}, grown on {count_of(n_grown, 'row')}. "
+        f"{count_of(leaves.n.sum(), 'row')} that did not grow it prove the following, for any "
+        "distribution of the data."
+    )
+    n_right, error = n_leaves - n_flagged, percent(1.0 - confidence)
+    if n_right:
+        which = "The other leaf names" if n_right == 1 else f"The other {n_right} leaves name"
+        if not n_flagged:
+            which = "The leaf names" if n_leaves == 1 else f"All {n_leaves} leaves name"
+        flagged = (
+            f"[yellow]{_leaves(n_flagged)} {'is' if n_flagged == 1 else 'are'} flagged (!)[/yellow]"
+            ": not proven. "
+            if n_flagged
+            else ""
+        )
+        noun = "its true majority class" if n_right == 1 else "their true majority classes"
+        yield f"{flagged}[bold]{which} {noun}[/bold]; error probability at most {error}."
+    else:
+        yield "[yellow]No leaf is proven to name its true majority class.[/yellow]"
+    shown = largest_leaves(leaves.n, None if every else most)
+    for line in shown:
+        yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
+    table = number_table("leaf", "rows", tight=True, no_wrap=True)
+    for name in ("predicts", "correct", f"{level_percent(level)}, all at once", "p", "needed"):
+        table.add_column(name, justify="right")
+    for line in shown:
+        needed = leaves.rows_needed[line]
+        correct = "" if not leaves.n[line] else f"{leaves.probability[line]:.2f}"
+        table.add_row(
+            f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
+            _row_count(leaves.n[line]),
+            escape(leaves.prediction[line]),
+            correct,
+            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
+            p_value(1.0 - leaves.confidence[line]),
+            "?" if math.isnan(needed) else f"{needed:,.0f}",
+        )
+    yield table
+    for line in shown:
+        if leaves.flagged[line]:
+            yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
+    hidden = n_leaves - len(shown)
+    if hidden:
+        yield f"[dim]{count_of(hidden, 'more leaf', 'more leaves')}: --all shows them.[/dim]"
+
+
+def guaranteed_values(
+    model: "TreeClassifier",
+    leaves: "LeafTable",
+    n_grown: int,
+    level: float,
+    confidence: float,
+) -> dict[str, Any]:
+    """Return what held-out rows prove about the leaves as plain values."""
+    return {
+        "guarantee": "simultaneous",
+        "level": level,
+        "confidence": confidence,
+        "rows_grown": n_grown,
+        "rows": float(leaves.n.sum()),
+        "flagged": int(leaves.flagged.sum()),
+        "classes": [json_value(label) for label in model.classes_],
+        "leaves": leaves.records(),
+    }
+
+
+def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
+    """Yield the sentences of a certificate and the table of its leaves."""
+    leaves = certificate.leaves
+    yield f"[bold]Certificate of a tree with {_leaves(len(leaves))}[/bold]"
+    for sentence in certificate.statements:
+        yield f"- {escape(sentence)}"
+    for leaf, rule in zip(leaves.leaf, leaves.rule, strict=True):
+        yield f"[dim]Leaf {leaf}:[/dim] {escape(rule)}"
+    table = number_table("leaf", "rows", tight=True, no_wrap=True)
+    for name in ("predicts", "correct", "limits", "p", "certified"):
+        table.add_column(name, justify="right")
+    for line in range(len(leaves)):
+        table.add_row(
+            str(leaves.leaf[line]),
+            _row_count(leaves.n[line]),
+            escape(leaves.prediction[line]),
+            _row_count(leaves.n_correct[line]),
+            f"{leaves.low[line]:.3f}-{leaves.high[line]:.3f}",
+            p_value(leaves.p_value[line]),
+            "yes" if leaves.certified[line] else "[yellow]no[/yellow]",
+        )
+    yield table
+    yield f"[dim]SHA-256 of tree and counts: {certificate.fingerprint}[/dim]"
 
 
 MAX_WHOLE_LABEL = 12
