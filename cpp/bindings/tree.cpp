@@ -465,6 +465,20 @@ void bind_tree(nb::module_& module) {
       "tree"_a, "counts"_a, "as_leaf"_a, "ends"_a, "goes_on"_a, "added"_a,
       "Probabilities of every node: the mean over all prunings of the tree.");
   module.def(
+      "shrink_to_parent",
+      [](const Tree& tree, const Input2<double>& counts, const Input<double>& totals,
+         const Input<double>& root, double strength) {
+        const std::size_t n = tree.size();
+        if (counts.shape(0) != n || counts.shape(1) != tree.n_classes || totals.shape(0) != n ||
+            root.shape(0) != tree.n_classes)
+          throw std::invalid_argument("one line of counts per node is needed");
+        return give(sureleaf::shrink_to_parent(tree, {counts.data(), counts.size()}, view(totals),
+                                               view(root), strength),
+                    {n, tree.n_classes});
+      },
+      "tree"_a, "counts"_a, "totals"_a, "root"_a, "strength"_a,
+      "Shares of every node, each with `strength` rows of its parent's shares added.");
+  module.def(
       "prune_pessimistic",
       [](const Tree& tree, const Table& table, const Input<std::int32_t>& labels,
          const std::optional<Input<double>>& weights, bool are_copies, double confidence_factor,

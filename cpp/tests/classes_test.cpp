@@ -16,7 +16,8 @@ std::vector<double> wins(std::int64_t n, const std::vector<double>& probabilitie
                          bool exact = true) {
   std::vector<double> results(probabilities.size());
   sureleaf::InterruptFlag interrupt;
-  sureleaf::classes::win_probabilities(n, probabilities, results, exact, interrupt);
+  sureleaf::classes::win_probabilities(n, probabilities, results, exact,
+                                       sureleaf::classes::usual_cut, interrupt);
   return results;
 }
 

@@ -1,9 +1,12 @@
 """The ``sureleaf`` command, run as a user runs it or in this process."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -22,6 +25,24 @@ def sureleaf(*arguments: str, columns: int = 80) -> subprocess.CompletedProcess[
         check=False,
         env=environment | {"COLUMNS": str(columns), "TERM": "xterm"},
     )
+
+
+def sureleaf_here(*arguments: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
+    """Run the command as `sureleaf` does, in this process, which spares its start."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    environment = {"COLUMNS": str(columns), "TERM": "xterm"}
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.dict(os.environ, environment),
+    ):
+        for name in ("FORCE_COLOR", "NO_COLOR"):
+            os.environ.pop(name, None)
+        try:
+            main(list(arguments))
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -1,11 +1,11 @@
-"""sureleaf plan, run as the installed command."""
+"""sureleaf plan on the command line."""
 
 import json
 
 import pytest
 
 from sureleaf import levels
-from tests.cli.command import sureleaf
+from tests.cli.command import sureleaf_here as sureleaf
 
 
 def test_nine_rows_reach_a_confidence_of_95_percent_at_p_max_75_percent() -> None:

@@ -1,4 +1,4 @@
-"""sureleaf reproduce, run as the installed command."""
+"""sureleaf reproduce on the command line."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sureleaf.reproduce import reproduce
-from tests.cli.command import sureleaf
+from tests.cli.command import sureleaf_here as sureleaf
 
 
 def test_the_last_lines_count_all_figures() -> None:

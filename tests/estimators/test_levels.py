@@ -224,6 +224,26 @@ def test_rounds_end_when_the_luck_of_the_folds_is_small_and_the_error_is_stated(
     assert training.confidence_error.tolist() == [0.0] * len(training)
 
 
+def test_levels_of_many_classes_have_a_bounded_number_of_sums(monkeypatch):
+    """40 classes would take 40 rounds of 12 trees, and 50 exact sums per node in each search."""
+    from sureleaf.levels import plurality
+
+    sums = []
+    real = plurality._at_whole
+    monkeypatch.setattr(plurality, "_at_whole", lambda n, *a: sums.append(len(n)) or real(n, *a))
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 40, 600)
+    X = rng.normal(size=(40, 4))[y] * 3 + rng.normal(size=(600, 4))
+    model = TreeClassifier(random_state=0).fit(X, y)
+    table = model.leaves()
+    assert table.n_rounds <= 100_000 // (600 * 10)
+    assert sum(sums) <= 20 * model.tree_.n_nodes
+    model.levels(), model.leaves()
+    asked = len(sums)
+    model.leaves()
+    assert len(sums) == asked  # nothing is summed twice
+
+
 def test_the_stated_error_is_that_of_other_seeds_and_flags_hardly_depend_on_the_seed():
     confidences, errors, flags = [], [], []
     for seed in range(8):

@@ -16,6 +16,7 @@ from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier
 from sureleaf.estimators.tree_classifier import C45
 from sureleaf.model.size_selection import merge_unsure_leaves
 from sureleaf.probability import SIZED_ESTIMATE
+from tests.long_runs import runs
 from tests.naive.merging import merge
 
 IRIS = load_iris(return_X_y=True)
@@ -280,7 +281,7 @@ def noisy(seed, n=600, n_classes=2):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("margin", [0.0, 0.01, 0.1, 1.0])
 def test_merging_is_that_of_the_naive_twin(n_classes, margin):
-    for seed in range(6):
+    for seed in range(runs(6)):
         X, y = noisy(seed, 300, n_classes)
         tree = TreeClassifier(pruning=None, min_samples_leaf=5).fit(X, y).tree_
         probabilities = SIZED_ESTIMATE(tree, tree.class_counts)

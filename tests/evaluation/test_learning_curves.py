@@ -26,6 +26,7 @@ from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
 from sureleaf.evaluation.learning_curves import PowerLaw, fit_power_law, nested_order
 from sureleaf.evaluation.measures.named import NAMED
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
+from tests.long_runs import runs
 
 GENERATOR = np.random.default_rng(31)
 Y = GENERATOR.integers(0, 2, 300)
@@ -261,8 +262,8 @@ def test_a_level_curve_has_reached_what_it_is_beyond(measure: str, target: float
 @pytest.mark.parametrize("measure", ["accuracy", "cost"])
 def test_the_interval_at_a_size_knows_that_class_shares_are_a_sample(measure: str) -> None:
     """All repeats have the table's class shares; by their spread alone .55 and 0 are held."""
-    runs, holds, truth = 60, 0, {"accuracy": 0.7, "cost": 1.5}[measure]
-    for seed in range(runs):
+    replicates, holds, truth = runs(60), 0, {"accuracy": 0.7, "cost": 1.5}[measure]
+    for seed in range(replicates):
         y = (np.random.default_rng(seed).random(300) < 0.3).astype(int)
         curve = learning_curve(
             DummyClassifier(),
@@ -278,7 +279,7 @@ def test_the_interval_at_a_size_knows_that_class_shares_are_a_sample(measure: st
         holds += last.low <= truth <= last.high
         _, low, high = _with_three_sizes(curve).predict([1000])
         assert high[0] - low[0] > 0.05  # two deviations of the share of 300 rows
-    assert holds / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+    assert holds / replicates >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / replicates)
 
 
 def _with_three_sizes(curve: LearningCurve) -> LearningCurve:

@@ -293,3 +293,19 @@ def test_a_pipe_is_read_to_its_end(tmp_path: pathlib.Path, compress: Any) -> Non
     thread.start()
     assert read_file(pipe).num_rows == 100_000
     thread.join()
+
+
+@pytest.mark.parametrize(
+    ("text", "cell", "mark"),
+    [
+        ("a;b;c\n1,5;2.5;x\n2,5;3.5;y\n3;4.5;x\n", "1,5", "point"),
+        ("a;b\n1,5;2\n2.5;3\n3,25;1\n4.0;9\n", "1,5", "point"),
+        ('a,b\n"1,5",2.5\n"2,5",3\n', "1,5", "point"),
+    ],
+)
+def test_mixed_decimal_marks_are_a_note(tmp_path, text, cell, mark):
+    path = tmp_path / "mixed.csv"
+    path.write_text(text)
+    words = f"column 'a' of mixed.csv is text, because '{cell}' has another decimal mark than the"
+    with pytest.warns(UserWarning, match=f"{words} {mark}"):
+        assert read_file(path)["a"].type == "string"

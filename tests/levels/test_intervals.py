@@ -266,6 +266,11 @@ def test_the_fewest_rows_are_found_and_nan_where_there_are_none():
     assert found[:5].tolist() == enough[:5].tolist()
     assert np.isnan(found[5:]).all()
     assert len(min_rows(lambda n, places: n > 0, 0)) == 0
+    for guess in (0.0, 1.0, 7.5, 2.0**19, 1e12, np.inf):
+        again = min_rows(
+            lambda n, places: n >= enough[places], len(enough), guess=np.full(len(enough), guess)
+        )
+        np.testing.assert_array_equal(again, found)
 
 
 CASES = [(0, 1), (1, 1), (0, 20), (1, 20), (19, 20), (20, 20), (80, 100), (4999, 5000)]

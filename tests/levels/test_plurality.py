@@ -248,3 +248,23 @@ def test_many_nodes_are_solved_each_by_itself():
         assert one[0][0] == pytest.approx(p[i], abs=1e-9)
         assert one[1][0] == pytest.approx(sure[i], abs=1e-9)
     assert p[3] == 1
+
+
+@pytest.mark.parametrize("n_classes", [3, 7, 26, 200])
+@pytest.mark.parametrize("n", [1, 10, 100, 1000, 20_000])
+def test_a_tolerance_of_1e_6_is_kept(n: int, n_classes: int) -> None:
+    """Beside the exact sum: a leaf with a clear lead, a close race, and equal classes."""
+    rng = np.random.default_rng(n_classes)
+    shares = rng.dirichlet(np.full(n_classes - 1, 0.5))
+    close = rng.multinomial(n, np.full(n_classes, 1 / n_classes)) + 1.0
+    vectors = np.array([np.r_[0.5, 0.5 * shares], close / close.sum()])
+    rough = win_probabilities(np.full(2, float(n)), vectors, tolerance=1e-6)
+    assert np.abs(rough - win_probabilities(np.full(2, float(n)), vectors)).max() < 1e-6
+
+
+def test_a_winner_is_found_within_the_tolerance_of_its_utility() -> None:
+    n, others = np.array([5.0, 40.0, 300.0]), np.ones((3, 25))
+    wanted = np.array([0.2, 0.3, 0.06])
+    p, _ = winner_of_utility(n, wanted, others, tolerance=1e-6)
+    vectors = np.column_stack([p, np.repeat((1 - p)[:, np.newaxis] / 25, 25, axis=1)])
+    assert class_utility(n, vectors) == pytest.approx(wanted, abs=2e-6)

@@ -5,20 +5,10 @@ import pytest
 
 from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.probability import Averaging, Frequency, Shrinkage
-from sureleaf.probability.shrinkage import nodes_by_depth
 from tests.naive.leaf_estimates import average, shrink
 from tests.probability.trees import small_tree
 
 SEEDS = range(6)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_levels_hold_every_node_once_at_its_depth(seed):
-    tree = small_tree(seed)
-    levels = list(nodes_by_depth(tree))
-    assert sorted(np.concatenate(levels).tolist()) == list(range(tree.n_nodes))
-    for depth, nodes in enumerate(levels):
-        assert (tree.node_depth[nodes] == depth).all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from benchmarks.quality.promises import (
+    certificates,
     class_measures,
     estimates,
     folds,
@@ -19,12 +20,15 @@ from benchmarks.quality.promises import (
 from benchmarks.quality.promises.record import (
     Deviation,
     Promise,
+    Section,
     Status,
     coverage,
     document,
     false_positives,
     lattice,
+    load,
     power,
+    save,
     share_error,
     shown,
     tables,
@@ -49,8 +53,9 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "nested cross-validation": lambda: folds.nested(40, (100,)),
     "many algorithms": lambda: many.pools(runs(80), (10,)),
     "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
-    "confidence of leaves": lambda: levels.confidence(2, (100,)),
-    "utility of trees": lambda: levels.utility(2, (100,)),
+    "certificates of leaves": lambda: certificates.fitted_trees(runs(100)),
+    "confidence of leaves": lambda: levels.confidence("default", 2, 2, (100,)),
+    "utility of trees": lambda: levels.utility("default", 2, (100,)),
     "Student's t": lambda: many.student(400),
     "measures of a class": lambda: class_measures.repeated(runs(40), class_measures.SETTINGS[3:4]),
     "one round of folds": lambda: class_measures.one_round(
@@ -101,10 +106,22 @@ def test_the_document_counts_three_groups_and_lists_the_misses() -> None:
         coverage("two", "c", 0.90, warning="few rows", default=True),
         shown("three: power", "d", 0.5, 100),
     ]
-    text = document("{at_level} {within} {misses}\n", [("All", rows)])
+    sections = {"All": Section("2026-11-16", tuple(rows))}
+    text = document("{at_level} {within} {misses}\n", sections)
     assert text.startswith("1 1 1\n")
+    assert "## All\n\nComputed on 2026-11-16.\n" in text
     assert "| two | c | 0.95 | 0.9000 exact | 0.0500 | **yes** | few rows |" in text
     assert "**misses its level** by 0.0500" in text
+
+
+def test_stored_sections_are_read_back(tmp_path) -> None:
+    rows = (
+        coverage("one", "a", 0.94, deviation=Deviation(0.02, "derived")),
+        false_positives("two", "b", 0.03, 400, warning="few rows", default=True),
+    )
+    sections = {"All": Section("2026-11-16", rows), "None": Section("2026-11-17", ())}
+    save(sections, tmp_path / "promises.json")
+    assert load(tmp_path / "promises.json") == sections
 
 
 def test_a_share_of_none_or_all_is_no_proof() -> None:

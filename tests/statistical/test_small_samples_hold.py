@@ -7,6 +7,7 @@ from scipy.special import ndtr
 from sureleaf import TreeClassifier, compare, evaluate
 from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, NestedKFold, RepeatedHoldout
 from tests.evaluation.estimators import Nearest
+from tests.long_runs import runs
 
 
 def apart(n: int, distance: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +87,8 @@ def test_pure_noise_is_not_taken_for_knowledge(name: str) -> None:
     """Pruned trees, whose intervals hold p_max; and one class in K is where bounds end."""
     shares = np.array(POPULATIONS[name])
     holds, weights, gaps = [], [], []
-    for seed in range(30):
+    replicates = runs(30)
+    for seed in range(replicates):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(200, 4)), rng.choice(len(shares), 200, p=shares)
         model = TreeClassifier.c45(random_state=seed).fit(X, y)
@@ -95,7 +97,7 @@ def test_pure_noise_is_not_taken_for_knowledge(name: str) -> None:
         weights += table.n.tolist()
         gaps.append(model.levels().utility - table.n @ shares[table.prediction] / table.n.sum())
         assert table.low.min() >= 1 / len(shares) - 1e-9
-    assert np.average(holds, weights=weights) > 0.9 - 3 * np.sqrt(0.9 * 0.1 / 30)
+    assert np.average(holds, weights=weights) > 0.9 - 3 * np.sqrt(0.9 * 0.1 / replicates)
     # The larger of equal counts looks larger than it is: .4 / sqrt(n) is the mle's bias at a tie.
     bias = 0.4 / np.sqrt(200) * (1.0 if name != "uneven" else 0.25)
     error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sureleaf.table import Column, EncodedTable, Schema
 from sureleaf.tree import GrowthRules, TrainingRows, grow
-from tests.long_runs import examples
+from tests.long_runs import examples, runs
 from tests.naive import c45
 from tests.naive.splits import IMPURITIES, gain, gain_by_chance, groupings
 from tests.reference.compare import first_difference
@@ -47,7 +47,7 @@ def test_the_expected_gain_of_meaningless_categories_is_about_right(
     random = np.random.default_rng(n_categories)
     impurity, n = IMPURITIES[criterion], 20 * n_categories
     multiway, grouped, expected = [], [], []
-    for _ in range(300):
+    for _ in range(runs(300)):
         codes = np.repeat(np.arange(n_categories), 20)
         counts = np.zeros((n_categories, n_classes))
         np.add.at(counts, (codes, random.integers(0, n_classes, n)), 1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sureleaf.model.model_file import Damaged, ModelState
+from sureleaf.files.state_file import Damaged, State
 from sureleaf.model.state import tree_arrays, tree_from
 from sureleaf.probability import Frequency
 from sureleaf.table import Column, EncodedTable, Schema
@@ -228,11 +228,11 @@ def test_a_saved_tree_keeps_its_missing_branches_and_an_old_file_has_none():
     rows = numeric([[1.0, 1.0, NAN, NAN]], [0, 0, 1, 1])
     tree = grow(rows, BRANCH)
     arrays = tree_arrays(tree)
-    loaded = tree_from(ModelState({}, arrays), rows.table.schema, 2)
+    loaded = tree_from(State({}, arrays), rows.table.schema, 2)
     assert loaded.missing_branch.tolist() == [1, -1, -1]
     del arrays["tree/missing_branch"]
-    old = tree_from(ModelState({}, arrays), rows.table.schema, 2)
+    old = tree_from(State({}, arrays), rows.table.schema, 2)
     assert old.missing_branch.tolist() == [-1, -1, -1]
     arrays["tree/missing_branch"] = np.array([2, -1, -1], dtype=np.int32)
     with pytest.raises(Damaged, match="missing values have no branch"):
-        tree_from(ModelState({}, arrays), rows.table.schema, 2)
+        tree_from(State({}, arrays), rows.table.schema, 2)

@@ -1,16 +1,20 @@
 """Run every simulation and write the tables of the documentation.
 
-``python -m benchmarks.quality.promises docs/promises.md``
+``python -m benchmarks.quality.promises docs/promises.md`` runs everything, which takes hours on two
+cores; titles of sections after the path run these only. Every section is stored as soon as it is
+complete, in a JSON file beside the document, from which the document is written.
 """
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from benchmarks.quality.promises import (
+    certificates,
     class_measures,
     estimates,
     folds,
@@ -20,7 +24,7 @@ from benchmarks.quality.promises import (
     rates,
     stratified,
 )
-from benchmarks.quality.promises.record import Promise, document
+from benchmarks.quality.promises.record import Promise, Section, document, load, save
 
 OPENING = """\
 # Coverage and false positives of every interval and test
@@ -42,7 +46,8 @@ are shown as a warning.**
   of each kind on.
 - *Misses its level*: everything else, listed first with the size of the miss.
 
-Every simulated row has at least 320 runs, so that four simulation errors are less than .05.
+Every simulated row has at least 320 data sets, so that four simulation errors are less than .05.
+Under each title stands the day of its run.
 
 C.-G. Esseen (1945). Fourier analysis of distribution functions. Acta Mathematica 77, 1-125.
 L. D. Brown, T. T. Cai and A. DasGupta (2002). Confidence intervals for a binomial proportion and
@@ -82,7 +87,11 @@ SECTIONS: dict[str, list[Part]] = {
     "Stratified designs, models that lean to a class": [
         (stratified.leaning, (400, (n,))) for n in (100, 400)
     ],
-    "Levels of trees": [(levels.confidence, (40,)), (levels.utility, (120,))],
+    "Certificates of leaves": [(certificates.exact, ()), (certificates.fitted_trees, (4000,))],
+    "Levels of trees": [
+        *((levels.confidence, (kind, 40, 107)) for kind in levels.TREES),
+        *((levels.utility, (kind, 120)) for kind in levels.PRUNINGS),
+    ],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],
 }
@@ -95,28 +104,40 @@ def rows_of(part: Part) -> tuple[list[Promise], float]:
     return list(function(*arguments)), time.monotonic() - started
 
 
-def everything() -> list[tuple[str, list[Promise]]]:
-    """Return the rows of all sections, computed on all cores; every part has its own seeds."""
-    tasks = [(title, part) for title, parts in SECTIONS.items() for part in parts]
-    sections: dict[str, list[Promise]] = {title: [] for title in SECTIONS}
+def run(titles: Sequence[str], path: Path) -> None:
+    """Compute sections on all cores and store each when it is complete; parts have own seeds."""
+    tasks = [(title, part) for title in titles for part in SECTIONS[title]]
+    rows: dict[str, list[Promise]] = {title: [] for title in titles}
+    open_parts = {title: len(SECTIONS[title]) for title in titles}
     started = time.monotonic()
     with ProcessPoolExecutor() as pool:
         results = pool.map(rows_of, [part for _, part in tasks])
-        for (title, (function, _)), (rows, seconds) in zip(tasks, results, strict=True):
-            sections[title] += rows
+        for (title, (function, _)), (part_rows, seconds) in zip(tasks, results, strict=True):
+            rows[title] += part_rows
             print(
-                f"{time.monotonic() - started:6.0f} s  {title}: {len(rows)} rows of "
+                f"{time.monotonic() - started:6.0f} s  {title}: {len(part_rows)} rows of "
                 f"{function.__module__.rpartition('.')[2]}.{function.__name__} in {seconds:.0f} s",
                 flush=True,
             )
-    return list(sections.items())
+            open_parts[title] -= 1
+            if not open_parts[title]:
+                stored = load(path) if path.exists() else {}
+                stored[title] = Section(date.today().isoformat(), tuple(rows[title]))
+                save(stored, path)
 
 
-def main(path: Path) -> int:
-    sections = everything()
+def main(path: Path, titles: Sequence[str]) -> int:
+    unknown = [title for title in titles if title not in SECTIONS]
+    if unknown:
+        print(f"no section {unknown[0]!r}; there are: {', '.join(SECTIONS)}")
+        return 2
     path.parent.mkdir(exist_ok=True)
+    store = path.with_suffix(".json")
+    run(titles or list(SECTIONS), store)
+    stored = load(store)
+    sections = {title: stored[title] for title in SECTIONS if title in stored}
     path.write_text(document(OPENING, sections), encoding="utf-8")
-    unexplained = [row for _, promises in sections for row in promises if not row.is_known]
+    unexplained = [row for part in sections.values() for row in part.rows if not row.is_known]
     for row in unexplained:
         print(
             f"misses its level without a known reason: {row.what}, {row.setting}: "
@@ -126,4 +147,4 @@ def main(path: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/promises.md")))
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/promises.md"), sys.argv[2:]))

@@ -126,40 +126,46 @@ def judged(population: str, n_rows: int, model: TreeClassifier, seed: int) -> Ju
     )
 
 
-def confidence(runs: int, n_rows: Sequence[int] = (100, 500, 2000)) -> Iterator[Promise]:
-    """Confidence in bins, unflagged leaves of noise, and the share of flagged rows."""
-    for kind, make in TREES.items():
-        trees = [
-            judged(population, n, make(seed), seed)
-            for population in POPULATIONS
-            for n in n_rows
-            for seed in range(runs)
-        ]
-        # Populations and numbers of rows count alike, although some have more leaves.
-        n_leaves = {(t.population, t.n_rows): 0 for t in trees}
-        for tree in trees:
-            n_leaves[tree.population, tree.n_rows] += len(tree.confidence)
-        weight = np.concatenate(
-            [np.full(len(t.confidence), 1 / n_leaves[t.population, t.n_rows]) for t in trees]
-        )
-        yield from _bins(kind, trees, weight)
-        for population in POPULATIONS:
-            yield from _high(kind, population, [t for t in trees if t.population == population])
-        noise = [tree for tree in trees if tree.population == "noise"]
-        yield false_positives(
-            "pure noise: trees with an unflagged leaf",
-            kind,
-            float(np.mean([(~tree.flagged).any() for tree in noise])),
-            len(noise),
-            default=True,
-        )
-        signal = [tree for tree in trees if tree.population != "noise"]
-        yield shown(
-            "rows in flagged leaves, noise left out",
-            kind,
-            float(np.mean([tree.share @ tree.flagged for tree in signal])),
-            len(signal),
-        )
+def confidence(
+    kind: str, runs: int, noise_runs: int, n_rows: Sequence[int] = (100, 500, 2000)
+) -> Iterator[Promise]:
+    """Confidence in bins, unflagged leaves of noise, and the share of flagged rows.
+
+    Bins count leaves, of which every tree has several; the row about noise counts trees, and has
+    more runs for that.
+    """
+    make = TREES[kind]
+    trees = [
+        judged(population, n, make(seed), seed)
+        for population in POPULATIONS
+        for n in n_rows
+        for seed in range(noise_runs if population == "noise" else runs)
+    ]
+    # Populations and numbers of rows count alike, although some have more leaves.
+    n_leaves = {(t.population, t.n_rows): 0 for t in trees}
+    for tree in trees:
+        n_leaves[tree.population, tree.n_rows] += len(tree.confidence)
+    weight = np.concatenate(
+        [np.full(len(t.confidence), 1 / n_leaves[t.population, t.n_rows]) for t in trees]
+    )
+    yield from _bins(kind, trees, weight)
+    for population in POPULATIONS:
+        yield from _high(kind, population, [t for t in trees if t.population == population])
+    noise = [tree for tree in trees if tree.population == "noise"]
+    yield false_positives(
+        "pure noise: trees with an unflagged leaf",
+        kind,
+        float(np.mean([(~tree.flagged).any() for tree in noise])),
+        len(noise),
+        default=True,
+    )
+    signal = [tree for tree in trees if tree.population != "noise"]
+    yield shown(
+        "rows in flagged leaves, noise left out",
+        kind,
+        float(np.mean([tree.share @ tree.flagged for tree in signal])),
+        len(signal),
+    )
 
 
 def _bins(kind: str, trees: list[Judged], weight: Array) -> Iterator[Promise]:
@@ -207,33 +213,33 @@ def _high(kind: str, population: str, trees: list[Judged]) -> Iterator[Promise]:
 _TREES_DIFFER = "greedy trees of an exclusive or differ from fold to fold by many points"
 
 
-def utility(runs: int, n_rows: Sequence[int] = (100, 300)) -> Iterator[Promise]:
-    """Stated utility against accuracy, and its interval, for every pruning."""
-    for kind, make in PRUNINGS.items():
-        for n in n_rows:
-            trees = [
-                judged(population, n, make(seed), seed)
-                for population in ("linear", "step", "four classes")
-                for seed in range(runs)
-            ]
-            stated = np.array([tree.stated for tree in trees])
-            true = np.array([tree.accuracy for tree in trees])
-            error = (stated - true).std(ddof=1) / np.sqrt(len(trees))
-            p = float(stated.mean())
-            yield Promise(
-                "utility: the accuracy on unseen rows is not lower",
-                f"{kind}, {n} rows",
-                p,
-                float(true.mean()),
-                int(p * (1 - p) / error**2),  # as many as give this simulation error
-                deviation=SEVEN_TENTHS,
-                default=kind == "default",
-            )
-            holds = [tree.low <= tree.accuracy <= tree.high for tree in trees]
-            yield coverage(
-                "interval of the utility of a tree",
-                f"{kind}, {n} rows",
-                float(np.mean(holds)),
-                len(trees),
-                default=kind == "default",
-            )
+def utility(kind: str, runs: int, n_rows: Sequence[int] = (100, 300)) -> Iterator[Promise]:
+    """Stated utility against accuracy, and its interval, for one pruning."""
+    make = PRUNINGS[kind]
+    for n in n_rows:
+        trees = [
+            judged(population, n, make(seed), seed)
+            for population in ("linear", "step", "four classes")
+            for seed in range(runs)
+        ]
+        stated = np.array([tree.stated for tree in trees])
+        true = np.array([tree.accuracy for tree in trees])
+        error = (stated - true).std(ddof=1) / np.sqrt(len(trees))
+        p = float(stated.mean())
+        yield Promise(
+            "utility: the accuracy on unseen rows is not lower",
+            f"{kind}, {n} rows",
+            p,
+            float(true.mean()),
+            int(p * (1 - p) / error**2),  # as many as give this simulation error
+            deviation=SEVEN_TENTHS,
+            default=kind == "default",
+        )
+        holds = [tree.low <= tree.accuracy <= tree.high for tree in trees]
+        yield coverage(
+            "interval of the utility of a tree",
+            f"{kind}, {n} rows",
+            float(np.mean(holds)),
+            len(trees),
+            default=kind == "default",
+        )

@@ -9,22 +9,27 @@ A row is sorted by rules that are the same for all rows:
 - *misses its level*: everything else. Such a row is shown as a warning with the size of the miss.
 """
 
+import json
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 __all__ = [
     "LEVEL",
     "Deviation",
     "Promise",
+    "Section",
     "Status",
     "coverage",
     "document",
     "false_positives",
     "lattice",
+    "load",
     "power",
+    "save",
     "share_error",
     "shown",
     "tables",
@@ -143,9 +148,39 @@ def share_error(share: float, runs: int) -> float:
     return math.sqrt(padded * (1 - padded) / runs)
 
 
-def document(opening: str, sections: list[tuple[str, list[Promise]]]) -> str:
+@dataclass(frozen=True)
+class Section:
+    """The rows under one title, and the day on which they were computed."""
+
+    day: str
+    rows: tuple[Promise, ...]
+
+
+def save(sections: Mapping[str, Section], path: Path) -> None:
+    """Store sections as JSON, one row per line."""
+    lines = []
+    for title, section in sections.items():
+        rows = ",\n".join(f"    {json.dumps(asdict(row))}" for row in section.rows)
+        lines.append(f'  {json.dumps(title)}: {{"day": "{section.day}", "rows": [\n{rows}\n  ]}}')
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def load(path: Path) -> dict[str, Section]:
+    """Read what `save` has stored."""
+    return {
+        title: Section(section["day"], tuple(_promise(row) for row in section["rows"]))
+        for title, section in json.loads(path.read_text(encoding="utf-8")).items()
+    }
+
+
+def _promise(row: dict[str, Any]) -> Promise:
+    stated = row.pop("deviation")
+    return Promise(**row, deviation=Deviation(**stated) if stated else None)
+
+
+def document(opening: str, sections: Mapping[str, Section]) -> str:
     """The whole document: the three counts, the misses, and all tables."""
-    rows = [row for _, promises in sections for row in promises]
+    rows = [row for section in sections.values() for row in section.rows]
     of = {status: [row for row in rows if row.status is status] for status in Status}
     text = opening.format(
         at_level=len(of[Status.AT_LEVEL]),
@@ -153,8 +188,8 @@ def document(opening: str, sections: list[tuple[str, list[Promise]]]) -> str:
         misses=len(of[Status.MISSES]),
     )
     text += _misses(of[Status.MISSES])
-    for title, promises in sections:
-        text += f"\n## {title}\n{tables(promises)}\n"
+    for title, section in sections.items():
+        text += f"\n## {title}\n\nComputed on {section.day}.\n{tables(section.rows)}\n"
     return text
 
 

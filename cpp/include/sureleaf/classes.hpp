@@ -8,7 +8,12 @@
 //
 // The condition on the total is a Fourier coefficient of the product of the truncated generating
 // functions A_j(z; t) + u P(X_j = t) z^t on the unit circle; the integrand is a polynomial in u,
-// which Gauss-Legendre integrates exactly. Everything that is cut off has probability e^-42.
+// which Gauss-Legendre integrates exactly. Everything that is cut off has probability e^-cut, by
+// default e^-42.
+//
+// Far from z = 1 the product is negligible: an increasing and then decreasing sequence of height h
+// has a generating function of at most 2 h / |1 - z|. Points of the circle where the product of
+// these bounds is negligible are left out.
 //
 // Classes of the same probability are one group: a power takes the place of their product, so the
 // work grows with the number of different probabilities. Where it is still too much, the condition
@@ -33,8 +38,12 @@
 
 namespace sureleaf::classes {
 
-inline constexpr double log_negligible = 42.0;
+inline constexpr double usual_cut = 42.0;
 inline constexpr double negligible = 1e-18;
+
+// The largest chance of a tie, and sum of points of the circle, that is left out.
+inline double tie_left_out(double cut) { return std::max(negligible, 0.01 * std::exp(-cut)); }
+inline double points_left_out(double cut) { return std::max(1e-14, std::exp(-cut)); }
 
 // P(X = k) of a Poisson count, for whole k.
 inline double poisson(double k, double mean) {
@@ -44,9 +53,9 @@ inline double poisson(double k, double mean) {
 }
 
 // How far a sum of indicators of this variance strays from its mean (Bernstein's inequality).
-inline double reach(double variance) {
-  const double third = log_negligible / 3.0;
-  return third + std::sqrt(third * third + 2.0 * log_negligible * variance);
+inline double reach(double variance, double cut) {
+  const double third = cut / 3.0;
+  return third + std::sqrt(third * third + 2.0 * cut * variance);
 }
 
 struct Quadrature {
@@ -163,7 +172,7 @@ inline std::size_t n_classes(std::span<const Group> groups) {
 // `at` and `below` are P(X = t) and P(X < t) of one class of each group.
 template <class Below>
 std::size_t nodes_needed(double t, double rows, double scale, std::span<const Group> groups,
-                         std::span<const double> at, Below&& below) {
+                         std::span<const double> at, double cut, Below&& below) {
   double all_below = scale, ties = 0.0, largest = 0.0;
   for (std::size_t j = 0; j < groups.size(); ++j) {
     const auto size = static_cast<double>(groups[j].size);
@@ -176,7 +185,7 @@ std::size_t nodes_needed(double t, double rows, double scale, std::span<const Gr
       std::min(static_cast<double>(n_classes(groups)), std::floor(rows / t)) - 1.0;
   std::size_t size = 0;
   double chance = all_below * largest;  // that 2 size others tie, by the union bound
-  while (chance > negligible) {
+  while (chance > tie_left_out(cut)) {
     ++size;
     const auto degree = static_cast<double>(2 * size);
     if (degree > others) break;
@@ -191,14 +200,15 @@ class Race {
   // `groups` are the classes that can win, `rest` is the mean of the others together, all of whose
   // counts stay below `first`.
   Race(double rows, std::span<const Group> groups, double rest, double first, double last,
-       InterruptFlag& interrupt)
+       double cut, InterruptFlag& interrupt)
       : rows_(rows),
+        cut_(cut),
         first_(first),
         last_(last),
         groups_(groups),
         interrupt_(interrupt),
-        points_(n_points(rows)),
-        half_(points_ / 2 + 1),
+        points_(n_points(rows, cut)),
+        half_(n_kept_points(rows, groups, rest, cut)),
         wins_(groups.size(), 0.0),
         at_(groups.size(), 0.0),
         rest_(1, half_),
@@ -222,7 +232,7 @@ class Race {
     }
     std::vector<double> starts;
     for (const Group& group : groups_)
-      starts.push_back(std::floor(std::max(0.0, group.mean - reach(group.mean))));
+      starts.push_back(std::floor(std::max(0.0, group.mean - reach(group.mean, cut))));
     for (double t = std::ranges::min(starts); t < first_; ++t) {
       interrupt_.check();
       turn_all(t);
@@ -231,15 +241,47 @@ class Race {
     }
   }
 
-  static std::size_t n_points(double rows) {
-    return static_cast<std::size_t>(std::ceil(reach(rows))) + 1;
+  static std::size_t n_points(double rows, double cut) {
+    return static_cast<std::size_t>(std::ceil(reach(rows, cut))) + 1;
+  }
+
+  // Points of the half circle from z = 1 on, without those that together add next to nothing.
+  static std::size_t n_kept_points(double rows, std::span<const Group> groups, double rest,
+                                   double cut) {
+    const std::size_t points = n_points(rows, cut);
+    const double scale = 2.0 / (poisson(rows, rows) * static_cast<double>(points));
+    std::vector<double> heights;
+    for (const Group& group : groups)
+      heights.push_back(poisson(std::floor(group.mean), group.mean));
+    const auto bound_at = [&](std::size_t k) {
+      const double angle =
+          2.0 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(points);
+      const double distance = 2.0 * std::sin(0.5 * angle);  // |1 - z|
+      double log_bound = -0.5 * rest * distance * distance, smallest = 0.0;
+      for (std::size_t j = 0; j < groups.size(); ++j) {
+        const double log_factor = std::log(std::min(1.0, 2.0 * heights[j] / distance));
+        log_bound += static_cast<double>(groups[j].size) * log_factor;
+        smallest = std::min(smallest, log_factor);
+      }
+      return scale * std::exp(log_bound - smallest);  // without the winner
+    };
+    const std::size_t half = points / 2 + 1;
+    std::size_t low = 1, kept = half;
+    while (low < kept) {  // the bound falls with the angle
+      const std::size_t middle = (low + kept) / 2;
+      if (static_cast<double>(half - middle) * bound_at(middle) > points_left_out(cut))
+        low = middle + 1;
+      else
+        kept = middle;
+    }
+    return kept;
   }
 
   const std::vector<double>& run() {
     for (double t = first_; t <= last_; ++t) {
       turn_all(t);
       for (std::size_t j = 0; j < groups_.size(); ++j) at_[j] = poisson(t, groups_[j].mean);
-      const std::size_t size = nodes_needed(t, rows_, scale_, groups_, at_,
+      const std::size_t size = nodes_needed(t, rows_, scale_, groups_, at_, cut_,
                                             [this](std::size_t j) { return below_[j].re[0]; });
       const Quadrature& rule = shared_rule(size, larger_rules_);
       for (std::size_t i = 0; i < size; ++i) {
@@ -309,7 +351,7 @@ class Race {
     }
   }
 
-  double rows_, first_, last_, scale_ = 1.0;
+  double rows_, cut_, first_, last_, scale_ = 1.0;
   std::span<const Group> groups_;
   InterruptFlag& interrupt_;
   std::size_t points_, half_;
@@ -322,20 +364,21 @@ class Race {
 
 // The same for a Poisson number of rows: the counts are independent.
 inline std::vector<double> independent_wins(std::span<const Group> groups, double scale,
-                                            double first, double last, InterruptFlag& interrupt) {
+                                            double first, double last, double cut,
+                                            InterruptFlag& interrupt) {
   const std::size_t n = groups.size();
   std::vector<double> wins(n, 0.0), at(n), below(n, 0.0), own(n), upto(n + 1, 1.0), means(n);
   std::vector<Quadrature> larger_rules;
   double start = first;
   for (std::size_t j = 0; j < n; ++j) {
     means[j] = scale * groups[j].mean;
-    start = std::min(start, std::floor(std::max(0.0, means[j] - reach(means[j]))));
+    start = std::min(start, std::floor(std::max(0.0, means[j] - reach(means[j], cut))));
   }
   for (double t = start; t <= last; ++t) {
     interrupt.check();
     for (std::size_t j = 0; j < n; ++j) at[j] = poisson(t, means[j]);
     if (t >= first) {
-      const std::size_t size = nodes_needed(std::max(t, 1.0), 1e300, 1.0, groups, at,
+      const std::size_t size = nodes_needed(std::max(t, 1.0), 1e300, 1.0, groups, at, cut,
                                             [&](std::size_t j) { return below[j]; });
       const Quadrature& rule = shared_rule(std::min<std::size_t>(size, 12), larger_rules);
       for (std::size_t i = 0; i < rule.nodes.size(); ++i) {
@@ -360,17 +403,18 @@ inline std::vector<double> independent_wins(std::span<const Group> groups, doubl
 
 // W(n) from E[W(N)] at three means.
 inline std::vector<double> approximate_wins(double rows, std::span<const Group> groups,
-                                            double first, double last, InterruptFlag& interrupt) {
+                                            double first, double last, double cut,
+                                            InterruptFlag& interrupt) {
   const double step = 1.0 / std::sqrt(rows);
   const auto at = [&](double scale) {
     double low = std::max(0.0, first), high = last;
     for (const Group& group : groups) {
       const double mean = scale * group.mean;
-      high = std::max(high, std::ceil(mean + reach(mean)));
+      high = std::max(high, std::ceil(mean + reach(mean, cut)));
     }
     const double top = scale * groups[0].mean;  // the largest comes first
-    low = std::min(low, std::max(0.0, std::floor(top - reach(top))));
-    return independent_wins(groups, scale, low, high, interrupt);
+    low = std::min(low, std::max(0.0, std::floor(top - reach(top, cut))));
+    return independent_wins(groups, scale, low, high, cut, interrupt);
   };
   std::vector<double> wins = at(1.0);
   const std::vector<double> below = at(1.0 - step), above = at(1.0 + step);
@@ -391,7 +435,7 @@ inline constexpr double much_work = 1e5, few_rows = 100.0, more_work = 10.0;
 // P(class j wins) for every j, into `wins`; probabilities are not negative and add up to 1. Unless
 // the sum must be exact, it may be approximate: the error is below 1 / n^2.
 inline void win_probabilities(std::int64_t n, std::span<const double> probabilities,
-                              std::span<double> wins, bool must_be_exact,
+                              std::span<double> wins, bool must_be_exact, double cut,
                               InterruptFlag& interrupt) {
   if (n == 0) {
     std::ranges::fill(wins, 1.0 / static_cast<double>(wins.size()));
@@ -399,7 +443,7 @@ inline void win_probabilities(std::int64_t n, std::span<const double> probabilit
   }
   std::ranges::fill(wins, 0.0);
   const auto rows = static_cast<double>(n);
-  const auto spread = [rows](double p) { return reach(rows * p * (1.0 - p)); };
+  const auto spread = [rows, cut](double p) { return reach(rows * p * (1.0 - p), cut); };
   const auto possible =
       static_cast<double>(std::ranges::count_if(probabilities, [](double p) { return p > 0.0; }));
   const double top = std::ranges::max(probabilities);
@@ -431,12 +475,12 @@ inline void win_probabilities(std::int64_t n, std::span<const double> probabilit
     group_of[i] = groups.size() - 1;
   }
   const double work = (last - first + 1.0) * static_cast<double>(groups.size()) *
-                      static_cast<double>(Race::n_points(rows)) / 2.0;
+                      static_cast<double>(Race::n_kept_points(rows, groups, rest, cut));
   const bool is_exact = must_be_exact || able.size() <= few_classes ||
                         work <= much_work * (rows < few_rows ? more_work : 1.0);
-  const std::vector<double> results = !is_exact
-                                          ? approximate_wins(rows, groups, first, last, interrupt)
-                                          : Race(rows, groups, rest, first, last, interrupt).run();
+  const std::vector<double> results =
+      !is_exact ? approximate_wins(rows, groups, first, last, cut, interrupt)
+                : Race(rows, groups, rest, first, last, cut, interrupt).run();
   for (std::size_t i = 0; i < able.size(); ++i)
     wins[able[i]] = std::clamp(results[group_of[i]], 0.0, 1.0);
 }

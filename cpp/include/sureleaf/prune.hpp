@@ -1,5 +1,5 @@
-// Making a grown tree smaller (collapse, cost-complexity order, cutting node_below chosen nodes),
-// and the mean over all prunings. Nothing is grown again.
+// Making a grown tree smaller (collapse, cost-complexity order, cutting at chosen nodes), the
+// mean over all prunings, and shares shrunk to those of the parent. Nothing is grown again.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ inline std::vector<std::uint8_t> collapse_marks(const Tree& tree) {
   return marks;
 }
 
-// For each inner node the penalty per leaf (alpha, in the units of `cost`) node_below which
+// For each inner node the penalty per leaf (alpha, in the units of `cost`) at which
 // weakest-link pruning cuts it; never below that of a node beneath it. Leaves: infinity.
 inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<const double> cost) {
   const std::size_t n = tree.size();
@@ -113,7 +113,7 @@ inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<co
     const auto [g, node] = links.top();
     links.pop();
     if (is_cut[node]) continue;
-    // Cutting the weakest link makes no link above it weaker, so an old entry comes node_below most
+    // Cutting the weakest link makes no link above it weaker, so an old entry comes at most
     // too early: it is queued again with its present strength.
     if (const double now = strength(node); now > g) {
       links.emplace(now, node);
@@ -140,10 +140,6 @@ inline std::vector<double> cost_complexity_alphas(const Tree& tree, std::span<co
   }
   return alpha;
 }
-
-}  // namespace sureleaf
-
-namespace sureleaf {
 
 // Per node: the log likelihood of its rows if it is a leaf, and the log prior probabilities that a
 // tree which reaches it ends there or goes on.
@@ -191,6 +187,25 @@ inline std::vector<double> average_prunings(const Tree& tree, std::span<const do
     for (std::size_t k = 0; k < n_classes; ++k) line[k] /= sum;
   }
   return probabilities;
+}
+
+// Class shares of every node, each with `strength` rows of its parent's shares added to its counts;
+// the root has shares of its own.
+inline std::vector<double> shrink_to_parent(const Tree& tree, std::span<const double> counts,
+                                            std::span<const double> totals,
+                                            std::span<const double> root, double strength) {
+  const std::size_t n_classes = tree.n_classes;
+  std::vector<double> shares(tree.size() * n_classes);
+  std::copy(root.begin(), root.end(), shares.begin());
+  for (std::size_t node = 0; node < tree.size(); ++node)
+    for (const std::int32_t child : tree.branches(node)) {
+      const auto c = static_cast<std::size_t>(child);
+      for (std::size_t k = 0; k < n_classes; ++k)
+        shares[c * n_classes + k] =
+            (counts[c * n_classes + k] + strength * shares[node * n_classes + k]) /
+            (totals[c] + strength);
+    }
+  return shares;
 }
 
 }  // namespace sureleaf

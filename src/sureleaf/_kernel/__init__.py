@@ -32,6 +32,7 @@ from sureleaf._kernel._core import (
     prune_pessimistic,  # C4.5's subtree replacement and raising
     recode,  # (codes, new_codes): replace codes, in place
     route,  # (routing tree, table, stop_at_unseen): the nodes and shares of rows
+    shrink_to_parent,  # (tree, counts, totals, root, strength): shares shrunk down the tree
 )
 from sureleaf._kernel._core import Table as KernelTable  # columns as the kernel reads them
 from sureleaf._kernel._core import Tree as KernelTree  # a finished tree
@@ -67,4 +68,5 @@ __all__ = [
     "prune_pessimistic",
     "recode",
     "route",
+    "shrink_to_parent",
 ]

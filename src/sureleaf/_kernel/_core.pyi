@@ -7,9 +7,9 @@ import numpy
 from numpy.typing import NDArray
 
 
-def plurality(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], wins: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], exact: bool) -> None:
+def plurality(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], wins: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], exact: bool, cut: float = 42.0) -> None:
     """
-    Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws: exact, or with an error below 1 / rows[i]^2 where the exact sum takes too long.
+    Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws: exact, or with an error below 1 / rows[i]^2 where the exact sum takes too long. Counts that have a probability below exp(-cut) are left out.
     """
 
 def confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
@@ -140,6 +140,11 @@ def cost_complexity_alphas(tree: Tree, cost: Annotated[NDArray[numpy.float64], d
 
 def average_prunings(tree: Tree, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], as_leaf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], goes_on: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: float) -> NDArray[numpy.float64]:
     """Probabilities of every node: the mean over all prunings of the tree."""
+
+def shrink_to_parent(tree: Tree, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], root: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: float) -> NDArray[numpy.float64]:
+    """
+    Shares of every node, each with `strength` rows of its parent's shares added.
+    """
 
 def prune_pessimistic(tree: Tree, table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], *, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, are_copies: bool, confidence_factor: float, quantile: float) -> Tree:
     """C4.5's subtree replacement and raising."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.output import complete_choices
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["leaves"]
@@ -30,6 +31,14 @@ def leaves(
     target: options.TableTarget = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
+    guarantee: Annotated[
+        str | None,
+        typer.Option(
+            help="simultaneous: intervals and flags that hold for all leaves at once, from rows "
+            "that did not grow the tree. Half of the rows of a table are then set aside.",
+            autocompletion=complete_choices("simultaneous"),
+        ),
+    ] = None,
     most: Annotated[
         int, typer.Option(help="Show this many leaves, those with the most rows.", min=1)
     ] = 20,
@@ -62,6 +71,8 @@ def leaves(
     - sureleaf leaves model.sureleaf
 
     - sureleaf leaves data.csv --target class --cost "0,5;1,0"
+
+    - sureleaf leaves data.csv --target class --guarantee simultaneous
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
@@ -98,10 +109,22 @@ def leaves(
         )
         if cost is not None:
             tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
+        if guarantee is not None:
+            tree_options = {"levels_from": "honest"} | tree_options
         model = options.make_model(tree_options, bagged=None, jobs=jobs, seed=seed)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
-    table = model.leaves(level=level, confidence=confidence, utility=utility)
+    table = model.leaves(level=level, confidence=confidence, utility=utility, guarantee=guarantee)
+    if guarantee is not None:
+        n_grown = model.model_.held_out.n_grown
+        if as_json:
+            show_json(terminal.guaranteed_values(model, table, n_grown, level, confidence))
+        else:
+            text = terminal.show_guaranteed(
+                table, n_grown, level, confidence, most=most, every=every
+            )
+            show(*text, *options.unlabelled_note(n_left_out))
+        return
     if as_json:
         show_json(terminal.leaf_values(model, table))
     else:

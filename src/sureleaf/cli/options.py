@@ -35,7 +35,9 @@ __all__ = [
 
 Data = Annotated[
     Path,
-    typer.Argument(help="A CSV, Parquet or Arrow file, or - for standard input.", metavar="DATA"),
+    typer.Argument(
+        help="A CSV, Parquet, Arrow, ARFF or Excel file, or - for standard input.", metavar="DATA"
+    ),
 ]
 Target = Annotated[
     str,
@@ -78,6 +80,16 @@ Drop = Annotated[
         "--drop",
         "--id",
         help="Column to leave out, such as a row number; may be repeated.",
+        metavar="COLUMN",
+        autocompletion=complete_column,
+        rich_help_panel=_READING,
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        help="Column of numbers whose values are categories, such as codes; may be repeated.",
         metavar="COLUMN",
         autocompletion=complete_column,
         rich_help_panel=_READING,
@@ -165,7 +177,9 @@ _LEAF_ESTIMATES = (
     "blend",
     "shrinkage",
     "averaging",
+    "venn",
 )
+_LEVELS_FROM = ("cross_fit", "honest", "training")
 
 TREE_OPTIONS: dict[str, Any] = {
     "tree": Annotated[
@@ -241,6 +255,16 @@ TREE_OPTIONS: dict[str, Any] = {
             "m_estimate, ...",
             show_default="auto",
             autocompletion=complete_choices(*_LEAF_ESTIMATES),
+            rich_help_panel=_TREE,
+        ),
+    ],
+    "levels_from": Annotated[
+        str | None,
+        typer.Option(
+            help="Rows that levels come from: cross_fit, honest (half of the rows are set aside, "
+            "which allows guarantees) or training.",
+            show_default="cross_fit",
+            autocompletion=complete_choices(*_LEVELS_FROM),
             rich_help_panel=_TREE,
         ),
     ],

@@ -3,12 +3,12 @@
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
 from sureleaf.cli import options
-from sureleaf.cli.output import complete_column
+from sureleaf.cli.output import complete_choices, complete_column
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["predict"]
@@ -42,6 +42,21 @@ def predict(
             metavar="LEVEL",
         ),
     ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Add prediction sets that miss the class with at most this probability, one "
+            "column per class. The model needs rows that were set aside: "
+            "fit --levels-from honest.",
+        ),
+    ] = None,
+    per: Annotated[
+        str,
+        typer.Option(
+            help="Whether sets keep their coverage per leaf, per class or over all rows.",
+            autocompletion=complete_choices("leaf", "class", "all"),
+        ),
+    ] = "leaf",
     cost: options.DecisionCost = None,
     jobs: options.Threads = None,
     delimiter: options.Delimiter = None,
@@ -74,6 +89,8 @@ def predict(
     - sureleaf predict model.sureleaf new.csv --abstain-below 0.9
 
     - sureleaf predict model.sureleaf new.csv --cost "0,5;1,0"
+
+    - sureleaf predict honest.sureleaf new.csv --alpha 0.1
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.estimators import load
@@ -92,6 +109,7 @@ def predict(
     file_format = predictions.output_format(output)
     loaded = options.decided_by(load(model), cost)
     loaded.n_jobs = jobs
+    node_sets = None if alpha is None else _read_sets(loaded, alpha, per)
     kept = list(dict.fromkeys(keep or []))
     csv = options.csv_format(delimiter, encoding, decimal, missing)
     rows = stream_rows(data, loaded.schema_, keep=kept, csv=csv)
@@ -103,6 +121,7 @@ def predict(
             file_format,
             keep=kept,
             abstain_below=abstain_below,
+            node_sets=node_sets,
             shown=sys.stderr.isatty(),
             formulas=formulas,
         )
@@ -112,6 +131,18 @@ def predict(
         show(*predictions.show_predicted(summary, str(output)))
     for line in predictions.notes(summary):
         typer.echo(f"sureleaf: note: {line}", err=True)
+
+
+def _read_sets(model: Any, alpha: float, per: str) -> Any:
+    """Return the prediction sets of all nodes."""
+    if per not in ("leaf", "class", "all"):
+        raise InvalidArgumentError(f"--per must be leaf, class or all; got {per!r}.")
+    if not hasattr(model, "predict_set"):
+        raise InvalidArgumentError(
+            f"--alpha needs a model of one tree; got a {type(model).__name__}, whose rows have no "
+            "leaves in common. Leave it out."
+        )
+    return model.model_.node_sets(alpha, None if per == "all" else per)
 
 
 def _open_output(output: Path) -> AbstractContextManager[BinaryIO]:

@@ -10,8 +10,8 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
 from sureleaf.estimators.base import ModelEstimator
 from sureleaf.estimators.tree_classifier import TreeClassifier
+from sureleaf.files.state_file import Damaged, State, damaged_file, newer, read_state
 from sureleaf.model.bagged_model import BaggedModel
-from sureleaf.model.model_file import Damaged, ModelState, damaged_file, newer, read_state
 from sureleaf.model.plain_values import (
     estimate_from_plain,
     estimate_to_plain,
@@ -71,7 +71,7 @@ def load(path: str | PathLike[str]) -> Estimator:
         raise newer(path, f"this one does not know {problem}") from None
 
 
-def estimator_state(estimator: Any) -> ModelState:
+def estimator_state(estimator: Any) -> State:
     """Return a fitted estimator as plain values and arrays; missing levels are computed first.
 
     Parameters
@@ -81,7 +81,7 @@ def estimator_state(estimator: Any) -> ModelState:
 
     Returns
     -------
-    ModelState
+    State
         Without the training rows. Levels are left out only if they were never computed and the
         rows have been dropped.
 
@@ -112,11 +112,11 @@ def estimator_state(estimator: Any) -> ModelState:
     else:
         header["parameters"] = _bag_parameters(estimator)
         header["tree_parameters"] = _tree_parameters(estimator.estimator_)
-    state: ModelState = model.to_state()
-    return ModelState({**header, **state.header}, state.arrays)
+    state: State = model.to_state()
+    return State({**header, **state.header}, state.arrays)
 
 
-def estimator_from_state(state: ModelState) -> Estimator:
+def estimator_from_state(state: State) -> Estimator:
     """Restore an estimator; raises Damaged or UnknownPart where that is impossible.
 
     Examples

@@ -21,7 +21,9 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.folds import reusable
-from sureleaf.levels.decisions import cost_rule
+from sureleaf.levels.decisions import cost_rule, unequal_rule
+from sureleaf.levels.guarantees import Per
+from sureleaf.model.certificate import Certificate
 from sureleaf.model.cross_fitting import cross_fit_levels
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
@@ -30,13 +32,15 @@ from sureleaf.model.refits import TreeRefits
 from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
-from sureleaf.model.tree_model import Evidence, TreeModel
+from sureleaf.model.tree_model import Evidence, TreeModel, VennProbabilities
 from sureleaf.probability import (
-    SIZED_ESTIMATE,
+    Averaging,
+    KeepDecision,
     LeafEstimate,
     PrevalenceMix,
     find_estimate,
     is_built_in,
+    sized_estimate,
 )
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema
@@ -133,13 +137,14 @@ class TreeClassifier(ModelEstimator):
         Weight of the rows of each class, as in scikit-learn.
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
-        and the levels then go by expected cost; splits do not know the costs.
+        and the levels then go by expected cost; splits are those of rows weighted by the mean cost
+        of errors on their class. Counts and limits such as `min_samples_leaf` are of plain rows.
     collapse : bool
         Cut subtrees that make no fewer training errors than a leaf in their place (C4.5).
     leaf_estimate : str or object
         How class counts become probabilities: "frequency", "laplace", "m_estimate", "jeffreys",
-        "blend", "shrinkage", "averaging", or an object of `sureleaf.probability` or your own,
-        called with the tree and its counts. "auto" is "shrinkage" with pruning="auto", else
+        "blend", "shrinkage", "averaging", "venn", or an object of `sureleaf.probability` or your
+        own, called with the tree and its counts. "auto" is "shrinkage" with pruning="auto", else
         "averaging".
     levels_from : {"training", "honest", "cross_fit"}
         Which rows the levels of confidence and utility come from: the rows that grew the tree;
@@ -297,6 +302,7 @@ class TreeClassifier(ModelEstimator):
         return f"{type(self).__name__}.c45({', '.join(changes)})"
 
     model_: TreeModel
+    _model_type = TreeModel
     _rows: TrainingRows | None = None
     """The training rows, kept for cross-fitting until `forget_rows`."""
     _groups: NDArray[Any] | None = None
@@ -446,11 +452,12 @@ class TreeClassifier(ModelEstimator):
         is_auto = isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
         if is_auto and self.monotone is not None:
             return PrevalenceMix()
-        return (
-            SIZED_ESTIMATE
-            if is_auto and self.pruning == "auto"
-            else find_estimate(self.leaf_estimate)
-        )
+        rule = unequal_rule(None if self.cost is None else cost_rule(self.cost).cost)
+        if is_auto and self.pruning == "auto":
+            return sized_estimate(rule)
+        if is_auto and rule is not None:
+            return KeepDecision(Averaging(), rule.cost)
+        return find_estimate(self.leaf_estimate)
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any = None
@@ -753,6 +760,7 @@ class TreeClassifier(ModelEstimator):
         level: float = 0.95,
         confidence: float | None = 0.95,
         utility: float | None = None,
+        guarantee: str | None = None,
     ) -> LeafTable:
         """Return the levels of all leaves as a table.
 
@@ -762,6 +770,12 @@ class TreeClassifier(ModelEstimator):
             Confidence level of the intervals of the probabilities.
         confidence, utility : float or None
             Wanted levels, for `rows_needed` and `flagged`.
+        guarantee : {"simultaneous"}, optional
+            Intervals and flags that hold for all leaves at once and for any distribution, from
+            rows that did not grow the tree (``levels_from="honest"``, or `certify`): the intervals
+            with probability `level`, the flags with probability `confidence`. All numbers are then
+            of these rows; probability and utility are shares, and 1 - confidence is the p-value of
+            "this leaf names the wrong class", adjusted for all leaves.
 
         Returns
         -------
@@ -779,7 +793,10 @@ class TreeClassifier(ModelEstimator):
         >>> table.to_pandas().shape
         (2, 15)
         """
-        return self.complete_model().leaves(level=level, confidence=confidence, utility=utility)
+        model = self._fitted() if guarantee is not None else self.complete_model()
+        return model.leaves(
+            level=level, confidence=confidence, utility=utility, guarantee=guarantee
+        )
 
     def levels(self, *, level: float = 0.95) -> TreeLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves.
@@ -863,6 +880,145 @@ class TreeClassifier(ModelEstimator):
         prediction = levels.prediction.astype(object)
         prediction[levels.confidence < min_confidence] = abstain
         return prediction
+
+    # ---- guarantees from held-out rows -----------------------------------------------------------
+
+    def certify(self, X: Any, y: Any) -> Self:
+        """Return a copy that keeps the class counts of rows which the tree has not seen.
+
+        Guarantees follow from these counts: `certificate`, `predict_set`, `predict_venn` and
+        ``leaves(guarantee="simultaneous")``. A tree fitted with ``levels_from="honest"`` has them
+        already.
+
+        Parameters
+        ----------
+        X, y
+            As in fit: independent rows that took no part in growing, pruning or choosing the tree.
+
+        Returns
+        -------
+        TreeClassifier
+            The same tree, predictions and levels.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[i % 50] for i in range(300)], [int(i % 50 > 24) for i in range(300)]
+        >>> model = TreeClassifier().fit(X[:200], y[:200])
+        >>> model.certify(X[200:], y[200:]).predict_set([[3], [40]], alpha=0.05).tolist()
+        [[True, False], [False, True]]
+        """
+        model = self._fitted()
+        rows = model.read_rows(X, y, estimator=type(self).__name__)
+        other = self._shell(model.certify(rows))
+        other._rows, other._groups = self._rows, self._groups
+        other._resolved, other._correct = self._resolved, self._correct
+        return other
+
+    def certificate(self, X: Any = None, y: Any = None, *, alpha: float = 0.05) -> Certificate:
+        """Return what held-out rows prove about all leaves at once, for any distribution.
+
+        Parameters
+        ----------
+        X, y : optional
+            Rows that the tree has not seen; by default those that ``levels_from="honest"`` or
+            `certify` has set aside.
+        alpha : float
+            Error probability of the whole certificate: one half for the predicted classes, one
+            half for the limits of their probabilities.
+
+        Returns
+        -------
+        Certificate
+            Prints as text; `to_dict()` for JSON.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[i % 50] for i in range(300)], [int(i % 50 > 24) for i in range(300)]
+        >>> model = TreeClassifier().fit(X[:200], y[:200])
+        >>> model.certificate(X[200:], y[200:]).statements[1].split(". ")[0]
+        'None of the 2 leaves 1 and 2 names the wrong class'
+        """
+        if X is not None or y is not None:
+            if X is None or y is None:
+                raise InvalidArgumentError(
+                    "X and y must be given together; got one without the other. Give both, or none."
+                )
+            return self.certify(X, y)._fitted().certificate(alpha=alpha)
+        return self._fitted().certificate(alpha=alpha)
+
+    def predict_set(
+        self, X: Any, alpha: float = 0.1, per: Per | None = "leaf"
+    ) -> NDArray[np.bool_]:
+        """Return for each row the classes that are not ruled out, with exact coverage.
+
+        The set of a new row contains its class with probability 1 - alpha or more, for any
+        distribution and any number of rows, if the held-out rows and the new one are exchangeable.
+        With ``per="leaf"`` this holds within every leaf (Mondrian conformal prediction).
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+        alpha : float
+            The probability that a set may miss the class.
+        per : {"leaf", "class"} or None
+            Whether the coverage holds within every leaf, within every class, or over all rows.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows, n_classes)
+            Columns are those of `classes_`. In a leaf with fewer than 1 / alpha - 1 held-out rows,
+            every class is in the set.
+
+        Notes
+        -----
+        Rows that fit equally well count in full. So sets need no random numbers, are the same for
+        the same row, and cover somewhat more than promised where counts are coarse. It needs
+        held-out rows: ``levels_from="honest"``, or `certify`.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[i % 50] for i in range(200)], [int(i % 50 > 24) for i in range(200)]
+        >>> model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y)
+        >>> model.predict_set([[3], [40]], alpha=0.1).tolist()
+        [[True, False], [False, True]]
+        """
+        self._fitted().held_out_rows("predict_set")
+        table = self._encode(X)
+        return self.model_.predict_set(table, alpha, per)
+
+    def predict_venn(self, X: Any) -> VennProbabilities:
+        """Return the lowest and the highest probability of every class, by the Venn predictor.
+
+        One of the two is perfectly calibrated in each leaf, for any distribution. With
+        ``leaf_estimate="venn"``, `predict_proba` lies between them: (k + 1/K) / (n + 1) in a leaf
+        with k of n rows of one of K classes.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        VennProbabilities
+            Named tuple `(low, high)`, each of shape (n_rows, n_classes).
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[i % 50] for i in range(200)], [int(i % 50 > 24) for i in range(200)]
+        >>> model = TreeClassifier(levels_from="honest", leaf_estimate="venn", random_state=0)
+        >>> low, high = model.fit(X, y).predict_venn([[3]])
+        >>> bool((low <= model.predict_proba([[3]])).all())
+        True
+        """
+        self._fitted().held_out_rows("predict_venn")
+        table = self._encode(X)
+        return self.model_.predict_venn(table)
 
     def levels_by(
         self, column: Any, X: Any = None, y: Any = None, *, level: float = 0.95
@@ -991,7 +1147,9 @@ class TreeClassifier(ModelEstimator):
         ----------
         rule : {"pessimistic", "cost_complexity", "reduced_error"}, optional
             pessimistic needs the training rows (those that the model still holds, or X and y);
-            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out.
+            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out. With
+            unequal costs, reduced_error compares costs, and pessimistic is an error: it counts
+            errors.
         nodes : list of int, optional
             Nodes that become leaves.
         n_leaves : int, optional

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.saving import UnknownPart, estimator_from_state, estimator_state
-from sureleaf.model.model_file import Damaged, ModelState, damaged_file, newer
+from sureleaf.files.state_file import Damaged, State, damaged_file, newer
 from sureleaf.model.plain_values import from_plain, schema_from_plain, to_plain
 from sureleaf.table import Schema
 
@@ -143,7 +143,7 @@ def _one_line_per_node(written: ModelRecord) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _nodes(state: ModelState, schema: Schema, prefix: str, probabilities: str) -> list[NodeRecord]:
+def _nodes(state: State, schema: Schema, prefix: str, probabilities: str) -> list[NodeRecord]:
     """Return the nodes of the tree whose arrays have names with this prefix."""
     arrays = {
         name.removeprefix(prefix): array
@@ -187,14 +187,14 @@ def _nodes(state: ModelState, schema: Schema, prefix: str, probabilities: str) -
     return nodes
 
 
-def _add_leaf_counts(nodes: list[NodeRecord], state: ModelState) -> None:
+def _add_leaf_counts(nodes: list[NodeRecord], state: State) -> None:
     leaves = (node for node in nodes if "column" not in node)
     counts, squares = (state.arrays[f"leaf_counts/{name}"] for name in ("counts", "squares"))
     for node, of_leaf, square in zip(leaves, counts.tolist(), squares.tolist(), strict=True):
         node["leaf_counts"], node["leaf_squares"] = of_leaf, square
 
 
-def _add_levels(nodes: list[NodeRecord], state: ModelState) -> None:
+def _add_levels(nodes: list[NodeRecord], state: State) -> None:
     names = (*_LEVELS, "others", "predicted", "below")
     columns = [state.arrays[f"levels/{name}"].tolist() for name in names]
     for node, *values in zip(nodes, *columns, strict=True):
@@ -253,7 +253,7 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
         raise damaged_file(what, Damaged(f"a part cannot be read ({problem!r})")) from None
 
 
-def _state(written: ModelRecord) -> ModelState:
+def _state(written: ModelRecord) -> State:
     header = {
         key: value for key, value in written.items() if key not in ("nodes", "trees", "arrays")
     }
@@ -263,14 +263,14 @@ def _state(written: ModelRecord) -> ModelState:
         arrays |= _leaf_arrays(written["nodes"])
         if header.get("levels") is not None:
             arrays |= _level_arrays(written["nodes"])
-        return ModelState(header, arrays)
+        return State(header, arrays)
     arrays = {
         str(name): np.array(values, dtype=np.float64) for name, values in written["arrays"].items()
     }
     for index, tree in enumerate(written["trees"]):
         prefix = f"trees/{index}/"
         arrays |= _tree_arrays(tree["nodes"], schema, prefix, f"{prefix}probabilities")
-    return ModelState(header, arrays)
+    return State(header, arrays)
 
 
 def _tree_arrays(

@@ -1,6 +1,7 @@
 """Rows that a node needs for a level of confidence or utility."""
 
 from collections.abc import Callable
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,13 +51,29 @@ _MOST_ROWS = 2.0**53 - 1
 """The largest odd number of rows below which every whole number is a float."""
 
 
+@overload
+def sample_size(
+    p_max: float | tuple[float, float],
+    *,
+    confidence: float | None = ...,
+    utility: float | None = ...,
+    threshold: float = ...,
+) -> int: ...
+@overload
+def sample_size(
+    p_max: ArrayLike,
+    *,
+    confidence: ArrayLike | None = ...,
+    utility: ArrayLike | None = ...,
+    threshold: ArrayLike = ...,
+) -> int | Numbers: ...
 def sample_size(
     p_max: ArrayLike,
     *,
     confidence: ArrayLike | None = None,
     utility: ArrayLike | None = None,
     threshold: ArrayLike = 0.5,
-) -> Numbers:
+) -> int | Numbers:
     """Return the smallest number of rows from which on a node reaches every given level.
 
     Both levels grow with n. An even n gives the same levels as n - 1, so the result is odd, or 0
@@ -270,8 +287,10 @@ _UNREACHABLE_ROWS = 2**20
 """From this many rows on, a level counts as out of reach."""
 
 
-def min_rows(reached: Reached, n_nodes: int) -> FloatArray:
+def min_rows(reached: Reached, n_nodes: int, *, guess: FloatArray | None = None) -> FloatArray:
     """Return the smallest sufficient number of rows of each node, by bisection; NaN if none.
+
+    The search begins at a guess, by default one row, because levels of many rows take long.
 
     Examples
     --------
@@ -279,12 +298,24 @@ def min_rows(reached: Reached, n_nodes: int) -> FloatArray:
     >>> min_rows(lambda n, nodes: n >= enough[nodes], 3)
     array([ 1., 37., nan])
     """
-    every = np.arange(n_nodes)
-    reachable = every[reached(np.full(n_nodes, float(_UNREACHABLE_ROWS)), every)]
     low, high = np.zeros(n_nodes), np.ones(n_nodes)
-    too_few = reachable
-    while len(too_few := too_few[~reached(high[too_few], too_few)]):
-        low[too_few], high[too_few] = high[too_few], 2 * high[too_few]
+    if guess is not None:
+        high = np.clip(np.ceil(guess), 1.0, _UNREACHABLE_ROWS)
+    every = np.arange(n_nodes)
+    is_enough = reached(high, every)
+    too_few, enough = every[~is_enough], every[is_enough]
+    while len(enough := enough[high[enough] > 1]):
+        half = np.floor(high[enough] / 2)
+        still = reached(half, enough)
+        low[enough] = np.where(still, 0.0, half)
+        high[enough] = np.where(still, half, high[enough])
+        enough = enough[still]
+    while len(too_few):
+        low[too_few] = high[too_few]
+        too_few = too_few[low[too_few] < _UNREACHABLE_ROWS]
+        high[too_few] = np.minimum(2 * high[too_few], _UNREACHABLE_ROWS)
+        too_few = too_few[~reached(high[too_few], too_few)]
+    reachable = every[low < _UNREACHABLE_ROWS]
     while len(active := reachable[high[reachable] - low[reachable] > 1]):
         middle = np.floor((low[active] + high[active]) / 2)
         is_enough = reached(middle, active)

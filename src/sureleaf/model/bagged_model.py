@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.files.state_file import Damaged, State
 from sureleaf.levels.decisions import CostRule, unequal_rule
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.leaf_counts import LeafCounts
-from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.out_of_bag import (
     AccuracyByProbability,
     OutOfBagEvidence,
@@ -365,7 +365,7 @@ class BaggedModel:
 
     # ---- saved state -----------------------------------------------------------------------------
 
-    def to_state(self) -> ModelState:
+    def to_state(self) -> State:
         """Return the model as plain values and arrays."""
         header: dict[str, Any] = {
             "classes": classes_to_plain(self.classes),
@@ -399,10 +399,10 @@ class BaggedModel:
         if self.calibration is not None:
             header["calibration"] = self.calibration.method
             arrays |= {f"calibration/{i}": line for i, line in enumerate(self.calibration.maps)}
-        return ModelState(header, arrays)
+        return State(header, arrays)
 
     @classmethod
-    def from_state(cls, state: ModelState) -> Self:
+    def from_state(cls, state: State) -> Self:
         """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
         header = state.header
         facts = fitted_facts(header, header.get("tree_parameters"))
@@ -442,7 +442,7 @@ class BaggedModel:
         return model
 
 
-def _calibration_from(state: ModelState, n_classes: int) -> "Calibration | None":
+def _calibration_from(state: State, n_classes: int) -> "Calibration | None":
     method = state.header.get("calibration")
     if method is None:
         return None
@@ -463,7 +463,7 @@ def _calibration_from(state: ModelState, n_classes: int) -> "Calibration | None"
     return Calibration(method, maps)
 
 
-def _out_of_bag_from(state: ModelState) -> OutOfBagEvidence | None:
+def _out_of_bag_from(state: State) -> OutOfBagEvidence | None:
     written = state.header.get("out_of_bag")
     if written is None:
         return None

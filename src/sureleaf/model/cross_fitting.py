@@ -69,7 +69,8 @@ MAX_ERROR = 0.01
 
 MAX_ROUNDS = 40
 _ROW_BUDGET = 100_000
-"""Rows times rounds; larger tables have fewer rounds, at least one."""
+"""Rows times rounds; larger tables have fewer rounds, at least one. With more than four classes,
+rows cost in proportion to the classes."""
 
 _CHECKED_ROUNDS = (4, 6, 9, 13, 19, 27)
 """Numbers of rounds after which it is checked whether there are enough."""
@@ -247,7 +248,8 @@ def cross_fit_levels(
     """
     # Folds that the caller gives are the same in every round.
     given = not isinstance(settings.cv, int | np.integer)
-    n_rounds = 1 if given else max(1, min(MAX_ROUNDS, _ROW_BUDGET // max(len(rows.labels), 1)))
+    cost = len(rows.labels) * max(1.0, len(model.classes) / 4)
+    n_rounds = 1 if given else max(1, min(MAX_ROUNDS, int(_ROW_BUDGET / max(cost, 1.0))))
     rounds: list[OutOfFold] = []
     estimates: list[_RoundEstimate] = []
     numbers = track(range(n_rounds), total=n_rounds, what="Cross-fitting", shown=_shown(n_rounds))

@@ -12,6 +12,7 @@ from sureleaf.arguments import check_number
 from sureleaf.errors import HiddenCutWarning, InvalidArgumentError, suggestion, warn_caller
 from sureleaf.folds import fold_numbers, hold_out
 from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
+from sureleaf.model.certificate import HeldOut
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.repruning import Repruning
 from sureleaf.model.size_selection import (
@@ -26,8 +27,9 @@ from sureleaf.model.size_selection import (
     unit_of_costs,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import ESTIMATES, SIZED_ESTIMATE, LeafEstimate, predicted_class
+from sureleaf.probability import ESTIMATES, LeafEstimate, predicted_class, sized_estimate
 from sureleaf.table import Schema
+from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import (
     GrowthRules,
     TrainingRows,
@@ -213,6 +215,8 @@ def fit_model(
     if settings.rules.has_c45_gaps:
         _warn_of_hidden_cuts(rows, resolved, groups)
     model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
+    if settings.levels_from == "honest":
+        model = replace(model, held_out=_held_out(model, rows, counted, groups))
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
         model = replace(model, schema=rows.table.schema_with_missing())
     return model, resolved
@@ -419,7 +423,9 @@ def _honest_parts(
     rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> tuple[TrainingRows, TrainingRows]:
     """Rows that grow the tree, and rows that are counted."""
-    is_counted = hold_out(rows.labels, seed=settings.seed, groups=groups, n_parts=2)
+    # Without looking at classes: only then are the two parts independent, which guarantees need.
+    has_weight = np.ones(len(rows.labels)) if rows.weights is None else rows.weights > 0
+    is_counted = hold_out(has_weight.astype(np.int32), seed=settings.seed, groups=groups, n_parts=2)
     growing, counted = split_rows(rows, is_counted)
     if not growing.total_weight or not counted.total_weight:
         raise InvalidArgumentError(
@@ -427,6 +433,26 @@ def _honest_parts(
             "the tree and one to count; got 1 sample. Give more, or use levels_from='training'."
         )
     return growing, counted
+
+
+def _held_out(
+    model: TreeModel, rows: TrainingRows, counted: TrainingRows, groups: NDArray[Any] | None
+) -> HeldOut:
+    """Count the rows that did not grow an honest tree, and say if they allow no guarantee."""
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    index = np.flatnonzero(counted.weights) if counted.weights is not None else np.arange(0)
+    problem = ""
+    if np.any((weights != 1.0) & (weights != 0.0)):
+        problem = "the rows of this fit have weights (sample_weight or class_weight)."
+    elif groups is not None and len(np.unique(groups)) < len(groups):
+        problem = "the rows of this fit come in groups."
+    table = take_rows(rows.table, index)
+    return HeldOut(
+        n_grown=int(np.count_nonzero(weights)) - len(index),
+        counts=model.end_counts(table, rows.labels[index]),
+        named_before=False,
+        problem=problem,
+    )
 
 
 def trees_at_once(rows: TrainingRows, n_threads: int) -> int:
@@ -465,7 +491,7 @@ def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
         return tree
     return merge_unsure_leaves(
         tree,
-        SIZED_ESTIMATE(tree, tree.class_counts),
+        sized_estimate(settings.rule)(tree, tree.class_counts),
         min_confidence=settings.min_confidence,
         margin=settings.margin,
         rule=settings.rule,
@@ -517,9 +543,9 @@ def _with_selected_size(
         rows,
         fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups),
         lambda part: grow_unpruned(part, of_part),
-        SIZED_ESTIMATE,  # so the tree does not depend on how its leaves are estimated
+        sized_estimate(settings.rule),  # so a tree does not depend on how its leaves are estimated
         margin=settings.margin,
-        regret=None if settings.rule is None else settings.rule.regret,
+        rule=settings.rule,
         n_at_once=n_at_once,
     )
     return replace(
@@ -553,17 +579,16 @@ class PenaltyRule:
 def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
     """Return the rule of a pruning by weakest links; None for other prunings."""
     if settings.pruning == "auto":
-        regret = None if settings.rule is None else settings.rule.regret
-        margin = settings.margin
+        costs, margin = settings.rule, settings.margin
 
         def sums_of_fold(
             tree: Tree, test: TrainingRows, penalties: NDArray[np.float64]
         ) -> NDArray[np.float64]:
-            sums = fold_sums(tree, test, penalties, SIZED_ESTIMATE, regret)
-            return sums * unit_of_costs(tree, regret)
+            sums = fold_sums(tree, test, penalties, sized_estimate(costs), costs)
+            return sums * unit_of_costs(tree, costs)
 
         return PenaltyRule(
-            lambda tree: family_alphas(tree, regret),
+            lambda tree: family_alphas(tree, costs),
             sums_of_fold,
             lambda penalties, sums: choose_penalty(penalties, sums, margin),
         )
@@ -593,8 +618,36 @@ def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
         min_samples_leaf=_least_weight(rules.min_samples_leaf, rows),
         min_samples_split=_least_weight(rules.min_samples_split, rows),
     )
-    tree = grow(rows, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    weighted = _rows_at_costs(rows, settings)
+    tree = grow(weighted, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    if weighted is not rows:
+        tree = _cut_small_branches(recount(tree, rows), rules)
     return collapse(tree) if settings.collapse else tree
+
+
+def _rows_at_costs(rows: TrainingRows, settings: TreeSettings) -> TrainingRows:
+    """Weigh rows by the mean cost of errors on their class, so that splits see the costs.
+
+    Weights change the probabilities of two classes in the same direction everywhere, so `monotone`
+    columns stay monotone; with more classes they might not, and splits do not see the costs.
+    """
+    rule = settings.rule
+    if rule is None or (settings.rules.monotone is not None and rows.n_classes > 2):
+        return rows
+    own = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    totals: NDArray[np.float64] = np.bincount(rows.labels, own, rows.n_classes).astype(float)
+    per_class = rule.class_weights(totals)
+    if np.ptp(per_class) < 1e-12:
+        return rows
+    return rows.with_weights(own * per_class[rows.labels])
+
+
+def _cut_small_branches(tree: Tree, rules: GrowthRules) -> Tree:
+    """Undo splits whose branches have enough weight, but not enough rows."""
+    n_rows = tree.class_counts.sum(axis=1)
+    is_large = n_rows >= rules.min_samples_leaf
+    n_large = np.bincount(tree.parent[1:][is_large[1:]], minlength=tree.n_nodes)
+    return cut(tree, ~tree.is_leaf & ((n_large < 2) | (n_rows < rules.min_samples_split)))
 
 
 def _least_weight(least: float, rows: TrainingRows) -> float:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, expit, logit
 
+from sureleaf import _kernel
 from sureleaf.tree import Tree
+from sureleaf.tree.structure import row_sums
 
 __all__ = [
     "LeafCalibration",
@@ -53,15 +55,10 @@ def shrink_to_parent(
     With ``leave_out=1`` the share of a class is what the other rows say about a row of that class
     in the node: one such row is left out of the node and of all nodes above it.
     """
-    totals = np.maximum(counts.sum(axis=1, keepdims=True) - leave_out, 0.0)
+    totals = np.maximum(row_sums(counts) - leave_out, 0.0)
     counts = np.maximum(counts - leave_out, 0.0)
-    shares = np.empty(counts.shape)
-    shares[0] = (counts[0] + 1.0 / counts.shape[1]) / (totals[0] + 1.0)
-    depth = tree.node_depth
-    order = np.argsort(depth, kind="stable")
-    for nodes in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]:
-        above = shares[tree.parent[nodes]]
-        shares[nodes] = (counts[nodes] + strength * above) / (totals[nodes] + strength)
+    root = (counts[0] + 1.0 / counts.shape[1]) / (totals[0] + 1.0)
+    shares: FloatArray = _kernel.shrink_to_parent(tree.kernel, counts, totals, root, strength)
     return shares
 
 
@@ -171,9 +168,9 @@ def _ridge_terms(
         terms, now = terms - step, after
         if np.abs(step).max() <= _SMALL_STEP:
             break
-    found = np.zeros(len(start))
-    found[used] = terms
-    return found
+    all_terms = np.zeros(len(start))
+    all_terms[used] = terms
+    return all_terms
 
 
 def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> float:

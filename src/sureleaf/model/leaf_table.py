@@ -22,6 +22,7 @@ SOURCES = {
     "training": "training rows, which shaped the tree: too optimistic for unseen rows",
     "honest": "rows that did not grow the tree",
     "cross_fit": "out-of-fold predictions of all training rows",
+    "held_out": "rows that did not grow the tree",
 }
 """Where levels come from, as the table says it."""
 
@@ -166,6 +167,11 @@ class LeafTable(ColumnTable):
 
     def notes(self) -> list[str]:
         """Where the levels come from, what limits them, and whether the leaves are too small."""
+        if self.levels_from == "held_out":
+            return [
+                f"Limits and flags hold for all leaves at once. They come from {self.n.sum():g} "
+                f"{SOURCES['held_out']}, and hold for any distribution."
+            ]
         notes = [f"Levels from {SOURCES[self.levels_from]}.{self._luck()}"]
         if self.fragmentation > 0.5:
             notes.append(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betainccinv, betaincinv
+from scipy.special import betainc, betainccinv, betaincinv, ndtri
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
 from sureleaf.levels.decisions import (
@@ -22,7 +22,7 @@ from sureleaf.levels.decisions import (
 )
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.planning import min_rows
-from sureleaf.levels.plurality import winner_of_utility
+from sureleaf.levels.plurality import win_probabilities, winner_of_utility
 from sureleaf.probability import predicted_class
 
 __all__ = [
@@ -38,6 +38,10 @@ FloatArray = NDArray[np.float64]
 
 _NO_LEAD = 1e-9
 """Two classes whose probabilities differ by less tie."""
+
+_TOLERANCE = 2e-6
+"""Of the utility that belongs to a probability of more than two classes: small beside its error by
+the luck of the folds, and an exact sum takes ten times as long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +103,9 @@ class NodeLevels:
     ties: FloatArray | None = None
     confidence_error: FloatArray | None = None
     _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+    _theory: dict[tuple[float | None, float | None, bytes], FloatArray] = field(
+        default_factory=dict
+    )
 
     @property
     def n_classes(self) -> int:
@@ -125,13 +132,14 @@ class NodeLevels:
         elif self.rule is not None:
             low, high = betaincinv(y, misses, tail), betainccinv(y, misses, tail)
         else:
-            useful = betaincinv(y, misses, tail)
-            low = winner_of_utility(self.n, useful, self._weights())[0]
+            useful, weights = betaincinv(y, misses, tail), self._weights()
+            low = winner_of_utility(self.n, useful, weights, tolerance=_TOLERANCE)[0]
             # In a tie the counts do not tell how the classes share it: p_max may be as low as
             # 1 / K, and it is never below the utility.
-            tie = _tie(self._weights())
+            tie = _tie(weights)
             low = np.where(low > tie, low, np.clip(useful, 1.0 / self.n_classes, tie))
-            high = winner_of_utility(self.n, betainccinv(y, misses, tail), self._weights())[0]
+            most = betainccinv(y, misses, tail)
+            high = winner_of_utility(self.n, most, weights, tolerance=_TOLERANCE)[0]
         return np.minimum(low, self.probability), np.maximum(high, self.probability)
 
     def reaches_tie(self, level: float) -> NDArray[np.bool_]:
@@ -215,6 +223,14 @@ class NodeLevels:
             confidence = None
         if confidence is None and utility is None:
             return np.zeros(len(nodes))
+        wanted = (confidence, utility, nodes.tobytes())
+        if wanted not in self._theory:
+            self._theory[wanted] = self._search_rows(nodes, confidence, utility)
+        return self._theory[wanted]
+
+    def _search_rows(
+        self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
+    ) -> FloatArray:
         p = self.probability[nodes]
         if self.n_classes == 2:
             cut = 0.5 if self.rule is None else self.rule.thresholds(self.predicted[nodes])
@@ -380,9 +396,12 @@ def levels_of_accuracy(
     ties = node_ties(counts, probabilities, rule)
     useful = accuracy
     if rule is None:
-        p = winner_of_utility(n, accuracy, _without(others, predicted))[0]
-        reached = np.asarray(class_utility(n, _vectors(p, others, predicted)))
-        below = (accuracy < reached - 1e-6) & (n > 0)
+        weights = _without(others, predicted)
+        p = winner_of_utility(n, accuracy, weights, tolerance=_TOLERANCE)[0]
+        below = np.zeros(len(n), dtype=bool)
+        tied = np.flatnonzero((p <= _tie(weights) + _NO_LEAD) & (n > 0))
+        reached = class_utility(n[tied], _vectors(p[tied], others[tied], predicted[tied]))
+        below[tied] = accuracy[tied] < np.asarray(reached) - 1e-6
     else:
         p = np.clip(accuracy, ties, 1.0)
         below = (accuracy < ties - 1e-6) & (n > 0)
@@ -547,15 +566,19 @@ def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> Float
 
     def reached(n: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
         chosen = vectors[index]
-        enough: NDArray[np.bool_] = (np.asarray(class_confidence(n, chosen)) >= sure) & (
-            np.asarray(class_utility(n, chosen)) >= useful
-        )
+        wins = win_probabilities(n, chosen, tolerance=_TOLERANCE)
+        best = np.argmax(chosen, axis=1)[:, np.newaxis]
+        sure_enough = np.take_along_axis(wins, best, axis=1)[:, 0] >= sure
+        enough: NDArray[np.bool_] = sure_enough & ((chosen * wins).sum(axis=1) >= useful)
         return enough
 
     second, first = np.sort(vectors, axis=1)[:, -2:].T
     # Classes that tie do so with any number of rows, and utility has the ceiling p_max.
     unreachable = ((first - second < _NO_LEAD) & (sure > 0.5)) | (first < useful)
     able = np.flatnonzero(~unreachable)
+    # The two most probable classes alone, by the normal distribution.
+    lead = np.maximum(first - second, _NO_LEAD)[able]
+    guess = ndtri(max(sure, 0.9)) ** 2 * ((first + second)[able] - lead**2) / lead**2
     sizes = np.full(len(vectors), np.nan)
-    sizes[able] = min_rows(lambda n, index: reached(n, able[index]), len(able))
+    sizes[able] = min_rows(lambda n, index: reached(n, able[index]), len(able), guess=guess)
     return sizes

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sureleaf import probability
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.model.model_file import Damaged
+from sureleaf.files.state_file import Damaged
 from sureleaf.table import Schema
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Parts of a model as named arrays of a `ModelState`, and back; every array is checked."""
+"""Parts of a model as named arrays of a `State`, and back; every array is checked."""
 
 from dataclasses import fields
 from typing import Any, Final
@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.files.state_file import Damaged, State
 from sureleaf.levels.decisions import CostRule, cost_rule
 from sureleaf.model.leaf_counts import LeafCounts
-from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.model.plain_values import estimate_from_plain
 from sureleaf.probability import find_estimate
@@ -60,7 +60,7 @@ def tree_arrays(tree: Tree, prefix: str = "tree") -> Arrays:
     return arrays
 
 
-def tree_from(state: ModelState, schema: Schema, n_classes: int, prefix: str = "tree") -> Tree:
+def tree_from(state: State, schema: Schema, n_classes: int, prefix: str = "tree") -> Tree:
     """Restore a tree; its arrays must be a valid tree that fits the columns."""
     feature = state.take(f"{prefix}/feature", "<i4", (None,))
     n_nodes = len(feature)
@@ -127,7 +127,7 @@ def is_within(values: NDArray[np.float64], low: float, high: float) -> bool:
 
 
 def probabilities_from(
-    state: ModelState, tree: Tree, name: str = "probabilities"
+    state: State, tree: Tree, name: str = "probabilities"
 ) -> NDArray[np.float64]:
     """Restore the class probabilities of the nodes of a tree."""
     probabilities = state.take(name, "<f8", (tree.n_nodes, tree.n_classes))
@@ -144,7 +144,7 @@ def counts_arrays(counts: LeafCounts) -> Arrays:
     return {"leaf_counts/counts": counts.counts, "leaf_counts/squares": counts.squares}
 
 
-def counts_from(state: ModelState, tree: Tree) -> LeafCounts:
+def counts_from(state: State, tree: Tree) -> LeafCounts:
     """Restore the leaf counts of a tree."""
     counts = state.take("leaf_counts/counts", "<f8", (tree.n_leaves, tree.n_classes))
     squares = state.take("leaf_counts/squares", "<f8", (tree.n_leaves,))
@@ -166,7 +166,7 @@ def levels_arrays(levels: NodeLevels) -> Arrays:
 
 
 def levels_from(
-    state: ModelState, tree: Tree, *, from_counts: bool, rule: CostRule | None = None
+    state: State, tree: Tree, *, from_counts: bool, rule: CostRule | None = None
 ) -> NodeLevels:
     """Restore the levels of the nodes of a tree."""
     values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in _LEVELS}

@@ -14,18 +14,29 @@ from then on the model needs no rows for its levels, at any level of confidence.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import check_number, check_weights
+from sureleaf.arguments import check_choice, check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.files.state_file import Damaged, State
 from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
+from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
+from sureleaf.model.certificate import (
+    Certificate,
+    CertifiedLeaves,
+    HeldOut,
+    certified_leaves,
+    check_alpha,
+    fingerprint,
+    guaranteed_table,
+    no_guarantee,
+)
 from sureleaf.model.leaf_calibration import honest_accuracy
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
-from sureleaf.model.model_file import Damaged, ModelState
 from sureleaf.model.node_levels import NodeLevels, levels_of_accuracy, levels_of_counts
 from sureleaf.model.plain_values import (
     classes_from_plain,
@@ -76,6 +87,7 @@ __all__ = [
     "Evidence",
     "RowPredictions",
     "TreeModel",
+    "VennProbabilities",
     "check_same_length",
     "encode_rows",
     "meaning_of_weights",
@@ -195,6 +207,22 @@ class Evidence:
         return self.source != "cross_fit" or self.accuracy is not None
 
 
+class VennProbabilities(NamedTuple):
+    """The lowest and highest probability of every class, one row per row and one column per class.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> model = TreeClassifier(max_depth=0, levels_from="honest", random_state=0)
+    >>> low, high = model.fit([[0]] * 18, [0, 1] * 9).predict_venn([[0]])
+    >>> (high - low).round(3).tolist()
+    [[0.1, 0.1]]
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeModel:
     """Everything that a fitted tree knows; no method changes it.
@@ -221,6 +249,8 @@ class TreeModel:
         Where the levels come from.
     cost : ndarray of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, by which nodes and rows are decided.
+    held_out : HeldOut or None
+        Counts of rows that did not grow the tree, from which guarantees follow.
 
     Examples
     --------
@@ -245,6 +275,7 @@ class TreeModel:
     weights: str = "counts"
     evidence: Evidence = Evidence("training")
     cost: FloatArray | None = None
+    held_out: HeldOut | None = None
 
     # ---- what follows from the parts -------------------------------------------------------------
 
@@ -457,8 +488,12 @@ class TreeModel:
         level: float = 0.95,
         confidence: float | None = 0.95,
         utility: float | None = None,
+        guarantee: str | None = None,
     ) -> LeafTable:
         """Return one row per leaf; the parameters are those of `TreeClassifier.leaves`."""
+        check_choice("guarantee", guarantee, (None, "simultaneous"))
+        if guarantee is not None:
+            return self._guaranteed_leaves(level, confidence, utility)
         levels = self.node_levels()
         check_number("level", level, low=0, high=1, open_low=True)
         for name, wanted in (("confidence", confidence), ("utility", utility)):
@@ -476,6 +511,115 @@ class TreeModel:
             levels_from=self.evidence.source,
             n_rounds=self.evidence.n_rounds,
         )
+
+    # ---- guarantees from held-out rows -----------------------------------------------------------
+
+    def end_counts(self, table: EncodedTable, labels: NDArray[np.int32]) -> FloatArray:
+        """Count whole rows by class in the node where each one ends, of several the heaviest."""
+        n_classes = len(self.classes)
+        cells = self.apply(table) * n_classes + labels
+        counts = np.bincount(cells, minlength=self.tree.n_nodes * n_classes)
+        return counts.reshape(self.tree.n_nodes, n_classes).astype(np.float64)
+
+    def certify(self, rows: TrainingRows) -> Self:
+        """Return the same model with the counts of these rows, which it must not have seen."""
+        if not len(rows.labels):
+            raise InvalidArgumentError("X must have rows to certify the tree with; got none.")
+        if np.array_equal(count_nodes(self.tree, rows), self.tree.class_counts):
+            raise InvalidArgumentError(
+                "X and y must be rows that the tree has not seen; got rows with exactly the class "
+                "counts that every node of the tree has from its fit. Give other rows, or fit with "
+                "levels_from='honest'."
+            )
+        known, own = self.held_out, float(self.tree.class_counts[0].sum())
+        n_grown = round(own) if known is None else known.n_grown
+        if known is not None and not known.named_before:
+            n_grown += known.n_rows  # these rows gave the counts and the predicted classes
+        held_out = HeldOut(n_grown, self.end_counts(rows.table, rows.labels))
+        other = replace(self, held_out=held_out)
+        for name in ("probabilities", "_node_levels"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+    def held_out_rows(self, what: str) -> HeldOut:
+        """Return the held-out rows, or raise an error that says why there is no guarantee."""
+        if self.held_out is None or self.held_out.problem:
+            no_guarantee(what, self.held_out)
+        return self.held_out
+
+    def certificate(self, *, alpha: float = 0.05) -> Certificate:
+        """Return what the held-out rows prove about all leaves at once."""
+        held_out, alpha = self.held_out_rows("certificate()"), check_alpha(alpha)
+        table = self._certified(held_out, alpha / 2, alpha / 2)
+        counts, leaves = held_out.counts, self.tree.leaf_ids
+        seen = self.classes[counts.sum(axis=0) > 0]
+        return Certificate(
+            alpha=alpha,
+            n_grown=held_out.n_grown,
+            n_certifying=held_out.n_rows,
+            n_outside=held_out.n_rows - int(counts[leaves].sum()),
+            at_costs=self.rule is not None,
+            leaves=table,
+            classes_seen=tuple(seen.tolist()),
+            fingerprint=fingerprint(self.tree, self.classes, held_out),
+        )
+
+    def _certified(
+        self, held_out: HeldOut, interval_error: float, class_error: float
+    ) -> CertifiedLeaves:
+        return certified_leaves(
+            self.tree,
+            self.schema,
+            self.classes,
+            self.predicted_classes,
+            held_out,
+            self.rule,
+            interval_error=interval_error,
+            class_error=class_error,
+        )
+
+    def _guaranteed_leaves(
+        self, level: float, confidence: float | None, utility: float | None
+    ) -> LeafTable:
+        held_out = self.held_out_rows("guarantee='simultaneous'")
+        check_number("level", level, low=0, high=1, open_low=True)
+        for name, wanted in (("confidence", confidence), ("utility", utility)):
+            if wanted is not None:
+                check_number(name, wanted, low=0, high=1)
+        class_error = 1.0 if confidence is None else 1.0 - confidence
+        return guaranteed_table(
+            self._certified(held_out, 1.0 - level, class_error),
+            held_out.counts[self.tree.leaf_ids],
+            self.predicted_classes[self.tree.leaf_ids],
+            held_out,
+            self.rule,
+            class_error=class_error,
+            utility=utility,
+        )
+
+    def predict_set(
+        self, X: Any, alpha: float = 0.1, per: Per | None = "leaf"
+    ) -> NDArray[np.bool_]:
+        """Return the classes that are not ruled out; see `TreeClassifier.predict_set`."""
+        sets: NDArray[np.bool_] = self.node_sets(alpha, per)[self.apply(X)]
+        return sets
+
+    def node_sets(self, alpha: float = 0.1, per: Per | None = "leaf") -> NDArray[np.bool_]:
+        """Return the classes that are not ruled out for a row that ends in each node."""
+        held_out, alpha = self.held_out_rows("predict_set"), check_alpha(alpha)
+        check_choice("per", per, ("leaf", "class", None))
+        # A class whose p-value equals alpha is ruled out, also if one of the two is rounded.
+        kept: NDArray[np.bool_] = conformal_p_values(held_out.counts, per=per) > alpha + 1e-12
+        return kept
+
+    def predict_venn(self, X: Any) -> VennProbabilities:
+        """Return the lowest and highest probabilities; see `TreeClassifier.predict_venn`."""
+        low, high = venn_limits(self.held_out_rows("predict_venn").counts)
+        leaf = self.apply(X)
+        return VennProbabilities(low[leaf], high[leaf])
+
+    # ---- levels of rows --------------------------------------------------------------------------
 
     def predict_levels(self, X: Any, *, level: float = 0.95, n_threads: int = 1) -> RowLevels:
         """Return the levels of the leaf of each row; see `TreeClassifier.predict_levels`."""
@@ -675,7 +819,13 @@ class TreeModel:
             leaf_counts = leaf_counts_of(smaller, training)
         else:
             leaf_counts = cut_leaf_counts(self.leaf_counts, self.tree, smaller)
-        return replace(self, tree=smaller, leaf_counts=leaf_counts, evidence=Evidence("training"))
+        return replace(
+            self,
+            tree=smaller,
+            leaf_counts=leaf_counts,
+            evidence=Evidence("training"),
+            held_out=None,  # counts that were looked at to prune prove nothing
+        )
 
     def repruning(
         self,
@@ -697,11 +847,12 @@ class TreeModel:
             confidence_factor=confidence_factor,
             held_out=held_out,
             of_tree=self.tree,
+            costs=self.rule,
         )
 
     # ---- saved state -----------------------------------------------------------------------------
 
-    def to_state(self) -> ModelState:
+    def to_state(self) -> State:
         """Return the model as plain values and arrays; levels are included if they are known."""
         arrays = {
             **tree_arrays(self.tree),
@@ -722,6 +873,8 @@ class TreeModel:
         }
         if self.cost is not None:
             header["fitted"]["cost"] = self.cost.tolist()
+        if self.held_out is not None:
+            header["held_out"] = self.held_out.to_plain()
         if self.has_levels:
             levels = self.node_levels()
             arrays |= levels_arrays(levels)
@@ -730,10 +883,10 @@ class TreeModel:
                 "rounds": self.evidence.n_rounds,
                 "tree_strength": self._tree_strength(),
             }
-        return ModelState(header, arrays)
+        return State(header, arrays)
 
     @classmethod
-    def from_state(cls, state: ModelState) -> Self:
+    def from_state(cls, state: State) -> Self:
         """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
         facts = fitted_facts(state.header, state.header.get("parameters"))
         schema = schema_from_plain(state.header.get("schema"))
@@ -751,6 +904,7 @@ class TreeModel:
             weights=facts["weights"],
             evidence=Evidence(source),
             cost=cost_from(facts["cost"], classes),
+            held_out=HeldOut.from_plain(state.header.get("held_out"), tree),
         )
         probabilities = probabilities_from(state, tree)
         known = state.header.get("levels")

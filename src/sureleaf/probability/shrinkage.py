@@ -1,6 +1,5 @@
 """Leaf estimates that also use the nodes above a leaf."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,21 +11,9 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_sums
 
-__all__ = ["Averaging", "Shrinkage", "nodes_by_depth"]
+__all__ = ["Averaging", "Shrinkage"]
 
 _TABLE_SIZE = 256
-
-
-def nodes_by_depth(tree: Tree) -> Iterator[NDArray[np.int32]]:
-    """Yield the nodes of a tree by depth, the root first."""
-    n_branches = np.diff(tree.child_offset)
-    nodes = np.zeros(1, dtype=np.int32)
-    while len(nodes):
-        yield nodes
-        inner = nodes[n_branches[nodes] > 0]
-        sizes = n_branches[inner]
-        first = np.repeat(tree.child_offset[inner] - np.cumsum(sizes) + sizes, sizes)
-        nodes = tree.children[first + np.arange(len(first))]
 
 
 @dataclass(frozen=True)
@@ -43,8 +30,8 @@ class Shrinkage:
 
     References
     ----------
-    .. [1] Ferri, C., Flach, P. A., Hernandez-Orallo, J. (2003). Improving the AUC of
-       probabilistic estimation trees. ECML, 121-132.
+    Ferri, C., Flach, P. A., Hernandez-Orallo, J. (2003). Improving the AUC of
+    probabilistic estimation trees. ECML, 121-132.
 
     Examples
     --------
@@ -66,14 +53,12 @@ class Shrinkage:
 
     def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Estimate every node."""
-        above = np.full(counts.shape, 1.0 / counts.shape[1])
-        shrunk = np.empty(counts.shape)
-        total = counts.sum(axis=1, keepdims=True) + self.strength
-        for nodes in nodes_by_depth(tree):
-            if nodes[0] > 0:
-                above[nodes] = shrunk[tree.parent[nodes]]
-            shrunk[nodes] = (counts[nodes] + self.strength * above[nodes]) / total[nodes]
-        shrunk /= shrunk.sum(axis=1, keepdims=True)
+        n = row_sums(counts)
+        root = (counts[0] + self.strength * (1.0 / counts.shape[1])) / (n[0] + self.strength)
+        shrunk: NDArray[np.float64] = _kernel.shrink_to_parent(
+            tree.kernel, np.ascontiguousarray(counts), n, root, self.strength
+        )
+        shrunk /= row_sums(shrunk)[:, np.newaxis]
         return shrunk
 
 

@@ -92,8 +92,8 @@ def type_fault(kind: Any, value: Any, where: str = "") -> str | None:
     if origin in (list, tuple):
         if not isinstance(value, list):
             return _wrong_type(kind, value, where)
-        found = (type_fault(parts[0], one, f"{where}[{i}]") for i, one in enumerate(value))
-        return next((fault for fault in found if fault), None)
+        in_order = (type_fault(parts[0], one, f"{where}[{i}]") for i, one in enumerate(value))
+        return next((fault for fault in in_order if fault), None)
     return None if _is_of(kind, value) else _wrong_type(kind, value, where)
 
 

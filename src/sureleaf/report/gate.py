@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sureleaf.comparison import Comparison, DifferenceTest, paired_t
 from sureleaf.comparison.two_models import difference_of_estimates
 from sureleaf.comparison.verdict import conclude, sentence
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Measure
-from sureleaf.evaluation.intervals import corrected_resampled, wilson
+from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.report.document_schema import READABLE_SCHEMAS, REPORT_SCHEMA, type_fault
 
@@ -82,7 +83,9 @@ class _Data:
 
 
 @dataclass(frozen=True)
-class _Folds:
+class FoldValues:
+    """The measures of a report's tree in every fold, and what they are measured on."""
+
     rows_id: str
     splits_id: str
     rows: int
@@ -94,7 +97,7 @@ class _Folds:
 
 @dataclass(frozen=True)
 class _Quality:
-    folds: _Folds
+    folds: FoldValues
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ def compare_reports(
         compared,
         question="algorithm",
         values=(float(np.nanmean(values[0])), float(np.nanmean(values[1]))),
-        n_rows=int(folds[0]["rows"]),
+        n_rows=folds[0].rows,
         margin=margin,
         detect=None if margin > 0 else 0.01,
     )
@@ -215,7 +218,7 @@ def _check_same_target(old: dict[str, Any], new: dict[str, Any]) -> None:
         )
 
 
-def _folds(document: dict[str, Any], which: str) -> dict[str, Any]:
+def _folds(document: dict[str, Any], which: str) -> FoldValues:
     folds = document.get("quality", {}).get("folds")
     needed = ("rows_id", "splits_id", "rows", "test_to_train", "values")
     if not isinstance(folds, dict) or any(key not in folds for key in needed):
@@ -229,16 +232,24 @@ def _folds(document: dict[str, Any], which: str) -> dict[str, Any]:
             f"the {which} report must have numbers of rows in quality.folds; got "
             f"{folds['rows']} rows and {folds['test_to_train']} test rows per training row."
         )
-    return folds
+    return FoldValues(
+        rows_id=folds["rows_id"],
+        splits_id=folds["splits_id"],
+        rows=folds["rows"],
+        test_to_train=folds["test_to_train"],
+        values=folds["values"],
+        weights_id=folds.get("weights_id"),
+        cost_id=folds.get("cost_id"),
+    )
 
 
-def _values(folds: dict[str, Any], measure: str, which: str) -> Any:
-    if measure not in folds["values"]:
+def _values(folds: FoldValues, measure: str, which: str) -> NDArray[np.float64]:
+    if measure not in folds.values:
         raise InvalidArgumentError(
-            f"--measure must be one of {', '.join(folds['values'])} for the {which} report; "
+            f"--measure must be one of {', '.join(folds.values)} for the {which} report; "
             f"got {measure!r}.{' Make it with --cost.' if find_measure(measure).needs_cost else ''}"
         )
-    raw = folds["values"][measure]
+    raw = folds.values[measure]
     values = np.array([math.nan if value is None else value for value in raw], dtype=np.float64)
     known = values[~np.isnan(values)]
     if not len(known) or np.abs(known).max() > _MOST:
@@ -249,38 +260,42 @@ def _values(folds: dict[str, Any], measure: str, which: str) -> Any:
     return values
 
 
-def _check_same_weights(folds: list[dict[str, Any]], measure: str) -> None:
+def _check_same_weights(folds: list[FoldValues], measure: str) -> None:
     new, old = folds
-    if new["rows_id"] == old["rows_id"] and new.get("weights_id") != old.get("weights_id"):
+    if new.rows_id == old.rows_id and new.weights_id != old.weights_id:
         raise InvalidArgumentError(
             "the two reports must weight the same rows equally; got different weights. Make both "
             "with the same --weight."
         )
-    if find_measure(measure).needs_cost and new.get("cost_id") != old.get("cost_id"):
+    if find_measure(measure).needs_cost and new.cost_id != old.cost_id:
         raise InvalidArgumentError(
             "the two reports must have the same costs; got different ones. Make both with the same "
             "--cost."
         )
 
 
-def _test(folds: list[dict[str, Any]], values: list[Any], measure: Measure, level: float) -> Any:
+def _test(
+    folds: list[FoldValues], values: list[NDArray[np.float64]], measure: Measure, level: float
+) -> DifferenceTest:
     (new, old), (first, second) = folds, values
-    if new["splits_id"] == old["splits_id"] and len(first) == len(second):
+    if new.splits_id == old.splits_id and len(first) == len(second):
         gaps = first - second
         gaps = gaps[np.isfinite(gaps)]
         if len(gaps) >= 2:
-            test = paired_t(gaps, corrected=float(new["test_to_train"]), level=level)
+            test = paired_t(gaps, corrected=new.test_to_train, level=level)
             test = replace(test, method=f"{test.method} over {len(gaps)} folds of the same rows")
-            return _with_width(test, int(new["rows"]), measure)
+            return _with_width(test, new.rows, measure)
     estimates = [
-        _estimate(own, float(one["test_to_train"]), measure, level)
+        _estimate(own, one.test_to_train, measure, level)
         for own, one in zip(values, folds, strict=True)
     ]
     test = difference_of_estimates(estimates[0], estimates[1], measure.name)
     return replace(test, method="z from both intervals", assumption=CONSERVATIVE)
 
 
-def _estimate(values: Any, ratio: float, measure: Measure, level: float) -> Estimate:
+def _estimate(
+    values: NDArray[np.float64], ratio: float, measure: Measure, level: float
+) -> Estimate:
     estimate = corrected_resampled(values[np.isfinite(values)], test_to_train=ratio, level=level)
     low, high = max(estimate.low, measure.low), min(estimate.high, measure.high)
     return Estimate(estimate.value, low, high, level, "corrected resampled t")
@@ -289,10 +304,10 @@ def _estimate(values: Any, ratio: float, measure: Measure, level: float) -> Esti
 def _with_width(test: DifferenceTest, n_rows: int, measure: Measure) -> DifferenceTest:
     """Widen an interval of width 0: trees without any difference so far may differ on some rows.
 
-    The bound is Wilson's for 0 of n rows.
+    The bound is that of Clopper and Pearson for 0 of n rows.
     """
     span = measure.high - measure.low
     if test.low != test.high or test.difference != 0 or not math.isfinite(span):
         return test
-    bound = wilson(0, n_rows, level=test.level).high * span
+    bound = clopper_pearson(0, n_rows, level=test.level).high * span
     return replace(test, low=-bound, high=bound)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.markup import escape as escape_markup
 
 from sureleaf.errors import InvalidArgumentError
@@ -96,7 +97,12 @@ def output_format(path: str | os.PathLike[str]) -> str:
 
 
 def predict_rows(
-    model: Any, rows: Any, *, keep: Sequence[str] = (), abstain_below: float | None = None
+    model: Any,
+    rows: Any,
+    *,
+    keep: Sequence[str] = (),
+    abstain_below: float | None = None,
+    node_sets: NDArray[np.bool_] | None = None,
 ) -> tuple[Any, RowPredictions]:
     """Return the table of predictions for some rows.
 
@@ -110,12 +116,14 @@ def predict_rows(
         Columns that come first, as they are.
     abstain_below : float, optional
         No prediction for rows with less confidence (bagged trees: less agreement).
+    node_sets : ndarray of bool, shape (n_nodes, n_classes), optional
+        Prediction sets by node, as `TreeModel.node_sets` returns them.
 
     Returns
     -------
     table : pyarrow.Table
         The kept columns, ``prediction``, one column ``p_CLASS`` per class, ``confidence`` (or
-        ``agreement``), ``utility`` and ``leaf``.
+        ``agreement``), ``utility`` and ``leaf``; with sets, one column ``set_CLASS`` per class.
     output : RowPredictions
 
     Examples
@@ -140,6 +148,9 @@ def predict_rows(
     own["utility"] = output.utility
     if output.leaf is not None:
         own["leaf"] = output.leaf
+        if node_sets is not None:
+            for index, label in enumerate(model.classes_):
+                own[f"set_{label}"] = node_sets[output.leaf, index]
     clash = [name for name in keep if name in own]
     if clash:
         raise InvalidArgumentError(
@@ -167,6 +178,7 @@ def write_predictions(
     *,
     keep: Sequence[str] = (),
     abstain_below: float | None = None,
+    node_sets: NDArray[np.bool_] | None = None,
     shown: bool = False,
     formulas: bool = False,
 ) -> PredictionSummary:
@@ -181,7 +193,7 @@ def write_predictions(
     file : binary file
     kind : str
         What `output_format` returns.
-    keep, abstain_below
+    keep, abstain_below, node_sets
         As for `predict_rows`.
     shown : bool
         Whether to show the progress.
@@ -212,7 +224,9 @@ def write_predictions(
     try:
         with _maybe_bar(shown, rows.expected_rows) as bar:
             for batch in rows.batches:
-                table, output = predict_rows(model, batch, keep=keep, abstain_below=abstain_below)
+                table, output = predict_rows(
+                    model, batch, keep=keep, abstain_below=abstain_below, node_sets=node_sets
+                )
                 output_table = written(table)
                 writer = writer or _open_writer(file, kind, output_table.schema)
                 writer.write_table(output_table)
@@ -220,7 +234,7 @@ def write_predictions(
                 if bar is not None:
                     bar.update(summary.rows, f"{summary.rows:,} rows")
             if writer is None:
-                nothing = written(_no_rows(model, keep))
+                nothing = written(_no_rows(model, keep, node_sets))
                 writer = _open_writer(file, kind, nothing.schema)
                 writer.write_table(nothing)
     finally:
@@ -318,13 +332,14 @@ def _maybe_bar(shown: bool, expected: float | None) -> Iterator[ProgressBar | No
         yield bar
 
 
-def _no_rows(model: Any, keep: Sequence[str]) -> Any:
+def _no_rows(model: Any, keep: Sequence[str], node_sets: NDArray[np.bool_] | None) -> Any:
     import pyarrow as pa
 
     columns = {name: pa.array([], pa.string()) for name in keep}
     types = {"numeric": pa.float64()}
     inferred = {c.name: pa.array([], types.get(c.kind, pa.null())) for c in model.schema_}
-    return predict_rows(model, pa.table(inferred | columns), keep=keep)[0]
+    nothing = pa.table(inferred | columns)
+    return predict_rows(model, nothing, keep=keep, node_sets=node_sets)[0]
 
 
 def _open_writer(file: BinaryIO, kind: str, schema: Any) -> Any:
@@ -370,12 +385,12 @@ def is_model(path: Path) -> bool:
     >>> is_model(Path("nowhere.csv"))
     False
     """
-    from sureleaf.model.model_file import MAGIC
+    from sureleaf.files.state_file import MODEL
 
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return file.read(len(MODEL.magic)) == MODEL.magic
 
 
 def load_tree(path: Path, command: str) -> "TreeClassifier":

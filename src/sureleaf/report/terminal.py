@@ -32,10 +32,12 @@ from sureleaf.model.column_table import json_value
 
 if TYPE_CHECKING:
     from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves, Segments, Subgroups, Where
-    from sureleaf.comparison import Comparison
+    from sureleaf.comparison import Comparison, ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
+    from sureleaf.evaluation.bootstrap_errors import PlusEstimates
+    from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
     from sureleaf.report.document import ReportDocument
     from sureleaf.report.question import Question
@@ -49,6 +51,7 @@ __all__ = [
     "interval_bar",
     "largest_leaves",
     "leaf_values",
+    "many_values",
     "number_table",
     "ranking_values",
     "show_audit",
@@ -57,6 +60,7 @@ __all__ = [
     "show_evaluation",
     "show_fit",
     "show_leaves",
+    "show_many",
     "show_ranking",
     "show_report",
     "show_subgroups",
@@ -238,6 +242,123 @@ def show_leaves(
         yield f"[dim]{escape(note)}[/dim]"
 
 
+def show_guaranteed(
+    leaves: "LeafTable",
+    n_grown: int,
+    level: float,
+    confidence: float,
+    *,
+    most: int | None = None,
+    every: bool = False,
+) -> Iterator[str | Table]:
+    """Yield what held-out rows prove about all leaves at once.
+
+    Parameters
+    ----------
+    leaves : LeafTable
+        With a guarantee.
+    n_grown : int
+        Rows that grew the tree.
+    level, confidence : float
+        Of all intervals, and of all flags.
+    most : int, optional
+        Show this many leaves, those with the most rows; by default all.
+    every : bool
+        Show all leaves.
+    """
+    n_flagged, n_leaves = int(leaves.flagged.sum()), len(leaves.leaf)
+    yield (
+        f"A tree with {_leaves(n_leaves)}, grown on {count_of(n_grown, 'row')}. "
+        f"{count_of(leaves.n.sum(), 'row')} that did not grow it prove the following, for any "
+        "distribution of the data."
+    )
+    n_right, error = n_leaves - n_flagged, percent(1.0 - confidence)
+    if n_right:
+        which = "The other leaf names" if n_right == 1 else f"The other {n_right} leaves name"
+        if not n_flagged:
+            which = "The leaf names" if n_leaves == 1 else f"All {n_leaves} leaves name"
+        flagged = (
+            f"[yellow]{_leaves(n_flagged)} {'is' if n_flagged == 1 else 'are'} flagged (!)[/yellow]"
+            ": not proven. "
+            if n_flagged
+            else ""
+        )
+        noun = "its true majority class" if n_right == 1 else "their true majority classes"
+        yield f"{flagged}[bold]{which} {noun}[/bold]; error probability at most {error}."
+    else:
+        yield "[yellow]No leaf is proven to name its true majority class.[/yellow]"
+    shown = largest_leaves(leaves.n, None if every else most)
+    for line in shown:
+        yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
+    table = number_table("leaf", "rows", tight=True, no_wrap=True)
+    for name in ("predicts", "correct", f"{level_percent(level)}, all at once", "p", "needed"):
+        table.add_column(name, justify="right")
+    for line in shown:
+        needed = leaves.rows_needed[line]
+        correct = "" if not leaves.n[line] else f"{leaves.probability[line]:.2f}"
+        table.add_row(
+            f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
+            _row_count(leaves.n[line]),
+            escape(leaves.prediction[line]),
+            correct,
+            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
+            p_value(1.0 - leaves.confidence[line]),
+            "?" if math.isnan(needed) else f"{needed:,.0f}",
+        )
+    yield table
+    for line in shown:
+        if leaves.flagged[line]:
+            yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
+    hidden = n_leaves - len(shown)
+    if hidden:
+        yield f"[dim]{count_of(hidden, 'more leaf', 'more leaves')}: --all shows them.[/dim]"
+
+
+def guaranteed_values(
+    model: "TreeClassifier",
+    leaves: "LeafTable",
+    n_grown: int,
+    level: float,
+    confidence: float,
+) -> dict[str, Any]:
+    """Return what held-out rows prove about the leaves as plain values."""
+    return {
+        "guarantee": "simultaneous",
+        "level": level,
+        "confidence": confidence,
+        "rows_grown": n_grown,
+        "rows": float(leaves.n.sum()),
+        "flagged": int(leaves.flagged.sum()),
+        "classes": [json_value(label) for label in model.classes_],
+        "leaves": leaves.records(),
+    }
+
+
+def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
+    """Yield the sentences of a certificate and the table of its leaves."""
+    leaves = certificate.leaves
+    yield f"[bold]Certificate of a tree with {_leaves(len(leaves))}[/bold]"
+    for sentence in certificate.statements:
+        yield f"- {escape(sentence)}"
+    for leaf, rule in zip(leaves.leaf, leaves.rule, strict=True):
+        yield f"[dim]Leaf {leaf}:[/dim] {escape(rule)}"
+    table = number_table("leaf", "rows", tight=True, no_wrap=True)
+    for name in ("predicts", "correct", "limits", "p", "certified"):
+        table.add_column(name, justify="right")
+    for line in range(len(leaves)):
+        table.add_row(
+            str(leaves.leaf[line]),
+            _row_count(leaves.n[line]),
+            escape(leaves.prediction[line]),
+            _row_count(leaves.n_correct[line]),
+            f"{leaves.low[line]:.3f}-{leaves.high[line]:.3f}",
+            p_value(leaves.p_value[line]),
+            "yes" if leaves.certified[line] else "[yellow]no[/yellow]",
+        )
+    yield table
+    yield f"[dim]SHA-256 of tree and counts: {certificate.fingerprint}[/dim]"
+
+
 MAX_WHOLE_LABEL = 12
 
 
@@ -413,7 +534,9 @@ def ranking_values(ranking: "ColumnRanking") -> dict[str, Any]:
 # Evaluations, comparisons and learning curves.
 
 
-def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[RenderableType]:
+def show_evaluation(
+    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+) -> Iterator[RenderableType]:
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
     yield from _accuracy_text(evaluation, summary)
     table = number_table("measure", "value", "interval", no_wrap=True)
@@ -426,6 +549,13 @@ def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[Re
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", "", style="dim")
     yield table
+    if plus is not None:
+        yield Text(
+            f"Error: .632+ {plus.e632_plus:.4f}, .632 {plus.e632:.4f}, out of bag "
+            f"{plus.leave_one_out:.4f}, training rows {plus.training:.4f}, no information "
+            f"{plus.no_information:.4f}. Out-of-bag measures are a little pessimistic, because "
+            "the models see 63 % of the rows; .632+ corrects for it."
+        )
     yield from _low_is_good(summary)
     yield from _interval_methods(summary)
     yield Text(str(evaluation.confusion()))
@@ -508,7 +638,9 @@ def _interval_methods(summary: "Summary") -> Iterator[Text]:
     yield Text("")
 
 
-def evaluation_values(evaluation: "Evaluation", summary: "Summary") -> dict[str, Any]:
+def evaluation_values(
+    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+) -> dict[str, Any]:
     """Return an evaluation as plain values."""
     return {
         "estimator": evaluation.estimator,
@@ -521,7 +653,7 @@ def evaluation_values(evaluation: "Evaluation", summary: "Summary") -> dict[str,
         "estimates": {name: _field_values(one) for name, one in summary.estimates.items()},
         "confusion": evaluation.confusion().counts.tolist(),
         "warnings": list(summary.warnings),
-    }
+    } | ({} if plus is None else {"bootstrap_error": _field_values(plus)})
 
 
 def show_comparison(
@@ -550,6 +682,56 @@ def comparison_values(comparison: "Comparison") -> dict[str, Any]:
     """Return a comparison as plain values."""
     return _field_values(comparison) | {
         "values": [json_value(value) for value in comparison.values]
+    }
+
+
+def show_many(
+    many: "ManyComparison",
+    measure: str,
+    files: Sequence[str],
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]],
+) -> Iterator[RenderableType]:
+    """Yield the scores of classifiers on several tables, their ranks, and what differs."""
+    table = number_table(measure, *(visible(name) for name in names))
+    for file, row in zip(files, scores, strict=True):
+        table.add_row(visible(file), *(_number(score) for score in row))
+    ranks = dict(zip(many.names, many.average_ranks, strict=True))
+    table.add_row("average rank", *(f"{ranks[name]:.2f}" for name in names), style="bold")
+    yield table
+    yield Text(f"All equal: Friedman's test, p = {many.p_value:.4g}.")
+    yield Text(
+        f"Critical difference of Nemenyi: {many.critical_difference:.2f} ranks. "
+        + ("No group of classifiers lies within it." if not many.groups else "Within it: ")
+        + "; ".join(", ".join(visible(name) for name in group) for group in many.groups)
+    )
+    pairs = number_table("Wilcoxon's test, p by Holm", "median difference", "p")
+    for pair in many.pairs:
+        text = visible(f"{pair.first} - {pair.second}")
+        pairs.add_row(text, f"{pair.difference:+.4f}", f"{pair.adjusted_p_value:.4g}")
+    yield pairs
+
+
+def many_values(
+    many: "ManyComparison",
+    measure: str,
+    files: Sequence[str],
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]],
+) -> dict[str, Any]:
+    """Return a comparison over several tables as plain values."""
+    return {
+        "measure": measure,
+        "scores": {
+            file: dict(zip(names, row, strict=True))
+            for file, row in zip(files, scores, strict=True)
+        },
+        "average_ranks": dict(zip(many.names, many.average_ranks, strict=True)),
+        "p_value": many.p_value,
+        "critical_difference": many.critical_difference,
+        "groups": [list(group) for group in many.groups],
+        "pairs": [_field_values(pair) for pair in many.pairs],
+        "level": many.level,
     }
 
 

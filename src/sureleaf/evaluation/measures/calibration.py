@@ -141,7 +141,7 @@ def calibration_curve(
     sample_weight: ArrayLike | None = None,
     repeats: float = 1.0,
 ) -> CalibrationCurve:
-    """Return observed rates against predicted probabilities, with consistency bands [1]_.
+    """Return observed rates against predicted probabilities, with consistency bands.
 
     Parameters
     ----------
@@ -407,7 +407,7 @@ def _priors(name: str, priors: ArrayLike, n_classes: int) -> FloatArray:
 def correct_priors(
     probabilities: ArrayLike, *, trained_on: ArrayLike, in_use: ArrayLike
 ) -> FloatArray:
-    """Correct probabilities for other class proportions than in training, by Bayes' rule [1]_.
+    """Correct probabilities for other class proportions than in training, by Bayes' rule.
 
     ``p_k in_use_k / trained_on_k``, normalised. Valid if only the class proportions differ, as
     after over- and under-sampling.

@@ -20,7 +20,7 @@ from sureleaf.report.document import PAGES, embedded_values
 from sureleaf.report.document_schema import REPORT_SCHEMA
 from sureleaf.report.sections.tree import by_column
 
-__all__ = ["AUDIT_SCHEMA", "fragment", "render_audit", "render_page", "why_flagged"]
+__all__ = ["AUDIT_SCHEMA", "fragment", "render_audit", "render_page", "render_study", "why_flagged"]
 
 AUDIT_SCHEMA = "sureleaf-audit/1"
 MAX_RULES = 150
@@ -140,6 +140,32 @@ def _detectable(where: Mapping[str, Any] | None) -> str:
     if where is None or where["reason"] is not None:
         return ""
     return str(where["sentences"][len(where["found"]) + 1])
+
+
+def render_study(document: Mapping[str, Any], answer: str) -> str:
+    """Return a study as one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    document : mapping
+        As `sureleaf.studies.study_document` returns it.
+    answer : str
+        The result in a sentence.
+    """
+    measures = [part["measure"] for part in document["measures"]]
+    return _render(
+        "study.html.jinja",
+        document,
+        answer=answer,
+        embedded=embedded_json({"schema": document["schema"]}),
+        script=script(("page.js",)),
+        sections=[
+            ("answer", "The answer"),
+            *((name, upper_first(measure_name(name))) for name in measures),
+            ("costs", "Time and size"),
+            ("failures", "Failures"),
+        ],
+    )
 
 
 _SHARED = (

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 Tone = Literal["good", "warn", "bad", "plain"]
-Told = tuple[Tone, str]
+ToneAndText = tuple[Tone, str]
 
 FEW_ROWS = 200
 MAX_NAMED_COLUMNS = 4
@@ -151,8 +151,8 @@ def answer_section(
         Sentence("accuracy", *_accuracy(data, tree, quality, models, rare), "quality"),
     ]
     if quality.cost_given:
-        told = costs_sentence(quality, models, tree.n_leaves)
-        sentences.append(Sentence("costs", *told, "quality"))
+        tone, text = costs_sentence(quality, models, tree.n_leaves)
+        sentences.append(Sentence("costs", tone, text, "quality"))
     sentences += [
         Sentence("simplicity", _size_tone(models), simplicity.text, "simplicity"),
         Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
@@ -170,11 +170,15 @@ def answer_section(
 
 
 def _measure(quality: QualitySection, name: str) -> IntervalEstimate | None:
-    found = next((one for one in quality.measures if one.name == name), None)
-    if found is None:
+    measure = next((one for one in quality.measures if one.name == name), None)
+    if measure is None:
         return None
     return IntervalEstimate(
-        value=found.value, low=found.low, high=found.high, level=found.level, method=found.method
+        value=measure.value,
+        low=measure.low,
+        high=measure.high,
+        level=measure.level,
+        method=measure.method,
     )
 
 
@@ -249,9 +253,9 @@ def _width(estimate: IntervalEstimate, ends: str) -> str:
 def _constants_text(quality: QualitySection) -> str:
     """Name what the constant decisions cost: both of two, the cheapest of more."""
     constants = sorted(quality.constants, key=lambda one: one.cost)
-    told = [f"always deciding {one.label} costs {measure_value(one.cost)}" for one in constants]
-    if len(told) == 2:
-        return f"{told[0]}, {told[1]}"
+    costs = [f"always deciding {one.label} costs {measure_value(one.cost)}" for one in constants]
+    if len(costs) == 2:
+        return f"{costs[0]}, {costs[1]}"
     least = constants[0]
     return (
         f"always deciding {least.label}, the cheapest constant, costs {measure_value(least.cost)}"
@@ -285,7 +289,7 @@ def _target(data: DataSection) -> str:
     return f"\u201c{data.target}\u201d"
 
 
-def _predicts(data: DataSection, tree: TreeSection) -> Told:
+def _predicts(data: DataSection, tree: TreeSection) -> ToneAndText:
     target = _target(data)
     columns = [column for column in data.columns if column.kind != "left out"]
     if tree.n_leaves == 1:
@@ -329,7 +333,7 @@ def _accuracy(
     quality: QualitySection,
     models: ModelsSection,
     rare: bool,
-) -> Told:
+) -> ToneAndText:
     few_rows = (
         f" {data.rows} rows are few: another sample may well give a different tree."
         if data.rows < FEW_ROWS
@@ -337,7 +341,7 @@ def _accuracy(
     )
     if tree.n_leaves == 1:
         return "bad", f"{_one_leaf(data, tree, quality)}{few_rows}"
-    found, misses_a_class = _found(data, quality)
+    recall_text, misses_a_class = _recall_text(data, quality)
     if quality.cost_given or rare:
         accuracy = _measure(quality, "accuracy")
         assert accuracy is not None
@@ -347,7 +351,7 @@ def _accuracy(
             f"the most frequent class: {percent(max(one.share for one in data.classes))}), but "
             f"{why} matter here, not the accuracy."
         )
-        return "warn" if misses_a_class else "plain", f"{text}{found}{few_rows}"
+        return "warn" if misses_a_class else "plain", f"{text}{recall_text}{few_rows}"
     tone, text = _against_baseline(data, models)
     auc = _measure(quality, "auc")
     if tone == "bad" and auc is not None and auc.low is not None and auc.low > 0.5:
@@ -358,10 +362,10 @@ def _accuracy(
         )
     if misses_a_class and tone == "good":
         tone = "warn"
-    return tone, f"{text}{found}{few_rows}"
+    return tone, f"{text}{recall_text}{few_rows}"
 
 
-def _against_baseline(data: DataSection, models: ModelsSection) -> Told:
+def _against_baseline(data: DataSection, models: ModelsSection) -> ToneAndText:
     most_frequent = max(data.classes, key=lambda one: one.share)
     text = (
         f"The baseline, always predicting {most_frequent.label}, is correct for "
@@ -399,7 +403,7 @@ def _one_leaf(data: DataSection, tree: TreeSection, quality: QualitySection) -> 
     )
 
 
-def _found(data: DataSection, quality: QualitySection) -> tuple[str, bool]:
+def _recall_text(data: DataSection, quality: QualitySection) -> tuple[str, bool]:
     """Say how many positive rows are found, or which of many classes are mostly missed."""
     confusion, labels = np.array(quality.confusion), quality.labels
     actual, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
@@ -423,7 +427,7 @@ def _found(data: DataSection, quality: QualitySection) -> tuple[str, bool]:
     return f" It misses most rows of {listed(named + more)}.", True
 
 
-def _more_rows(error: ErrorSection) -> Told:
+def _more_rows(error: ErrorSection) -> ToneAndText:
     if error.curve is None:
         return "plain", f"It is not known whether more rows would help: {error.curve_note}"
     helps = error.curve.text.startswith(MORE_ROWS_HELP)
@@ -432,11 +436,15 @@ def _more_rows(error: ErrorSection) -> Told:
 
 def _size_tone(models: ModelsSection) -> Tone:
     """Warn if another size is shown to be better by more than the margin."""
-    found = [r.comparison for r in models.rows if r.name in (MOST_ACCURATE, CHEAPEST_TREE)]
-    return "warn" if any(one is not None and one.verdict == "better" for one in found) else "plain"
+    comparisons = [r.comparison for r in models.rows if r.name in (MOST_ACCURATE, CHEAPEST_TREE)]
+    return (
+        "warn"
+        if any(one is not None and one.verdict == "better" for one in comparisons)
+        else "plain"
+    )
 
 
-def _models(models: ModelsSection) -> Told:
+def _models(models: ModelsSection) -> ToneAndText:
     words = MeasureWords(models.measure)
     text = models.text or "The other models could not be compared on these rows."
     gains = [words.gain(row.comparison)[1] for row in models.rows if row.comparison]
@@ -446,7 +454,7 @@ def _models(models: ModelsSection) -> Told:
 # When errors have different costs.
 
 
-def costs_sentence(quality: QualitySection, models: ModelsSection, n_leaves: int) -> Told:
+def costs_sentence(quality: QualitySection, models: ModelsSection, n_leaves: int) -> ToneAndText:
     """Say what to decide at the costs that the user gave, and what that saves."""
     cost, confusion = np.array(quality.cost), np.array(quality.confusion)
     start = f"At your costs{_costs_text(cost, quality.labels)}"
@@ -505,7 +513,7 @@ def _costs_text(cost: NDArray[np.float64], labels: list[str]) -> str:
 # Which leaves cannot be trusted.
 
 
-def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> Told:
+def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> ToneAndText:
     """Say how many leaves are flagged, and name the largest of them."""
     leaves = [node for node in tree.nodes if node.column is None]
     flagged = [node for node in leaves if node.flagged]

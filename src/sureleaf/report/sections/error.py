@@ -7,7 +7,7 @@ import numpy as np
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
-from sureleaf.evaluation.intervals import wilson
+from sureleaf.evaluation.intervals import clopper_pearson
 from sureleaf.formatting import count_of, interval, percent, points
 from sureleaf.report.estimates import (
     IntervalEstimate,
@@ -290,9 +290,9 @@ def differences_text(
 def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
     level, value, n = results.request.level, errors.e632_plus, results.n_rows
     standard_error = errors.standard_errors["e632_plus"]
-    # Wilson's formula with as many rows as have this standard error stays between 0 and 1.
+    # The exact interval of as many rows as have this standard error stays between 0 and 1.
     rows = min(value * (1 - value) / standard_error**2, n) if standard_error > 0 else n
-    low, high = wilson(min(value * rows, rows), rows, level=level)
+    low, high = clopper_pearson(min(value * rows, rows), rows, level=level)
     return Bootstrap(
         n_bootstraps=errors.n_bootstraps,
         training=errors.training,
@@ -306,7 +306,7 @@ def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
         low=low,
         high=high,
         level=level,
-        method="from the standard error over the bootstrap samples, by Wilson's formula",
+        method="from the standard error over the bootstrap samples, Clopper and Pearson",
     )
 
 

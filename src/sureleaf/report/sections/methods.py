@@ -167,8 +167,8 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
             "Share of the positive rows that are found against share of the other rows that are "
             "wrongly predicted positive, over all thresholds of the out-of-fold probabilities. "
             f"Band: percentiles over {budget.band_draws} bootstrap samples of the rows at each "
-            "false positive rate, never narrower than Wilson's interval. It holds for each point, "
-            "not for the whole curve at once, and is about the trees that were fitted.",
+            "false positive rate, never narrower than the Clopper-Pearson interval. It holds for "
+            "each point, not for the whole curve at once, and is about the trees that were fitted.",
             "rows (or groups) are independent",
             "Macskassy, S., Provost, F. (2004). Confidence bands for ROC curves. ROCAI.",
         ),

@@ -270,8 +270,8 @@ def models_section(results: ReportResults) -> ModelsSection:
     words, margin = MeasureWords(results.measure), comparison_margin(results)
     rows = [_row(tree, None, request.level)]
     for model in others:
-        found = _compare(tree, model, words.measure, margin, request.level)
-        comparison = None if found is None else _comparison(found, model.name, words)
+        result = _compare(tree, model, words.measure, margin, request.level)
+        comparison = None if result is None else _comparison(result, model.name, words)
         rows.append(_row(model, comparison, request.level))
     return ModelsSection(
         measure=words.measure,
@@ -330,10 +330,10 @@ def _row(model: EvaluatedModel, comparison: ModelComparison | None, level: float
 
 def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComparison:
     gain, low, high = words.gain(result)
-    told = words.verdict(result.verdict, low, high, result.margin)
+    verdict = words.verdict(result.verdict, low, high, result.margin)
     text = (
         f"{name[0].upper()}{name[1:]}: {words.better if gain > 0 else words.worse} than this tree "
-        f"by {words.size(gain)} (difference {words.signed(result.low, result.high)}); {told}."
+        f"by {words.size(gain)} (difference {words.signed(result.low, result.high)}); {verdict}."
     )
     # More rows than there are: fewer would contradict a verdict that these rows do not give.
     needed = result.rows_needed
@@ -348,7 +348,7 @@ def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComp
         assumes=result.assumption,
         verdict=result.verdict,
         rows_needed=needed if is_ahead else None,
-        words=told,
+        words=verdict,
         text=text,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.evaluation import Evaluation, Measure
-from sureleaf.evaluation.intervals import wilson
+from sureleaf.evaluation.intervals import clopper_pearson
 from sureleaf.evaluation.measures import ranking, roc
 from sureleaf.evaluation.measures.calibration import expected_calibration_error
 from sureleaf.evaluation.measures.named import Scored
@@ -40,7 +40,7 @@ OF_COSTS = ("cost", "decided_cost")
 FOR_TWO_CLASSES = ("precision", "recall", "specificity", "f_measure")
 BAND_METHOD = (
     "pointwise: percentiles of the true positive rate at each false positive rate over bootstrap "
-    "samples of the rows (or groups), never narrower than Wilson's interval"
+    "samples of the rows (or groups), never narrower than the Clopper-Pearson interval"
 )
 
 
@@ -631,7 +631,7 @@ def roc_band(
     low, high = np.quantile(rates, [tail, 1 - tail], axis=0) if len(rates) else (y, y)
     mass = np.bincount(units, weights * positive)
     n = float(mass.sum() ** 2 / (mass**2).sum())
-    own = np.array([wilson(min(rate, 1.0) * n, n, level=level) for rate in y])
+    own = np.array([clopper_pearson(min(rate, 1.0) * n, n, level=level) for rate in y])
     low, high = np.minimum(low, own[:, 0]), np.maximum(high, own[:, 1])
     low[y == 0], high[y == 1] = 0.0, 1.0
     return RocBand(x, y, np.minimum(low, y), np.maximum(high, y), curve.area)

@@ -128,22 +128,24 @@ def price_text(rows: Sequence[ComparedModel], best: str, words: MeasureWords) ->
     own, value = count_of(this.leaves or 1, "leaf", "leaves"), _value(this, words)
     sentences = []
     if other is not None and other.leaves is not None:
-        found, theirs = other.comparison, _value(other, words)
+        comparison, theirs = other.comparison, _value(other, words)
         if this.leaves == other.leaves:
             sentences.append(
                 f"Nothing is given up: no size was {words.better} in cross-validation than {own}."
             )
-        elif found is not None and words.gain(found)[0] <= 0:
+        elif comparison is not None and words.gain(comparison)[0] <= 0:
             sentences.append(
                 f"Nothing is given up: {own}, {words.name} {value}. The size that is chosen with a "
                 f"margin of 0 has {other.leaves:,}, {words.name} {theirs}."
             )
         else:
             size = "larger" if other.leaves > (this.leaves or 1) else "smaller"
-            told = "" if found is None else f"; the {size} tree is {_standing(found, words)}"
+            standing = (
+                "" if comparison is None else f"; the {size} tree is {_standing(comparison, words)}"
+            )
             sentences.append(
                 f"{own} instead of {other.leaves:,} (the {best}): {words.name} {value} instead of "
-                f"{theirs}{told}."
+                f"{theirs}{standing}."
             )
     if c45 is not None and c45.leaves is not None:
         leaves = count_of(c45.leaves, "leaf", "leaves")

@@ -15,7 +15,7 @@ import pytest
 from sureleaf import BaggedTreesClassifier, TreeClassifier, evaluate, load
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.saving import estimator_state
-from sureleaf.model.model_file import MAGIC, ModelState, read_state, write_state
+from sureleaf.files.state_file import MODEL, State, read_state, write_state
 
 
 def rows(n=120):
@@ -57,7 +57,7 @@ def refused(path, content, match):
 
 
 def changed(state, header=None, arrays=None):
-    return ModelState({**state.header, **(header or {})}, {**state.arrays, **(arrays or {})})
+    return State({**state.header, **(header or {})}, {**state.arrays, **(arrays or {})})
 
 
 # ---- bytes ----------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_what_is_no_model_is_said(tmp_path):
 
 
 def with_header(text, arrays=b""):
-    return with_checksum(MAGIC + struct.pack("<QQ", 1, len(text)) + text + arrays)
+    return with_checksum(MODEL.magic + struct.pack("<QQ", 1, len(text)) + text + arrays)
 
 
 HEADERS = {
@@ -306,7 +306,7 @@ def test_arrays_that_are_missing_or_of_another_length_or_type_are_refused(
         with pytest.raises(InvalidArgumentError, match="is damaged"):
             load(tmp_path / "model")
     kept = {key: value for key, value in threshold_first.arrays.items() if key != name}
-    write_state(ModelState(threshold_first.header, kept), tmp_path / "model")
+    write_state(State(threshold_first.header, kept), tmp_path / "model")
     with pytest.raises(InvalidArgumentError, match="it has no array"):
         load(tmp_path / "model")
 
@@ -363,7 +363,7 @@ def test_hostile_files_are_refused_within_little_memory(tmp_path):
         )
     )
     (tmp_path / "deep").write_bytes(with_header(b"[" * 3_000_000))
-    for name, start in (("hole", b""), ("start", MAGIC + struct.pack("<QQ", 1, 2**39))):
+    for name, start in (("hole", b""), ("start", MODEL.magic + struct.pack("<QQ", 1, 2**39))):
         with (tmp_path / name).open("wb") as file:  # 1 TB that takes no room on the disk
             file.write(start)
             file.truncate(2**40)

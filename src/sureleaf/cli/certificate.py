@@ -1,0 +1,103 @@
+"""``sureleaf certificate``: what held-out rows prove about all leaves of a tree at once."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sureleaf.cli import options
+from sureleaf.errors import InvalidArgumentError
+
+__all__ = ["certificate"]
+
+
+@options.with_tree_options
+def certificate(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="A saved tree, or a CSV, Parquet or Arrow file to fit one to: half of its rows "
+            "are then set aside to certify it.",
+            metavar="MODEL | DATA",
+        ),
+    ],
+    tree_options: dict[str, Any],
+    held_out: Annotated[
+        Path | None,
+        typer.Argument(
+            help="For a saved tree: rows that it has not seen.",
+            metavar="[DATA]",
+            show_default="the rows that its fit set aside",
+        ),
+    ] = None,
+    target: options.TableTarget = None,
+    alpha: Annotated[
+        float, typer.Option(help="Error probability of the whole certificate.")
+    ] = 0.05,
+    seed: options.Seed = 0,
+    jobs: options.Threads = None,
+    cost: options.TreeCost = None,
+    drop: options.Drop = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Prove what can be proven about the leaves of a tree, for all leaves at once.
+
+    The certificate holds for any distribution of the data. It needs rows that
+    did not grow the tree.
+
+    For example:
+
+    - sureleaf certificate data.csv --target class
+
+    - sureleaf certificate model.sureleaf new.csv --target class
+
+    - sureleaf certificate model.sureleaf new.csv -t class --alpha 0.01 --json
+    """
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.report import terminal
+    from sureleaf.report.predictions import is_model, load_tree
+    from sureleaf.report.question import read_question
+
+    csv = options.csv_format(delimiter, encoding, decimal, missing)
+    n_left_out = 0
+    if is_model(source):
+        unused = next(iter(tree_options), None)
+        if unused is not None:
+            raise InvalidArgumentError(
+                f"--{unused.replace('_', '-')} goes with a table; {source.name} is a fitted model. "
+                "Leave it out."
+            )
+        model = options.decided_by(load_tree(source, "certificate"), cost)
+        rows = held_out
+    else:
+        if held_out is not None:
+            raise InvalidArgumentError(
+                f"A second file goes with a saved tree; {source.name} is not one. Fit it first: "
+                f"sureleaf fit {source.name} --target COLUMN -o model.sureleaf."
+            )
+        model, rows = None, source
+    if rows is None:
+        made = model.certificate(alpha=alpha)
+    else:
+        if target is None:
+            raise InvalidArgumentError(
+                f"--target must name the column of {rows.name} to predict; it was not given."
+            )
+        question = read_question(rows, target, drop=drop or (), csv=csv)
+        n_left_out = question.n_left_out
+        if model is not None:
+            made = model.certificate(question.X, question.y, alpha=alpha)
+        else:
+            if cost is not None:
+                tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
+            chosen = {"levels_from": "honest"} | tree_options
+            model = options.make_model(chosen, bagged=None, jobs=jobs, seed=seed)
+            made = model.fit(question.X, question.y).certificate(alpha=alpha)
+    if as_json:
+        show_json(made.to_dict())
+    else:
+        show(*terminal.show_certificate(made), *options.unlabelled_note(n_left_out))

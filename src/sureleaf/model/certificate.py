@@ -1,0 +1,469 @@
+"""What held-out rows prove about the leaves of a tree, for all leaves at once.
+
+A guarantee without assumptions needs rows that did not grow the tree: `HeldOut` has their counts.
+Out-of-fold predictions are no replacement. They are predictions of other trees.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.arguments import check_number
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.files.state_file import Damaged
+from sureleaf.formatting import count_of, interval, listed, p_value, percent
+from sureleaf.levels.decisions import CostRule
+from sureleaf.levels.guarantees import (
+    adjusted_p_values,
+    simultaneous_limits,
+    wrong_class_p_values,
+)
+from sureleaf.model.column_table import ColumnTable, json_value
+from sureleaf.model.leaf_table import LeafTable
+from sureleaf.table import Schema
+from sureleaf.tree import Tree
+from sureleaf.tree.rules import leaf_rules
+from sureleaf.tree.structure import leaves_in_words
+
+__all__ = ["Certificate", "CertifiedLeaves", "HeldOut", "certified_leaves", "guaranteed_table"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Class counts of rows that did not grow a tree, whole rows, each in its heaviest leaf.
+
+    Parameters
+    ----------
+    n_grown : int
+        Rows that grew the tree.
+    counts : ndarray of float64, shape (n_nodes, n_classes)
+        Rows that end in each node; that is a leaf, unless a row stops at an unseen category.
+    named_before : bool
+        Whether other rows chose the class that each leaf predicts.
+    problem : str
+        Why these rows cannot give a guarantee; empty if they can.
+
+    Examples
+    --------
+    >>> HeldOut(4, np.array([[0.0, 0], [2, 1], [0, 3]])).n_rows
+    6
+    """
+
+    n_grown: int
+    counts: FloatArray
+    named_before: bool = True
+    problem: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were held out."""
+        return int(self.counts.sum())
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain values for a model file."""
+        return {
+            "n_grown": self.n_grown,
+            "counts": self.counts.tolist(),
+            "named_before": self.named_before,
+            "problem": self.problem,
+        }
+
+    @classmethod
+    def from_plain(cls, written: Any, tree: Tree) -> "HeldOut | None":
+        """Restore the counts of a model file; files of earlier versions have none."""
+        if written is None:
+            return None
+        try:
+            counts = np.array(written["counts"], dtype=np.float64)
+            held_out = cls(
+                int(written["n_grown"]),
+                counts,
+                written["named_before"] is True,
+                str(written["problem"]),
+            )
+        except (TypeError, ValueError, KeyError, OverflowError):
+            raise Damaged("its held-out rows cannot be read") from None
+        is_count = np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))
+        if counts.shape != tree.class_counts.shape or not is_count.all() or held_out.n_grown < 0:
+            raise Damaged("its held-out counts are not whole rows in the nodes of its tree")
+        return held_out
+
+
+def no_guarantee(what: str, held_out: HeldOut | None) -> NoReturn:
+    """Raise the error that says why there is no guarantee, and what to do."""
+    if held_out is None:
+        raise InvalidArgumentError(
+            f"{what} needs rows that did not grow the tree, and this model has none: its levels "
+            "are estimates, not guarantees. Fit with levels_from='honest', which sets half of the "
+            "rows aside, or give other rows: model.certify(X, y)."
+        )
+    raise InvalidArgumentError(
+        f"{what} needs held-out rows that are independent draws and count as one row each; "
+        f"{held_out.problem} Give such rows: model.certify(X, y)."
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CertifiedLeaves(ColumnTable):
+    """What is proven about each leaf.
+
+    Parameters
+    ----------
+    leaf : ndarray of int
+        Node number.
+    rule : ndarray of str
+        The tests on the way to it.
+    prediction : ndarray
+        The class that it predicts.
+    n, n_correct : ndarray of float64
+        Certifying rows in it, and those of the predicted class.
+    low, high : ndarray of float64
+        Limits of the probability of the predicted class, for all leaves at once.
+    p_value : ndarray of float64
+        Of "this leaf predicts the wrong class", adjusted for all leaves.
+    certified : ndarray of bool
+        Leaves that predict the right class.
+    """
+
+    leaf: NDArray[np.intp]
+    rule: NDArray[np.object_]
+    prediction: NDArray[Any]
+    n: FloatArray
+    n_correct: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p_value: FloatArray
+    certified: NDArray[np.bool_]
+
+
+def certified_leaves(
+    tree: Tree,
+    schema: Schema,
+    classes: NDArray[Any],
+    predicted: NDArray[np.intp],
+    held_out: HeldOut,
+    rule: CostRule | None,
+    *,
+    interval_error: float,
+    class_error: float,
+) -> CertifiedLeaves:
+    """Compute limits and p-values of all leaves, each of the two for all leaves at once.
+
+    Parameters
+    ----------
+    tree, schema, classes, predicted
+        The tree, and the index of the class that each node predicts.
+    held_out : HeldOut
+        Its held-out rows.
+    rule : CostRule or None
+        The costs, if errors have different costs.
+    interval_error, class_error : float
+        Error probability of all limits, and of all certified classes.
+
+    Returns
+    -------
+    CertifiedLeaves
+    """
+    leaves = tree.leaf_ids
+    counts, named = held_out.counts[leaves], predicted[leaves]
+    n, own = counts.sum(axis=1), counts[np.arange(len(leaves)), named]
+    n_classes = counts.shape[1]
+    n_named = n_classes if n_classes > 2 and not held_out.named_before else 1
+    low, high = simultaneous_limits(own, n, level=1.0 - interval_error, n_named=n_named)
+    adjusted, has_rows = np.ones(len(leaves)), n > 0
+    p_values = wrong_class_p_values(counts, named, rule, named_before=held_out.named_before)
+    adjusted[has_rows] = adjusted_p_values(
+        p_values[has_rows], independent=held_out.named_before or rule is None
+    )
+    rules = leaf_rules(tree, schema)
+    return CertifiedLeaves(
+        leaf=leaves,
+        rule=np.array([rules[leaf] for leaf in leaves.tolist()], dtype=object),
+        prediction=classes[named],
+        n=n,
+        n_correct=own,
+        low=low,
+        high=high,
+        p_value=adjusted,
+        certified=adjusted <= class_error,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate:
+    """What is proven about a tree, with one error probability for the whole.
+
+    It prints as text. Half of the error probability is spent on the predicted classes, half on the
+    limits.
+
+    Parameters
+    ----------
+    alpha : float
+        Error probability of the whole.
+    n_grown, n_certifying : int
+        Rows that grew the tree, and rows that certify it.
+    n_outside : int
+        Certifying rows that stopped above the leaves at an unseen category.
+    at_costs : bool
+        Whether leaves decide by costs: then "right" is the cheapest decision.
+    leaves : CertifiedLeaves
+        Leaf by leaf.
+    classes_seen : tuple
+        The classes of the certifying rows.
+    fingerprint : str
+        SHA-256 of the tree and the counts, so that the certificate belongs to one model.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> X, y = [[i % 50] for i in range(200)], [int(i % 50 > 24) for i in range(200)]
+    >>> model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y)
+    >>> certificate = model.certificate()
+    >>> certificate.n_grown, certificate.n_certifying, certificate.leaves.certified.tolist()
+    (100, 100, [True, True])
+    """
+
+    alpha: float
+    n_grown: int
+    n_certifying: int
+    n_outside: int
+    at_costs: bool
+    leaves: CertifiedLeaves
+    classes_seen: tuple[Any, ...]
+    fingerprint: str
+
+    @property
+    def statements(self) -> list[str]:
+        """The sentences of the certificate, each true except with its error probability."""
+        table, half = self.leaves, percent(self.alpha / 2, 2 if self.alpha < 0.02 else 1)
+        n_certified = int(table.certified.sum())
+        right = "makes the cheapest decision" if self.at_costs else "names its true majority class"
+        wrong = "makes a decision that costs too much" if self.at_costs else "names the wrong class"
+        sentences = [
+            f"{count_of(self.n_grown, 'row')} grew the tree. {count_of(self.n_certifying, 'row')}, "
+            "which took no part in growing it, certify it."
+        ]
+        if n_certified:
+            names = listed([str(leaf) for leaf in table.leaf[table.certified]])
+            subject = f"None of the {n_certified} leaves {names} {wrong}"
+            if n_certified == 1:
+                subject = f"Leaf {names} {right}"
+            largest = float(table.p_value[table.certified].max())
+            sentences.append(f"{subject}. Error probability: at most {half} ({_p(largest)}).")
+        else:
+            sentences.append("No leaf is certified: these rows do not prove any predicted class.")
+        open_leaves = ~table.certified & (table.n > 0)
+        if open_leaves.any() and n_certified:
+            names = listed([str(leaf) for leaf in table.leaf[open_leaves]])
+            noun = "leaf" if open_leaves.sum() == 1 else "leaves"
+            sentences.append(f"Nothing is proven about the class of {noun} {names}.")
+        sentences.append(
+            "The probability of the predicted class lies within the limits below, in all leaves at "
+            f"once. Error probability: at most {half}."
+        )
+        sentences.append(
+            f"Error probability of the whole: at most {percent(self.alpha)}. This holds for any "
+            "distribution of the columns and classes, if the certifying rows and the rows to come "
+            "are independent draws from one population."
+        )
+        return sentences + self._cautions()
+
+    def _cautions(self) -> list[str]:
+        cautions = []
+        empty = self.leaves.n == 0
+        if empty.any():
+            names = listed([str(leaf) for leaf in self.leaves.leaf[empty]])
+            noun = "Leaf" if empty.sum() == 1 else "Leaves"
+            verb = "has" if empty.sum() == 1 else "have"
+            cautions.append(
+                f"{noun} {names} {verb} no certifying rows: nothing is claimed about "
+                f"{'it' if empty.sum() == 1 else 'them'}."
+            )
+        if len(self.classes_seen) == 1:
+            cautions.append(
+                f"All certifying rows are of class {self.classes_seen[0]}. If other classes are to "
+                "come, these rows are not from the same population."
+            )
+        if self.n_outside:
+            cautions.append(
+                f"{count_of(self.n_outside, 'certifying row')} stopped above the leaves at an "
+                "unseen category; they are in no leaf."
+            )
+        return cautions
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "alpha": self.alpha,
+            "alpha_classes": self.alpha / 2,
+            "alpha_limits": self.alpha / 2,
+            "n_grown": self.n_grown,
+            "n_certifying": self.n_certifying,
+            "n_outside": self.n_outside,
+            "at_costs": self.at_costs,
+            "statements": self.statements,
+            "fingerprint": self.fingerprint,
+            "leaves": self.leaves.records(),
+        }
+
+    def __str__(self) -> str:
+        table = self.leaves
+        title = f"Certificate of a tree with {leaves_in_words(len(table))}"
+        lines = [title, "", *self.statements, ""]
+        for line in range(len(table)):
+            state = "certified" if table.certified[line] else "not certified"
+            limits = interval(float(table.low[line]), float(table.high[line]))
+            lines.append(
+                f"Leaf {table.leaf[line]}: {table.rule[line] or 'all rows'}\n  "
+                f"{json_value(table.prediction[line])}: {table.n_correct[line]:g} of "
+                f"{table.n[line]:g} rows, {limits} %, {state} ({_p(float(table.p_value[line]))})"
+            )
+        return "\n".join([*lines, "", f"SHA-256 {self.fingerprint}"])
+
+    __repr__ = __str__
+
+
+def _p(value: float) -> str:
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def fingerprint(tree: Tree, classes: NDArray[Any], held_out: HeldOut) -> str:
+    """Return the SHA-256 of a tree, its classes and its held-out counts."""
+    digest = hashlib.sha256(repr(classes.tolist()).encode())
+    for part in (
+        tree.feature,
+        tree.threshold,
+        tree.children,
+        tree.category_branch,
+        tree.missing_branch,
+        held_out.counts,
+    ):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
+
+
+def guaranteed_table(
+    table: CertifiedLeaves,
+    counts: FloatArray,
+    predicted: NDArray[np.intp],
+    held_out: HeldOut,
+    rule: CostRule | None,
+    *,
+    class_error: float,
+    utility: float | None,
+) -> LeafTable:
+    """Return what is proven about the leaves as a `LeafTable`, all of it from held-out rows.
+
+    Parameters
+    ----------
+    table : CertifiedLeaves
+        Limits and p-values.
+    counts : ndarray of shape (n_leaves, n_classes)
+        Held-out rows by class.
+    predicted : ndarray of int, shape (n_leaves,)
+        The class that each leaf predicts.
+    held_out : HeldOut
+        Where they come from.
+    rule : CostRule or None
+        The costs.
+    class_error : float
+        Error probability of all flags.
+    utility : float or None
+        The lowest probability of a correct prediction that a leaf must be proven to have.
+
+    Returns
+    -------
+    LeafTable
+    """
+    n = table.n
+    share = np.divide(table.n_correct, n, out=np.full(len(n), np.nan), where=n > 0)
+    flagged = ~table.certified
+    if utility is not None:
+        flagged = flagged | (table.low < utility)
+    n_leaves = max(int(np.count_nonzero(n > 0)), 1)
+    needed = np.where(
+        table.certified,
+        n,
+        _rows_to_certify(counts, predicted, held_out, rule, class_error / n_leaves),
+    )
+    growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
+    repair = [
+        _advice(float(rows), float(more), bool(weak))
+        for rows, more, weak in zip(n, needed - n, flagged, strict=True)
+    ]
+    return LeafTable(
+        leaf=table.leaf,
+        rule=table.rule,
+        n=n,
+        counts=counts,
+        prediction=table.prediction,
+        probability=share,
+        low=table.low,
+        high=table.high,
+        confidence=1.0 - table.p_value,
+        utility=share,
+        confidence_error=np.zeros(len(n)),
+        rows_needed=needed,
+        total_rows_needed=np.ceil(n.sum() * growth - 1e-6),
+        flagged=flagged,
+        repair=np.array(repair, dtype=object),
+        levels_from="held_out",
+    )
+
+
+def _rows_to_certify(
+    counts: FloatArray,
+    predicted: NDArray[np.intp],
+    held_out: HeldOut,
+    rule: CostRule | None,
+    error: float,
+) -> FloatArray:
+    """Return how many rows in a leaf would certify it, at the shares of now; NaN if none would."""
+
+    def is_enough(times: FloatArray) -> NDArray[np.bool_]:
+        p_values = wrong_class_p_values(
+            counts * times[:, np.newaxis], predicted, rule, named_before=held_out.named_before
+        )
+        enough: NDArray[np.bool_] = p_values <= error
+        return enough
+
+    n = counts.sum(axis=1)
+    low, high = np.zeros(len(n)), np.full(len(n), _MOST_DOUBLINGS)
+    able = is_enough(2.0**high) & (n > 0)
+    for _ in range(40):
+        middle = (low + high) / 2
+        enough = is_enough(2.0**middle)
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.where(able, np.ceil(n * 2.0**high), np.nan)
+
+
+_MOST_DOUBLINGS = 12.0
+"""A leaf that 4,000 times its rows would not certify is called a tie."""
+
+
+def _advice(n: float, more: float, weak: bool) -> str:
+    if not weak:
+        return ""
+    if n == 0:
+        return "no held-out row reaches this leaf, so nothing is proven about it"
+    if more > 0:
+        return f"about {int(more):,} more held-out rows in this leaf would prove its class"
+    if np.isnan(more):
+        return "its class is not in the lead among the held-out rows"
+    return "its class is proven, but not that it is right often enough"
+
+
+def check_alpha(alpha: object) -> float:
+    """Check an error probability: a number between 0 and 1, both excluded."""
+    check_number("alpha", alpha, low=0, high=1, open_low=True)
+    if alpha == 1:
+        raise InvalidArgumentError(
+            "alpha must be below 1; got 1. It is the error probability: 0.1 for a coverage of 90 %."
+        )
+    return float(alpha)  # type: ignore[arg-type]

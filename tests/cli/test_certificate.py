@@ -1,0 +1,96 @@
+"""sureleaf certificate, and guarantees of the other commands, run in this process."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.command import run
+
+LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("certificates")
+    rng = np.random.default_rng(0)
+    for name, n in (("old", 300), ("new", 200)):
+        x = rng.random((n, 2))
+        y = np.where((x[:, 0] > 0.4) ^ (rng.random(n) < 0.1), "yes", "no")
+        lines = [f"{a:.4f},{b:.4f},{label}" for (a, b), label in zip(x, y, strict=True)]
+        (folder / f"{name}.csv").write_text("\n".join(["a,b,y", *lines]))
+    return folder
+
+
+def test_half_of_a_table_certifies_the_tree_of_the_other_half(capsys, tables):
+    code, out, _ = run(capsys, "certificate", str(tables / "old.csv"), "-t", "y")
+    text = " ".join(out.split())
+    assert code == 0
+    assert "150 rows grew the tree. 150 rows, which took no part in growing it, certify it." in text
+    assert "Error probability of the whole: at most 5.0 %" in text
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_new_rows_certify_a_saved_tree(capsys, tables):
+    model = str(tables / "model.sureleaf")
+    run(capsys, "fit", str(tables / "old.csv"), "-t", "y", "-o", model, "--overwrite")
+    code, out, _ = run(
+        capsys, "certificate", model, str(tables / "new.csv"), "-t", "y", "--alpha", "0.1", "--json"
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert (found["n_grown"], found["n_certifying"], found["alpha"]) == (300, 200, 0.1)
+    assert sum(leaf["n"] for leaf in found["leaves"]) == 200
+    code, _, err = run(capsys, "certificate", model)
+    assert code == 2
+    assert "levels_from='honest'" in err
+    code, _, err = run(capsys, "certificate", model, str(tables / "new.csv"))
+    assert code == 2
+    assert "--target" in err
+    code, _, err = run(capsys, "certificate", model, "--max-leaves", "3")
+    assert code == 2
+    assert "--max-leaves goes with a table" in err
+    code, _, err = run(
+        capsys, "certificate", str(tables / "old.csv"), str(tables / "new.csv"), "-t", "y"
+    )
+    assert code == 2
+    assert "A second file goes with a saved tree" in err
+
+
+def test_an_honest_model_predicts_sets_and_shows_guaranteed_leaves(capsys, tables):
+    model, out_file = str(tables / "honest.sureleaf"), tables / "out.csv"
+    run(
+        capsys,
+        *("fit", str(tables / "old.csv"), "-t", "y", "-o", model, "--overwrite"),
+        *("--levels-from", "honest"),
+    )
+    assert run(capsys, "certificate", model)[0] == 0
+    code, out, _ = run(capsys, "leaves", model, "--guarantee", "simultaneous", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["rows_grown"], found["rows"]) == (150, 150.0)
+    code, out, _ = run(capsys, "leaves", model, "--guarantee", "simultaneous")
+    assert "150 rows that did not grow it prove the following" in " ".join(out.split())
+    code, _, _ = run(
+        capsys,
+        *("predict", model, str(tables / "new.csv"), "-o", str(out_file), "--overwrite"),
+        *("--alpha", "0.2"),
+    )
+    assert code == 0
+    head, first = out_file.read_text().splitlines()[:2]
+    assert head.endswith('"set_no","set_yes"')
+    assert set(first.split(",")[-2:]) <= {"true", "false"}
+    for bad in (["--alpha", "1.5"], ["--alpha", "0.1", "--per", "row"]):
+        code, _, err = run(capsys, "predict", model, str(tables / "new.csv"), *bad)
+        assert code == 2
+        assert "must be" in err
+
+
+def test_a_table_is_divided_when_a_guarantee_is_asked_for(capsys):
+    code, out, _ = run(capsys, "leaves", LABOR, "-t", "class", "--guarantee", "simultaneous")
+    assert code == 0
+    assert "grown on 28 rows" in " ".join(out.split()) or "grown on 29 rows" in out
+    code, _, err = run(capsys, "leaves", LABOR, "-t", "class", "--guarantee", "some")
+    assert code == 2
+    assert "guarantee must be" in err

@@ -1,0 +1,244 @@
+"""Certificates, simultaneous limits, prediction sets and Venn probabilities of fitted trees."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import sureleaf
+from sureleaf import TreeClassifier
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.exports.json_text import from_json, to_json
+
+
+def table(n, seed, n_classes=2):
+    """Draw rows whose class depends on two of three columns, one of them with categories."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 2))
+    group = rng.integers(0, 3, n)
+    score = (x[:, 0] > 0.5) * 1.5 + (group == 2) + rng.normal(0, 0.8, n)
+    y = np.digitize(score, [0.9, 1.8][: n_classes - 1])
+    return [[*line, "abc"[g]] for line, g in zip(x.tolist(), group, strict=True)], y
+
+
+@pytest.fixture(scope="module")
+def honest():
+    X, y = table(600, 0)
+    return TreeClassifier(levels_from="honest", random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    X, y = table(300, 1)
+    return TreeClassifier(random_state=0).fit(X, y)
+
+
+def test_counts_are_of_rows_that_did_not_grow_the_tree(honest):
+    held_out = honest.model_.held_out
+    assert (held_out.n_grown, held_out.n_rows) == (300, 300)
+    leaves = honest.tree_.leaf_ids
+    assert (held_out.counts[leaves] == honest.leaf_counts_.counts).all()
+    assert not held_out.named_before
+
+
+def test_rows_are_set_aside_without_looking_at_their_classes():
+    X, y = table(200, 2)
+    first = TreeClassifier(levels_from="honest", random_state=3, pruning=None, max_depth=0)
+    totals = first.fit(X, y).model_.held_out.counts.sum(axis=0)
+    assert totals[0] != (y == 0).sum() // 2  # stratified parts would have equal shares
+    shuffled = first.fit(X, 1 - y).model_.held_out.counts.sum(axis=0)
+    assert (totals == shuffled[::-1]).all()  # the same rows, whatever their classes
+
+
+def test_the_limits_of_the_table_are_those_of_the_certificate(honest):
+    certificate = honest.certificate(alpha=0.1)
+    leaves = honest.leaves(level=0.95, confidence=0.95, guarantee="simultaneous")
+    assert (leaves.low == certificate.leaves.low).all()
+    assert (leaves.flagged == ~certificate.leaves.certified).all()
+    assert leaves.confidence == pytest.approx(1 - certificate.leaves.p_value)
+    assert leaves.levels_from == "held_out"
+    assert "all leaves at once" in leaves.notes()[0]
+    # One leaf by hand: two-sided, since these rows named the class; Sidak for all leaves.
+    n, k = certificate.leaves.n[0], certificate.leaves.n_correct[0]
+    tail = (1 - 0.95 ** (1 / (certificate.leaves.n > 0).sum())) / 2
+    assert binom.sf(k - 1, n, certificate.leaves.low[0]) == pytest.approx(tail)
+
+
+def test_a_certificate_says_how_many_rows_and_how_surely(honest):
+    certificate = honest.certificate()
+    text = str(certificate)
+    assert "300 rows grew the tree. 300 rows, which took no part in growing it" in text
+    assert "Error probability of the whole: at most 5.0 %" in text
+    certified = certificate.leaves.leaf[certificate.leaves.certified]
+    assert len(certified) >= 2
+    assert f"None of the {len(certified)} leaves {certified[0]}" in text
+    written = json.loads(json.dumps(certificate.to_dict()))
+    assert written["statements"] == certificate.statements
+    assert [leaf["certified"] for leaf in written["leaves"]] == (
+        certificate.leaves.certified.tolist()
+    )
+    assert sum(leaf["n"] for leaf in written["leaves"]) == 300
+    assert honest.certificate().fingerprint == certificate.fingerprint
+
+
+@pytest.mark.parametrize("call", ["certificate", "leaves", "predict_set", "predict_venn"])
+def test_a_tree_without_held_out_rows_gives_no_guarantee(plain, call):
+    calls = {
+        "certificate": plain.certificate,
+        "leaves": lambda: plain.leaves(guarantee="simultaneous"),
+        "predict_set": lambda: plain.predict_set([[0.1, 0.2, "a"]]),
+        "predict_venn": lambda: plain.predict_venn([[0.1, 0.2, "a"]]),
+    }
+    with pytest.raises(InvalidArgumentError, match=r"levels_from='honest'.*certify"):
+        calls[call]()
+
+
+def test_rows_that_grew_the_tree_cannot_certify_it(plain):
+    X, y = table(300, 1)
+    with pytest.raises(InvalidArgumentError, match="has not seen"):
+        plain.certify(X, y)
+    with pytest.raises(InvalidArgumentError, match="given together"):
+        plain.certificate(X)
+    with pytest.raises(InvalidArgumentError, match="rows"):
+        plain.certify(np.empty((0, 3), dtype=object), np.empty(0, dtype=int))
+
+
+@pytest.mark.parametrize("kind", ["weights", "groups", "class_weight", "pruned"])
+def test_rows_that_are_not_independent_draws_give_no_guarantee(kind):
+    X, y = table(200, 4)
+    model = TreeClassifier(levels_from="honest", random_state=0, pruning=None, max_depth=2)
+    if kind == "weights":
+        model.fit(X, y, sample_weight=np.arange(200) % 3)
+    elif kind == "groups":
+        model.fit(X, y, groups=np.arange(200) // 2)
+    elif kind == "class_weight":
+        model.set_params(class_weight="balanced").fit(X, y)
+    else:
+        model = model.fit(X, y).prune(n_leaves=2)
+    with pytest.raises(InvalidArgumentError, match=r"weights|groups|has none"):
+        model.certificate()
+
+
+def test_other_rows_certify_any_tree_and_change_nothing_else(plain):
+    X, y = table(400, 5)
+    certified = plain.certify(X, y)
+    assert (certified.predict(X) == plain.predict(X)).all()
+    assert certified.levels() == plain.levels()
+    certificate = plain.certificate(X, y)
+    assert certificate.to_dict() == certified.certificate().to_dict()
+    assert (certificate.n_grown, certificate.n_certifying) == (300, 400)
+    # Named by other rows, one leaf by hand: the one-sided test.
+    table_ = certificate.leaves
+    worst = table_.p_value.argmax()
+    p_value = binom.sf(table_.n_correct[worst] - 1, table_.n[worst], 0.5)
+    assert table_.p_value[worst] == pytest.approx(p_value)
+
+
+def test_saved_models_keep_their_guarantees(honest, tmp_path):
+    X, _ = table(20, 6)
+    honest.save(tmp_path / "honest.sureleaf")
+    for copy in (sureleaf.load(tmp_path / "honest.sureleaf"), from_json(to_json(honest))):
+        assert copy.certificate().to_dict() == honest.certificate().to_dict()
+        assert (copy.predict_set(X) == honest.predict_set(X)).all()
+
+
+def test_sets_are_those_of_the_leaf_and_always_hold_the_majority(honest):
+    X, y = table(2000, 7)
+    sets = honest.predict_set(X, alpha=0.2)
+    counts = honest.model_.held_out.counts[honest.apply(X)]
+    assert sets[np.arange(len(X)), counts.argmax(axis=1)].all()
+    held = sets[np.arange(len(X)), y]
+    for leaf in honest.tree_.leaf_ids:  # a sample: within four standard errors of 80 %
+        inside = honest.apply(X) == leaf
+        error = np.sqrt(0.16 / inside.sum() + 0.16 / (counts[inside][0].sum() + 1))
+        assert held[inside].mean() > 0.8 - 4 * error
+    for per in ("class", None):
+        assert honest.predict_set(X, alpha=0.2, per=per)[np.arange(len(X)), y].mean() > 0.75
+    assert honest.predict_set(X, alpha=1e-4).all()  # too few rows to rule anything out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0}, "alpha must be a number above 0"),
+        ({"alpha": 1}, "alpha must be below 1"),
+        ({"alpha": 5}, "Did you mean 0.05"),
+        ({"alpha": "x"}, "alpha"),
+        ({"per": "node"}, "per must be"),
+    ],
+)
+def test_bad_options_are_named(honest, options, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        honest.predict_set([[0.1, 0.2, "a"]], **options)
+    if "alpha" in options:
+        with pytest.raises(InvalidArgumentError, match=message):
+            honest.certificate(**options)
+
+
+def test_guarantee_must_be_known(honest):
+    with pytest.raises(InvalidArgumentError, match="guarantee must be"):
+        honest.leaves(guarantee="exact")
+
+
+def test_a_leaf_without_held_out_rows_is_named_and_claims_nothing(plain):
+    X, y = table(400, 5)
+    leaf = plain.apply(X)
+    kept = leaf != leaf[0]
+    certificate = plain.certificate([X[i] for i in np.flatnonzero(kept)], y[kept])
+    line = certificate.leaves.leaf.tolist().index(leaf[0])
+    assert certificate.leaves.low[line] == 0
+    assert certificate.leaves.high[line] == 1
+    assert not certificate.leaves.certified[line]
+    assert any(f"Leaf {leaf[0]} has no certifying rows" in s for s in certificate.statements)
+
+
+def test_one_class_among_the_held_out_rows_is_said(plain):
+    X, y = table(400, 5)
+    ones = np.flatnonzero(y == 1)
+    certificate = plain.certificate([X[i] for i in ones], y[ones])
+    assert any("All certifying rows are of class 1" in s for s in certificate.statements)
+
+
+def test_three_classes_and_costs_have_certificates():
+    X, y = table(900, 8, n_classes=3)
+    model = TreeClassifier(levels_from="honest", random_state=0, max_leaves=4).fit(X, y)
+    assert model.certificate().leaves.certified.any()
+    costly = model.with_cost([[0, 1, 9], [1, 0, 1], [9, 1, 0]])
+    certificate = costly.certificate()
+    assert certificate.at_costs
+    assert "decision" in " ".join(certificate.statements)
+    X, y = table(900, 8)
+    model = TreeClassifier(levels_from="honest", random_state=0, cost=[[0, 1], [4, 0]]).fit(X, y)
+    line = model.certificate().leaves
+    assert (line.p_value <= 1).all()
+
+
+def test_rows_that_stop_above_the_leaves_are_counted():
+    X, y = table(300, 1)
+    model = TreeClassifier(unseen="stop", random_state=0).fit(X, y)
+    new, labels = table(100, 9)
+    with pytest.warns(UserWarning, match="categories"):
+        certificate = model.certificate([[*row[:2], "new"] for row in new], labels)
+    tests_category = (model.tree_.feature == 2).any()
+    assert tests_category
+    assert certificate.n_outside > 0
+    assert any("stopped above the leaves" in s for s in certificate.statements)
+
+
+def test_venn_probabilities_hold_the_merged_one():
+    X, y = table(300, 10, n_classes=3)
+    model = TreeClassifier(levels_from="honest", leaf_estimate="venn", random_state=0).fit(X, y)
+    low, high = model.predict_venn(X)
+    merged = model.predict_proba(X)
+    assert (low <= merged + 1e-12).all()
+    assert (merged <= high + 1e-12).all()
+    n = model.model_.held_out.counts.sum(axis=1)[model.apply(X)]
+    assert (high - low) == pytest.approx(np.repeat(1 / (n + 1), 3).reshape(-1, 3))
+    one, other = (
+        TreeClassifier(max_depth=0, pruning=None, leaf_estimate=name).fit(
+            [[0]] * 5, [0, 0, 0, 1, 1]
+        )
+        for name in ("venn", "jeffreys")
+    )
+    assert one.predict_proba([[0]]) == pytest.approx(other.predict_proba([[0]]))  # two classes
