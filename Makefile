@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo test test-long test-lowest test-newest wheel test-wheel fuzz cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
+.PHONY: demo docs test test-long test-lowest test-newest wheel test-wheel fuzz cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -105,6 +105,15 @@ pictures: $(VENV)/.installed-test
 	$(BIN)/python docs/draw_plots.py docs/plots.png
 	$(BIN)/python docs/draw_report.py > docs/report.png
 
+# The documentation site, in build/docs/index.html. A warning is an error: a link that leads nowhere,
+# a name that does not exist, a page that no other page lists.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
+
+# Run the notebooks of examples/ and store what they print.
+notebooks: $(VENV)/.installed-docs
+	$(BIN)/python docs/notebook_pages.py
+
 benchmark: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.speed
 
@@ -143,8 +152,9 @@ $(BIN)/python: | toolchain
 EXTRAS-demo := [plot]
 EXTRAS-test := [test]
 EXTRAS-check := [test,check]
+EXTRAS-docs := [docs]
 EXTRAS-benchmark := [test,benchmark]
-$(VENV)/.installed $(VENV)/.installed-demo $(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-benchmark: $(SOURCES) | $(BIN)/python toolchain
+$(VENV)/.installed $(VENV)/.installed-demo $(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-docs $(VENV)/.installed-benchmark: $(SOURCES) | $(BIN)/python toolchain
 	@echo "Building and installing Sureleaf$(EXTRAS$(@:$(VENV)/.installed%=%)), a minute or two the first time"
 	@CXX="$(CXX)" $(PIP) --no-build-isolation -e '.$(EXTRAS$(@:$(VENV)/.installed%=%))'
 	@touch $@

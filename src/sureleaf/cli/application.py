@@ -27,6 +27,7 @@ from sureleaf.cli import (
     rank,
     report,
     reproduce,
+    study,
 )
 from sureleaf.cli.output import exit_silently, flush, prepare_streams
 from sureleaf.errors import shortened
@@ -90,6 +91,7 @@ application.command()(audit.audit)
 application.command()(export.export)
 application.command(context_settings={"allow_extra_args": True})(plan.plan)
 application.command()(reproduce.reproduce)
+application.add_typer(study.study)
 application.command()(doctor.doctor)
 
 
