@@ -163,6 +163,62 @@ def test_equal_costs_change_nothing_bit_for_bit() -> None:
     assert (equal.predict_levels(X).utility == plain.predict_levels(X).utility).all()
 
 
+# ---- splits --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("three", [False, True])
+def test_splits_are_those_of_rows_weighted_by_the_cost_of_their_class(three: bool) -> None:
+    X, y = table(11, three=three)
+    cost = np.array(THREE if three else FIVE_TO_ONE, dtype=float)
+    plain = SIZED | {"pruning": None, "min_samples_leaf": 12}
+    model = TreeClassifier(**plain, cost=cost).fit(X, y)
+    classes, counts = np.unique(y, return_counts=True)
+    weight = cost.sum(axis=1) * len(y) / (counts @ cost.sum(axis=1))
+    by_class = dict(zip(classes.tolist(), weight.tolist(), strict=True))
+    weighted = TreeClassifier(**plain, class_weight=by_class).fit(X, y)
+    # Weight decides where to split, and rows decide whether a branch is large enough.
+    rows = weighted.node_counts(X, y).sum(axis=1)
+    tree = weighted.tree_
+    kept, queue = [], [0]
+    while queue:
+        node = queue.pop(0)
+        branches = tree.branches(node).tolist() if not tree.is_leaf[node] else []
+        if branches and all(rows[branch] >= 12 for branch in branches):
+            kept.append((tree.feature[node], tree.threshold[node]))
+            queue.extend(branches)
+    inner = [node for node in _breadth_first(model.tree_) if not model.tree_.is_leaf[node]]
+    assert [(model.tree_.feature[n], model.tree_.threshold[n]) for n in inner] == kept
+    assert len(kept) > 4
+    np.testing.assert_array_equal(model.tree_.class_counts, model.node_counts(X, y))
+    assert (model.tree_.class_counts.sum(axis=1)[model.tree_.is_leaf] >= 12).all()
+
+
+def _breadth_first(tree) -> list[int]:
+    nodes = [0]
+    for node in nodes:
+        if not tree.is_leaf[node]:
+            nodes.extend(tree.branches(node).tolist())
+    return nodes
+
+
+def test_a_monotone_column_stays_monotone_at_costs() -> None:
+    X, y = table(12)
+    signs = {0: -1, 1: -1}  # the probability of "good" falls
+    model = TreeClassifier(monotone=signs, cost=FIVE_TO_ONE, random_state=0).fit(X, y)
+    grid = np.column_stack([np.linspace(-3, 3, 50), np.zeros(50), np.zeros(50)])
+    assert (np.diff(model.predict_proba(grid)[:, 1]) <= 0).all()
+    X, y = table(12, three=True)
+    by_class = {0: {"bad": 1}}
+    model = TreeClassifier(monotone=by_class, cost=THREE, random_state=0).fit(X, y)
+    assert (np.diff(model.predict_proba(grid)[:, 0]) >= 0).all()
+
+
+def test_a_class_whose_errors_cost_nothing_is_never_decided_for() -> None:
+    X, y = table(13)
+    model = TreeClassifier(cost=[[0, 5], [0, 0]], random_state=0).fit(X, y)
+    assert set(model.predict(X)) == {"bad"}
+
+
 # ---- pruning -------------------------------------------------------------------------------------
 
 
@@ -180,6 +236,25 @@ def test_prunings_that_count_errors_are_refused_with_costs() -> None:
             TreeClassifier(**SIZED | {"pruning": pruning}, cost=FIVE_TO_ONE).fit(X, y)
     with pytest.raises(InvalidArgumentError, match="collapse=False"):
         TreeClassifier(**SIZED | {"collapse": True}, cost=FIVE_TO_ONE).fit(X, y)
+
+
+def test_pruning_on_request_compares_costs_or_refuses() -> None:
+    X, y = table(8)
+    model = TreeClassifier(**SIZED | {"pruning": None}, cost=FIVE_TO_ONE).fit(X[:250], y[:250])
+    pruned = model.prune("reduced_error", X=X[250:], y=y[250:])
+    blind = model.with_cost([[0, 1], [1, 0]]).prune("reduced_error", X=X[250:], y=y[250:])
+    cost = np.array(FIVE_TO_ONE)[(y[250:] == "good").astype(int)]
+
+    def paid(tree: TreeClassifier) -> float:
+        counts = tree.tree_.class_counts[tree.apply(X[250:])]
+        return cost[np.arange(150), (counts @ np.array(FIVE_TO_ONE)).argmin(axis=1)].sum()
+
+    assert pruned.tree_.n_leaves < model.tree_.n_leaves
+    assert paid(pruned) < paid(blind)
+    with pytest.raises(InvalidArgumentError, match="'pessimistic', which counts errors"):
+        model.prune("pessimistic")
+    equal = TreeClassifier(**SIZED | {"pruning": None}, cost=[[0, 1], [1, 0]]).fit(X, y)
+    assert equal.prune("pessimistic").tree_.n_leaves < equal.tree_.n_leaves
 
 
 def test_a_split_that_changes_no_majority_is_kept_where_it_changes_the_decision() -> None:

@@ -7,6 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.folds import fold_numbers
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.size_selection import LOG_LOSS_SHARE, N_FOLDS, select_size
 from sureleaf.probability import SIZED_ESTIMATE
 from sureleaf.table import read_table
@@ -38,15 +39,15 @@ def test_the_curve_is_that_of_trees_pruned_one_by_one(
 ) -> None:
     rows = noisy_rows(seed, n_classes=n_classes, weighted=weighted)
     tree, fold_of = grow_part(rows), fold_numbers(rows.labels, 5, seed=seed)
-    for regret in (None, np.random.default_rng(seed).random((n_classes, n_classes))):
-        if regret is not None:
-            np.fill_diagonal(regret, 0.0)
+    costs = np.random.default_rng(seed).random((n_classes, n_classes))
+    np.fill_diagonal(costs, 0.0)
+    for rule in (None, cost_rule(costs)):
         selection = select_size(
-            tree, rows, fold_of, grow_part, SIZED_ESTIMATE, margin=0.01, regret=regret, n_at_once=2
+            tree, rows, fold_of, grow_part, SIZED_ESTIMATE, margin=0.01, rule=rule, n_at_once=2
         )
         curve = selection.curve
         alphas, sizes, error, log_loss = naive.curve(
-            tree, rows, fold_of, grow_part, SIZED_ESTIMATE, regret
+            tree, rows, fold_of, grow_part, SIZED_ESTIMATE, rule
         )
         np.testing.assert_allclose(curve.alphas, alphas)
         assert curve.n_leaves.tolist() == sizes.tolist()

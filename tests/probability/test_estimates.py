@@ -6,7 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf import InvalidArgumentError, TreeClassifier, levels
-from sureleaf.probability import ESTIMATES, Blend, Jeffreys, Laplace, MEstimate, find_estimate
+from sureleaf.levels.decisions import cost_rule
+from sureleaf.probability import (
+    ESTIMATES,
+    Blend,
+    Jeffreys,
+    KeepDecision,
+    KeepMajority,
+    Laplace,
+    MEstimate,
+    Shrinkage,
+    find_estimate,
+)
 from tests.probability.trees import one_leaf
 
 
@@ -104,3 +115,35 @@ def test_another_estimate_regrows_nothing():
         other = model.with_leaf_estimate(name)
         assert other.tree_ is model.tree_
         np.testing.assert_allclose(other.predict_proba(X).sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_a_kept_decision_is_the_cheapest_one_of_the_counts(n_classes):
+    rng = np.random.default_rng(n_classes)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, n_classes, 200)
+    tree = TreeClassifier(pruning=None, min_samples_leaf=2).fit(X, y).tree_
+    n_changed = 0
+    for _ in range(20):
+        cost = np.exp(rng.normal(size=(n_classes, n_classes)))
+        np.fill_diagonal(cost, 0.0)
+        rule, inner = cost_rule(cost), Shrinkage(20)
+        given, kept = (e(tree, tree.class_counts) for e in (inner, KeepDecision(inner, cost)))
+        own = rule.decide(tree.class_counts / tree.class_counts.sum(axis=1, keepdims=True))
+        np.testing.assert_array_equal(rule.decide(kept), own)
+        np.testing.assert_allclose(kept.sum(axis=1), 1.0)
+        changed = rule.decide(given) != own
+        n_changed += changed.sum()
+        np.testing.assert_array_equal(kept[~changed], given[~changed])
+        # Not further than needed: with half of the way it is still overturned.
+        half = (given + kept) / 2
+        assert (rule.decide(half)[changed] != own[changed]).all()
+    assert n_changed > 100
+
+
+def test_with_equal_costs_two_classes_are_kept_as_by_the_majority():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    tree = TreeClassifier(pruning=None, min_samples_leaf=2).fit(X, y).tree_
+    kept = KeepDecision(Shrinkage(20), [[0, 1], [1, 0]])(tree, tree.class_counts)
+    by_majority = KeepMajority(Shrinkage(20))(tree, tree.class_counts)
+    np.testing.assert_allclose(kept, by_majority, atol=1e-8)

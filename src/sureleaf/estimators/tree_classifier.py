@@ -21,7 +21,7 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators.base import ModelEstimator, read_training_rows
 from sureleaf.folds import reusable
-from sureleaf.levels.decisions import cost_rule
+from sureleaf.levels.decisions import cost_rule, unequal_rule
 from sureleaf.levels.guarantees import Per
 from sureleaf.model.certificate import Certificate
 from sureleaf.model.cross_fitting import cross_fit_levels
@@ -35,11 +35,13 @@ from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
 from sureleaf.model.tree_model import Evidence, TreeModel, VennProbabilities
 from sureleaf.probability import (
-    SIZED_ESTIMATE,
+    Averaging,
+    KeepDecision,
     LeafEstimate,
     PrevalenceMix,
     find_estimate,
     is_built_in,
+    sized_estimate,
 )
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema
@@ -136,7 +138,8 @@ class TreeClassifier(ModelEstimator):
         Weight of the rows of each class, as in scikit-learn.
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
-        and the levels then go by expected cost; splits do not know the costs.
+        and the levels then go by expected cost; splits are those of rows weighted by the mean cost
+        of errors on their class. Counts and limits such as `min_samples_leaf` are of plain rows.
     collapse : bool
         Cut subtrees that make no fewer training errors than a leaf in their place (C4.5).
     leaf_estimate : str or object
@@ -300,6 +303,7 @@ class TreeClassifier(ModelEstimator):
         return f"{type(self).__name__}.c45({', '.join(changes)})"
 
     model_: TreeModel
+    _model_type = TreeModel
     _rows: TrainingRows | None = None
     """The training rows, kept for cross-fitting until `forget_rows`."""
     _groups: NDArray[Any] | None = None
@@ -449,11 +453,12 @@ class TreeClassifier(ModelEstimator):
         is_auto = isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
         if is_auto and self.monotone is not None:
             return PrevalenceMix()
-        return (
-            SIZED_ESTIMATE
-            if is_auto and self.pruning == "auto"
-            else find_estimate(self.leaf_estimate)
-        )
+        rule = unequal_rule(None if self.cost is None else cost_rule(self.cost).cost)
+        if is_auto and self.pruning == "auto":
+            return sized_estimate(rule)
+        if is_auto and rule is not None:
+            return KeepDecision(Averaging(), rule.cost)
+        return find_estimate(self.leaf_estimate)
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any = None
@@ -1168,7 +1173,9 @@ class TreeClassifier(ModelEstimator):
         ----------
         rule : {"pessimistic", "cost_complexity", "reduced_error"}, optional
             pessimistic needs the training rows (those that the model still holds, or X and y);
-            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out.
+            cost_complexity needs ccp_alpha; reduced_error needs X and y that were held out. With
+            unequal costs, reduced_error compares costs, and pessimistic is an error: it counts
+            errors.
         nodes : list of int, optional
             Nodes that become leaves.
         n_leaves : int, optional

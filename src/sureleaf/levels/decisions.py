@@ -100,6 +100,21 @@ class CostRule:
         """Return the class of least expected cost for each row, the first one on ties."""
         return np.asarray(self.is_cheapest(probabilities).argmax(axis=-1), dtype=np.intp)
 
+    def class_weights(self, class_totals: FloatArray) -> FloatArray:
+        """Return what rows of each class weigh by the mean cost of their errors.
+
+        All rows together weigh as much as without weights.
+
+        Examples
+        --------
+        >>> cost_rule([[0, 1], [5, 0]]).class_weights(np.array([80.0, 20.0])).round(3)
+        array([0.556, 2.778])
+        """
+        costs = self.regret.sum(axis=1)
+        mean = float(class_totals @ costs) / max(float(class_totals.sum()), 1e-300)
+        weights: FloatArray = costs / mean if mean > 0 else np.ones(len(costs))
+        return weights
+
     def of_classes(self, kept: NDArray[np.bool_]) -> "CostRule | None":
         """Return the rule for some of the classes; None if they leave nothing to decide."""
         part = self.cost[np.ix_(kept, kept)]

@@ -27,7 +27,7 @@ from sureleaf.model.size_selection import (
     unit_of_costs,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import ESTIMATES, SIZED_ESTIMATE, LeafEstimate, predicted_class
+from sureleaf.probability import ESTIMATES, LeafEstimate, predicted_class, sized_estimate
 from sureleaf.table import Schema
 from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import (
@@ -491,7 +491,7 @@ def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
         return tree
     return merge_unsure_leaves(
         tree,
-        SIZED_ESTIMATE(tree, tree.class_counts),
+        sized_estimate(settings.rule)(tree, tree.class_counts),
         min_confidence=settings.min_confidence,
         margin=settings.margin,
         rule=settings.rule,
@@ -543,9 +543,9 @@ def _with_selected_size(
         rows,
         fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups),
         lambda part: grow_unpruned(part, of_part),
-        SIZED_ESTIMATE,  # so the tree does not depend on how its leaves are estimated
+        sized_estimate(settings.rule),  # so a tree does not depend on how its leaves are estimated
         margin=settings.margin,
-        regret=None if settings.rule is None else settings.rule.regret,
+        rule=settings.rule,
         n_at_once=n_at_once,
     )
     return replace(
@@ -579,17 +579,16 @@ class PenaltyRule:
 def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
     """Return the rule of a pruning by weakest links; None for other prunings."""
     if settings.pruning == "auto":
-        regret = None if settings.rule is None else settings.rule.regret
-        margin = settings.margin
+        costs, margin = settings.rule, settings.margin
 
         def sums_of_fold(
             tree: Tree, test: TrainingRows, penalties: NDArray[np.float64]
         ) -> NDArray[np.float64]:
-            sums = fold_sums(tree, test, penalties, SIZED_ESTIMATE, regret)
-            return sums * unit_of_costs(tree, regret)
+            sums = fold_sums(tree, test, penalties, sized_estimate(costs), costs)
+            return sums * unit_of_costs(tree, costs)
 
         return PenaltyRule(
-            lambda tree: family_alphas(tree, regret),
+            lambda tree: family_alphas(tree, costs),
             sums_of_fold,
             lambda penalties, sums: choose_penalty(penalties, sums, margin),
         )
@@ -619,8 +618,36 @@ def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
         min_samples_leaf=_least_weight(rules.min_samples_leaf, rows),
         min_samples_split=_least_weight(rules.min_samples_split, rows),
     )
-    tree = grow(rows, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    weighted = _rows_at_costs(rows, settings)
+    tree = grow(weighted, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    if weighted is not rows:
+        tree = _cut_small_branches(recount(tree, rows), rules)
     return collapse(tree) if settings.collapse else tree
+
+
+def _rows_at_costs(rows: TrainingRows, settings: TreeSettings) -> TrainingRows:
+    """Weigh rows by the mean cost of errors on their class, so that splits see the costs.
+
+    Weights change the probabilities of two classes in the same direction everywhere, so `monotone`
+    columns stay monotone; with more classes they might not, and splits do not see the costs.
+    """
+    rule = settings.rule
+    if rule is None or (settings.rules.monotone is not None and rows.n_classes > 2):
+        return rows
+    own = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    totals: NDArray[np.float64] = np.bincount(rows.labels, own, rows.n_classes).astype(float)
+    per_class = rule.class_weights(totals)
+    if np.ptp(per_class) < 1e-12:
+        return rows
+    return rows.with_weights(own * per_class[rows.labels])
+
+
+def _cut_small_branches(tree: Tree, rules: GrowthRules) -> Tree:
+    """Undo splits whose branches have enough weight, but not enough rows."""
+    n_rows = tree.class_counts.sum(axis=1)
+    is_large = n_rows >= rules.min_samples_leaf
+    n_large = np.bincount(tree.parent[1:][is_large[1:]], minlength=tree.n_nodes)
+    return cut(tree, ~tree.is_leaf & ((n_large < 2) | (n_rows < rules.min_samples_split)))
 
 
 def _least_weight(least: float, rows: TrainingRows) -> float:

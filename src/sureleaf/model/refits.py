@@ -28,6 +28,7 @@ from sureleaf.model.fitting import (
 )
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.tree_model import TreeModel, meaning_of_weights, scale_importances
+from sureleaf.probability import KeepDecision
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
 from sureleaf.tree import TrainingRows, Tree
@@ -231,7 +232,11 @@ class TreeRefits:
         rule = cost_rule(settings.cost, self.classes)
         if len(classes) < len(self.classes):
             part = rule.of_classes(np.isin(self.classes, classes))
-            return replace(settings, cost=None if part is None else part.cost)
+            estimate = settings.leaf_estimate
+            if isinstance(estimate, KeepDecision):
+                estimate = estimate.at_costs(part)
+            cost = None if part is None else part.cost
+            return replace(settings, cost=cost, leaf_estimate=estimate)
         return settings
 
     def _merged(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, warn_caller
+from sureleaf.levels.decisions import CostRule
 from sureleaf.tree import (
     TrainingRows,
     Tree,
@@ -43,6 +44,9 @@ class Repruning:
         For reduced-error pruning.
     of_tree : Tree or None
         The tree that the nodes are of.
+    costs : CostRule or None
+        If errors have different costs, what decisions cost. Reduced-error pruning then compares
+        costs; pessimistic pruning, which counts errors, is refused.
 
     Examples
     --------
@@ -60,9 +64,16 @@ class Repruning:
     confidence_factor: float = 0.25
     held_out: TrainingRows | None = None
     of_tree: Tree | None = None
+    costs: CostRule | None = None
 
     def __post_init__(self) -> None:
         _check_choice(self.rule, self.nodes, self.n_leaves, self.ccp_alpha)
+        if self.rule == "pessimistic" and self.costs is not None:
+            raise InvalidArgumentError(
+                "rule must be 'reduced_error' or 'cost_complexity' where errors have different "
+                "costs; got 'pessimistic', which counts errors. reduced_error compares costs on "
+                "held-out rows; n_leaves= and nodes= can be used, too."
+            )
 
     def __call__(self, tree: Tree, rows: TrainingRows | None = None) -> Tree:
         """Prune a tree; pessimistic pruning needs the rows that its counts are of."""
@@ -90,7 +101,7 @@ class Repruning:
                     "rule='reduced_error' needs X and y of rows that were not used to grow the "
                     "tree."
                 )
-            return prune_reduced_error(tree, self.held_out)
+            return prune_reduced_error(tree, self.held_out, self.costs)
         raise InvalidArgumentError(
             "rule must be 'pessimistic', 'cost_complexity' or 'reduced_error'; got "
             f"{self.rule!r}. Pruning by utility is done when a tree is fitted: "

@@ -8,7 +8,8 @@ the margin of the best is taken.
 The loss is the error rate (or the mean cost, if errors have different costs) plus a share of the
 log loss, relative to that of the root. The log loss sees what the error rate does not: leaves that
 predict the same class with different probabilities. It keeps a tree from being cut to its root
-where classes are rare.
+where classes are rare. With costs, it is the log loss of rows weighted by the cost of their class,
+in which the threshold of a decision between two classes is one half.
 """
 
 import heapq
@@ -102,7 +103,7 @@ class SizeSelection:
     curve: SizeCurve
 
 
-def family_alphas(tree: Tree, regret: FloatArray | None = None) -> FloatArray:
+def family_alphas(tree: Tree, rule: CostRule | None = None) -> FloatArray:
     """Return the penalty per leaf at which each inner node is cut; infinity for leaves.
 
     A node costs its training errors plus a share of its entropy, per row of the tree. Errors alone
@@ -111,8 +112,8 @@ def family_alphas(tree: Tree, regret: FloatArray | None = None) -> FloatArray:
     """
     counts = tree.class_counts
     totals = row_sums(counts)
-    if regret is not None:
-        paid = (counts @ regret).min(axis=1) / totals[0]
+    if rule is not None:
+        paid = (counts @ rule.regret).min(axis=1) / totals[0]
         return np.asarray(_kernel.cost_complexity_alphas(tree.kernel, np.ascontiguousarray(paid)))
     shares = counts / np.maximum(totals, 1e-300)[:, np.newaxis]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -122,15 +123,15 @@ def family_alphas(tree: Tree, regret: FloatArray | None = None) -> FloatArray:
     return alphas
 
 
-def unit_of_costs(tree: Tree, regret: FloatArray | None) -> FloatArray:
+def unit_of_costs(tree: Tree, rule: CostRule | None) -> FloatArray:
     """Return factors of costs and squared costs so that wrong decisions cost 1 per row on average.
 
     So a loss with costs is comparable with an error rate, and a margin means as much.
     """
     mean = 1.0
-    if regret is not None:
+    if rule is not None:
         shares = tree.class_counts[0] / tree.class_counts[0].sum()
-        mean = float(shares @ regret.sum(axis=1)) / (len(regret) - 1)
+        mean = float(shares @ rule.regret.sum(axis=1)) / (len(rule) - 1)
     factor = 1.0 / mean if mean > 0 else 1.0
     return np.array([factor, factor**2, 1.0, 1.0])
 
@@ -143,7 +144,7 @@ def select_size(
     estimate: LeafEstimate,
     *,
     margin: float,
-    regret: FloatArray | None = None,
+    rule: CostRule | None = None,
     n_at_once: int = 1,
 ) -> SizeSelection:
     """Choose the size of a tree by cross-validation.
@@ -162,8 +163,8 @@ def select_size(
         How leaves turn counts into probabilities.
     margin : float
         How much worse than the best the tree may be, in error rate.
-    regret : ndarray of shape (n_classes, n_classes), optional
-        What each decision costs beyond the right one.
+    rule : CostRule, optional
+        The costs, if errors have different costs.
     n_at_once : int
         Trees grown at a time.
 
@@ -171,15 +172,15 @@ def select_size(
     -------
     SizeSelection
     """
-    node_alphas = np.maximum(family_alphas(tree, regret), 0.0)
+    node_alphas = np.maximum(family_alphas(tree, rule), 0.0)
     candidates = penalty_candidates(tree, node_alphas)
     n_leaves = sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
-    unit = unit_of_costs(tree, regret)
+    unit = unit_of_costs(tree, rule)
     rows.sort(n_at_once)
 
     def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
         fold, train, test = part
-        sums = fold_sums(grow_part(train), test, candidates, estimate, regret)
+        sums = fold_sums(grow_part(train), test, candidates, estimate, rule)
         return fold, sums * unit
 
     part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
@@ -230,7 +231,7 @@ def fold_sums(
     test: TrainingRows,
     candidates: FloatArray,
     estimate: LeafEstimate,
-    regret: FloatArray | None = None,
+    rule: CostRule | None = None,
 ) -> FloatArray:
     """For each penalty: cost, squared cost, log loss and weight of the test rows, summed.
 
@@ -238,23 +239,27 @@ def fold_sums(
     """
     counts = count_nodes(tree, test)
     probabilities = estimate(tree, tree.class_counts)
-    row_costs = _decision_costs(probabilities, regret)  # one row per node, one column per class
+    row_costs = _decision_costs(probabilities, rule)  # one row per node, one column per class
+    class_weights = np.ones(tree.n_classes)
+    if rule is not None:
+        class_weights = rule.class_weights(tree.class_counts[0])
+        probabilities = probabilities * class_weights
+        probabilities /= np.maximum(row_sums(probabilities), 1e-300)[:, np.newaxis]
     log_p = np.log(np.clip(probabilities, 1e-15, 1.0))
     per_node = np.column_stack(
         (
             row_sums(counts * row_costs),
             row_sums(counts * row_costs**2),
-            -row_sums(counts * log_p),
+            -row_sums(counts * class_weights * log_p),
             row_sums(counts),
         )
     )
-    return sums_along(tree, family_alphas(tree, regret), candidates, per_node)
+    return sums_along(tree, family_alphas(tree, rule), candidates, per_node)
 
 
-def _decision_costs(probabilities: FloatArray, regret: FloatArray | None) -> FloatArray:
+def _decision_costs(probabilities: FloatArray, rule: CostRule | None) -> FloatArray:
     """Return what the decision of each node costs a row of each class."""
-    if regret is None:
-        regret = 1.0 - np.eye(probabilities.shape[1])
+    regret = 1.0 - np.eye(probabilities.shape[1]) if rule is None else rule.regret
     decision = (probabilities @ regret).argmin(axis=1)
     costs: FloatArray = regret[:, decision].T
     return costs
@@ -327,9 +332,8 @@ def merge_unsure_leaves(
     totals = row_sums(tree.class_counts)
     levels = levels_of_counts(probabilities * totals[:, np.newaxis], totals, probabilities, rule)
     is_sure = levels.confidence >= min_confidence
-    given = None if rule is None else rule.regret
-    regret = 1.0 - np.eye(tree.n_classes) if given is None else given
-    errors = unit_of_costs(tree, given)[0] * totals * (probabilities @ regret).min(axis=1)
+    regret = 1.0 - np.eye(tree.n_classes) if rule is None else rule.regret
+    errors = unit_of_costs(tree, rule)[0] * totals * (probabilities @ regret).min(axis=1)
     sure_above = _nearest_above(tree, is_sure)
     targets = np.unique(sure_above[tree.is_leaf & ~is_sure])
     errors_below = _sums_of_leaves(tree, errors)

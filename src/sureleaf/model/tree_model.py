@@ -879,6 +879,7 @@ class TreeModel:
             confidence_factor=confidence_factor,
             held_out=held_out,
             of_tree=self.tree,
+            costs=self.rule,
         )
 
     # ---- saved state -----------------------------------------------------------------------------

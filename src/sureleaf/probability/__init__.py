@@ -6,6 +6,7 @@ from sureleaf.probability.estimates import (
     Blend,
     Frequency,
     Jeffreys,
+    KeepDecision,
     KeepMajority,
     Laplace,
     LeafEstimate,
@@ -15,6 +16,7 @@ from sureleaf.probability.estimates import (
     find_estimate,
     is_built_in,
     predicted_class,
+    sized_estimate,
 )
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
@@ -25,6 +27,7 @@ __all__ = [
     "Blend",
     "Frequency",
     "Jeffreys",
+    "KeepDecision",
     "KeepMajority",
     "Laplace",
     "LeafEstimate",
@@ -35,4 +38,5 @@ __all__ = [
     "find_estimate",
     "is_built_in",
     "predicted_class",
+    "sized_estimate",
 ]

@@ -4,14 +4,14 @@
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import estimate_p_max
-from sureleaf.levels.decisions import CostRule
+from sureleaf.levels.decisions import CostRule, cost_rule
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_maxima, row_sums
@@ -22,6 +22,7 @@ __all__ = [
     "Blend",
     "Frequency",
     "Jeffreys",
+    "KeepDecision",
     "KeepMajority",
     "Laplace",
     "LeafEstimate",
@@ -31,6 +32,7 @@ __all__ = [
     "find_estimate",
     "is_built_in",
     "predicted_class",
+    "sized_estimate",
 ]
 
 _ROUNDING = 1e-12
@@ -339,6 +341,70 @@ class KeepMajority:
         return shares
 
 
+@dataclass(frozen=True)
+class KeepDecision:
+    """Another estimate, in which a node stays decided as its own class counts decide it at costs.
+
+    As `KeepMajority`, for unequal costs: where smoothing would overturn the cheapest decision of
+    the counts, the probabilities are moved towards the frequencies until it is the cheapest again.
+
+    Parameters
+    ----------
+    estimate : LeafEstimate
+        The other estimate.
+    cost : matrix of shape (n_classes, n_classes)
+        ``cost[actual][predicted]``.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> from sureleaf.probability import Shrinkage
+    >>> X, y = [[0]] * 3 + [[1]] * 99, [0, 0, 1] + [0] * 99
+    >>> cost = [[0, 1], [3, 0]]  # class 1 is decided for from a probability of 1 / 4 on
+    >>> model = TreeClassifier(pruning=None, cost=cost, leaf_estimate=Shrinkage(20)).fit(X, y)
+    >>> model.predict_proba([[0]]).round(3).tolist(), model.predict([[0]]).tolist()
+    ([[0.878, 0.122]], [0])
+    >>> kept = model.with_leaf_estimate(KeepDecision(Shrinkage(20), cost))
+    >>> kept.predict_proba([[0]]).round(3).tolist(), kept.predict([[0]]).tolist()
+    ([[0.75, 0.25]], [1])
+    """
+
+    estimate: LeafEstimate
+    cost: Any
+
+    def __post_init__(self) -> None:
+        matrix = cost_rule(self.cost).cost
+        object.__setattr__(self, "cost", tuple(map(tuple, matrix.tolist())))
+
+    def at_costs(self, rule: CostRule | None) -> "KeepDecision | KeepMajority":
+        """Return the same for other costs; the majority is kept if all errors cost the same."""
+        if rule is None or rule.is_equal:
+            return KeepMajority(self.estimate)
+        return KeepDecision(self.estimate, rule.cost)
+
+    def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Estimate every node."""
+        rule = cost_rule(self.cost)
+        probabilities, frequencies = self.estimate(tree, counts), _shares(tree.fill_empty(counts))
+        own = rule.decide(frequencies)
+        changed = np.flatnonzero(rule.decide(probabilities) != own)
+        if not len(changed):
+            return probabilities
+        p, f, line = probabilities[changed], frequencies[changed], np.arange(len(changed))
+        # What the own decision costs more than each other one, which is linear in between.
+        by_p, by_f = (
+            (shares @ rule.regret)[line, own[changed]][:, np.newaxis] - shares @ rule.regret
+            for shares in (p, f)
+        )
+        part = np.where(by_p > 0, by_p / np.maximum(by_p - by_f, 1e-300), 0.0).max(axis=1)
+        part = np.minimum(part + 1e-9, 1.0)[:, np.newaxis]  # slightly beyond the tie
+        moved = (1.0 - part) * p + part * f
+        is_kept = rule.decide(moved) == own[changed]
+        probabilities = probabilities.copy()
+        probabilities[changed] = np.where(is_kept[:, np.newaxis], moved, f)
+        return probabilities
+
+
 ESTIMATES: dict[str, LeafEstimate] = {
     "auto": KeepMajority(Averaging()),
     "frequency": Frequency(),
@@ -355,6 +421,11 @@ ESTIMATES: dict[str, LeafEstimate] = {
 
 SIZED_ESTIMATE: LeafEstimate = KeepMajority(Shrinkage(10.0))
 """What "auto" is for trees whose size is chosen by cross-validation: their leaves are large."""
+
+
+def sized_estimate(rule: CostRule | None) -> LeafEstimate:
+    """Return the estimate of trees whose size is chosen, which keeps the decisions at costs."""
+    return SIZED_ESTIMATE if rule is None else KeepDecision(Shrinkage(10.0), rule.cost)
 
 
 def find_estimate(estimate: object) -> LeafEstimate:
@@ -398,7 +469,7 @@ def find_estimate(estimate: object) -> LeafEstimate:
 
 def is_built_in(estimate: LeafEstimate) -> bool:
     """Whether an estimate is one of this package, which cannot fail."""
-    if type(estimate) is KeepMajority:
+    if isinstance(estimate, KeepMajority | KeepDecision) and type(estimate).__module__ == __name__:
         return is_built_in(estimate.estimate)
     known = {type(known) for known in ESTIMATES.values()} | {PrevalenceMix}
     return type(estimate) in known - {KeepMajority}
