@@ -293,7 +293,7 @@ class Store:
             ).scalar_one()
             for data in study.data:
                 connection.execute(
-                    _data_sets.insert().values(**_row_of(study_id, data.name, data.table))
+                    _data_sets.insert().values(**_row_of(study_id, data.name, data.labelled_rows))
                 )
             cells = [
                 {
