@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo test test-long test-lowest fuzz cpp-test check format stub pictures toolchain clean sanitize sanitize-address benchmark promises
+.PHONY: demo docs test test-long test-lowest test-newest wheel test-wheel fuzz cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -39,6 +39,28 @@ test-lowest: $(BIN)/python
 	CXX="$(CXX)" $(LOWEST)/bin/python -m pip -qq install --no-build-isolation -c build/lowest.txt '.[test]'
 	$(LOWEST)/bin/python -m pytest -n auto -W "ignore::RuntimeWarning:pandas" tests/files tests/table tests/exports tests/model tests/auditing
 
+# With the newest versions that pip finds, in an environment of its own: all tests.
+NEWEST := .venv-newest
+test-newest: $(BIN)/python
+	$(PYTHON) -m venv $(NEWEST)
+	CXX="$(CXX)" $(NEWEST)/bin/python -m pip -qq install --upgrade --upgrade-strategy eager '.[test]'
+	$(NEWEST)/bin/python -m pytest -n auto -m "not slow"
+
+# The source archive and the wheel, in dist/.
+wheel: $(BIN)/python
+	$(PIP) build
+	rm -rf dist
+	CXX="$(CXX)" $(BIN)/python -m build --outdir dist . > /dev/null
+	@ls -l dist
+
+# All tests against the wheel, in an environment of its own without the source tree on its path.
+RELEASED := .venv-wheel
+test-wheel: wheel
+	rm -rf $(RELEASED)
+	$(PYTHON) -m venv $(RELEASED)
+	$(RELEASED)/bin/python -m pip -qq install "$$(ls dist/*.whl)[test]"
+	$(RELEASED)/bin/python -m pytest -n auto -m "not slow"
+
 # Hostile input: damaged files and wrong calls, ten minutes by default (MINUTES=60: an hour), the
 # kernel under the address and undefined-behaviour sanitizers for a quarter of them.
 MINUTES := 10
@@ -63,6 +85,7 @@ check: $(VENV)/.installed-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright
 	PYTHONPATH=src $(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $$(find cpp -name '*.hpp' -o -name '*.cpp')
 	$(BIN)/python -m nanobind.stubgen -q -m sureleaf._kernel._core -o build/_core.pyi
@@ -82,6 +105,15 @@ pictures: $(VENV)/.installed-test
 	$(BIN)/python docs/draw_plots.py docs/plots.png
 	$(BIN)/python docs/draw_report.py > docs/report.png
 
+# The documentation site, in build/docs/index.html. A warning is an error: a link that leads nowhere,
+# a name that does not exist, a page that no other page lists.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
+
+# Run the notebooks of examples/ and store what they print.
+notebooks: $(VENV)/.installed-docs
+	$(BIN)/python docs/notebook_pages.py
+
 benchmark: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.speed
 
@@ -97,7 +129,7 @@ sanitize: sanitize-address
 	CXX="$(CXX)" cpp/tests/run thread
 
 clean:
-	rm -rf build demo $(VENV) $(LOWEST)
+	rm -rf build demo dist $(VENV) $(LOWEST) $(NEWEST) $(RELEASED)
 
 # What must be there already, said in a sentence where it is not.
 HEADERS := import sys, sysconfig, pathlib; sys.exit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())
@@ -120,8 +152,9 @@ $(BIN)/python: | toolchain
 EXTRAS-demo := [plot]
 EXTRAS-test := [test]
 EXTRAS-check := [test,check]
+EXTRAS-docs := [docs]
 EXTRAS-benchmark := [test,benchmark]
-$(VENV)/.installed $(VENV)/.installed-demo $(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-benchmark: $(SOURCES) | $(BIN)/python toolchain
+$(VENV)/.installed $(VENV)/.installed-demo $(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-docs $(VENV)/.installed-benchmark: $(SOURCES) | $(BIN)/python toolchain
 	@echo "Building and installing Sureleaf$(EXTRAS$(@:$(VENV)/.installed%=%)), a minute or two the first time"
 	@CXX="$(CXX)" $(PIP) --no-build-isolation -e '.$(EXTRAS$(@:$(VENV)/.installed%=%))'
 	@touch $@

@@ -2,9 +2,9 @@
 
 import sys
 from io import BytesIO
+from pathlib import Path
 
 from matplotlib.figure import Figure
-from PIL import Image
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -14,7 +14,8 @@ from sureleaf.evaluation import learning_curve
 from sureleaf.files import read_file
 from sureleaf.plots import Display
 
-LABOR = read_file("examples/labor.csv")
+ROOT = Path(__file__).resolve().parents[1]
+LABOR = read_file(ROOT / "examples" / "labor.csv")
 LAYOUT = [["tree", "tree"], ["leaves", "leaves"], ["levels", "curve"], ["reliability", "roc"]]
 
 
@@ -44,6 +45,8 @@ def displays() -> dict[str, Display]:
 
 def main(path: str) -> None:
     """Draw all displays in one picture."""
+    from PIL import Image
+
     figure = Figure(figsize=(13, 18), layout="constrained", facecolor="white")
     layout = [*LAYOUT, ["comparison", "comparison"]]
     axes = figure.subplot_mosaic(layout, height_ratios=[1, 2.1, 3, 3.2, 1.3])

@@ -10,8 +10,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from PIL import Image
-from playwright.sync_api import sync_playwright
 from pyarrow import csv
 
 from sureleaf.report import Origin, ReportDocument, make_report
@@ -37,6 +35,9 @@ def report(page: Path) -> None:
 
 def picture(page: Path) -> bytes:
     """Return the first screen as PNG."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
     chromium = next(
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
     )

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sureleaf as package
@@ -26,7 +27,9 @@ LABOR = Path(__file__).parents[2] / "examples" / "labor.csv"
 
 def test_the_version_is_the_package_version() -> None:
     done = sureleaf("--version")
-    assert (done.returncode, done.stdout) == (0, f"sureleaf {package.__version__}\n")
+    first, second = done.stdout.splitlines()
+    assert (done.returncode, first) == (0, f"sureleaf {package.__version__}")
+    assert f"numpy {np.__version__}" in second
 
 
 def test_the_commands_of_the_public_interface_exist() -> None:

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from sureleaf.comparison import compare
+from sureleaf import TreeClassifier, bootstrap_error
+from sureleaf.comparison import compare, compare_many
 from sureleaf.evaluation import Evaluation
 from tests.cli.command import run
 
@@ -46,3 +49,91 @@ def test_two_models_are_compared_by_cost(data: Path, capsys: pytest.CaptureFixtu
     )  # always yes has the least cost
     as_predicted = json.loads(run(capsys, *arguments, "--measure", "cost")[1])
     assert as_predicted["values"][1] > result["values"][1]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("tables")
+    paths = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        code = rng.integers(1, 7, 80)
+        x = rng.normal(size=80)
+        kind = np.where((code % 2 == 0) ^ (x + rng.normal(size=80) > 2), "no", "yes")
+        lines = [f"{a},{b:.3f},{c}" for a, b, c in zip(code, x, kind, strict=True)]
+        paths.append(folder / f"table{seed}.csv")
+        paths[-1].write_text("\n".join(["code,x,kind", *lines]) + "\n")
+    return paths
+
+
+NAMES = ["TreeClassifier", "TreeClassifier(max_depth=1)", "sklearn.naive_bayes.GaussianNB"]
+
+
+def test_several_tables_are_compared_by_ranks(
+    tables: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["compare", *tables, "-t", "kind", "--folds", 3]
+    arguments += [part for name in NAMES for part in ("-m", name)]
+    result = json.loads(run(capsys, *arguments, "--json")[1])
+    scores = [list(result["scores"][path.name].values()) for path in tables]
+    expected = compare_many(scores, names=NAMES)
+    assert result["average_ranks"] == dict(zip(expected.names, expected.average_ranks, strict=True))
+    assert result["p_value"] == expected.p_value
+    assert result["critical_difference"] == expected.critical_difference
+    _, out, _ = run(capsys, *arguments)
+    text = " ".join(out.split())
+    assert f"Friedman's test, p = {expected.p_value:.4g}" in text
+    assert "Critical difference of Nemenyi" in text
+    losses = json.loads(run(capsys, *arguments, "--measure", "error", "--json")[1])
+    assert losses["average_ranks"] == result["average_ranks"]
+
+
+def test_several_models_on_one_table_are_compared_with_the_first_at_a_stricter_level(
+    tables: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["compare", tables[0], "-t", "kind", "--folds", 3, "--json"]
+    result = json.loads(run(capsys, *arguments, *[p for n in NAMES for p in ("-m", n)])[1])
+    assert result["first"] == NAMES[0]
+    assert list(result["comparisons"]) == NAMES[1:]
+    assert all(each["level"] == 0.975 for each in result["comparisons"].values())
+
+
+def test_codes_are_categories_on_request_and_in_later_files(
+    tables: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.sureleaf"
+    code, _, _ = run(capsys, "fit", tables[0], "-t", "kind", "-o", path, "--categorical", "code")
+    assert code == 0
+    assert "code in {1, 3, 5}" in run(capsys, "leaves", path)[1]
+    assert run(capsys, "predict", path, tables[1])[0] == 0
+    header = "@relation r\n@attribute code {1,2,3,4,5,6}\n@attribute x real\n"
+    rows = tables[0].read_text().partition("\n")[2]
+    arff = tmp_path / "table.arff"
+    arff.write_text(header + "@attribute kind {no,yes}\n@data\n" + rows)
+    run(capsys, "fit", arff, "-t", "kind", "-o", tmp_path / "arff.sureleaf")
+    of_arff = run(capsys, "predict", tmp_path / "arff.sureleaf", arff)[1]
+    assert of_arff == run(capsys, "predict", path, tables[0])[1]
+    code, _, err = run(
+        capsys, "fit", tables[0], "-t", "kind", "-o", path, "--overwrite", "--categorical", "cod"
+    )
+    assert code == 2
+    assert "--categorical must be a column of table0.csv; got 'cod'. Did you mean 'code'?" in err
+
+
+def test_an_evaluation_by_bootstrap_shows_632_plus(
+    tables: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["evaluate", tables[0], "-t", "kind", "-m", "TreeClassifier(max_depth=2)"]
+    arguments += ["--design", "bootstrap", "--repeats", 10, "--seed", 3]
+    found = json.loads(run(capsys, *arguments, "--json")[1])["bootstrap_error"]
+    frame = pd.read_csv(tables[0])
+    expected = bootstrap_error(
+        TreeClassifier(max_depth=2),
+        frame[["code", "x"]],
+        frame["kind"],
+        n_bootstraps=10,
+        random_state=3,
+    )
+    for name in ("training", "leave_one_out", "e632", "e632_plus", "no_information"):
+        assert found[name] == pytest.approx(getattr(expected, name), abs=1e-12)
+    assert f".632+ {expected.e632_plus:.4f}" in " ".join(run(capsys, *arguments)[1].split())

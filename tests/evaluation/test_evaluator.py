@@ -12,11 +12,13 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import sureleaf.evaluation
+from sureleaf.comparison import compare
 from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import FailedFitError, InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import evaluate
@@ -290,3 +292,16 @@ def test_interval_formulas_wait_for_no_other_library() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert "sureleaf.evaluation.intervals" in loaded.split()
     assert not {"sklearn", "scipy.stats", "pandas", "pyarrow"} & set(loaded.split())
+
+
+def test_a_verdict_names_pipelines_by_their_last_step_and_evaluations_by_their_name():
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) % 3 > 0
+    pipeline = make_pipeline(StandardScaler(), GaussianNB())
+    first = evaluate(pipeline, X, y, random_state=0)
+    assert first.estimator == "GaussianNB() after StandardScaler"
+    second = evaluate(GaussianNB(), X, y, random_state=0, name="plain Bayes")
+    sentence = compare(first, second, margin=0.1).sentence
+    assert "GaussianNB() after StandardScaler" in sentence
+    assert "plain Bayes" in sentence
+    with pytest.raises(InvalidArgumentError, match="name must be a text"):
+        evaluate(GaussianNB(), X, y, name=" ")

@@ -197,8 +197,10 @@ def test_the_type_of_a_column_does_not_depend_on_the_order_of_its_cells(
 def test_a_decimal_comma_is_read_unless_the_comma_is_the_delimiter(
     write: Any,
 ) -> None:
-    assert columns(write('a,b\n"1,5",2\n"2,5",3\n')) == {"a": ["1,5", "2,5"], "b": [2, 3]}
-    assert columns(write("a;b\n1,5;2.5\n"), decimal=",") == {"a": [1.5], "b": ["2.5"]}
+    with pytest.warns(UserWarning, match="'1,5' has another decimal mark than the point"):
+        assert columns(write('a,b\n"1,5",2\n"2,5",3\n')) == {"a": ["1,5", "2,5"], "b": [2, 3]}
+    with pytest.warns(UserWarning, match=r"'2\.5' has another decimal mark than the comma"):
+        assert columns(write("a;b\n1,5;2.5\n"), decimal=",") == {"a": [1.5], "b": ["2.5"]}
     with pytest.raises(InvalidArgumentError, match="decimal and delimiter must differ"):
         CsvFormat(delimiter=",", decimal=",")
 
@@ -249,7 +251,7 @@ def test_a_compressed_arrow_file_is_read(write: Any) -> None:
         (arrow_bytes(pa.ipc.new_file)[:2000], "damaged or truncated Arrow file"),
         (arrow_bytes(pa.ipc.new_stream)[:2000], "damaged or truncated Arrow file"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "cannot be read: Compressed file ended"),
-        (b"PK\x03\x04 and so on", "got a zip archive or an Excel workbook. Save the table as CSV"),
+        (b"PK\x03\x04 and so on", "got a zip archive. Save the table as CSV"),
         (b"SQLite format 3\0", "got an SQLite database"),
         (b'\xef\xbb\xbf{"a": 1}', "got JSON"),
         (b"<!doctype html><p>", "got a web page"),
@@ -293,3 +295,19 @@ def test_a_pipe_is_read_to_its_end(tmp_path: pathlib.Path, compress: Any) -> Non
     thread.start()
     assert read_file(pipe).num_rows == 100_000
     thread.join()
+
+
+@pytest.mark.parametrize(
+    ("text", "cell", "mark"),
+    [
+        ("a;b;c\n1,5;2.5;x\n2,5;3.5;y\n3;4.5;x\n", "1,5", "point"),
+        ("a;b\n1,5;2\n2.5;3\n3,25;1\n4.0;9\n", "1,5", "point"),
+        ('a,b\n"1,5",2.5\n"2,5",3\n', "1,5", "point"),
+    ],
+)
+def test_mixed_decimal_marks_are_a_note(tmp_path, text, cell, mark):
+    path = tmp_path / "mixed.csv"
+    path.write_text(text)
+    words = f"column 'a' of mixed.csv is text, because '{cell}' has another decimal mark than the"
+    with pytest.warns(UserWarning, match=f"{words} {mark}"):
+        assert read_file(path)["a"].type == "string"

@@ -17,6 +17,7 @@ from sureleaf.cli import (
     certificate,
     compare,
     curve,
+    doctor,
     evaluate,
     export,
     fit,
@@ -26,6 +27,7 @@ from sureleaf.cli import (
     rank,
     report,
     reproduce,
+    study,
 )
 from sureleaf.cli.output import exit_silently, flush, prepare_streams
 from sureleaf.errors import shortened
@@ -55,14 +57,21 @@ application = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        versions = doctor.installed_versions()
+        parts = ("python", *doctor.REQUIRED[:3], "pyarrow")
         typer.echo(f"sureleaf {sureleaf.__version__}")
+        typer.echo(", ".join([f"{n} {versions[n]}" for n in parts] + [str(versions["platform"])]))
         raise typer.Exit
 
 
 @application.callback()
 def _options(
     version: bool = typer.Option(
-        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+        False,
+        "--version",
+        callback=_print_version,
+        is_eager=True,
+        help="Print the versions of Sureleaf and of what it runs on.",
     ),
 ) -> None:
     pass
@@ -82,6 +91,8 @@ application.command()(audit.audit)
 application.command()(export.export)
 application.command(context_settings={"allow_extra_args": True})(plan.plan)
 application.command()(reproduce.reproduce)
+application.add_typer(study.study)
+application.command()(doctor.doctor)
 
 
 def main(arguments: list[str] | None = None) -> None:

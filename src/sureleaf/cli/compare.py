@@ -20,8 +20,8 @@ def compare(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="DATA | FIRST SECOND | OLD.json NEW.json",
-            help="A table, two saved evaluations, or two reports.",
+            metavar="DATA... | FIRST SECOND | OLD.json NEW.json",
+            help="One table or several, two saved evaluations, or two reports.",
         ),
     ],
     target: options.TableTarget = None,
@@ -31,7 +31,7 @@ def compare(
             "--model",
             "-m",
             metavar="CLASSIFIER",
-            help="With a table, give this option twice: the two classifiers, as for evaluate.",
+            help="With tables, give this option twice or more: the classifiers, as for evaluate.",
         ),
     ] = None,
     measure: options.CostedMeasureName = None,
@@ -78,6 +78,7 @@ def compare(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     drop: options.Drop = None,
+    categorical: options.Categorical = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
@@ -90,6 +91,11 @@ def compare(
     --cost, classifiers are compared by the cost of their decisions, and trees of
     Sureleaf that can be pruned by costs are.
 
+    More than two classifiers on one table: each is compared with the first one, at
+    a level that allows for the number of comparisons. Several tables: Friedman's
+    test, Nemenyi's critical difference, and Wilcoxon's tests with Holm's
+    correction.
+
     For example:
 
     - sureleaf compare data.csv -t class -m TreeClassifier
@@ -101,38 +107,50 @@ def compare(
     - sureleaf compare data.csv -t class -m TreeClassifier
       -m BaggedTreesClassifier --cost "0,5;1,0"
 
+    - sureleaf compare a.csv b.csv c.csv d.csv e.csv -t class
+      -m TreeClassifier -m TreeClassifier.c45 -m BaggedTreesClassifier
+
     - sureleaf compare first.eval second.eval --measure auc
 
     - sureleaf compare old.json new.json --margin 0.02 --gate
     """
-    if len(paths) == 2:
+    is_saved = len(paths) == 2 and (target is None or not models)
+    if is_saved:
         _check_options(context, _EVALUATION_OPTIONS, "a table only")
-    if len(paths) == 2 and any(path.suffix.lower() == ".json" for path in paths):
+    if is_saved and any(path.suffix.lower() == ".json" for path in paths):
         _check_options(context, _REPORT_OPTIONS, "a table or evaluations only")
         _compare_reports(paths, measure or "accuracy", margin, level, gate=gate, as_json=as_json)
         return
     if gate:
         raise InvalidArgumentError("--gate needs two reports: sureleaf compare old.json new.json")
+    if not is_saved and (target is None or len(models or []) < 2):
+        raise InvalidArgumentError(
+            "compare needs a table with --target and --model twice, or two saved evaluations or "
+            f"reports; got {_count(len(paths), 'file')}, {_count(len(models or []), 'model')} "
+            f"and {'no' if target is None else 'a'} target."
+        )
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
+    from sureleaf.evaluation.measures.named import find_measure
     from sureleaf.report import terminal
     from sureleaf.report.question import read_model, read_question
 
-    if len(paths) == 2:
-        first, second = (Evaluation.load(path) for path in paths)
-    elif len(paths) == 1 and target is not None and len(models or []) == 2:
+    chosen = measure or ("accuracy" if cost is None else "decided_cost")
+
+    def evaluate_all(path: Path) -> list[Evaluation]:
         question = read_question(
-            paths[0],
-            target,
+            path,
+            str(target),
             group=group,
             weight=weight,
             drop=drop or (),
+            categorical=categorical or (),
             csv=options.csv_format(delimiter, encoding, decimal, missing),
         )
         costs = None if cost is None else options.read_cost(cost, question.y)
         by_cost = measure in (None, "cost", "decided_cost")
-        first, second = (
+        return [
             evaluate(
                 options.fitted_for(read_model(model, question.X), costs if by_cost else None),
                 question.X,
@@ -146,27 +164,55 @@ def compare(
                 random_state=seed,
             )
             for model in models or []
+        ]
+
+    if len(paths) > 1 and not is_saved:
+        estimates = [[each.estimate(chosen) for each in evaluate_all(path)] for path in paths]
+        scores = [[estimate.value for estimate in row] for row in estimates]
+        many = comparison.compare_many(
+            scores,
+            names=list(models or []),
+            higher_is_better=find_measure(chosen).greater_is_better,
+            level=level,
         )
-    else:
-        raise InvalidArgumentError(
-            "compare needs a table with --target and --model twice, or two saved evaluations or "
-            f"reports; got {_count(len(paths), 'file')}, {_count(len(models or []), 'model')} "
-            f"and {'no' if target is None else 'a'} target."
-        )
-    result = comparison.compare(
-        first,
-        second,
-        measure=measure or ("accuracy" if cost is None else "decided_cost"),
-        margin=margin or 0.0,
-        level=level,
-        independent=independent,
-        detect=detect,
-        method=method,
+        files = [path.name for path in paths]
+        if as_json:
+            show_json(terminal.many_values(many, chosen, files, list(models or []), scores))
+        else:
+            show(*terminal.show_many(many, chosen, files, list(models or []), scores))
+        return
+    first, *others = (
+        [Evaluation.load(path) for path in paths] if is_saved else evaluate_all(paths[0])
     )
+    results = [
+        comparison.compare(
+            first,
+            other,
+            measure=chosen,
+            margin=margin or 0.0,
+            level=1.0 - (1.0 - level) / len(others),
+            independent=independent,
+            detect=detect,
+            method=method,
+        )
+        for other in others
+    ]
     if as_json:
-        show_json(terminal.comparison_values(result))
-    else:
-        show(*terminal.show_comparison(result))
+        values = [terminal.comparison_values(result) for result in results]
+        named = zip((models or [])[1:], values, strict=False)
+        show_json(
+            values[0]
+            if len(values) == 1
+            else {"first": (models or [])[0], "comparisons": dict(named)}
+        )
+        return
+    names = (
+        [("first", "second")]
+        if len(others) == 1
+        else [((models or [])[0], name) for name in (models or [])[1:]]
+    )
+    for pair, result in zip(names, results, strict=True):
+        show(*terminal.show_comparison(result, pair))
 
 
 def _check_options(context: typer.Context, allowed: frozenset[str], source: str) -> None:

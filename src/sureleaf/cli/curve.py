@@ -44,6 +44,7 @@ def curve(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     drop: options.Drop = None,
+    categorical: options.Categorical = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
@@ -71,6 +72,7 @@ def curve(
         group=group,
         weight=weight,
         drop=drop or (),
+        categorical=categorical or (),
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
     if start is None:

@@ -31,6 +31,7 @@ def evaluate(
         Path | None, typer.Option(help="File to save the evaluation to, for sureleaf compare.")
     ] = None,
     drop: options.Drop = None,
+    categorical: options.Categorical = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
@@ -54,6 +55,7 @@ def evaluate(
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import evaluate as evaluate_model
+    from sureleaf.evaluation.bootstrap_errors import plus_estimates
     from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
@@ -64,10 +66,12 @@ def evaluate(
         group=group,
         weight=weight,
         drop=drop or (),
+        categorical=categorical or (),
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
+    estimator = options.evaluated_model(model, tree_options, question.X)
     evaluation = evaluate_model(
-        options.evaluated_model(model, tree_options, question.X),
+        estimator,
         question.X,
         question.y,
         design=options.read_design(design, folds, repeats, test),
@@ -81,10 +85,14 @@ def evaluate(
     summary = evaluation.summary(level=level)
     if save is not None:
         evaluation.save(save)
+    plus = None
+    if design == "bootstrap":
+        X, y, weights = question.X, question.y, question.weights
+        plus = plus_estimates(evaluation, estimator, X, y, sample_weight=weights)
     if as_json:
-        show_json(terminal.evaluation_values(evaluation, summary))
+        show_json(terminal.evaluation_values(evaluation, summary, plus))
     else:
         show(
-            *terminal.show_evaluation(evaluation, summary),
+            *terminal.show_evaluation(evaluation, summary, plus),
             *options.unlabelled_note(question.n_left_out),
         )

@@ -27,6 +27,7 @@ def fit(
     seed: options.Seed = 0,
     jobs: options.Threads = None,
     drop: options.Drop = None,
+    categorical: options.Categorical = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
@@ -64,6 +65,7 @@ def fit(
         group=group,
         weight=weight,
         drop=drop or (),
+        categorical=categorical or (),
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
     if cost is not None:

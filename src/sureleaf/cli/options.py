@@ -35,7 +35,9 @@ __all__ = [
 
 Data = Annotated[
     Path,
-    typer.Argument(help="A CSV, Parquet or Arrow file, or - for standard input.", metavar="DATA"),
+    typer.Argument(
+        help="A CSV, Parquet, Arrow, ARFF or Excel file, or - for standard input.", metavar="DATA"
+    ),
 ]
 Target = Annotated[
     str,
@@ -78,6 +80,16 @@ Drop = Annotated[
         "--drop",
         "--id",
         help="Column to leave out, such as a row number; may be repeated.",
+        metavar="COLUMN",
+        autocompletion=complete_column,
+        rich_help_panel=_READING,
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        help="Column of numbers whose values are categories, such as codes; may be repeated.",
         metavar="COLUMN",
         autocompletion=complete_column,
         rich_help_panel=_READING,

@@ -22,6 +22,7 @@ def rank(
     seed: options.Seed = 0,
     jobs: options.Threads = None,
     drop: options.Drop = None,
+    categorical: options.Categorical = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
@@ -45,6 +46,7 @@ def rank(
         data,
         target,
         drop=drop or (),
+        categorical=categorical or (),
         csv=options.csv_format(delimiter, encoding, decimal, missing),
     )
     ranking = rank_columns(

@@ -49,6 +49,7 @@ def report(
     group: options.Group = None,
     weight: options.Weight = None,
     drop: options.Drop = None,
+    categorical: options.Categorical = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
     model: Annotated[
@@ -98,7 +99,15 @@ def report(
     prints_json = as_json is not None and str(as_json) == "-"
     page = page_path(data, output, as_json, overwrite=overwrite)
     csv = options.csv_format(delimiter, encoding, decimal, missing)
-    question = read_question(data, target, group=group, weight=weight, drop=drop or (), csv=csv)
+    question = read_question(
+        data,
+        target,
+        group=group,
+        weight=weight,
+        drop=drop or (),
+        categorical=categorical or (),
+        csv=csv,
+    )
     origin = Origin(
         target,
         source=data.name,

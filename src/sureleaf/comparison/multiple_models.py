@@ -186,7 +186,7 @@ def compare_many(
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values for the number of tests, so that any false positive has the level [1]_.
+    """Adjust p-values for the number of tests, so that any false positive has the level.
 
     References
     ----------
@@ -326,7 +326,7 @@ def bayesian_signed_rank(
     draws: int = 50_000,
     random_state: int = 0,
 ) -> SignedRankPosterior:
-    """Return the probability that the first of two algorithms is better over data sets [1]_.
+    """Return the probability that the first of two algorithms is better over data sets.
 
     Parameters
     ----------

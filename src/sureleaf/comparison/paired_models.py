@@ -124,7 +124,7 @@ def check_finite_losses(values: FloatArray, name: str) -> None:
 def auc_difference(
     positive: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: float = 0.95
 ) -> DifferenceTest:
-    """Test the difference of two areas under the ROC curve on the same rows [1]_.
+    """Test the difference of two areas under the ROC curve on the same rows.
 
     If the variance of the difference is zero (two perfect rankings, constant scores), the
     interval comes from the intervals of both areas [2]_, so that it keeps a width.

@@ -118,7 +118,7 @@ def paired_t(
 def five_by_two_f(
     differences: ArrayLike, *, level: float = 0.95, hidden_variance: float = 0.0
 ) -> DifferenceTest:
-    """Test two algorithms by five repeats of two-fold cross-validation [1]_.
+    """Test two algorithms by five repeats of two-fold cross-validation.
 
     F = Σ p² / (2 Σ s²) with 10 and 5 degrees of freedom, where s² is the variance of the two
     differences of a repeat. The interval holds every δ that the test of p - δ does not reject.

@@ -150,6 +150,7 @@ class BaggedTreesClassifier(ModelEstimator):
         self.random_state = random_state
 
     model_: BaggedModel
+    _model_type = BaggedModel
     estimator_: TreeClassifier
     _rows: TrainingRows | None = None
     """The training rows, kept for out-of-bag predictions until `forget_rows`."""

@@ -10,8 +10,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.arguments import check_weights
-from sureleaf.errors import InvalidArgumentError, warn_caller
-from sureleaf.files.state_file import write_state
+from sureleaf.errors import InvalidArgumentError, SureleafError, warn_caller
+from sureleaf.files.state_file import State, write_state
+from sureleaf.model.plain_values import pack_array, unpack_array
 from sureleaf.model.tree_model import check_same_length, meaning_of_weights, scale_importances
 from sureleaf.table import Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
@@ -24,6 +25,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn classifier that delegates to the fitted model in ``model_``."""
 
     model_: Any
+    _model_type: type[Any]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__
@@ -35,6 +37,31 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = False
         tags.input_tags.sparse = True
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Hold the model as plain values and arrays, as its file does.
+
+        So skops has to trust one type, the estimator. A model with a leaf estimate of another
+        library cannot be a file, and stays an object.
+        """
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "model_" in state:
+            try:
+                plain = state["model_"].to_state()
+            except SureleafError:
+                return state
+            del state["model_"]
+            packed = {name: pack_array(array) for name, array in plain.arrays.items()}
+            state["model_state_"] = {"header": plain.header, "packed": packed}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        plain = state.pop("model_state_", None)
+        if plain is not None:
+            arrays = {name: unpack_array(packed) for name, packed in plain["packed"].items()}
+            state["model_"] = self._model_type.from_state(State(plain["header"], arrays))
+        super().__setstate__(state)
 
     def _fitted(self) -> Any:
         """Return the model, or raise NotFittedError, which is an AttributeError as well."""

@@ -221,7 +221,7 @@ class LeaveOneOut(Design):
 
 @dataclass(frozen=True)
 class NestedKFold(Design):
-    """k-fold with an inner k-fold in each, for the interval of Bates et al. [1]_.
+    """k-fold with an inner k-fold in each, for the interval of Bates et al..
 
     Each repeat fits k models, one without each fold, and k (k - 1) / 2 more, one without each pair
     of folds (one fit serves both folds of a pair).

@@ -11,6 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from sureleaf.arguments import FloatArray, IntArray, check_probabilities, read_labels
@@ -36,6 +37,7 @@ __all__ = [
     "describe",
     "evaluate",
     "find_refits",
+    "fit_one",
     "fit_splits",
     "fresh_copy",
     "make_fitter",
@@ -272,14 +274,19 @@ def _ignored_unseen_categories() -> Iterator[None]:
         yield
 
 
-def _one(fitter: Fitter, split: Split, number: int) -> Outcome:
+def fit_one(fitter: Fitter, split: Split, number: int) -> tuple[Outcome, Any]:
+    """Fit and predict one split; return the outcome and the model, None if it failed."""
     try:
         model = fitter.fit(split.train, number)
         prediction, probabilities = fitter.predict_codes(model, split.test)
     except Exception as problem:  # any error of the estimator is recorded
         nothing = np.empty(0, dtype=np.int64)
-        return Outcome(split, nothing, None, f"{type(problem).__name__}: {problem}")
-    return Outcome(split, prediction, probabilities)
+        return Outcome(split, nothing, None, f"{type(problem).__name__}: {problem}"), None
+    return Outcome(split, prediction, probabilities), model
+
+
+def _outcome_of_one(fitter: Fitter, split: Split, number: int) -> Outcome:
+    return fit_one(fitter, split, number)[0]
 
 
 def fit_splits(
@@ -289,7 +296,7 @@ def fit_splits(
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
     fitter = make_fitter(estimator, table, seed)
     jobs = ((split, number) for number, split in enumerate(splits))
-    yield from fitter.run(_one, jobs, n_jobs)
+    yield from fitter.run(_outcome_of_one, jobs, n_jobs)
 
 
 DEFAULT_DESIGN = KFold(10)
@@ -308,6 +315,7 @@ def evaluate(
     n_jobs: int | None = None,
     progress: bool = False,
     random_state: object = None,
+    name: str | None = None,
 ) -> Evaluation:
     """Fit a classifier on each split of a design, and keep every out-of-fold prediction.
 
@@ -335,6 +343,9 @@ def evaluate(
         Draw a progress bar on the terminal.
     random_state : int, generator or None
         Seed of the splits and of every random_state that the estimator leaves at None.
+    name : str, optional
+        What the estimator is called in sentences, such as verdicts; by default its text, of a
+        pipeline that of its last step and the names of the others.
 
     Returns
     -------
@@ -372,7 +383,7 @@ def evaluate(
     tests, predictions, tables = zip(*worked, strict=True)
     sizes = [0 if facts.failure else facts.n_test for facts in splits]
     return Evaluation(
-        estimator=describe(estimator),
+        estimator=describe(estimator) if name is None else check_name(name),
         design=design,
         seed=seed,
         classes=table.classes,
@@ -424,9 +435,30 @@ def _remedy(failure: str | None) -> str:
     )
 
 
+def check_name(name: object) -> str:
+    """Return the name of an evaluation."""
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidArgumentError(f"name must be a text that is not empty; got {name!r}.")
+    return name
+
+
 def describe(estimator: Any) -> str:
-    """Return the estimator as one line of text."""
+    """Return the estimator as one line of text.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> describe(make_pipeline(StandardScaler(), LogisticRegression(C=2)))
+    'LogisticRegression(C=2) after StandardScaler'
+    """
     text = type(estimator).__name__
     with contextlib.suppress(Exception):  # a repr that fails must not end an evaluation
-        text = " ".join(str(estimator).split())
+        if type(estimator) is Pipeline:
+            *others, last = (step for _, step in estimator.steps)
+            before = ", ".join(type(step).__name__ for step in others)
+            text = describe(last) + (f" after {before}" if before else "")
+        else:
+            text = " ".join(str(estimator).split())
     return text if len(text) <= 200 else text[:197] + "..."

@@ -14,6 +14,7 @@ from sureleaf.exports.drawings import to_dot, to_svg
 from sureleaf.exports.json_text import from_json, to_json
 from sureleaf.exports.onnx import to_onnx
 from sureleaf.exports.python import to_python
+from sureleaf.exports.scikit_learn import to_sklearn
 from sureleaf.exports.sql import to_sql
 from sureleaf.exports.tree_view import single_tree
 
@@ -27,6 +28,7 @@ __all__ = [
     "to_onnx",
     "to_python",
     "to_rules",
+    "to_sklearn",
     "to_sql",
     "to_svg",
 ]

@@ -116,7 +116,7 @@ def single_tree(estimator: Any, form: str) -> TreeClassifier:
     return estimator
 
 
-_FLAT = ("ONNX",)
+_FLAT = ("ONNX", "scikit-learn")
 """Formats that list nodes one after the other, whose size does not depend on the depth."""
 
 

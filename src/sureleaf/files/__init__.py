@@ -1,4 +1,4 @@
-"""Tables from CSV, Parquet and Arrow files, compressed or not; and files written all or nothing."""
+"""Tables from CSV, Parquet, Arrow, ARFF and Excel files; and files written all or nothing."""
 
 from sureleaf.files.atomic_write import atomic_write
 from sureleaf.files.csv_dialect import CsvFormat

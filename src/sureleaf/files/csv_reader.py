@@ -270,7 +270,8 @@ def csv_warnings(
 ) -> Iterator[str]:
     """Yield a message for each text column that probably was meant to be something else.
 
-    Either nearly all of its cells are numbers, or it has a category such as "?" or "NA".
+    Either nearly all of its cells are numbers, or all are with decimal commas and points mixed, or
+    it has a category such as "?" or "NA".
 
     Parameters
     ----------
@@ -304,6 +305,15 @@ def csv_warnings(
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type != "string":
             continue
+        mixed = _first_other_decimal(column, all_missing, number, decimal)
+        if mixed is not None:
+            mark = {".": "point", ",": "comma"}[decimal]
+            yield (
+                f"column {name!r} of {file_name} is text, because {mixed!r} has another decimal "
+                f"mark than the {mark} of the other numbers; write all numbers with the same "
+                "decimal mark"
+            )
+            continue
         exception = _first_non_number(column, all_missing, number)
         if exception is not None:
             yield (
@@ -321,6 +331,21 @@ def csv_warnings(
             f"{mark!r} is read as a category in {columns} {shown} of {file_name}; if it means "
             f"missing: --missing {mark!r}"
         )
+
+
+def _first_other_decimal(column: Any, missing: Any, number: str, decimal: str) -> str | None:
+    """Return the first cell with the other decimal mark, if all first cells are numbers."""
+    import pyarrow.compute as pc
+
+    other = {".": ",", ",": "."}[decimal]
+    first = _without(column.slice(0, _CHECKED_ROWS), missing)
+    has_other = pc.match_substring_regex(first, rf"^[+-]?(\d+[{other}]\d*|[{other}]\d+)$")
+    if not pc.any(has_other).as_py():
+        return None
+    if not pc.all(pc.or_(has_other, pc.match_substring_regex(first, number))).as_py():
+        return None
+    cell: str = first.filter(has_other)[0].as_py()
+    return cell
 
 
 def _first_non_number(column: Any, missing: Any, number: str) -> str | None:

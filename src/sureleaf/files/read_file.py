@@ -1,7 +1,9 @@
-"""A table from a CSV, Parquet or Arrow file."""
+"""A table from a CSV, Parquet, Arrow, ARFF or Excel file."""
 
+import io
 import os
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,18 +11,29 @@ from typing import Any, Final
 
 import numpy as np
 
-from sureleaf.errors import InvalidArgumentError, SureleafError
+from sureleaf.errors import InvalidArgumentError, SureleafError, optional_library
+from sureleaf.files.arff import read_arff
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, read_csv
 from sureleaf.files.source import READ_ERRORS, Format, Source, open_source
 
-__all__ = ["check_arrow", "column_names", "open_arrow", "open_parquet", "read_file", "reading"]
+__all__ = [
+    "check_arrow",
+    "column_names",
+    "open_arrow",
+    "open_parquet",
+    "read_file",
+    "read_whole",
+    "reading",
+]
 
 _FORMAT_NAMES: Final[dict[Format, str]] = {
     "csv": "CSV",
     "parquet": "Parquet",
     "arrow file": "Arrow",
     "arrow stream": "Arrow",
+    "arff": "ARFF",
+    "excel": "Excel",
 }
 _PANDAS_INDEX: Final = re.compile(r"__index_level_\d+__")
 """The name that pandas gives an unnamed index when it writes Parquet."""
@@ -35,7 +48,7 @@ def read_file(
     missing: Sequence[str] = ("",),
     csv: CsvFormat | None = None,
 ) -> Any:
-    r"""Read a CSV, Parquet or Arrow file as an Arrow table.
+    r"""Read a CSV, Parquet, Arrow, ARFF or Excel file as an Arrow table.
 
     The format is detected from the first bytes, whatever the file is called. A compressed file
     (gzip, bzip2, xz, zstandard) is decompressed, a pipe is read to its end, and "-" is standard
@@ -45,6 +58,9 @@ def read_file(
     first rows; if it is not a comma, ``1,5`` may be a number. The encoding is UTF-8, or UTF-16
     with a byte order mark, unless another one is given. A column is text if one of its cells is
     not a number, however far down, or if its numbers are in quotes and other columns are not.
+
+    Of an Excel workbook (.xlsx), the first sheet is read, whose first row has the names; this needs
+    ``pip install sureleaf[excel]``. Nominal columns of an ARFF file are categories.
 
     Parameters
     ----------
@@ -89,6 +105,8 @@ def read_file(
         if source.format == "csv":
             all_missing = [*missing, *csv_format.missing]
             return read_csv(source, csv_format, text_columns=text_columns, missing=all_missing)
+        if source.format in ("arff", "excel"):
+            return read_whole(source)
         is_parquet = source.format == "parquet"
         table = open_parquet(source).read() if is_parquet else open_arrow(source).read_all()
         check_arrow(table)
@@ -110,9 +128,76 @@ def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> 
     with reading(source):
         if source.format == "csv":
             return CsvText(source, csv or CsvFormat()).dialect.header
+        if source.format in ("arff", "excel"):
+            return tuple(read_whole(source).column_names)
         if source.format == "parquet":
             return tuple(open_parquet(source).schema_arrow.names)
         return tuple(open_arrow(source).schema.names)
+
+
+def read_whole(source: Source) -> Any:
+    """Return the table of a format that cannot be read in pieces."""
+    with source.open() as stream:
+        content = stream.read()
+    if source.format == "excel":
+        return _drop_pandas_index(_read_excel(content, source.name), source.name)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")  # every sequence of bytes is text in it
+    return _drop_pandas_index(read_arff(text, source.name), source.name)
+
+
+_EXCEL_GROWTH: Final = 200
+_EXCEL_BYTES: Final = 100 << 20
+"""A workbook may unpack to so many times its size, and so many bytes more."""
+
+
+def _read_excel(content: bytes, name: str) -> Any:
+    """Return the first sheet of a workbook."""
+    import pyarrow as pa
+
+    openpyxl = optional_library("openpyxl", needed="to read an Excel file")
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        unpacked = sum(part.file_size for part in parts.infolist())
+    if unpacked > _EXCEL_GROWTH * len(content) + _EXCEL_BYTES:
+        raise InvalidArgumentError(
+            f"{name} must be a workbook of ordinary size; got one that unpacks to "
+            f"{unpacked >> 20} MB. Save the table as CSV."
+        )
+    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+    book.close()
+    while rows and all(cell is None for cell in rows[-1]):
+        rows.pop()
+    if not rows or all(cell is None for cell in rows[0]):
+        raise InvalidArgumentError(
+            f"the first row of the first sheet of {name} must have the names of the columns; got "
+            "an empty row. Move the table to the first cell."
+        )
+    width = max(i for i, cell in enumerate(rows[0]) if cell is not None) + 1
+    if any(cell is not None for row in rows[1:] for cell in row[width:]):
+        raise InvalidArgumentError(
+            f"every column of the first sheet of {name} must have a name in the first row; got "
+            f"cells to the right of the {width} names. Name the columns, or delete these cells."
+        )
+    names = [
+        f"column {i + 1}" if cell is None else str(cell) for i, cell in enumerate(rows[0][:width])
+    ]
+    columns = [_excel_column([row[i] for row in rows[1:]]) for i in range(width)]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _excel_column(cells: list[Any]) -> Any:
+    """Return a column of one type: numbers, bools, dates, or text if they are mixed."""
+    import pyarrow as pa
+
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {int, float}:
+        return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+    if len(kinds) > 1:
+        return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+    return pa.array(cells)
 
 
 def open_parquet(source: Source, *, in_batches: bool = False) -> Any:
@@ -152,6 +237,7 @@ def reading(source: Source) -> Iterator[None]:
     errors: tuple[type[Exception], ...] = (pa.ArrowException, *READ_ERRORS)
     if source.format != "csv":  # names and types that are nonsense
         errors = (*errors, ValueError, TypeError, LookupError, OverflowError, NotImplementedError)
+        errors = (*errors, zipfile.BadZipFile)
     try:
         yield
     except SureleafError:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.files.arff import is_arff
 
 __all__ = ["READ_ERRORS", "Format", "Source", "open_source"]
 
-Format = Literal["csv", "parquet", "arrow file", "arrow stream"]
+Format = Literal["csv", "parquet", "arrow file", "arrow stream", "arff", "excel"]
 
 READ_ERRORS: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """The errors that damaged bytes raise, with any compression."""
@@ -36,8 +37,8 @@ _OTHER_FORMATS: Final = (
     (b"FEA1", "a Feather file of version 1, which pyarrow.feather.read_table can convert"),
     (b"sureleaf model", "a saved model"),
     (b"sureleaf evals", "a saved evaluation"),
-    (b"PK\x03\x04", "a zip archive or an Excel workbook"),
-    (b"\xd0\xcf\x11\xe0", "an Excel workbook"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\xd0\xcf\x11\xe0", "an Excel workbook of the format before 2007 (.xls)"),
     (b"SQLite format 3", "an SQLite database"),
     (b"\x89HDF", "an HDF5 file"),
     (b"ORC", "an ORC file"),
@@ -123,12 +124,16 @@ class Source:
         for magic, table_format in _FORMATS:
             if self.head.startswith(magic):
                 return table_format
+        if self.head.startswith(b"PK\x03\x04") and b"xl/" in self.head:
+            return "excel"
+        if is_arff(self.head):
+            return "arff"
         start = self.head.removeprefix(b"\xef\xbb\xbf").lstrip()
         for magic, description in _OTHER_FORMATS:
             if start[: len(magic)].lower() == magic.lower():
                 raise InvalidArgumentError(
-                    f"{self.name} must be a CSV, Parquet or Arrow file; got {description}. Save "
-                    "the table as CSV."
+                    f"{self.name} must be a CSV, Parquet, Arrow, ARFF or Excel file; got "
+                    f"{description}. Save the table as CSV."
                 )
         return "csv"
 

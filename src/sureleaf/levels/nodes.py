@@ -6,7 +6,7 @@ exactly n t are. The decision is right if p is on the same side of t. With t = 1
 kinds cost the same, and the formulas are those of the theory.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +40,10 @@ __all__ = [
 ]
 
 
+@overload
+def confidence(n: float, p_max: float, *, threshold: float = ...) -> float: ...
+@overload
+def confidence(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = ...) -> Numbers: ...
 def confidence(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) -> Numbers:
     """Return the probability that the majority of n rows is the true majority class, (5).
 
@@ -98,6 +102,10 @@ def confidence(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) ->
     return scalar_or_array(at_threshold(*_threshold_arguments(n, p_max, threshold)))
 
 
+@overload
+def utility(n: float, p_max: float, *, threshold: float = ...) -> float: ...
+@overload
+def utility(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = ...) -> Numbers: ...
 def utility(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) -> Numbers:
     """Return the probability that the majority of n rows predicts the next row correctly, (6).
 

@@ -1,6 +1,7 @@
 """Rows that a node needs for a level of confidence or utility."""
 
 from collections.abc import Callable
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,13 +51,29 @@ _MOST_ROWS = 2.0**53 - 1
 """The largest odd number of rows below which every whole number is a float."""
 
 
+@overload
+def sample_size(
+    p_max: float | tuple[float, float],
+    *,
+    confidence: float | None = ...,
+    utility: float | None = ...,
+    threshold: float = ...,
+) -> int: ...
+@overload
+def sample_size(
+    p_max: ArrayLike,
+    *,
+    confidence: ArrayLike | None = ...,
+    utility: ArrayLike | None = ...,
+    threshold: ArrayLike = ...,
+) -> int | Numbers: ...
 def sample_size(
     p_max: ArrayLike,
     *,
     confidence: ArrayLike | None = None,
     utility: ArrayLike | None = None,
     threshold: ArrayLike = 0.5,
-) -> Numbers:
+) -> int | Numbers:
     """Return the smallest number of rows from which on a node reaches every given level.
 
     Both levels grow with n. An even n gives the same levels as n - 1, so the result is odd, or 0

@@ -30,8 +30,8 @@ class Shrinkage:
 
     References
     ----------
-    .. [1] Ferri, C., Flach, P. A., Hernandez-Orallo, J. (2003). Improving the AUC of
-       probabilistic estimation trees. ECML, 121-132.
+    Ferri, C., Flach, P. A., Hernandez-Orallo, J. (2003). Improving the AUC of
+    probabilistic estimation trees. ECML, 121-132.
 
     Examples
     --------

@@ -59,6 +59,7 @@ def read_question(
     group: str | None = None,
     weight: str | None = None,
     drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
     csv: CsvFormat | None = None,
 ) -> Question:
     r"""Read a file and split off the column to predict, the groups and the weights.
@@ -71,6 +72,8 @@ def read_question(
         Names of columns.
     drop : sequence of str
         Columns to leave out.
+    categorical : sequence of str
+        Columns of numbers whose values are categories, such as codes.
     csv : CsvFormat, optional
         Format of a CSV file.
 
@@ -95,7 +98,8 @@ def read_question(
     table = read_file(path, csv=csv)
     name = "standard input" if str(path) == "-" else Path(path).name
     named = [("target", target), ("group", group), ("weight", weight)]
-    for role, column in [*named, *(("drop", column) for column in drop)]:
+    chosen = [("drop", drop), ("categorical", categorical)]
+    for role, column in [*named, *((role, each) for role, columns in chosen for each in columns)]:
         if column is not None and column not in table.column_names:
             raise InvalidArgumentError(
                 f"--{role} must be a column of {name}; got {column!r}."
@@ -112,6 +116,10 @@ def read_question(
         raise InvalidArgumentError(f"{name} must have rows with a value in {target!r}; got {got}.")
     taken = list(dict.fromkeys(column for _, column in named if column is not None))
     X = rows.drop_columns(list(dict.fromkeys([*taken, *drop])))
+    for column in set(categorical) & set(X.column_names):
+        if not str(X[column].type).startswith("dictionary"):
+            index = X.column_names.index(column)
+            X = X.set_column(index, column, X[column].combine_chunks().dictionary_encode())
     if not X.column_names:
         raise InvalidArgumentError(
             f"{name} must have a column to predict from; got only {', '.join([*taken, *drop])}. "

@@ -22,18 +22,21 @@ from sureleaf.formatting import (
     interval,
     level_percent,
     listed,
+    measure_value,
     p_value,
     percent,
+    points,
     visible,
 )
 from sureleaf.model.column_table import json_value
 
 if TYPE_CHECKING:
-    from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves
-    from sureleaf.comparison import Comparison
+    from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves, Segments, Subgroups, Where
+    from sureleaf.comparison import Comparison, ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
+    from sureleaf.evaluation.bootstrap_errors import PlusEstimates
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
     from sureleaf.report.document import ReportDocument
@@ -48,6 +51,7 @@ __all__ = [
     "interval_bar",
     "largest_leaves",
     "leaf_values",
+    "many_values",
     "number_table",
     "ranking_values",
     "show_audit",
@@ -56,8 +60,11 @@ __all__ = [
     "show_evaluation",
     "show_fit",
     "show_leaves",
+    "show_many",
     "show_ranking",
     "show_report",
+    "show_subgroups",
+    "show_where",
     "sparkline",
 ]
 
@@ -527,7 +534,9 @@ def ranking_values(ranking: "ColumnRanking") -> dict[str, Any]:
 # Evaluations, comparisons and learning curves.
 
 
-def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[RenderableType]:
+def show_evaluation(
+    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+) -> Iterator[RenderableType]:
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
     yield from _accuracy_text(evaluation, summary)
     table = number_table("measure", "value", "interval", no_wrap=True)
@@ -540,6 +549,13 @@ def show_evaluation(evaluation: "Evaluation", summary: "Summary") -> Iterator[Re
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", "", style="dim")
     yield table
+    if plus is not None:
+        yield Text(
+            f"Error: .632+ {plus.e632_plus:.4f}, .632 {plus.e632:.4f}, out of bag "
+            f"{plus.leave_one_out:.4f}, training rows {plus.training:.4f}, no information "
+            f"{plus.no_information:.4f}. Out-of-bag measures are a little pessimistic, because "
+            "the models see 63 % of the rows; .632+ corrects for it."
+        )
     yield from _low_is_good(summary)
     yield from _interval_methods(summary)
     yield Text(str(evaluation.confusion()))
@@ -622,7 +638,9 @@ def _interval_methods(summary: "Summary") -> Iterator[Text]:
     yield Text("")
 
 
-def evaluation_values(evaluation: "Evaluation", summary: "Summary") -> dict[str, Any]:
+def evaluation_values(
+    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+) -> dict[str, Any]:
     """Return an evaluation as plain values."""
     return {
         "estimator": evaluation.estimator,
@@ -635,7 +653,7 @@ def evaluation_values(evaluation: "Evaluation", summary: "Summary") -> dict[str,
         "estimates": {name: _field_values(one) for name, one in summary.estimates.items()},
         "confusion": evaluation.confusion().counts.tolist(),
         "warnings": list(summary.warnings),
-    }
+    } | ({} if plus is None else {"bootstrap_error": _field_values(plus)})
 
 
 def show_comparison(
@@ -664,6 +682,56 @@ def comparison_values(comparison: "Comparison") -> dict[str, Any]:
     """Return a comparison as plain values."""
     return _field_values(comparison) | {
         "values": [json_value(value) for value in comparison.values]
+    }
+
+
+def show_many(
+    many: "ManyComparison",
+    measure: str,
+    files: Sequence[str],
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]],
+) -> Iterator[RenderableType]:
+    """Yield the scores of classifiers on several tables, their ranks, and what differs."""
+    table = number_table(measure, *(visible(name) for name in names))
+    for file, row in zip(files, scores, strict=True):
+        table.add_row(visible(file), *(_number(score) for score in row))
+    ranks = dict(zip(many.names, many.average_ranks, strict=True))
+    table.add_row("average rank", *(f"{ranks[name]:.2f}" for name in names), style="bold")
+    yield table
+    yield Text(f"All equal: Friedman's test, p = {many.p_value:.4g}.")
+    yield Text(
+        f"Critical difference of Nemenyi: {many.critical_difference:.2f} ranks. "
+        + ("No group of classifiers lies within it." if not many.groups else "Within it: ")
+        + "; ".join(", ".join(visible(name) for name in group) for group in many.groups)
+    )
+    pairs = number_table("Wilcoxon's test, p by Holm", "median difference", "p")
+    for pair in many.pairs:
+        text = visible(f"{pair.first} - {pair.second}")
+        pairs.add_row(text, f"{pair.difference:+.4f}", f"{pair.adjusted_p_value:.4g}")
+    yield pairs
+
+
+def many_values(
+    many: "ManyComparison",
+    measure: str,
+    files: Sequence[str],
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]],
+) -> dict[str, Any]:
+    """Return a comparison over several tables as plain values."""
+    return {
+        "measure": measure,
+        "scores": {
+            file: dict(zip(names, row, strict=True))
+            for file, row in zip(files, scores, strict=True)
+        },
+        "average_ranks": dict(zip(many.names, many.average_ranks, strict=True)),
+        "p_value": many.p_value,
+        "critical_difference": many.critical_difference,
+        "groups": [list(group) for group in many.groups],
+        "pairs": [_field_values(pair) for pair in many.pairs],
+        "level": many.level,
     }
 
 
@@ -718,10 +786,10 @@ def _field_values(record: object) -> dict[str, Any]:
 MAX_AUDITED_LEAVES = 20
 
 
-def show_audit(audit: "Audit") -> Iterator[str | Table]:
+def show_audit(audit: "Audit") -> Iterator[RenderableType]:
     """Yield what the rows show about the model, in sentences and leaf by leaf or bin by bin."""
     accuracy = audit.accuracy
-    kind = "training rows" if audit.rows == "training" else "unseen rows"
+    kind = audit.rows_in_words
     yield (
         f"{escape(audit.model)}{_model_size(audit)} predicts "
         f"[bold]{percent(accuracy.value)}[/bold] of {audit.n_rows:,} {kind} correctly "
@@ -733,6 +801,9 @@ def show_audit(audit: "Audit") -> Iterator[str | Table]:
     )
     if audit.rows == "training":
         yield "[yellow]The model was trained on these rows: all figures are too good.[/yellow]"
+    for remark in audit.remarks:
+        yield f"[yellow]{escape(remark)}[/yellow]"
+    yield from _show_measures(audit)
     table = audit.table
     n_flagged = int(table.flagged.sum())
     if n_flagged:
@@ -759,6 +830,99 @@ def show_audit(audit: "Audit") -> Iterator[str | Table]:
     if audit.trees is not None:
         yield _trees_text(audit)
     yield audit.notes()[-1]
+
+
+def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
+    from sureleaf.report.audit_report import MEASURE_WORDS
+
+    table = number_table("measure", "value", f"{level_percent(audit.level)} interval", no_wrap=True)
+    reasons: list[str] = []
+    for one in audit.measures.records():
+        name = MEASURE_WORDS.get(one["measure"], one["measure"])
+        if one["value"] is None:
+            table.add_row(name, "-", "-")
+            reasons.append(f"{name}: {one['method']}.")
+            continue
+        ends = [measure_value(one[end]) for end in ("low", "high")]
+        table.add_row(name, measure_value(one["value"]), " to ".join(ends))
+    yield table
+    yield from (f"[dim]{escape(reason)}[/dim]" for reason in reasons)
+
+
+def show_where(where: "Where") -> Iterator[RenderableType]:
+    """Yield the segments in which a model is wrong, and what would have been found."""
+    yield f"[bold]Where is it wrong?[/bold] {_looked_at(where)}"
+    if where.reason is not None:
+        yield escape(where.sentences()[0])
+        return
+    if len(where.found):
+        yield _segment_table(where, where.found)
+    else:
+        yield "No segment found."
+    yield where.detectable_sentence()
+    if len(where.open):
+        yield "Open, because chance can explain them (rows in total that would settle it):"
+        yield _segment_table(where, where.open)
+
+
+def _looked_at(where: "Where") -> str:
+    what = {
+        "calibration": f"Stated probability of {where.event}",
+        "accuracy": "Accuracy",
+        "cost": "Mean cost",
+    }[where.of]
+    number = count_of(where.n_segments, "segment")
+    return escape(f"{what}; {number} looked at, and corrected for.")
+
+
+def _segment_table(where: "Where", segments: "Segments") -> Table:
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
+    table.add_column("segment", overflow="fold", ratio=1)
+    first = "says" if where.of == "calibration" else "elsewhere"
+    last = "needed" if segments is where.open else "p"
+    for name in (first, "is", level_percent(where.level), "rows", last):
+        table.add_column(name, justify="right", no_wrap=True)
+    write = measure_value if where.of == "cost" else points
+    compared = segments.stated if where.of == "calibration" else segments.elsewhere
+    for line in range(len(segments)):
+        ends = (write(float(end[line])) for end in (segments.low, segments.high))
+        needed = segments.rows_needed[line]
+        table.add_row(
+            escape(segments.rule[line]),
+            write(float(compared[line])),
+            f"[bold]{write(float(segments.observed[line]))}[/bold]",
+            "-".join(ends),
+            f"{segments.n[line]:,}",
+            f"{needed:,.0f}" if segments is where.open else p_value(float(segments.p_value[line])),
+        )
+    return table
+
+
+def show_subgroups(groups: "Subgroups", level: float) -> Iterator[RenderableType]:
+    """Yield the table of named columns."""
+    of = groups.of
+    first = "says" if of == "calibration" else "elsewhere"
+    write = measure_value if of == "cost" else points
+    compared = groups.stated if of == "calibration" else groups.elsewhere
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
+    table.add_column("subgroup", overflow="fold", ratio=1)
+    for name in (first, "is", level_percent(level), "rows", "p"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in range(len(groups)):
+        value = str(groups.value[line])
+        sign = "" if value.startswith(("<=", ">")) else "= "
+        p = p_value(float(groups.p_value[line]))
+        table.add_row(
+            escape(f"{groups.column[line]} {sign}{value}"),
+            write(float(compared[line])),
+            write(float(groups.observed[line])),
+            "-".join(write(float(end[line])) for end in (groups.low, groups.high)),
+            f"{groups.n[line]:,}",
+            f"[yellow]{p}[/yellow]" if groups.found[line] else p,
+        )
+    number = count_of(len(groups), "subgroup")
+    table.caption = f"p-values and intervals are corrected for {number}"
+    yield table
 
 
 def _model_size(audit: "Audit") -> str:

@@ -9,7 +9,13 @@ from typing import Any, Final
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import MISSING_NUMBERS, CsvText, nullify
-from sureleaf.files.read_file import check_arrow, open_arrow, open_parquet, reading
+from sureleaf.files.read_file import (
+    check_arrow,
+    open_arrow,
+    open_parquet,
+    read_whole,
+    reading,
+)
 from sureleaf.files.source import Source, open_source
 from sureleaf.table.schema import Column, Schema
 
@@ -280,6 +286,11 @@ def _arrow_batches(
         expected_rows = file.metadata.num_rows
         columns = list(dict.fromkeys([*names, *keep]))
         batches = file.iter_batches(batch_size=_BATCH_ROWS, columns=columns)
+    elif source.format in ("arff", "excel"):
+        table = read_whole(source)
+        names = _file_columns(table.column_names, schema, keep, source.name)
+        expected_rows = table.num_rows
+        batches = iter([table])
     else:
         reader = open_arrow(source)
         names = _file_columns(reader.schema.names, schema, keep, source.name)

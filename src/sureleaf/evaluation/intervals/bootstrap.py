@@ -41,7 +41,7 @@ def bca_limits(
     level: float = 0.95,
     times: ArrayLike | None = None,
 ) -> Interval[float]:
-    """Return the limits of the bias-corrected and accelerated bootstrap [1]_.
+    """Return the limits of the bias-corrected and accelerated bootstrap.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def bootstrap_interval(
 
 
 def _expanded(level: float, n: float) -> float:
-    """Return the level at which a bootstrap of n units has the width of Student's t [1]_.
+    """Return the level at which a bootstrap of n units has the width of Student's t.
 
     The bootstrap underestimates the spread by the square root of (n - 1)/n and ignores the
     uncertainty about the spread, which matters for few rows or groups.

@@ -15,7 +15,7 @@ __all__ = ["delong_covariance", "delong_interval", "delong_one_vs_rest", "newcom
 
 
 def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return the areas under the ROC curves of several scores, and their covariance [1]_ [2]_.
+    """Return the areas under the ROC curves of several scores, and their covariance.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ def corrected_resampled(
     hidden_variance: float = 0.0,
     one_round: bool = False,
 ) -> MeanOverSplits:
-    r"""Return a mean over splits with the interval of Nadeau and Bengio [1]_.
+    r"""Return a mean over splits with the interval of Nadeau and Bengio.
 
     The splits share training rows, so their values are correlated. The variance of the mean is
     estimated by ``(1/J + n_test/n_train) s^2`` instead of ``s^2 / J``. It was derived for repeated
@@ -227,7 +227,7 @@ class NestedMean:
 
 
 def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95) -> NestedMean:
-    """Return the mean loss of an algorithm with the interval of Bates et al. [1]_.
+    """Return the mean loss of an algorithm with the interval of Bates et al..
 
     Outer folds measure how far a cross-validation estimate is from the error on unseen rows:
     ``MSE = mean((inner mean - outer mean)^2) - mean(var(outer) / |fold|)`` (Algorithm 1),

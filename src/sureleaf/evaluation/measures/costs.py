@@ -326,8 +326,8 @@ def cost_curve(
 
     References
     ----------
-    .. [1] Drummond, C., Holte, R. C. (2006). Cost curves: an improved method for visualizing
-       classifier performance. Machine Learning 65, 95-130.
+    Drummond, C., Holte, R. C. (2006). Cost curves: an improved method for visualizing
+    classifier performance. Machine Learning 65, 95-130.
 
     Examples
     --------

@@ -1,0 +1,230 @@
+"""``sureleaf study``: many learners on many data sets, resumable."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sureleaf.cli import options
+
+if TYPE_CHECKING:
+    from sureleaf.studies import StatusCounts, Store, Study
+
+__all__ = ["study"]
+
+study = typer.Typer(
+    name="study",
+    help="Compare many learners on many data sets; every result is kept and can be resumed.",
+    no_args_is_help=True,
+)
+
+StudyFile = Annotated[
+    Path, typer.Argument(metavar="STUDY.toml", help="The data sets, learners and design.")
+]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="Where results are kept: a file, or postgresql+psycopg://user@host/database.",
+        show_default="STUDY.db beside the study",
+    ),
+]
+Retry = Annotated[bool, typer.Option("--retry-failed", help="Compute failed fits again.")]
+
+
+def _store(study_file: Path, url: str | None, *, must_exist: bool = False) -> "Store":
+    from sureleaf.errors import InvalidArgumentError
+    from sureleaf.studies import Store
+
+    path = study_file.with_suffix(".db")
+    if url is None and must_exist and not path.exists():
+        raise InvalidArgumentError(
+            f"{path} does not exist, so nothing was begun. Begin with: sureleaf study run "
+            f"{study_file}"
+        )
+    return Store(url or path)
+
+
+@study.command()
+def run(
+    study_file: StudyFile,
+    store: StoreUrl = None,
+    jobs: options.Jobs = None,
+    retry_failed: Retry = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Run a study, or go on with it: what the store has is not computed again.
+
+    For example:
+
+    - sureleaf study run study.toml --jobs 2
+    """
+    from sureleaf.studies import read_study
+
+    plan = read_study(study_file)  # before a store is made
+    _run(plan, _store(study_file, store), jobs, retry_failed, as_json)
+
+
+@study.command()
+def resume(
+    study_file: StudyFile,
+    store: StoreUrl = None,
+    jobs: options.Jobs = None,
+    retry_failed: Retry = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Go on with a study that was begun before.
+
+    For example:
+
+    - sureleaf study resume study.toml --retry-failed
+    """
+    from sureleaf.studies import read_study
+
+    plan = read_study(study_file)
+    opened = _store(study_file, store, must_exist=True)
+    opened.study_id(plan.name)
+    _run(plan, opened, jobs, retry_failed, as_json)
+
+
+def _run(
+    plan: "Study", store: "Store", jobs: int | None, retry_failed: bool, as_json: bool
+) -> None:
+    from sureleaf import studies
+
+    report = _draw_progress if sys.stderr.isatty() else None
+    status = studies.run(
+        plan,
+        store,
+        n_jobs=jobs or 1,
+        retry_failed=retry_failed,
+        report_progress=report,
+    )
+    if report is not None:
+        sys.stderr.write("\n")
+    _show_status(status, as_json)
+
+
+def _draw_progress(status: "StatusCounts") -> None:
+    sys.stderr.write(f"\r{_line(status)}\033[K")
+    sys.stderr.flush()
+
+
+def _line(status: "StatusCounts") -> str:
+    failed = f", {status.failed:,} failed" if status.failed else ""
+    running = f", {status.running:,} running" if status.running else ""
+    left = status.seconds_left
+    time_left = f", about {_duration(left)} left" if left else ""
+    return f"{status.done:,} of {status.total:,} fits done{failed}{running}{time_left}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+def _show_status(status: "StatusCounts", as_json: bool) -> None:
+    from sureleaf.cli.output import show, show_json
+
+    if as_json:
+        show_json(_status_values(status))
+    else:
+        show(f"{status.name}: {_line(status)}")
+
+
+def _status_values(status: "StatusCounts") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(status) | {"total": status.total, "seconds_left": status.seconds_left}
+
+
+@study.command()
+def status(study_file: StudyFile, store: StoreUrl = None, as_json: options.AsJson = False) -> None:
+    """Show how far a study is, while it runs or later.
+
+    For example:
+
+    - sureleaf study status study.toml --json
+    """
+    from sureleaf.studies import read_study
+
+    name = read_study(study_file).name
+    _show_status(_store(study_file, store, must_exist=True).status(name), as_json)
+
+
+@study.command()
+def verify(
+    study_file: StudyFile,
+    store: StoreUrl = None,
+    sample: Annotated[int, typer.Option(min=1, help="How many fits to compute again.")] = 20,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compute a sample of the fits again and compare every bit; exit with 1 if one differs.
+
+    For example:
+
+    - sureleaf study verify study.toml --sample 5
+    """
+    from dataclasses import asdict
+
+    from sureleaf import studies
+    from sureleaf.cli.output import show, show_json
+
+    opened = _store(study_file, store, must_exist=True)
+    plan = studies.read_study(study_file)
+    different = studies.verify(plan, opened, sample=sample, seed=seed)
+    n = min(sample, opened.status(plan.name).done)
+    if as_json:
+        show_json({"verified": n, "different": [asdict(cell) for cell in different]})
+    else:
+        show(f"{n - len(different):,} of {n:,} fits are the same to the last bit.")
+        for cell in different:
+            show(f"differs: {cell.learner} on {cell.data}, split {cell.split + 1}")
+    if different:
+        raise typer.Exit(1)
+
+
+@study.command()
+def report(
+    study_file: StudyFile,
+    store: StoreUrl = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PAGE", help="The page to write."),
+    ] = None,
+    level: options.Level = 0.95,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write the results as one page: tables, verdicts, ranks, time and size, failures.
+
+    For example:
+
+    - sureleaf study report study.toml -o study.html
+
+    - sureleaf study report study.toml --json
+    """
+    from sureleaf import studies
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.files.atomic_write import atomic_write
+    from sureleaf.report.html.page import render_study
+
+    page = output or study_file.with_suffix(".html")
+    options.check_output(
+        None if as_json and output is None else page, study_file, overwrite=overwrite
+    )
+    opened = _store(study_file, store, must_exist=True)
+    results = studies.StudyResults(opened, studies.read_study(study_file).name)
+    document = studies.study_document(results, level=level)
+    answer = studies.study_answer(document)
+    if output is not None or not as_json:
+        with atomic_write(page) as file:
+            file.write(render_study(document, answer).encode())
+    if as_json:
+        show_json(document | {"answer": answer})
+    else:
+        show(answer, f"Page: {page}")

@@ -1,0 +1,205 @@
+r"""ARFF files, the format of Weka and of many public tables, as Arrow tables.
+
+An ARFF file declares its columns, then has comma-separated rows. Nominal columns become Arrow
+dictionaries, so that categories that look like numbers stay categories.
+
+    @relation weather
+    @attribute outlook {sunny, 'over cast'}
+    @attribute temperature numeric
+    @data
+    sunny, 85
+    'over cast', ?
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sureleaf.errors import InvalidArgumentError
+
+__all__ = ["is_arff", "read_arff"]
+
+_QUOTED: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_CELL: Final = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(,|$)")
+_ATTRIBUTE: Final = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
+_SPARSE: Final = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,]*?)\s*(?:,|$)")
+_ESCAPE: Final = re.compile(r"\\(.)")
+_NUMBERS: Final = ("numeric", "real", "integer")
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+@dataclass(frozen=True)
+class _Attribute:
+    """A column: its name, its kind and, if it is nominal, its categories."""
+
+    name: str
+    kind: str
+    categories: tuple[str, ...] = ()
+
+
+def is_arff(head: bytes) -> bool:
+    r"""Return whether a file begins as ARFF: with comments, then @relation or @attribute.
+
+    Examples
+    --------
+    >>> is_arff(b"% a comment\n@RELATION weather"), is_arff(b"a,b")
+    (True, False)
+    """
+    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
+        start = line.strip().lower()
+        if start and not start.startswith(b"%"):
+            return start.startswith((b"@relation", b"@attribute"))
+    return False
+
+
+def read_arff(text: str, file_name: str) -> Any:
+    r"""Return the rows of an ARFF file as an Arrow table.
+
+    Parameters
+    ----------
+    text : str
+        The content of the file.
+    file_name : str
+        For messages.
+
+    Returns
+    -------
+    pyarrow.Table
+        Numbers as float64, nominal values as dictionaries, other values as text.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a line is not ARFF; the message has its number.
+
+    Examples
+    --------
+    >>> lines = ["@relation r", "@attribute kind {a, 'b c'}", "@attribute n real", "@data"]
+    >>> read_arff("\n".join([*lines, "'b c', 2.5", "?, 3"]), "r.arff").to_pydict()
+    {'kind': ['b c', None], 'n': [2.5, 3.0]}
+    """
+    import pyarrow as pa
+
+    attributes, first = _header(text, file_name)
+    columns: list[list[str | None]] = [[] for _ in attributes]
+    for number, line in enumerate(text.splitlines()[first:], start=first + 1):
+        if not line.strip() or line.lstrip().startswith("%"):
+            continue
+        cells = _sparse_cells(line, attributes) if line.lstrip()[0] == "{" else _cells(line)
+        if cells is None or len(cells) != len(attributes):
+            got = "another form" if cells is None else f"{len(cells)} values"
+            raise InvalidArgumentError(
+                f"line {number} of {file_name} must have {len(attributes)} values, one per "
+                f"@attribute; got {got}. Correct the line."
+            )
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell)
+    arrays = [
+        _array(attribute, values, file_name)
+        for attribute, values in zip(attributes, columns, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, names=[attribute.name for attribute in attributes])
+
+
+def _header(text: str, file_name: str) -> tuple[list[_Attribute], int]:
+    """Return the columns, and the index of the first line of data."""
+    attributes: list[_Attribute] = []
+    for index, raw in enumerate(text.splitlines()):
+        line = raw.strip()
+        word = line.lower().partition(" ")[0].partition("\t")[0]
+        if word == "@data":
+            return attributes, index + 1
+        if word == "@attribute":
+            attributes.append(_attribute(line, index + 1, file_name))
+        elif line and word != "@relation" and not line.startswith("%"):
+            raise InvalidArgumentError(
+                f"line {index + 1} of {file_name} must be @relation, @attribute, @data or a "
+                f"comment; got {line[:80]!r}. Correct the line."
+            )
+    raise InvalidArgumentError(f"{file_name} must have a line @data before its rows; got none.")
+
+
+def _attribute(line: str, number: int, file_name: str) -> _Attribute:
+    found = _ATTRIBUTE.fullmatch(line)
+    if found is not None:
+        name, kind = _plain(found[1]), found[2].strip()
+        if kind.startswith("{") and kind.endswith("}"):
+            categories = _cells(kind[1:-1])
+            return _Attribute(
+                name, "nominal", tuple("?" if each is None else each for each in categories)
+            )
+        word = kind.split()[0].lower()
+        if word in _NUMBERS or word in ("string", "date"):
+            return _Attribute(name, "numeric" if word in _NUMBERS else word)
+    raise InvalidArgumentError(
+        f"line {number} of {file_name} must be @attribute, a name and a type (numeric, real, "
+        f"integer, string, date or {{a, b}}); got {line[:80]!r}. Correct the line."
+    )
+
+
+def _cells(line: str) -> list[str | None]:
+    """Return the values of a line; None for a question mark, which means a missing value."""
+    cells: list[str | None] = []
+    position, is_last = 0, False
+    while not is_last:
+        found = _CELL.match(line, position)
+        assert found is not None, "anything up to the next comma is a value"
+        cells.append(None if found[1] == "?" else _plain(found[1]))
+        position, is_last = found.end(), not found[2]
+    return cells
+
+
+def _sparse_cells(line: str, attributes: list[_Attribute]) -> list[str | None] | None:
+    """Return the values of a line such as {1 5.5, 3 yes}; the others are 0 or the first one."""
+    inner = line.strip()
+    if not inner.endswith("}"):
+        return None
+    cells: list[str | None] = [
+        each.categories[0] if each.categories else "0" for each in attributes
+    ]
+    inner = inner[1:-1]
+    position = 0
+    while position < len(inner.rstrip()):
+        found = _SPARSE.match(inner, position)
+        if found is None or int(found[1]) >= len(attributes):
+            return None
+        cells[int(found[1])] = None if found[2] == "?" else _plain(found[2])
+        position = found.end()
+    return cells
+
+
+def _plain(cell: str) -> str:
+    """Return a value without its quotes and escapes."""
+    if len(cell) < 2 or cell[0] not in "'\"" or cell[-1] != cell[0]:
+        return cell
+    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), cell[1:-1])
+
+
+def _array(attribute: _Attribute, values: list[str | None], file_name: str) -> Any:
+    import pyarrow as pa
+
+    if attribute.kind == "numeric":
+        try:
+            return pa.array([None if v is None else float(v) for v in values], pa.float64())
+        except ValueError as error:
+            raise InvalidArgumentError(
+                f"column {attribute.name!r} of {file_name} must hold numbers, as its @attribute "
+                f"says; got other text ({str(error)[:80]}). Correct it, or declare it as string."
+            ) from None
+    if attribute.kind != "nominal":
+        texts = pa.array(values, pa.string())
+        if attribute.kind == "date":
+            try:
+                return texts.cast(pa.timestamp("s"))
+            except pa.ArrowInvalid:
+                return texts
+        return texts
+    code_of = {category: code for code, category in enumerate(attribute.categories)}
+    unknown = next((v for v in values if v is not None and v not in code_of), None)
+    if unknown is not None:
+        raise InvalidArgumentError(
+            f"column {attribute.name!r} of {file_name} must hold values that its @attribute "
+            f"lists; got {unknown[:80]!r}. Add it to the list, or correct it."
+        )
+    codes = pa.array([None if v is None else code_of[v] for v in values], pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array(attribute.categories, pa.string()))

@@ -1,0 +1,392 @@
+"""What a study is: data sets, learners, a design; and the cells that it consists of.
+
+A cell is one learner on one split of one data set. Its key is a hash of the rows, the split, the
+learner with its parameters and the versions that matter, and its random seed comes from the key.
+So neither the order of work nor the number of workers nor an interruption can change a result.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import metadata
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.evaluation.designs import Design, KFold, Split, from_dict
+from sureleaf.evaluation.evaluator import check_estimator
+from sureleaf.evaluation.labelled_table import Table, read_table
+from sureleaf.evaluation.measures.named import find_measure
+
+__all__ = ["Cell", "DataSet", "Learner", "Limits", "Study", "read_study"]
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """A table with labels, in a file or in memory.
+
+    Parameters
+    ----------
+    name : str
+    path : Path, optional
+        A file that `sureleaf evaluate` reads; then ``target`` is needed.
+    target : str, optional
+    drop : sequence of str
+        Columns of the file that are left out.
+    positive : label, optional
+        The positive class; by default the second one.
+    X, y, groups, sample_weight : optional
+        The rows, if they are in memory.
+    """
+
+    name: str
+    path: Path | None = None
+    target: str | None = None
+    drop: tuple[str, ...] = ()
+    positive: Any = None
+    X: Any = None
+    y: Any = None
+    groups: Any = None
+    sample_weight: Any = None
+
+    @cached_property
+    def table(self) -> Table:
+        """The rows, checked and coded."""
+        if self.path is None:
+            return read_table(
+                self.X,
+                self.y,
+                positive=self.positive,
+                groups=self.groups,
+                sample_weight=self.sample_weight,
+            )
+        from sureleaf.report.question import read_question
+
+        question = read_question(self.path, str(self.target), drop=self.drop)
+        return read_table(
+            question.X, question.y, positive=self.positive, groups=None, sample_weight=None
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the file's bytes, or of the rows in memory."""
+        content = hashlib.sha256()
+        if self.path is not None:
+            try:
+                with self.path.open("rb") as stream:
+                    while block := stream.read(1 << 20):
+                        content.update(block)
+            except OSError as problem:
+                raise InvalidArgumentError(
+                    f"data set {self.name!r}: {self.path} cannot be read: {problem.strerror}."
+                ) from None
+            content.update(json.dumps([self.target, self.drop, self.positive]).encode())
+            return content.hexdigest()
+        table = self.table
+        for part in (table.X, table.codes, table.classes, table.weights, table.groups):
+            _add(content, part)
+        return content.hexdigest()
+
+
+def _add(content: Any, part: Any) -> None:
+    """Add a part of a table to a hash, the same for the same values in any process."""
+    if part is None:
+        content.update(b"none")
+    elif sparse.issparse(part):
+        rows = part.tocsr()
+        for array in (np.array(rows.shape), rows.indptr, rows.indices, rows.data):
+            _add(content, array)
+    elif isinstance(part, np.ndarray):
+        content.update(f"{part.dtype.str}{part.shape}".encode())
+        if part.dtype.kind == "O":
+            content.update(repr([(type(one).__name__, str(one)) for one in part.flat]).encode())
+        else:
+            content.update(np.ascontiguousarray(part).tobytes())
+    else:
+        frame = nw.from_native(part, eager_only=True).to_arrow()
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, frame.schema.remove_metadata()) as writer:
+            writer.write_table(frame.replace_schema_metadata().combine_chunks())
+        content.update(sink.getvalue())
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """A classifier under a name: an estimator, or a text that names one.
+
+    Parameters
+    ----------
+    name : str
+    model : estimator or str
+        A text is read as by ``sureleaf evaluate --model``.
+    """
+
+    name: str
+    model: Any
+
+    def estimator(self, table: Table) -> Any:
+        """Return the unfitted classifier for the columns of a table."""
+        if not isinstance(self.model, str):
+            return self.model
+        from sureleaf.report.question import read_model
+
+        return read_model(self.model, table.X)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides about its results: class, parameters, versions."""
+        if isinstance(self.model, str):
+            module = self.model.partition("(")[0].rpartition(".")[0].partition(".")[0]
+            return {"model": self.model, "versions": _versions({module or "sureleaf"})}
+        packages: set[str] = set()
+        return {"model": _described(self.model, packages), "versions": _versions(packages)}
+
+
+def _described(value: Any, packages: set[str]) -> Any:
+    """Return a value as plain JSON that is the same in every process."""
+    if isinstance(value, str | int | float | bool) or value is None:
+        return value
+    if isinstance(value, list | tuple):
+        return [_described(one, packages) for one in value]
+    if isinstance(value, Mapping):
+        return {str(name): _described(one, packages) for name, one in sorted(value.items())}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    packages.add(type(value).__module__.partition(".")[0])
+    name = f"{type(value).__module__}.{type(value).__qualname__}"
+    if hasattr(value, "get_params"):
+        return {name: _described(value.get_params(deep=False), packages)}
+    text = repr(value)
+    if " at 0x" in text:
+        raise InvalidTypeError(
+            f"a parameter of a learner must have a repr that is the same in every run; got {text}. "
+            "Give a number, a text, or an object with a repr of its own."
+        )
+    return {name: text}
+
+
+def _versions(packages: set[str]) -> dict[str, str]:
+    names = {"sureleaf", "numpy", "sklearn", *packages} - {"", "__main__", "builtins"}
+    found = {}
+    for name in sorted(names):
+        try:
+            found[name] = metadata.version("scikit-learn" if name == "sklearn" else name)
+        except metadata.PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one fit may take; a fit that takes more is a recorded failure."""
+
+    seconds: float = 3600.0
+    memory_mb: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.seconds > 0:
+            raise InvalidArgumentError(
+                f"limits.seconds must be a number above 0; got {self.seconds!r}."
+            )
+        if self.memory_mb is not None and not self.memory_mb > 0:
+            raise InvalidArgumentError(
+                f"limits.memory_mb must be a number above 0; got {self.memory_mb!r}."
+            )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One learner on one split of one data set."""
+
+    data: str
+    learner: str
+    split: int
+    key: str
+
+    @property
+    def seed(self) -> int:
+        """The seed of every random_state that the learner leaves at None."""
+        return int(self.key[:15], 16)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Learners on data sets, by a design.
+
+    Parameters
+    ----------
+    name : str
+        Under which the store knows the study.
+    data : sequence of DataSet
+    learners : sequence of Learner
+    design : Design
+        Ten folds by default. All learners get the same splits.
+    seed : int
+        Of the splits.
+    measures : sequence of str
+        The first one ranks the learners in the report.
+    margin : float
+        A difference up to this size has no practical meaning.
+    limits : Limits
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf import TreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> study = Study(
+    ...     "flowers",
+    ...     [DataSet("iris", X=X, y=y)],
+    ...     [Learner("tree", TreeClassifier()), Learner("bayes", GaussianNB())],
+    ... )
+    >>> len(list(study.cells()))
+    20
+    """
+
+    name: str
+    data: Sequence[DataSet]
+    learners: Sequence[Learner]
+    design: Design = field(default_factory=lambda: KFold(10))
+    seed: int = 0
+    measures: Sequence[str] = ("accuracy",)
+    margin: float = 0.01
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidArgumentError(f"name must be a text; got {self.name!r}.")
+        for what, parts in (("data", self.data), ("learners", self.learners)):
+            names = [part.name for part in parts]
+            if not names:
+                raise InvalidArgumentError(f"{what} must have at least one entry; got none.")
+            if len(set(names)) < len(names):
+                raise InvalidArgumentError(f"{what} must have different names; got {names}.")
+        for learner in self.learners:
+            if not isinstance(learner.model, str):
+                check_estimator(learner.model)
+        for measure in self.measures:
+            find_measure(measure)
+        if not self.measures:
+            raise InvalidArgumentError("measures must name at least one measure; got none.")
+
+    def definition(self) -> dict[str, Any]:
+        """Return what decides about the results, as plain JSON."""
+        return {
+            "data": {one.name: one.digest for one in self.data},
+            "learners": {one.name: one.identity() for one in self.learners},
+            "design": self.design.to_dict(),
+            "seed": self.seed,
+        }
+
+    def split_seed(self, data: DataSet) -> int:
+        """Return the seed of the splits of a data set, the same for all learners."""
+        return int(_hash([self.seed, data.digest])[:15], 16)
+
+    def splits(self, data: DataSet) -> list[Split]:
+        """Return the splits of a data set."""
+        table = data.table
+        return list(
+            self.design.splits(table.codes, groups=table.groups, seed=self.split_seed(data))
+        )
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield all cells, data set by data set."""
+        for data in self.data:
+            table = data.table
+            n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
+            for learner in self.learners:
+                parts = [data.digest, self.design.to_dict(), self.seed, learner.identity()]
+                for number in range(self.design.n_splits_of(n_units)):
+                    yield Cell(data.name, learner.name, number, _hash([*parts, number]))
+
+    def data_set(self, name: str) -> DataSet:
+        """Return the data set of this name."""
+        return next(one for one in self.data if one.name == name)
+
+    def learner(self, name: str) -> Learner:
+        """Return the learner of this name."""
+        return next(one for one in self.learners if one.name == name)
+
+
+def _hash(plain: Any) -> str:
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_KEYS = {"name", "seed", "measures", "margin", "design", "limits", "data", "learners"}
+_EXAMPLE = """for example:
+name = "trees"
+design = { design = "KFold", n_splits = 10 }
+[[data]]
+name = "iris"
+path = "iris.csv"
+target = "class"
+[[learners]]
+name = "tree"
+model = "TreeClassifier(max_leaves=8)\""""
+
+
+def read_study(path: str | PathLike[str]) -> Study:
+    """Read a study from a TOML file; paths of data are relative to the file.
+
+    Examples
+    --------
+    >>> read_study("nowhere.toml")
+    Traceback (most recent call last):
+    ...
+    sureleaf.errors.InvalidArgumentError: nowhere.toml does not exist.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise InvalidArgumentError(f"{file} does not exist.")
+    try:
+        plain = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise InvalidArgumentError(f"{file.name} is not a TOML file: {problem}.") from None
+    unknown = sorted(set(plain) - _KEYS)
+    if unknown:
+        raise InvalidArgumentError(
+            f"{file.name}: {unknown[0]!r} is not known; a study has {', '.join(sorted(_KEYS))}."
+        )
+    try:
+        data = [_read_data(one, file.parent) for one in plain["data"]]
+        learners = [Learner(one["name"], one["model"]) for one in plain["learners"]]
+    except (KeyError, TypeError) as problem:
+        raise InvalidArgumentError(
+            f"{file.name}: {problem} is missing or not a table, {_EXAMPLE}"
+        ) from None
+    return Study(
+        plain.get("name", file.stem),
+        data,
+        learners,
+        from_dict(plain["design"]) if "design" in plain else KFold(10),
+        int(plain.get("seed", 0)),
+        tuple(plain.get("measures", ("accuracy",))),
+        float(plain.get("margin", 0.01)),
+        _read_limits(plain.get("limits", {}), file),
+    )
+
+
+def _read_data(entry: Mapping[str, Any], folder: Path) -> DataSet:
+    path = folder / entry["path"]
+    drop = tuple(entry.get("drop", ()))
+    name = entry.get("name", path.stem)
+    return DataSet(name, path, entry["target"], drop, entry.get("positive"))
+
+
+def _read_limits(entry: Mapping[str, Any], file: Path) -> Limits:
+    try:
+        return Limits(**entry)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"{file.name}: limits has seconds and memory_mb; got {', '.join(entry)}."
+        ) from None

@@ -1,0 +1,158 @@
+"""The results of a study as one document: what its page, its JSON and the terminal show."""
+
+from collections import Counter
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import combinations
+from typing import Any
+
+import sureleaf
+from sureleaf.comparison.two_models import compare
+from sureleaf.errors import SureleafError
+from sureleaf.evaluation.intervals import Estimate
+from sureleaf.report.estimates import finite
+from sureleaf.studies.results import StudyResults
+
+__all__ = ["STUDY_SCHEMA", "study_answer", "study_document"]
+
+STUDY_SCHEMA = "sureleaf-study/1"
+VERDICTS = ("better", "equivalent", "undecided", "worse")
+
+
+def study_document(results: StudyResults, *, level: float = 0.95) -> dict[str, Any]:
+    """Return everything that is known of a study, as plain values.
+
+    Parameters
+    ----------
+    results : StudyResults
+    level : float
+        Of intervals and tests.
+
+    Returns
+    -------
+    dict
+        ``measures`` has one entry per measure, with a table of estimates, the ranks over all data
+        sets and all pairs of learners.
+    """
+    status = results.status()
+    costs = {
+        data: {learner: results.cost(data, learner) for learner in results.learners}
+        for data in results.data
+    }
+    return {
+        "schema": STUDY_SCHEMA,
+        "name": results.name,
+        "provenance": {
+            "sureleaf": sureleaf.__version__,
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        },
+        "design": results.design.to_dict(),
+        "margin": results.margin,
+        "level": level,
+        "status": asdict(status) | {"total": status.total, "seconds_left": status.seconds_left},
+        "data": list(results.data),
+        "learners": list(results.learners),
+        "measures": [_measure(results, name, level) for name in results.measures],
+        "costs": [
+            {"data": data, "learner": learner, **asdict(cost)}
+            for data, row in costs.items()
+            for learner, cost in row.items()
+            if cost is not None
+        ],
+        "failures": [asdict(one) for one in results.failures()],
+    }
+
+
+def _measure(results: StudyResults, name: str, level: float) -> dict[str, Any]:
+    estimates = results.estimates(name)
+    ranking = results.compare(name, level=level)
+    return {
+        "measure": name,
+        "rows": [
+            {
+                "data": data,
+                "estimates": [None if one is None else _values(one) for one in row.values()],
+            }
+            for data, row in estimates.items()
+        ],
+        "ranking": None
+        if ranking is None
+        else {
+            "names": list(ranking.names),
+            "average_ranks": list(ranking.average_ranks),
+            "n_data_sets": ranking.n_datasets,
+            "p_value": ranking.p_value,
+            "critical_difference": ranking.critical_difference,
+            "groups": [list(group) for group in ranking.groups],
+        },
+        "pairs": [
+            _pair(results, first, second, name, level)
+            for first, second in combinations(results.learners, 2)
+        ],
+    }
+
+
+def _values(estimate: Estimate) -> dict[str, Any]:
+    return {
+        "value": finite(estimate.value),
+        "low": finite(estimate.low),
+        "high": finite(estimate.high),
+        "method": estimate.method,
+    }
+
+
+def _pair(
+    results: StudyResults, first: str, second: str, measure: str, level: float
+) -> dict[str, Any]:
+    """Return the verdicts on each data set, and the posterior over data sets."""
+    verdicts: Counter[str] = Counter()
+    for data in results.data:
+        one, other = results.evaluation(data, first), results.evaluation(data, second)
+        if one is None or other is None or one.failures or other.failures:
+            continue
+        try:
+            result = compare(one, other, measure=measure, margin=results.margin, level=level)
+        except SureleafError:  # the measure is not defined for this data set
+            continue
+        verdicts[result.verdict] += 1
+    posterior = results.signed_rank(first, second, measure)
+    return {
+        "first": first,
+        "second": second,
+        "verdicts": {verdict: verdicts[verdict] for verdict in VERDICTS},
+        "posterior": None
+        if posterior is None
+        else {
+            "better": posterior.better,
+            "equivalent": posterior.equivalent,
+            "worse": posterior.worse,
+        },
+    }
+
+
+def study_answer(document: dict[str, Any]) -> str:
+    """Return the result of a study in one or two sentences."""
+    first, status = document["measures"][0], document["status"]
+    ranking = first["ranking"]
+    left = status["open"] + status["running"]
+    unfinished = f" {left:,} of {status['total']:,} fits are still to be done." if left else ""
+    if ranking is None:
+        return (
+            f"{len(document['learners'])} learners on {len(document['data'])} data sets: ranks "
+            f"need two learners and two data sets on which all of them worked.{unfinished}"
+        )
+    best = ranking["names"][0]
+    joined = next((group for group in ranking["groups"] if best in group), [best])
+    others = [name for name in joined if name != best]
+    rank = ranking["average_ranks"][0]
+    text = (
+        f"By {first['measure'].replace('_', ' ')}, {best} has the best average rank ({rank:.2f}) "
+        f"over {ranking['n_data_sets']} data sets"
+    )
+    if len(others) == len(ranking["names"]) - 1:
+        text += ", but no learner differs from it by more than the critical difference."
+    elif others:
+        text += f"; {', '.join(others)} cannot be told apart from it."
+    else:
+        text += ", ahead of every other learner by more than the critical difference."
+    return text + unfinished

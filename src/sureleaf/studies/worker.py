@@ -1,0 +1,313 @@
+"""Working through the cells of a study, on one or more processes, with limits of time and memory.
+
+A worker asks the store for a cell, has it computed by a process of its own, renews its lease
+meanwhile, and stores the outcome. A learner that raises, takes too long, needs too much memory or
+crashes is an outcome, too.
+"""
+
+import contextlib
+import os
+import pickle
+import resource
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+from joblib.externals.loky.backend.context import get_context
+
+from sureleaf.errors import SureleafError
+from sureleaf.evaluation.designs import Split
+from sureleaf.evaluation.evaluator import Fitter, fit_one, make_fitter
+from sureleaf.studies.store import Claim, Predictions, StatusCounts, Store, StoreError, worker_name
+from sureleaf.studies.study import Cell, Limits, Study
+
+__all__ = ["compute", "run", "verify"]
+
+# Unlike multiprocessing's own, these processes do not import the user's main module again, which
+# would run a script without a guard a second time.
+_PROCESSES = get_context("loky")
+_WAIT = 0.2
+"""Seconds between two looks at the store while other workers hold the last cells."""
+
+
+class Calculator:
+    """Computes cells one after the other, and keeps the table and learner of the last one."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._of: tuple[str, str] | None = None
+        self._fitter: Fitter | None = None
+        self._splits: list[Split] = []
+
+    def compute(self, cell: Cell) -> Predictions | str:
+        """Return the predictions of a cell, or the error of the learner."""
+        started = time.perf_counter()
+        try:
+            fitter = replace(self._fitter_of(cell), seed=cell.seed)
+        except Exception as problem:  # a learner that cannot be made is an outcome, too
+            return f"{type(problem).__name__}: {problem}"
+        split = self._splits[cell.split]
+        outcome, model = fit_one(fitter, split, 0)
+        if outcome.failure is not None:
+            return outcome.failure
+        return Predictions(
+            rows=np.asarray(split.test, dtype=np.int64),
+            classes=np.asarray(outcome.prediction, dtype=np.int64),
+            probabilities=outcome.probabilities,
+            seconds=time.perf_counter() - started,
+            model_bytes=_size(model),
+        )
+
+    def _fitter_of(self, cell: Cell) -> Fitter:
+        data, learner = self._study.data_set(cell.data), self._study.learner(cell.learner)
+        if self._of is None or self._of[0] != cell.data:
+            self._splits = self._study.splits(data)
+        if self._fitter is None or self._of != (cell.data, cell.learner):
+            self._fitter = make_fitter(learner.estimator(data.table), data.table, cell.seed)
+            self._of = (cell.data, cell.learner)
+        return self._fitter
+
+
+def _size(model: Any) -> int | None:
+    """Return the bytes of a pickled model; None if it cannot be pickled."""
+    try:
+        return len(pickle.dumps(model, protocol=5))
+    except Exception:  # any object of another library
+        return None
+
+
+def compute(study: Study, cell: Cell) -> Predictions | str:
+    """Compute one cell in this process."""
+    return Calculator(study).compute(cell)
+
+
+def _serve(study: Study, limits: Limits, pipe: Connection) -> None:
+    """Compute the cells that come through the pipe, until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides when to stop
+    if limits.memory_mb is not None:
+        _limit_memory(limits.memory_mb)
+    calculator = Calculator(study)
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        pipe.send("ready")
+        while True:
+            pipe.send(calculator.compute(pipe.recv()))
+
+
+def _limit_memory(megabytes: float) -> None:
+    """Limit the data of this process to what it has now and as much more."""
+    with open("/proc/self/status", encoding="ascii") as lines:
+        now = next(int(line.split()[1]) for line in lines if line.startswith("VmData:"))
+    size = (now << 10) + int(megabytes * (1 << 20))
+    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+
+
+class _Executor:
+    """A process that computes cells; it is replaced after it was stopped or has died."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._process: Any = None
+        self._pipe: Any = None
+
+    def start(self, cell: Cell) -> None:
+        if self._process is None or not self._process.is_alive():
+            self._pipe, theirs = _PROCESSES.Pipe()
+            self._process = _PROCESSES.Process(
+                target=_serve, args=(self._study, self._study.limits, theirs), daemon=True
+            )
+            self._process.start()
+            theirs.close()
+            try:
+                self._pipe.recv()  # the limit of time begins when the process has begun
+            except EOFError:
+                raise StoreError(
+                    "a process for the learners could not be started: it ended before its first "
+                    "cell. If the study is made by a script, guard it with "
+                    "if __name__ == '__main__'."
+                ) from None
+        self._pipe.send(cell)
+
+    def wait(self, seconds: float) -> Predictions | str | None:
+        """Return the outcome; None if there is none after so many seconds."""
+        try:
+            if not self._pipe.poll(seconds):
+                return None
+            outcome: Predictions | str = self._pipe.recv()
+        except (EOFError, ConnectionResetError):
+            self._process.join()
+            code = self._process.exitcode
+            self.stop()
+            why = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            return f"the process of the learner ended ({why})"
+        if isinstance(outcome, str) and outcome.startswith("MemoryError"):
+            self.stop()  # what is left of its memory may be in pieces
+        return outcome
+
+    def stop(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGKILL)
+            self._process.join()
+            self._pipe.close()
+        self._process = self._pipe = None
+
+
+def work(study: Study, store: Store, study_id: int) -> None:
+    """Compute cells until all are done or failed."""
+    worker, executor = worker_name(), _Executor(study)
+    claim: Claim | None = None
+    try:
+        while True:
+            store.release_dead(study_id)
+            claim = store.claim(study_id, worker)
+            if claim is None:
+                status = store.status(study.name)
+                if not status.running and not status.open:
+                    return
+                time.sleep(_WAIT)
+                continue
+            _one_cell(store, claim, worker, executor, study.limits)
+            claim = None
+    finally:
+        executor.stop()
+        if claim is not None:
+            with contextlib.suppress(SureleafError):
+                store.release(claim, worker)
+
+
+def _one_cell(store: Store, claim: Claim, worker: str, executor: _Executor, limits: Limits) -> None:
+    executor.start(claim.cell)
+    started = time.monotonic()
+    while True:
+        elapsed = time.monotonic() - started
+        left = max(limits.seconds - elapsed, 0.0)
+        outcome = executor.wait(min(left, store.lease / 3))
+        if outcome is None and time.monotonic() - started >= limits.seconds:
+            executor.stop()
+            outcome = f"it took more than the limit of {limits.seconds:g} seconds"
+        if isinstance(outcome, str):
+            store.fail(claim, worker, outcome, time.monotonic() - started)
+            return
+        if outcome is not None:
+            store.finish(claim, worker, outcome)
+            return
+        if not store.renew(claim, worker):  # another worker computes the same bits
+            executor.stop()
+            return
+
+
+def _worker(study: Study, url: str, lease: float, study_id: int) -> None:
+    signal.signal(signal.SIGTERM, _interrupt)
+    store = Store(url, lease=lease)
+    with contextlib.suppress(KeyboardInterrupt):
+        work(study, store, study_id)
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def run(
+    study: Study,
+    store: Store,
+    *,
+    n_jobs: int = 1,
+    retry_failed: bool = False,
+    report_progress: Callable[[StatusCounts], None] | None = None,
+) -> StatusCounts:
+    """Compute all cells of a study that the store does not have yet.
+
+    Parameters
+    ----------
+    study : Study
+    store : Store
+        Several processes, on several machines, may work on the same study at the same time.
+    n_jobs : int
+        Worker processes.
+    retry_failed : bool
+        Compute failed cells again.
+    report_progress : callable, optional
+        Called with the status about once in a second.
+
+    Returns
+    -------
+    StatusCounts
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf.designs import KFold
+    >>> from sureleaf.studies import DataSet, Learner, Study
+    >>> X, y = load_iris(return_X_y=True)
+    >>> data, learner = DataSet("iris", X=X, y=y), Learner("bayes", GaussianNB())
+    >>> study = Study("flowers", [data], [learner], KFold(2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run(study, Store(folder + "/study.db")).done
+    2
+    """
+    study_id = store.register(study)
+    store.release_dead(study_id)
+    if retry_failed:
+        store.reopen_failed(study_id)
+    before = store.status(study.name)
+    if before.open or before.running:
+        arguments = (study, store.url, store.lease, study_id)
+        workers = [
+            _PROCESSES.Process(target=_worker, args=arguments) for _ in range(max(n_jobs, 1))
+        ]
+        for process in workers:
+            process.start()
+        try:
+            while any(process.is_alive() for process in workers):
+                workers[0].join(1.0 if workers[0].is_alive() else 0.05)
+                if report_progress is not None:
+                    report_progress(store.status(study.name))
+        finally:
+            for process in workers:
+                if process.is_alive():
+                    process.terminate()
+            for process in workers:
+                process.join()
+    return store.status(study.name)
+
+
+def verify(study: Study, store: Store, *, sample: int = 20, seed: int = 0) -> list[Cell]:
+    """Compute a sample of the stored cells again; return those whose bits differ.
+
+    Parameters
+    ----------
+    study : Study
+    store : Store
+    sample : int
+        Number of cells; all of them if there are fewer.
+    seed : int
+        Of the sample.
+
+    Returns
+    -------
+    list of Cell
+        Empty if every bit is as it was stored.
+    """
+    study_id = store.register(study)
+    done = store.done(study_id)
+    picked = np.random.default_rng(seed).permutation(len(done))[:sample]
+    calculator, different = Calculator(study), []
+    for index in sorted(picked.tolist()):
+        claim = done[index]
+        outcome = calculator.compute(claim.cell)
+        rows, classes, probabilities = store.raw(claim.cell_id)
+        if isinstance(outcome, str) or (rows, classes, probabilities) != (
+            outcome.rows.astype("<i8").tobytes(),
+            outcome.classes.astype("<i4").tobytes(),
+            None
+            if outcome.probabilities is None
+            else np.asarray(outcome.probabilities).astype("<f8").tobytes(),
+        ):
+            different.append(claim.cell)
+    return different

@@ -1,0 +1,104 @@
+"""sureleaf study: run, status, resume, verify and report on one small study."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.command import sureleaf_here
+
+STUDY = """
+name = "two tables"
+measures = ["accuracy", "nce"]
+design = { design = "KFold", n_splits = 2 }
+[[data]]
+name = "first"
+path = "first.csv"
+target = "class"
+[[data]]
+name = "second"
+path = "second.csv"
+target = "class"
+[[learners]]
+name = "small <tree>"
+model = "TreeClassifier(max_leaves=2, n_jobs=1)"
+[[learners]]
+name = "bayes"
+model = "sklearn.naive_bayes.GaussianNB"
+[[learners]]
+name = "broken"
+model = "sklearn.linear_model.LogisticRegression(C=-1)"
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    for seed, name in enumerate(("first", "second")):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 2))
+        labels = np.where(X[:, 0] + rng.normal(size=60) > 0, "yes", "no")
+        lines = [f"{a:.4f},{b:.4f},{y}" for (a, b), y in zip(X, labels, strict=True)]
+        (folder / f"{name}.csv").write_text("\n".join(["a,b,class", *lines, ""]))
+    (folder / "study.toml").write_text(STUDY)
+    return folder / "study.toml"
+
+
+@pytest.fixture(scope="module")
+def finished(study: Path) -> Path:
+    before = sureleaf_here("study", "status", str(study))
+    assert before.returncode == 2
+    assert "nothing was begun. Begin with: sureleaf study run" in " ".join(before.stderr.split())
+    done = sureleaf_here("study", "run", str(study), "--jobs", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "two tables: 8 of 12 fits done, 4 failed" in done.stdout
+    return study
+
+
+def test_the_status_is_known_to_another_process(finished: Path) -> None:
+    values = json.loads(sureleaf_here("study", "status", str(finished), "--json").stdout)
+    assert (values["done"], values["failed"], values["open"]) == (8, 4, 0)
+
+
+def test_a_finished_study_is_resumed_without_a_fit(finished: Path) -> None:
+    done = sureleaf_here("study", "resume", str(finished))
+    assert (done.returncode, done.stdout.split(":")[0]) == (0, "two tables")
+
+
+def test_every_bit_is_verified(finished: Path) -> None:
+    done = sureleaf_here("study", "verify", str(finished), "--sample", "3")
+    assert (done.returncode, done.stdout) == (0, "3 of 3 fits are the same to the last bit.\n")
+
+
+def test_the_page_and_the_json_have_the_same_numbers(finished: Path, tmp_path: Path) -> None:
+    page = tmp_path / "study.html"
+    done = sureleaf_here("study", "report", str(finished), "-o", str(page))
+    assert done.returncode == 0
+    text = page.read_text()
+    values = json.loads(sureleaf_here("study", "report", str(finished), "--json").stdout)
+    assert values["schema"] == "sureleaf-study/1"
+    assert values["answer"].split(";")[0] in text.replace("&lt;", "<").replace("&gt;", ">")
+    assert "small &lt;tree&gt;" in text
+    assert "http://" not in text.replace("http://www.w3.org", "").replace("http://www.apache", "")
+    accuracy = values["measures"][0]
+    assert [row["data"] for row in accuracy["rows"]] == ["first", "second"]
+    for row in accuracy["rows"]:
+        tree, bayes, broken = row["estimates"]
+        assert broken is None
+        for one in (tree, bayes):
+            assert one["low"] <= one["value"] <= one["high"]
+            assert f"{one['value']:.3f}" in text
+    assert set(accuracy["ranking"]["names"]) == {"small <tree>", "bayes"}
+    pair = accuracy["pairs"][0]
+    assert sum(pair["verdicts"].values()) == 2
+    assert sum(pair["posterior"].values()) == pytest.approx(1)
+    assert len(values["failures"]) == 4
+    assert "InvalidParameterError" in values["failures"][0]["reason"]
+
+
+def test_a_study_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    done = sureleaf_here("study", "run", str(tmp_path / "none.toml"))
+    assert done.returncode == 2
+    assert "does not exist" in done.stderr
+    assert not (tmp_path / "none.db").exists()

@@ -1,0 +1,79 @@
+"""A tree of scikit-learn with the same structure: the same results, for programs that read it."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.tree import export_text
+
+from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
+from sureleaf.exports import to_sklearn
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.astype("float32")
+    X.iloc[::7, 2] = np.nan
+    return TreeClassifier(pruning=None, random_state=0).fit(X, y), X
+
+
+def test_it_predicts_as_the_tree_does_missing_values_included(fitted):
+    model, X = fitted
+    tree = pickle.loads(pickle.dumps(to_sklearn(model)))
+    assert np.isnan(X.to_numpy()).any()
+    np.testing.assert_array_equal(tree.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(tree.predict(X), model.predict(X))
+    np.testing.assert_array_equal(tree.apply(X), model.apply(X))
+    assert (tree.get_depth(), tree.get_n_leaves()) == (model.get_depth(), model.get_n_leaves())
+    assert tree.feature_names_in_.tolist() == model.feature_names_in_.tolist()
+    assert export_text(tree).count("class:") == model.get_n_leaves()
+
+
+def test_one_leaf_and_labels_of_text_become_a_tree_too():
+    X = np.arange(12.0).reshape(-1, 1)
+    model = TreeClassifier(max_depth=1).fit(X, ["a"] * 12)
+    assert to_sklearn(model).predict(X).tolist() == ["a"] * 12
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (TreeClassifier.c45(), "missing='branch'"),
+        (TreeClassifier(cost=[[0, 1], [5, 0]]), "sureleaf.decide"),
+        (TreeClassifier(categorical_features=[0]), "OneHotEncoder"),
+    ],
+)
+def test_a_tree_that_scikit_learn_cannot_represent_is_refused(model, words):
+    X = np.arange(40.0).reshape(-1, 1)
+    with pytest.raises(InvalidArgumentError, match=words):
+        to_sklearn(model.set_params(pruning=None).fit(X % 4, X[:, 0] % 4 > 1))
+
+
+def test_only_a_tree_can_become_one():
+    with pytest.raises(InvalidTypeError, match="TreeClassifier"):
+        to_sklearn("tree")
+
+
+def test_shap_explains_every_probability(fitted):
+    shap = pytest.importorskip("shap")
+    model, X = fitted
+    filled = X.fillna(0)
+    explainer = shap.TreeExplainer(to_sklearn(model))
+    total = explainer.shap_values(filled).sum(axis=1) + explainer.expected_value
+    np.testing.assert_allclose(total, model.predict_proba(filled), atol=1e-6)
+
+
+def test_dtreeviz_reads_every_leaf(fitted):
+    dtreeviz = pytest.importorskip("dtreeviz")
+    model, X = fitted
+    view = dtreeviz.model(
+        to_sklearn(model),
+        X_train=X.fillna(0),
+        y_train=model.predict(X),
+        feature_names=list(X.columns),
+        target_name="kind",
+        class_names=["a", "b", "c"],
+    )
+    assert len(view.shadow_tree.leaves) == model.get_n_leaves()

@@ -1,0 +1,94 @@
+"""ARFF files, and Excel workbooks: tables as they were declared."""
+
+import datetime
+
+import pytest
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.files import column_names, read_file
+
+WEATHER = """% The weather, with every kind of value
+@RELATION 'the weather'
+
+@attribute outlook {sunny, 'over cast', "ra'in", '10,5'}
+@attribute 'wind speed' REAL
+@ATTRIBUTE code {1, 2}
+@attribute note string
+@attribute day date "yyyy-MM-dd"
+
+@DATA
+sunny, 85.5, 1, 'it\\'s, hot', 2024-02-29
+'over cast',?,2,?,?
+
+% a comment between rows
+"ra'in", -1e3, 1, plain words, 2024-03-01
+{0 '10,5', 1 7, 3 'a b'}
+"""
+
+
+@pytest.fixture
+def weather(tmp_path):
+    path = tmp_path / "weather.arff"
+    path.write_text(WEATHER)
+    return path
+
+
+def test_values_quotes_comments_and_sparse_rows_are_read_as_declared(weather):
+    table = read_file(weather)
+    found = table.to_pydict()
+    assert found["outlook"] == ["sunny", "over cast", "ra'in", "10,5"]
+    assert found["wind speed"] == [85.5, None, -1000.0, 7.0]
+    assert found["code"] == ["1", "2", "1", "1"]  # a category, although it looks like a number
+    assert str(table["code"].type).startswith("dictionary")
+    assert found["note"] == ["it's, hot", None, "plain words", "a b"]
+    assert found["day"][1] is None
+    assert column_names(weather) == ("outlook", "wind speed", "code", "note", "day")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("sunny, 85.5, 1,", "sunny, 85.5,", "line 11 .* must have 5 values"),
+        ("sunny, 85.5", "hail, 85.5", "'outlook' .* must hold values that its @attribute lists"),
+        ("sunny, 85.5", "sunny, warm", "'wind speed' .* must hold numbers"),
+        ("wind speed' REAL", "wind speed' relational", "line 5 .* must be @attribute"),
+        ("@DATA", "% nothing", "line 11 .* must be @relation"),
+        ("{0 '10,5'", "{9 '10,5'", "line 16 .* another form"),
+        ("@ATTRIBUTE code", "@ATTRIBUTE outlook", "different names"),
+    ],
+)
+def test_what_is_not_arff_is_an_error_with_its_place(weather, old, new, words):
+    assert old in WEATHER
+    weather.write_text(WEATHER.replace(old, new))
+    with pytest.raises(InvalidArgumentError, match=words):
+        read_file(weather)
+
+
+def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    day = datetime.datetime(2024, 2, 29)
+    for row in (
+        ["age", "name", "mixed", "day", "member"],
+        [38.5, "Ada", 1, day, True],
+        [None, "Bo", "x", None, False],
+        [40, None, 2.5, day, None],
+        [None] * 5,
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "people.xlsx")
+    found = read_file(tmp_path / "people.xlsx").to_pydict()
+    assert found["age"] == [38.5, None, 40.0]
+    assert found["name"] == ["Ada", "Bo", None]
+    assert found["mixed"] == ["1", "x", "2.5"]
+    assert found["day"] == [day, None, day]
+    assert found["member"] == [True, False, None]
+    assert column_names(tmp_path / "people.xlsx")[:2] == ("age", "name")
+    book.active["G3"] = "stray"
+    book.save(tmp_path / "stray.xlsx")
+    with pytest.raises(InvalidArgumentError, match="must have a name in the first row"):
+        read_file(tmp_path / "stray.xlsx")
+    damaged = (tmp_path / "people.xlsx").read_bytes()
+    (tmp_path / "cut.xlsx").write_bytes(damaged[: len(damaged) // 2])
+    with pytest.raises(InvalidArgumentError, match=r"cut\.xlsx is a damaged or truncated Excel"):
+        read_file(tmp_path / "cut.xlsx")

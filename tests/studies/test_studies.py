@@ -1,0 +1,358 @@
+"""A study gives the same bits however it is interrupted, and failures are results."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from sureleaf import InvalidArgumentError, TreeClassifier, evaluate
+from sureleaf.designs import Holdout, KFold
+from sureleaf.studies import (
+    DataSet,
+    Learner,
+    Limits,
+    Store,
+    StoreError,
+    Study,
+    StudyResults,
+    read_study,
+    run,
+    verify,
+)
+from sureleaf.studies.store import MIGRATIONS
+from sureleaf.studies.worker import compute, work
+from tests.studies.learners import Crashes, Hangs, Hoards, Raises, Shares
+
+
+def rows(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, "yes", "no")
+
+
+def small_study(**changes) -> Study:
+    X, y = rows()
+    parts = {
+        "name": "small",
+        "data": [DataSet("first", X=X, y=y), DataSet("second", X=X[:40], y=y[:40])],
+        "learners": [
+            Learner("shares", Shares()),
+            Learner("tree", TreeClassifier(max_leaves=3, n_jobs=1)),
+        ],
+        "design": KFold(3),
+    }
+    return Study(**(parts | changes))
+
+
+def bits(store: Store, name: str) -> dict[str, tuple]:
+    return {one.cell.key: store.raw(one.cell_id) for one in store.done(store.study_id(name))}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> tuple[Study, Store]:
+    study, store = small_study(), Store(tmp_path_factory.mktemp("study") / "whole.db")
+    work(study, store, store.register(study))
+    return study, store
+
+
+def test_all_cells_are_computed_and_kept(finished):
+    _, store = finished
+    status = store.status("small")
+    assert (status.done, status.total, status.failed) == (12, 12, 0)
+    assert status.seconds_left == 0
+    results = StudyResults(store)
+    assert (results.data, results.learners) == (("first", "second"), ("shares", "tree"))
+    found = results.evaluation("first", "tree")
+    assert sorted(found.row.tolist()) == list(range(60))
+    assert results.cost("first", "tree").model_bytes > 100
+
+
+def test_a_learner_with_a_seed_of_its_own_is_evaluated_as_by_evaluate():
+    X, y = rows()
+    tree = TreeClassifier.c45(random_state=3, n_jobs=1)
+    study = small_study(data=[DataSet("first", X=X, y=y)], learners=[Learner("tree", tree)])
+    seed = study.split_seed(study.data[0])
+    whole = evaluate(tree, X, y, design=KFold(3), random_state=seed)
+    for cell in study.cells():
+        found = compute(study, cell)
+        of_cell = whole.split == cell.split
+        np.testing.assert_array_equal(found.rows, whole.row[of_cell])
+        np.testing.assert_array_equal(found.probabilities, whole.probabilities[of_cell])
+
+
+def test_seeds_come_from_keys_so_that_order_does_not_matter(finished):
+    study, store = finished
+    cells = list(study.cells())
+    assert len({cell.key for cell in cells}) == len(cells)
+    stored = bits(store, "small")
+    for cell in random.Random(0).sample(cells, len(cells)):
+        outcome = compute(study, cell)
+        assert stored[cell.key][2] == outcome.probabilities.tobytes()
+
+
+def test_two_workers_give_the_same_bits_as_one(finished, tmp_path):
+    study, whole = finished
+    store = Store(tmp_path / "two.db")
+    assert run(study, store, n_jobs=2).done == 12
+    assert bits(store, "small") == bits(whole, "small")
+
+
+def test_a_study_in_a_store_is_not_computed_again(finished):
+    study, store = finished
+    before = bits(store, "small")
+    assert run(study, store).done == 12
+    assert bits(store, "small") == before
+
+
+def test_verify_finds_a_changed_bit(finished, tmp_path):
+    study, _ = finished
+    store = Store(tmp_path / "changed.db")
+    work(study, store, store.register(study))
+    assert verify(study, store, sample=100) == []
+    with store.engine.begin() as connection:
+        raw = connection.execute(sa.text("SELECT probabilities FROM predictions")).scalar()
+        changed = bytes([raw[0] ^ 1]) + raw[1:]
+        connection.execute(
+            sa.text("UPDATE predictions SET probabilities = :b WHERE cell_id = 1"), {"b": changed}
+        )
+    assert [cell.split for cell in verify(study, store, sample=100)] == [0]
+
+
+def test_learners_that_fail_in_every_way_are_outcomes(tmp_path):
+    learners = [
+        Learner("raises", Raises()),
+        Learner("hangs", Hangs()),
+        Learner("crashes", Crashes()),
+        Learner("hoards", Hoards()),
+        Learner("works", Shares()),
+    ]
+    X, y = rows()
+    study = small_study(
+        data=[DataSet("first", X=X, y=y)],
+        learners=learners,
+        design=Holdout(),
+        limits=Limits(seconds=2.5, memory_mb=500),
+    )
+    store = Store(tmp_path / "failing.db")
+    work(study, store, store.register(study))
+    reasons = {one.learner: one.reason for one in StudyResults(store).failures()}
+    assert reasons["raises"] == "RuntimeError: no luck today"
+    assert "more than the limit of 2.5 seconds" in reasons["hangs"]
+    assert reasons["crashes"] == "the process of the learner ended (signal 11)"
+    assert "MemoryError" in reasons["hoards"]
+    assert "works" not in reasons
+    results = StudyResults(store)
+    assert results.evaluation("first", "raises") is None
+    assert results.estimates()["first"]["works"].value > 0
+
+
+# ---- interruptions -------------------------------------------------------------------------------
+
+PROGRAM = """
+import sys
+from sureleaf.studies import Store
+from sureleaf.studies.worker import work
+from tests.studies.test_studies import killable_study
+study, store = killable_study(), Store(sys.argv[1], lease=2.0)
+work(study, store, store.register(study))
+"""
+
+
+def killable_study() -> Study:
+    X, y = rows(30)
+    data = [DataSet("first", X=X, y=y)]
+    return small_study(
+        name="killed", data=data, learners=[Learner("shares", Shares(pause=0.05))], design=KFold(15)
+    )
+
+
+def resumed_after_kills(url: str, kills: int, seed: int) -> Store:
+    """Kill the worker at random moments, then let it finish."""
+    source = Path(__file__).parents[2]
+    moments = random.Random(seed)
+    for number in range(kills + 1):
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, url], cwd=source, start_new_session=True
+        )
+        if number < kills:
+            time.sleep(moments.uniform(0.2, 3.0))
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return Store(url)
+
+
+def test_a_study_killed_at_random_moments_equals_an_unbroken_one(tmp_path):
+    from tests.long_runs import LONG
+
+    whole = Store(tmp_path / "whole.db")
+    study = killable_study()
+    work(study, whole, whole.register(study))
+    store = resumed_after_kills(f"sqlite:///{tmp_path / 'killed.db'}", 200 if LONG else 2, 0)
+    assert store.status("killed").done == 15
+    assert bits(store, "killed") == bits(whole, "killed")
+
+
+def test_the_cell_of_a_dead_worker_is_open_again_after_its_lease(tmp_path):
+    study = killable_study()
+    store = Store(tmp_path / "lease.db", lease=0.01)
+    study_id = store.register(study)
+    first = store.claim(study_id, "elsewhere:1:5")
+    time.sleep(0.05)
+    second = store.claim(study_id, "other:1:5")
+    assert second.cell == first.cell
+    outcome = compute(study, first.cell)
+    assert not store.finish(first, "elsewhere:1:5", outcome)
+    assert not store.renew(first, "elsewhere:1:5")
+    assert store.finish(second, "other:1:5", outcome)
+
+
+def test_a_cell_whose_workers_die_again_and_again_is_a_failure(tmp_path):
+    store = Store(tmp_path / "deadly.db", lease=-1.0)
+    study_id = store.register(killable_study())
+    cells = [store.claim(study_id, f"elsewhere:{i}:5").cell.split for i in range(4)]
+    assert cells == [0, 0, 0, 1]
+    assert store.failures(study_id)[0].reason == "its worker died 3 times"
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+def test_a_changed_data_set_and_another_study_of_the_name_are_errors(finished):
+    _, store = finished
+    X, y = rows(seed=1)
+    data = [DataSet("first", X=X, y=y), small_study().data[1]]
+    with pytest.raises(InvalidArgumentError, match="'first' has changed since the study 'small'"):
+        run(small_study(data=data), store)
+    with pytest.raises(InvalidArgumentError, match=r"another study of the name .* its design"):
+        run(small_study(design=KFold(4)), store)
+
+
+def test_a_store_of_a_newer_version_is_refused_and_an_older_one_migrated(finished, tmp_path):
+    study, whole = finished
+    path = tmp_path / "versions.db"
+    store = Store(path)
+    work(study, store, store.register(study))
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE cells DROP COLUMN model_bytes"))
+        connection.execute(sa.text("UPDATE sureleaf_studies SET version = 1"))
+    store.close()
+    migrated = Store(path)
+    assert bits(migrated, "small") == bits(whole, "small")
+    assert StudyResults(migrated).cost("first", "tree").model_bytes is None
+    with migrated.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE sureleaf_studies SET version = 99"))
+    with pytest.raises(StoreError, match="has version 99, and this Sureleaf reads versions up to"):
+        Store(path)
+    assert max(MIGRATIONS) == 2
+
+
+def test_a_read_only_store_and_a_bad_url_are_named(tmp_path):
+    with pytest.raises(StoreError, match="failed: unable to open database file"):
+        Store(tmp_path / "missing" / "study.db")
+    with pytest.raises(StoreError, match="--store must be the URL of a database"):
+        Store("nosuchdatabase://here")
+
+
+def test_a_study_file_is_read_with_its_data(tmp_path):
+    X, y = rows(30)
+    lines = [
+        "a,b,c,class",
+        *(",".join([*map(str, x), label]) for x, label in zip(X, y, strict=True)),
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "study.toml").write_text(
+        'measures = ["accuracy", "nce"]\nseed = 3\n'
+        'design = { design = "KFold", n_splits = 2 }\n'
+        "[limits]\nseconds = 20\n"
+        '[[data]]\nname = "rows"\npath = "rows.csv"\ntarget = "class"\ndrop = ["c"]\n'
+        '[[learners]]\nname = "tree"\nmodel = "TreeClassifier(max_leaves=2)"\n'
+        '[[learners]]\nname = "bayes"\nmodel = "sklearn.naive_bayes.GaussianNB"\n'
+    )
+    study = read_study(tmp_path / "study.toml")
+    store = Store(tmp_path / "study.db")
+    work(study, store, store.register(study))
+    assert store.status("study").done == 4
+    results = StudyResults(store)
+    assert results.measures == ("accuracy", "nce")
+    assert results.estimates("nce")["rows"]["bayes"].value > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name = ", "is not a TOML file"),
+        ("colour = 1", "'colour' is not known; a study has"),
+        ("name = 'x'", "'data' is missing or not a table, for example"),
+        (
+            "limits = {minutes = 1}\n[[data]]\npath='a'\ntarget='b'\n"
+            "[[learners]]\nname='a'\nmodel='b'",
+            "limits has seconds and memory_mb; got minutes",
+        ),
+    ],
+)
+def test_a_study_file_with_a_mistake_is_named(tmp_path, text, message):
+    (tmp_path / "study.toml").write_text(text)
+    with pytest.raises(InvalidArgumentError, match=message):
+        read_study(tmp_path / "study.toml")
+
+
+def test_the_hash_of_rows_is_that_of_their_values():
+    import pandas as pd
+
+    X, y = rows()
+    first = DataSet("d", X=X, y=y).digest
+    assert DataSet("d", X=X.copy(order="F"), y=list(y)).digest == first
+    assert DataSet("d", X=X + 1e-12, y=y).digest != first
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    assert DataSet("d", X=frame, y=y).digest == DataSet("d", X=frame.copy(), y=y).digest
+    assert json.dumps(small_study().definition()) == json.dumps(small_study().definition())
+
+
+# ---- PostgreSQL ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def postgresql(postgresql_connection):
+    """The URL of an empty database of a real server."""
+    name = f"studies{time.monotonic_ns()}"
+    postgresql_connection.execute(f"CREATE DATABASE {name}")
+    host = postgresql_connection.info.host
+    yield f"postgresql+psycopg://tester@/{name}?host={host}"
+    postgresql_connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_postgresql_keeps_the_same_bits_through_kills(postgresql, tmp_path):
+    from tests.long_runs import LONG
+
+    study, whole = killable_study(), Store(tmp_path / "whole.db")
+    work(study, whole, whole.register(study))
+    store = resumed_after_kills(postgresql, 50 if LONG else 1, 1)
+    assert store.status("killed").done == 15
+    assert bits(store, "killed") == bits(whole, "killed")
+    store.close()
+
+
+def test_a_lost_connection_is_an_error_and_the_store_resumes(postgresql, postgresql_connection):
+    study = killable_study()
+    store = Store(postgresql)
+    study_id = store.register(study)
+    claim = store.claim(study_id, "here:1:2")
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'tester' AND "
+
+    def work_on_a_lost_connection():
+        with store._transaction() as connection:
+            postgresql_connection.execute(end + "pid <> pg_backend_pid()")
+            connection.execute(sa.text("SELECT 1"))
+
+    with pytest.raises(StoreError, match=r"failed: .* resume the study"):
+        work_on_a_lost_connection()
+    assert store.renew(claim, "here:1:2")
+    store.close()

@@ -1,0 +1,110 @@
+"""The documentation site builds without a warning, works offline, and its links lead somewhere."""
+
+import re
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
+"""Elements that a browser loads by itself, and the attribute with the address."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("sphinx", reason="pip install 'sureleaf[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "doctrees")]
+    made = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(folder / "html")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    return folder / "html"
+
+
+class Page(HTMLParser):
+    """The links, the loaded files and the anchors of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors = {""}
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.anchors |= {given.get("id") or "", given.get("name") or ""}
+        if tag == "a" and given.get("href"):
+            self.links.append(str(given["href"]))
+        if tag in LOADED and given.get(LOADED[tag]):
+            self.loaded.append(str(given[LOADED[tag]]))
+
+
+read_page = cache(Page)
+
+
+def pages(site: Path) -> list[Path]:
+    return [page for page in sorted(site.rglob("*.html")) if page.name != "sample-report.html"]
+
+
+@pytest.mark.slow
+def test_every_internal_link_leads_to_a_page_and_an_anchor(site: Path) -> None:
+    lost = []
+    for page in pages(site):
+        for link in [*read_page(page).links, *read_page(page).loaded]:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            anchor = unquote(parts.fragment)
+            if not target.exists() or (
+                anchor and target.suffix == ".html" and anchor not in read_page(target).anchors
+            ):
+                lost.append((page.relative_to(site), link))
+    assert not lost
+
+
+@pytest.mark.slow
+def test_no_page_loads_anything_from_the_network(site: Path) -> None:
+    for page in pages(site):
+        assert not [one for one in read_page(page).loaded if re.match(r"(https?:)?//", one)], page
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
+
+
+@pytest.mark.slow
+def test_the_first_page_shows_a_report_that_needs_no_network(site: Path) -> None:
+    first, report = site / "index.html", site / "sample-report.html"
+    assert "sample-report.html" in read_page(first).loaded
+    assert not [one for one in read_page(report).loaded if one.startswith("http")]
+    assert "credit-g.csv" in report.read_text(encoding="utf-8")
+
+
+def test_the_guide_for_programs_lists_pages_that_exist() -> None:
+    text = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(([\w/-]+)\.html\)", text)
+    assert len(linked) > 20
+    for page in linked:
+        assert (ROOT / "docs" / f"{page}.md").exists(), page
+
+
+def test_the_reference_has_every_public_name() -> None:
+    import sureleaf
+    from sureleaf import designs, levels, measures, plots
+
+    text = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   (\w+)$", text, flags=re.MULTILINE))
+    modules = {"comparison", "designs", "levels", "measures", "plots", "report", "__version__"}
+    wanted = set(sureleaf.__all__) - modules
+    for module in (designs, levels, measures, plots):
+        wanted |= set(module.__all__)
+    assert wanted <= listed, wanted - listed
