@@ -139,7 +139,8 @@ class TreeClassifier(ModelEstimator):
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
         and the levels then go by expected cost; splits are those of rows weighted by the mean cost
-        of errors on their class. Counts and limits such as `min_samples_leaf` are of plain rows.
+        of errors on their class, and `min_samples_leaf` counts rows of the class that costs least:
+        a row of another class counts as many times as its errors cost more. Counts are plain.
     collapse : bool
         Cut subtrees that make no fewer training errors than a leaf in their place (C4.5).
     leaf_estimate : str or object
