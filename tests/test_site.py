@@ -123,3 +123,10 @@ def test_every_page_is_listed_by_another_page() -> None:
         names = re.findall(r"^(?:.*<)?([\w./-]+)>?$", "\n".join(blocks), flags=re.MULTILINE)
         listed |= {(page.parent / f"{name}.md").resolve() for name in names}
     assert set(sources) <= listed, "add to a toctree, such as that of docs/howto/index.md"
+
+
+def test_no_first_line_of_a_docstring_has_a_footnote_mark() -> None:
+    """The tables of the reference show the first line alone, where the mark leads nowhere."""
+    for file in (ROOT / "src").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"\"\"\"[^\"\n]*\[\d\]_", text), file
