@@ -329,3 +329,78 @@ def test_models_of_one_leaf_and_without_trees_are_audited():
         warnings.simplefilter("ignore")
         line = LogisticRegression(max_iter=20).fit(X[SEEN], Y[SEEN])
     assert audit(line, X[UNSEEN], Y[UNSEEN]).leaves is None
+
+
+# ---- measures, costs, weights and groups ----------------------------------------------------
+
+
+COST = [[0, 1], [5, 0]]
+
+
+def test_measures_are_those_of_an_evaluation_of_the_rows():
+    model = GaussianNB().fit(X[SEEN, :3], Y[SEEN])
+    found = audit(model, X[UNSEEN, :3], Y[UNSEEN], cost=COST)
+    truth, table = Y[UNSEEN], model.predict_proba(X[UNSEEN, :3])
+    value = dict(zip(found.measures.measure, found.measures.value, strict=True))
+    assert value["accuracy"] == found.accuracy.value
+    assert value["auc"] == pytest.approx(sureleaf.measures.auc(truth == "good", table[:, 1]))
+    assert value["nce"] == pytest.approx(sureleaf.measures.nce(truth, table))
+    assert value["quadratic_loss"] == pytest.approx(sureleaf.measures.quadratic_loss(truth, table))
+    actual, predicted = (labels == "good" for labels in (truth, model.predict(X[UNSEEN, :3])))
+    costs = np.array(COST)[actual.astype(int), predicted.astype(int)]
+    assert value["cost"] == pytest.approx(costs.mean())
+    intercept, slope = sureleaf.measures.calibration_line(truth == "good", table[:, 1])
+    assert value["calibration_slope"] == slope.value
+    assert value["calibration_intercept"] == intercept.value
+    inside = (found.measures.low < found.measures.value) & (
+        found.measures.value < found.measures.high
+    )
+    assert inside.all()
+    assert found.to_dict()["measures"] == found.measures.records()
+
+
+def test_costs_are_given_for_sorted_classes_whatever_the_order_of_the_model():
+    labels = np.array(["good", "bad"])  # a booster with the classes in this order
+    model = GaussianNB().fit(X[SEEN, :3], 1 - CODES[SEEN])
+    swapped = audit(model, X[UNSEEN, :3], Y[UNSEEN], classes=labels, cost=COST)
+    plain = audit(GaussianNB().fit(X[SEEN, :3], Y[SEEN]), X[UNSEEN, :3], Y[UNSEEN], cost=COST)
+    assert swapped.measures.value == pytest.approx(plain.measures.value)
+    assert swapped.compare(plain).difference == 0
+    with pytest.raises(InvalidArgumentError, match="cost must be cost"):
+        audit(model, X[UNSEEN, :3], CODES[UNSEEN], cost=[[0, 1]])
+
+
+def test_weights_count_as_so_many_rows_and_know_less():
+    weights = np.where(np.arange(284) % 2 == 0, 3.0, 1.0)
+    plain = audit(tree(max_depth=3), X[UNSEEN], Y[UNSEEN])
+    found = audit(tree(max_depth=3), X[UNSEEN], Y[UNSEEN], sample_weight=weights)
+    times = (2 * weights / weights.mean()).astype(int)
+    expected = count(tree(max_depth=3).tree_, X[UNSEEN], Y[UNSEEN], ["bad", "good"])
+    assert found.leaves.n.sum() == pytest.approx(284)
+    assert plain.leaves.counts.sum(axis=1).tolist() == [sum(c) for c in expected.values()]
+    copies = audit(
+        tree(max_depth=3), np.repeat(X[UNSEEN], times, axis=0), np.repeat(Y[UNSEEN], times)
+    )
+    assert found.leaves.counts == pytest.approx(copies.leaves.counts / 2)
+    assert found.accuracy.value == pytest.approx(copies.accuracy.value)
+    assert found.bins.stated.min() > 0.5
+    assert found.effective_rows == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    assert found.accuracy.high - found.accuracy.low > plain.accuracy.high - plain.accuracy.low
+    assert plain.leaves.effective is None
+    assert plain.effective_rows is None
+
+
+def test_rows_in_groups_count_as_one():
+    groups = np.repeat(np.arange(71), 4)
+    found = audit(tree(max_depth=2), X[UNSEEN], Y[UNSEEN], groups=groups)
+    assert found.effective_rows == pytest.approx(71)
+    assert (found.bins.effective <= found.bins.n).all()
+    of_bin = [len(set(groups[found_rows])) for found_rows in _rows_of_leaves(found)]
+    assert (found.leaves.effective <= np.array(of_bin) + 1e-9).all()
+    assert "groups" in found.accuracy.method
+    assert found.by("x0").n.sum() == 284
+
+
+def _rows_of_leaves(found):
+    at = tree(max_depth=2).apply(X[UNSEEN])
+    return [np.flatnonzero(at == leaf) for leaf in found.leaves.leaf]

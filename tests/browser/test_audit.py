@@ -21,9 +21,9 @@ from tests.report.audited_models import (
 from tests.report.page_documents import HOSTILE
 
 PAGES = {
-    "tree": (tree_audit, ["answer", "data", "leaves", "bins", "methods"]),
-    "forest": (forest_audit, ["answer", "data", "bins", "trees", "leaves", "methods"]),
-    "booster": (booster_audit, ["answer", "data", "bins", "methods"]),
+    "tree": (tree_audit, ["answer", "measures", "data", "leaves", "bins", "methods"]),
+    "forest": (forest_audit, ["answer", "measures", "data", "bins", "trees", "leaves", "methods"]),
+    "booster": (booster_audit, ["answer", "measures", "data", "bins", "methods"]),
 }
 
 

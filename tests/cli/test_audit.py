@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -155,3 +157,60 @@ def test_a_page_needs_a_folder_and_cannot_overwrite_its_inputs(capsys, files, ou
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert (files / "unseen.csv").read_bytes() == before
+
+
+def test_segments_named_columns_and_another_model(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    n = 1200
+    frame = pd.DataFrame({"size": rng.normal(size=n), "region": rng.choice(["north", "south"], n)})
+    p = 1 / (1 + np.exp(-frame["size"]))
+    before = np.where(rng.random(n) < p, "yes", "no")
+    skops.dump(LogisticRegression().fit(frame[["size"]], before), tmp_path / "line.skops")
+    skops.dump(DummyClassifier().fit(frame[["size"]], before), tmp_path / "dummy.skops")
+    low = p - np.where((frame["region"] == "north") & (frame["size"] > 0.5), 0.45, 0)
+    y = np.where(rng.random(n) < low, "yes", "no")
+    frame.assign(ill=y).to_csv(tmp_path / "rows.csv", index=False)
+    arguments = ("audit", tmp_path / "line.skops", tmp_path / "rows.csv", "-t", "ill", "--where")
+    arguments += ("--by", "region", "--against", tmp_path / "dummy.skops", "--measure", "nce")
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    assert "Where is it wrong? Stated probability of yes;" in out
+    assert re.search(r"size > 0\.\d+ and region = north", " ".join(out.split()))
+    assert "region = south" in out
+    assert "about these two fitted models" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+    page = tmp_path / "page.html"
+    code, out, _ = run(capsys, *arguments, "--json", "-o", page)
+    document = json.loads(out)
+    assert code == 0
+    assert document["where"]["found"][0]["p_value"] == 0.01
+    assert [one["value"] for one in document["by"]["subgroups"]] == ["north", "south"]
+    assert document["comparison"]["other"] == "DummyClassifier"
+    topics = {one["topic"]: one for one in document["answer"]["sentences"]}
+    assert topics["where"]["tone"] == "bad"
+    assert document["where"]["found"][0]["rule"] in topics["where"]["text"]
+    text = page.read_text(encoding="utf-8")
+    assert 'id="segment-table"' in text
+    assert 'id="by-table"' in text
+    code, _, err = run(capsys, *arguments[:5], "--where", "--of", "cost")
+    assert code == 2
+    assert err.count("\n") == 1
+    code, out, _ = run(capsys, *arguments[:5], "--where", "--of", "cost", "--cost", "0,1;5,0")
+    assert code == 0
+    assert "Mean cost" in out
+
+
+def test_training_rows_of_a_forest_are_not_called_unseen(capsys, files):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    kind = np.where(rng.random(200) < 1 / (1 + np.exp(-frame["a"])), "yes", "no")
+    joblib.dump(RandomForestClassifier(20, random_state=0).fit(frame, kind), files / "f.joblib")
+    frame.assign(kind=kind).to_csv(files / "seen.csv", index=False)
+    arguments = ("audit", files / "f.joblib", files / "seen.csv", "-t", "kind", "--trust-pickle")
+    code, out, err = run(capsys, *arguments, "-o", files / "seen.html")
+    assert code == 0
+    assert err.count("\n") == 1
+    assert "look like training rows" in err
+    assert "unseen rows correctly" not in " ".join(out.split())
+    page = (files / "seen.html").read_text(encoding="utf-8")
+    assert "unseen rows predicted correctly" not in page

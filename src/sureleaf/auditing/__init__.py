@@ -1,6 +1,25 @@
-"""Audits: the leaves, counts and levels of a fitted model of any library, measured on rows."""
+"""Audits: a fitted model of any library compared with rows, and the segments where it is wrong."""
 
-from sureleaf.auditing.audits import Audit, AuditedBins, AuditedLeaves, AuditedTrees, audit
+from sureleaf.auditing.audits import (
+    Audit,
+    AuditedBins,
+    AuditedLeaves,
+    AuditedMeasures,
+    AuditedTrees,
+    audit,
+)
 from sureleaf.auditing.model_files import load_model
+from sureleaf.auditing.where import Segments, Subgroups, Where
 
-__all__ = ["Audit", "AuditedBins", "AuditedLeaves", "AuditedTrees", "audit", "load_model"]
+__all__ = [
+    "Audit",
+    "AuditedBins",
+    "AuditedLeaves",
+    "AuditedMeasures",
+    "AuditedTrees",
+    "Segments",
+    "Subgroups",
+    "Where",
+    "audit",
+    "load_model",
+]

@@ -2,25 +2,53 @@
 
 import json
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.arguments import check_choice, check_count, check_level, read_labels
+from sureleaf.arguments import (
+    check_choice,
+    check_count,
+    check_groups,
+    check_level,
+    check_weights,
+    read_labels,
+)
 from sureleaf.auditing.model_output import ModelOutput, model_output
+from sureleaf.auditing.remarks import looks_like_training, seems_swapped
 from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
+from sureleaf.auditing.where import (
+    AuditedRows,
+    Subgroups,
+    Where,
+    find_segments,
+    subgroup_table,
+)
+from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
-from sureleaf.evaluation import Estimate
-from sureleaf.levels.intervals import clopper_pearson
+from sureleaf.evaluation import Estimate, Evaluation, Holdout
+from sureleaf.evaluation.evaluation import SplitFacts
+from sureleaf.evaluation.measures import calibration_line
+from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import predicted_class
 
-__all__ = ["Audit", "AuditRecord", "AuditedBins", "AuditedLeaves", "AuditedTrees", "audit"]
+__all__ = [
+    "Audit",
+    "AuditRecord",
+    "AuditedBins",
+    "AuditedLeaves",
+    "AuditedMeasures",
+    "AuditedTrees",
+    "audit",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -61,6 +89,8 @@ class AuditedLeaves(ColumnTable):
         Total number of rows in the leaf that reaches the wanted levels; NaN if no number does.
     flagged : ndarray of bool
         Leaves below the wanted levels, without rows, or with another class more frequent.
+    effective : ndarray of float64, or None
+        Rows with weights or in groups: as many independent rows of equal weight tell as much.
     """
 
     tree: NDArray[np.intp] | None
@@ -78,6 +108,7 @@ class AuditedLeaves(ColumnTable):
     utility: FloatArray
     rows_needed: FloatArray
     flagged: NDArray[np.bool_]
+    effective: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,6 +124,8 @@ class AuditedBins(ColumnTable):
     n : ndarray of float64
         Rows in the bin.
     counts, probability, low, high, agrees, confidence, utility, rows_needed, flagged : ndarray
+        As in `AuditedLeaves`.
+    effective : ndarray or None
         As in `AuditedLeaves`.
     """
 
@@ -110,6 +143,7 @@ class AuditedBins(ColumnTable):
     utility: FloatArray
     rows_needed: FloatArray
     flagged: NDArray[np.bool_]
+    effective: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,6 +173,38 @@ class AuditedTrees(ColumnTable):
     stated: FloatArray
     confidence: FloatArray
     utility: FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditedMeasures(ColumnTable):
+    """One row per measure of the whole model on these rows.
+
+    Parameters
+    ----------
+    measure : ndarray of str
+        accuracy, auc, nce (log loss), quadratic_loss (Brier score, summed over the classes),
+        calibration_intercept, calibration_slope, and cost if costs were given.
+    value, low, high : ndarray of float64
+        The value and its interval; NaN where the measure is not defined.
+    method : ndarray of str
+        How the interval was computed, or why there is none.
+    """
+
+    measure: NDArray[np.object_]
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    method: NDArray[np.object_]
+
+
+class MeasureRecord(TypedDict):
+    """A measure of an audit in JSON; null where it is not defined."""
+
+    measure: str
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str
 
 
 class WantedRecord(TypedDict):
@@ -174,6 +240,7 @@ class GroupRecord(TypedDict):
     utility: float
     rows_needed: int | None
     flagged: bool
+    effective: NotRequired[float]
 
 
 class LeafRecord(GroupRecord):
@@ -218,10 +285,14 @@ class AuditRecord(TypedDict):
     classes: list[Any]
     level: float
     wanted: WantedRecord
+    effective_rows: float | None
     accuracy: EstimateRecord
     stated: float
     confidence: float
     utility: float
+    measures: list[MeasureRecord]
+    remarks: list[str]
+    looks_seen: bool
     leaves: Leaves | None
     trees: Trees | None
     bins: list[BinRecord]
@@ -259,6 +330,14 @@ class Audit:
         Rows by prediction and predicted probability.
     wanted_confidence, wanted_utility : float or None
         Leaves and bins below these levels are flagged.
+    remarks : tuple of str
+        What does not fit: rows that look like training rows, classes that seem swapped.
+    looks_seen : bool
+        Whether rows that were given as unseen look like training rows.
+    effective_rows : float or None
+        Of rows with weights or in groups: as many independent rows of equal weight tell as much.
+    audited : AuditedRows
+        The rows, for `where`, `by` and `compare`.
 
     Examples
     --------
@@ -282,8 +361,137 @@ class Audit:
     leaves: AuditedLeaves | None
     trees: AuditedTrees | None
     bins: AuditedBins
+    audited: AuditedRows
     wanted_confidence: float | None = None
     wanted_utility: float | None = None
+    remarks: tuple[str, ...] = ()
+    looks_seen: bool = False
+    effective_rows: float | None = None
+
+    @property
+    def rows_in_words(self) -> str:
+        """The kind of the rows: "unseen rows", "training rows", or "rows" if that is in doubt."""
+        return "rows" if self.looks_seen else f"{self.rows} rows"
+
+    @cached_property
+    def measures(self) -> AuditedMeasures:
+        """Accuracy, AUC, log loss, Brier score, calibration intercept and slope, and cost."""
+        return _measures(self.evaluation, self.audited, self.accuracy)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The predictions for the rows as an evaluation of this model, for every other measure."""
+        return _evaluation(self.model, self.audited)
+
+    def where(
+        self,
+        of: str = "calibration",
+        *,
+        positive: object = None,
+        level: float | None = None,
+        random_state: int = 0,
+    ) -> Where:
+        """Find segments of the rows in which the model is wrong.
+
+        All segments of one or two conditions on the columns of X, with at least 2 % of the rows,
+        are looked at. P-values and intervals are corrected for that: in rows for which the
+        probabilities of the model are true, any segment is found with a probability of at most 5 %
+        (1 - level).
+
+        Parameters
+        ----------
+        of : {"calibration", "accuracy", "cost"}
+            Where stated probabilities are off, where accuracy is lower than elsewhere, or where
+            costs are higher (needs ``audit(..., cost=)``).
+        positive : label, optional
+            The class whose probability is compared; by default the second of two classes, and with
+            more classes the predicted one.
+        level : float, optional
+            By default that of the audit.
+        random_state : int
+            Seed of the simulated rows that p-values come from.
+
+        Returns
+        -------
+        Where
+            `found`, `open` and `detectable`; it prints as sentences.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(size=(2000, 2))
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sureleaf import audit
+        >>> model = LogisticRegression().fit(X[:1000], rng.uniform(size=1000) < X[:1000, 0])
+        >>> y = rng.uniform(size=2000) < np.where(X[:, 1] > 0.8, X[:, 0] / 2, X[:, 0])
+        >>> found = audit(model, X, y).where().found
+        >>> found.rule.tolist()
+        ['x1 > 0.8']
+        """
+        return find_segments(
+            self.audited,
+            of,
+            positive=positive,
+            level=self.level if level is None else level,
+            seed=random_state,
+        )
+
+    def by(
+        self,
+        *columns: str,
+        of: str = "calibration",
+        positive: object = None,
+        level: float | None = None,
+    ) -> Subgroups:
+        """Compare the model with the rows of each value, or range, of named columns.
+
+        Parameters
+        ----------
+        *columns : str
+            Columns of X. A column of numbers with more than eight values is divided into four
+            ranges of about equal size.
+        of, positive, level
+            As for `where`. P-values are corrected for the number of subgroups (Holm), and the
+            intervals hold for all of them at once.
+
+        Returns
+        -------
+        Subgroups
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from sureleaf import audit
+        >>> model = GaussianNB().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+        >>> result = audit(model, [[1], [2], [3], [4]] * 5, ["no", "no", "yes", "no"] * 5)
+        >>> result.by("x0").found.tolist()
+        [False, False, False, True]
+        """
+        chosen = self.level if level is None else level
+        return subgroup_table(self.audited, columns, of, positive=positive, level=chosen)
+
+    def compare(
+        self, other: "Audit", *, measure: str = "accuracy", margin: float = 0.0
+    ) -> Comparison:
+        """Compare this model with another one that was audited on the same rows.
+
+        Parameters
+        ----------
+        other : Audit
+            Of the other model, with the same rows, weights, groups and costs.
+        measure : str
+            As for `sureleaf.compare`.
+        margin : float
+            The smallest difference that matters.
+
+        Returns
+        -------
+        Comparison
+            Difference, interval, p-value and verdict of a test for paired rows.
+        """
+        return compare(
+            self.evaluation, other.evaluation, measure=measure, margin=margin, level=self.level
+        )
 
     @property
     def table(self) -> AuditedLeaves | AuditedBins:
@@ -303,6 +511,7 @@ class Audit:
                 "The model was trained on these rows, so accuracy and levels are too optimistic. "
                 "Audit it with unseen rows."
             )
+        notes += self.remarks
         n_with_rows = int((self.table.n > 0).sum())
         if n_with_rows:
             kind = "leaves" if self.table is self.leaves else "bins"
@@ -345,10 +554,14 @@ class Audit:
                 "confidence": self.wanted_confidence,
                 "utility": self.wanted_utility,
             },
+            "effective_rows": self.effective_rows,
             "accuracy": cast(EstimateRecord, vars(self.accuracy)),
             "stated": self.stated,
             "confidence": self.confidence,
             "utility": self.utility,
+            "measures": cast(list[MeasureRecord], self.measures.records()),
+            "remarks": list(self.remarks),
+            "looks_seen": self.looks_seen,
             "leaves": None if self.leaves is None else cast(Leaves, self.leaves.records()),
             "trees": None if self.trees is None else cast(Trees, self.trees.records()),
             "bins": cast(list[BinRecord], self.bins.records()),
@@ -361,18 +574,19 @@ class Audit:
     def _summary(self) -> str:
         low, high = self.accuracy.low, self.accuracy.high
         return (
-            f"{self.model} on {self.n_rows:,} {self.rows} rows: accuracy "
+            f"{self.model} on {self.n_rows:,} {self.rows_in_words}: accuracy "
             f"{100 * self.accuracy.value:.1f} % ({100 * self.level:g} % interval {100 * low:.1f} "
             f"to {100 * high:.1f}), mean predicted probability {100 * self.stated:.1f} %, "
             f"confidence {self.confidence:.3f}, utility {self.utility:.3f}"
         )
 
     def __repr__(self) -> str:
-        return "\n".join([self._summary(), repr(self.table), *self.notes()])
+        return "\n".join([self._summary(), repr(self.measures), repr(self.table), *self.notes()])
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
-        return f"<p>{escape(self._summary())}</p>{self.table._repr_html_()}{notes}"
+        tables = self.measures._repr_html_() + self.table._repr_html_()
+        return f"<p>{escape(self._summary())}</p>{tables}{notes}"
 
 
 # ---- the audit -----------------------------------------------------------------------------------
@@ -402,6 +616,9 @@ def audit(
     utility: float | None = None,
     n_bins: int = 10,
     classes: ArrayLike | None = None,
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> Audit:
     """Compare the predictions of a fitted model with labelled rows, per leaf or per bin.
 
@@ -429,12 +646,19 @@ def audit(
     classes : array_like, optional
         Labels in the order of the model's probabilities, for boosters, which do not store them;
         0, 1, ... by default.
+    cost : array_like of shape (n_classes, n_classes), optional
+        ``cost[actual][predicted]``, classes in sorted order, for the mean cost per row.
+    sample_weight : array_like, optional
+        How important each row is. Intervals and levels use the effective rows, (Σw)² / Σw².
+    groups : array_like, optional
+        The group of each row, if rows of a group are not independent, such as all rows of a person.
+        Intervals and levels then count groups.
 
     Returns
     -------
     Audit
-        `leaves`, `trees`, `bins` and totals. It prints as a table and has `to_pandas()`,
-        `to_polars()`, `to_dict()` and `to_json()`.
+        `leaves`, `trees`, `bins`, `measures` and totals. It prints as a table and has `where()`,
+        `by()`, `compare()`, `to_pandas()`, `to_polars()`, `to_dict()` and `to_json()`.
 
     Raises
     ------
@@ -467,6 +691,7 @@ def audit(
     check_count("n_bins", n_bins)
     output = model_output(model, X, classes)
     codes = _class_codes(y, output)
+    audited = _audited_rows(X, output, codes, cost, sample_weight, groups)
     if rows == "training":
         warnings.warn(
             "levels from training rows are too optimistic, because the model was fitted to these "
@@ -474,30 +699,175 @@ def audit(
             TrainingRowsWarning,
             stacklevel=2,
         )
-    leaves = _audit_leaves(output.trees, codes, output.classes, request) if output.trees else None
-    if rows == "unseen" and leaves is not None and len(output.trees) == 1:
-        _warn_of_training_rows(output.trees[0], leaves)
-    bins = _audit_bins(output, codes, n_bins, request)
-    n_correct = float((output.predicted == codes).sum())
+    leaves = _audit_leaves(output, audited, request) if output.trees else None
+    remarks, looks_seen = _remarks(output, audited, leaves, rows, named=classes is not None)
+    bins = _audit_bins(output, audited, n_bins, request)
+    accuracy = _estimate(_evaluation(output.name, audited), "accuracy", request.level)
     table = bins if leaves is None or len(output.trees) > 1 else leaves
     shares = table.n / table.n.sum()
-    low, high = clopper_pearson(n_correct, len(codes), level=level)
+    has_units = audited.weights is not None or audited.groups is not None
     return Audit(
         model=output.name,
         rows=rows,
         n_rows=len(codes),
         classes=output.classes,
         level=request.level,
-        accuracy=Estimate(n_correct / len(codes), low, high, level, "Clopper-Pearson"),
-        stated=float(output.stated.mean()),
+        accuracy=accuracy,
+        stated=float(np.average(output.stated, weights=audited.weights)),
         confidence=float(shares @ table.confidence),
         utility=float(shares @ table.utility),
         leaves=leaves,
         trees=None if leaves is None or leaves.tree is None else _audit_trees(leaves, leaves.tree),
         bins=bins,
+        audited=audited,
         wanted_confidence=request.confidence,
         wanted_utility=request.utility,
+        remarks=tuple(remarks),
+        looks_seen=looks_seen,
+        effective_rows=_effective_rows(audited) if has_units else None,
     )
+
+
+def _audited_rows(
+    X: Any,
+    output: ModelOutput,
+    codes: NDArray[np.int64],
+    cost: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> AuditedRows:
+    """Check costs, weights and groups, and keep them with the rows."""
+    n_classes = len(output.classes)
+    matrix = None if cost is None else check_cost(cost, n_classes)
+    if matrix is not None and matrix.shape != (n_classes, n_classes):
+        raise InvalidArgumentError(
+            f"cost must be one matrix cost[actual][predicted] of shape ({n_classes}, {n_classes}); "
+            f"got shape {matrix.shape}."
+        )
+    if matrix is not None:  # from sorted classes to the order of the model
+        place = np.argsort(_sorted_order(output.classes))
+        matrix = matrix[np.ix_(place, place)]
+    weights = check_weights(sample_weight, len(codes), ones_as_none=True)
+    labels = check_groups(groups, len(codes))
+    return AuditedRows(
+        X,
+        output.classes,
+        codes,
+        output.predicted,
+        output.probabilities,
+        None if weights is None else weights / weights.mean(),
+        None if labels is None else np.unique(labels, return_inverse=True)[1].astype(np.int64),
+        matrix,
+    )
+
+
+def _sorted_order(classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the indices that sort the classes."""
+    labels = classes.tolist()
+    return np.array(sorted(range(len(labels)), key=lambda code: labels[code]), dtype=np.intp)
+
+
+def _effective_rows(audited: AuditedRows) -> float:
+    one = np.ones((len(audited.codes), 1))
+    return float(_effective_of(sp.csr_array(one), audited)[0])
+
+
+def _effective_of(shares: sp.csr_array, audited: AuditedRows) -> FloatArray:
+    """Return (ΣW)² / ΣW² of the units of each leaf or bin: rows, or groups with all their rows.
+
+    Rows of a group count as one observation, as if they were all equal.
+    """
+    weights = np.ones(len(audited.codes)) if audited.weights is None else audited.weights
+    weighted = shares.multiply(weights[:, np.newaxis]).tocsr()
+    if audited.groups is None:
+        squares = np.asarray(shares.multiply(weights[:, np.newaxis] ** 2).sum(axis=0)).ravel()
+    else:
+        n_rows = len(weights)
+        to_groups = sp.csr_array((np.ones(n_rows), (audited.groups, np.arange(n_rows))))
+        squares = np.asarray((to_groups @ weighted).power(2).sum(axis=0)).ravel()
+    total = np.asarray(weighted.sum(axis=0)).ravel()
+    effective = np.zeros(len(total))
+    np.divide(total**2, squares, out=effective, where=squares > 0)
+    return effective
+
+
+def _evaluation(name: str, audited: AuditedRows) -> Evaluation:
+    """Return the predictions as an evaluation with one test set, classes in sorted order."""
+    order = _sorted_order(audited.classes)
+    place = np.argsort(order)
+    n_rows = len(audited.codes)
+    cost = audited.cost
+    return Evaluation(
+        estimator=name,
+        design=Holdout(),
+        seed=0,
+        classes=audited.classes[order],
+        positive_code=len(order) - 1,
+        truth=place[audited.codes],
+        weights=audited.weights,
+        groups=audited.groups,
+        cost_matrix=None if cost is None else cost[np.ix_(order, order)],
+        splits=(SplitFacts(0, 0, None, 0, n_rows),),
+        row=np.arange(n_rows),
+        split=np.zeros(n_rows, dtype=np.int64),
+        prediction=place[audited.predicted],
+        probabilities=audited.probabilities[:, order],
+    )
+
+
+def _estimate(evaluation: Evaluation, measure: str, level: float) -> Estimate:
+    value = evaluation.estimate(measure, level=level)
+    return replace(value, method=value.method.replace(", this model", ""))
+
+
+def _measures(evaluation: Evaluation, audited: AuditedRows, accuracy: Estimate) -> AuditedMeasures:
+    """Estimate every measure of the model, with the interval that is valid for these rows."""
+    found = {"accuracy": accuracy}
+    if len(audited.classes) > 1:
+        found["auc"] = _estimate(evaluation, "auc", accuracy.level)
+    costs = [] if audited.cost is None else ["cost"]
+    for measure in ("nce", "quadratic_loss", *costs):
+        found[measure] = _estimate(evaluation, measure, accuracy.level)
+    errors, _ = audited.errors("calibration")
+    found["calibration_intercept"], found["calibration_slope"] = calibration_line(
+        errors.observed,
+        errors.stated,
+        level=accuracy.level,
+        sample_weight=audited.weights,
+        groups=audited.groups,
+    )
+    return AuditedMeasures(
+        measure=np.array(list(found), dtype=object),
+        value=np.array([one.value for one in found.values()]),
+        low=np.array([one.low for one in found.values()]),
+        high=np.array([one.high for one in found.values()]),
+        method=np.array([one.method for one in found.values()], dtype=object),
+    )
+
+
+def _remarks(
+    output: ModelOutput,
+    audited: AuditedRows,
+    leaves: AuditedLeaves | None,
+    rows: str,
+    *,
+    named: bool,
+) -> tuple[list[str], bool]:
+    """Return what does not fit, and whether unseen rows look like training rows."""
+    swapped = seems_swapped(audited, named=named)
+    if swapped is not None:
+        return [swapped], False
+    if rows == "training":
+        return [], False
+    text = None
+    if leaves is not None and len(output.trees) == 1:
+        text = _same_leaves(output.trees[0], leaves)
+    if text is None:
+        text = looks_like_training(audited, output.trees)
+    if text is None:
+        return [], False
+    warnings.warn(f"{text} If they are, pass rows='training'.", TrainingRowsWarning, stacklevel=3)
+    return [text], True
 
 
 def _check_proportion(name: str, value: float | None) -> float | None:
@@ -550,16 +920,21 @@ def _level_columns(
     stated: FloatArray,
     request: _Request,
     tree: NDArray[np.intp] | None = None,
+    effective: FloatArray | None = None,
 ) -> _LevelColumns:
+    """Return the levels of leaves or bins; those of weighted rows count effective rows."""
     n = counts.sum(axis=1)
+    known = counts
+    if effective is not None:
+        known = counts * np.divide(effective, n, out=np.zeros(len(n)), where=n > 0)[:, np.newaxis]
     if request.rows == "unseen":
-        unseen = unseen_levels(counts, predicted, tree)
+        unseen = unseen_levels(known, predicted, tree)
         low, high = unseen.interval(request.level)
         rows_needed = unseen.rows_needed(request.confidence, request.utility)
         probability, below = unseen.probability, unseen.below
         confidence, utility = unseen.confidence, unseen.utility
     else:
-        theory = levels_of_counts(counts, n, np.eye(counts.shape[1])[predicted])
+        theory = levels_of_counts(known, known.sum(axis=1), np.eye(counts.shape[1])[predicted])
         low, high = theory.interval(request.level)
         rows_needed = theory.rows_needed(np.arange(len(n)), request.confidence, request.utility)
         probability, below = theory.probability, theory.below
@@ -585,11 +960,15 @@ def _level_columns(
     }
 
 
-def _audit_leaves(
-    trees: list[TreeLeaves], codes: NDArray[np.int64], classes: NDArray[Any], request: _Request
-) -> AuditedLeaves:
+def _audit_leaves(output: ModelOutput, audited: AuditedRows, request: _Request) -> AuditedLeaves:
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
-    counts = np.concatenate([tree.class_counts(codes, len(classes)) for tree in trees])
+    trees, classes = output.trees, output.classes
+    counts = np.concatenate(
+        [tree.class_counts(audited.codes, len(classes), audited.weights) for tree in trees]
+    )
+    effective = None
+    if audited.weights is not None or audited.groups is not None:
+        effective = np.concatenate([_effective_of(tree.shares, audited) for tree in trees])
     probabilities = np.concatenate([tree.probabilities for tree in trees])
     predicted = np.concatenate(
         [
@@ -604,20 +983,27 @@ def _audit_leaves(
         leaf=np.concatenate([tree.leaf for tree in trees]),
         rule=trees[0].rule if len(trees) == 1 else None,
         prediction=classes[predicted],
-        **_level_columns(counts, predicted, stated, request, tree_index),
+        effective=effective,
+        **_level_columns(counts, predicted, stated, request, tree_index, effective),
     )
 
 
 def _audit_bins(
-    output: ModelOutput, codes: NDArray[np.int64], n_bins: int, request: _Request
+    output: ModelOutput, audited: AuditedRows, n_bins: int, request: _Request
 ) -> AuditedBins:
-    bins = probability_bins(output.predicted, output.stated, n_bins)
-    counts = bins.class_counts(codes, len(output.classes))
+    bins = probability_bins(output.predicted, output.stated, n_bins, audited.weights)
+    counts = bins.class_counts(audited.codes, len(output.classes), audited.weights)
+    effective = None
+    if audited.weights is not None or audited.groups is not None:
+        n_rows = len(audited.codes)
+        inside = sp.csr_array((np.ones(n_rows), (np.arange(n_rows), bins.bin_of_row)))
+        effective = _effective_of(inside, audited)
     return AuditedBins(
         prediction=output.classes[bins.predicted],
         stated_from=bins.stated_from,
         stated_to=bins.stated_to,
-        **_level_columns(counts, bins.predicted, bins.stated, request),
+        effective=effective,
+        **_level_columns(counts, bins.predicted, bins.stated, request, effective=effective),
     )
 
 
@@ -642,16 +1028,16 @@ def _audit_trees(leaves: AuditedLeaves, tree: NDArray[np.intp]) -> AuditedTrees:
     )
 
 
-def _warn_of_training_rows(tree: TreeLeaves, leaves: AuditedLeaves) -> None:
-    """Warn if every leaf has the same rows and class proportions as in training."""
+def _same_leaves(tree: TreeLeaves, leaves: AuditedLeaves) -> str | None:
+    """Return a remark if every leaf has the same rows and class proportions as in training."""
     if len(tree.leaf) < 2 or not leaves.n.all() or leaves.n.sum() < _FEW_ROWS:
-        return
+        return None
     proportions = leaves.counts / leaves.n[:, np.newaxis]
-    if np.allclose(leaves.n, tree.n_training) and np.allclose(proportions, tree.probabilities):
-        warnings.warn(
-            "every leaf has as many rows of each class as in training: these look like the "
-            "training rows, whose levels are too optimistic. If they are, pass rows='training'; "
-            "better, audit with unseen rows.",
-            TrainingRowsWarning,
-            stacklevel=3,
-        )
+    if not np.allclose(leaves.n, tree.n_training) or not np.allclose(
+        proportions, tree.probabilities
+    ):
+        return None
+    return (
+        "Every leaf has as many rows of each class as in training: these look like the training "
+        "rows, whose levels are too optimistic. Audit the model with unseen rows."
+    )

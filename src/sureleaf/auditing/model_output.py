@@ -89,10 +89,10 @@ def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
     _check_classifier(model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     rows = _model_rows(model, last, X)
-    raw = _call(model, lambda: np.asarray(model.predict_proba(rows)))
+    raw = _predict(model, rows, lambda some: np.asarray(model.predict_proba(some)))
     labels = _classes(getattr(model, "classes_", None), classes, raw.shape[-1])
     probabilities = check_probabilities(raw, len(labels))
-    predictions = _call(model, lambda: np.asarray(model.predict(rows)))
+    predictions = _predict(model, rows, lambda some: np.asarray(model.predict(some)))
     own_labels = np.asarray(getattr(model, "classes_", labels))
     code_of = {label: code for code, label in enumerate(own_labels.tolist())}
     predicted = np.array(
@@ -172,6 +172,55 @@ def _call(model: Any, question: Callable[[], T]) -> T:
         ) from error
 
 
+def _predict(model: Any, rows: Any, predict: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+    """Return the predictions; if the model fails for some rows only, name these rows."""
+    try:
+        return _call(model, lambda: predict(rows))
+    except InvalidArgumentError as error:
+        failing = _failing_rows(rows, predict)
+        if not failing:
+            raise
+        reason = " ".join(str(error.__cause__ or error).split())
+        raise InvalidArgumentError(
+            f"{type(model).__name__} must predict every row; it raises an error for "
+            f"{_listed_rows(failing)}: {reason}. Leave these rows out, or fill in what the model "
+            "cannot read."
+        ) from error
+
+
+MOST_FAILING = 6
+
+
+def _failing_rows(rows: Any, predict: Callable[[Any], NDArray[Any]]) -> list[int]:
+    """Return the first rows that a model cannot predict; nothing if it cannot predict any."""
+    n_rows = rows.shape[0]
+    found: list[int] = []
+    parts = [(0, n_rows)]
+    some_work = False
+    while parts and len(found) < MOST_FAILING:
+        start, stop = parts.pop()
+        try:
+            predict(_take(rows, start, stop))
+            some_work = True
+        except Exception:  # any error of the model
+            if stop - start == 1:
+                found.append(start)
+            else:
+                middle = (start + stop) // 2
+                parts += [(middle, stop), (start, middle)]
+    return sorted(found) if some_work else []
+
+
+def _take(rows: Any, start: int, stop: int) -> Any:
+    return rows.iloc[start:stop] if hasattr(rows, "iloc") else rows[start:stop]
+
+
+def _listed_rows(rows: list[int]) -> str:
+    shown = ", ".join(map(str, rows[: MOST_FAILING - 1]))
+    more = " and others" if len(rows) >= MOST_FAILING else ""
+    return f"{'row' if len(rows) == 1 else 'rows'} {shown}{more}"
+
+
 def _package(thing: object) -> str:
     return type(thing).__module__.partition(".")[0]
 
@@ -224,7 +273,7 @@ def _booster_library(model: object) -> str | None:
 def _booster_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
     names, n_columns = _booster_columns(model)
     rows = _text_as_categories(select_columns(X, names, n_columns, takes_text=False))
-    raw = _call(model, lambda: _booster_probabilities(model, rows))
+    raw = _predict(model, rows, lambda some: _booster_probabilities(model, some))
     labels = _classes(None, classes, raw.shape[1])
     probabilities = check_probabilities(raw, len(labels))
     name = f"{_booster_library(model)} Booster"

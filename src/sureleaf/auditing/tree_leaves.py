@@ -46,12 +46,13 @@ class TreeLeaves:
     n_training: NDArray[np.float64]
     predicted: NDArray[np.intp] | None = None
 
-    def class_counts(self, codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-        """Count the rows of each class in each leaf, given the class code of each row."""
+    def class_counts(
+        self, codes: NDArray[np.int64], n_classes: int, weights: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Count the rows of each class in each leaf, given class code and weight of each row."""
         n_rows = len(codes)
-        indicator = sp.csr_array(
-            (np.ones(n_rows), (codes, np.arange(n_rows))), shape=(n_classes, n_rows)
-        )
+        each = np.ones(n_rows) if weights is None else weights
+        indicator = sp.csr_array((each, (codes, np.arange(n_rows))), shape=(n_classes, n_rows))
         counts: NDArray[np.float64] = (indicator @ self.shares).toarray().T
         return np.ascontiguousarray(counts, dtype=np.float64)
 

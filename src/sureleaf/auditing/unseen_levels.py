@@ -210,15 +210,20 @@ class ProbabilityBins:
     stated_from: FloatArray
     stated_to: FloatArray
 
-    def class_counts(self, codes: NDArray[np.int64], n_classes: int) -> FloatArray:
-        """Count the rows of each class in each bin, given the class code of each row."""
+    def class_counts(
+        self, codes: NDArray[np.int64], n_classes: int, weights: FloatArray | None = None
+    ) -> FloatArray:
+        """Count the rows of each class in each bin, given class code and weight of each row."""
         n_cells = len(self.predicted) * n_classes
-        cells = np.bincount(self.bin_of_row * n_classes + codes, minlength=n_cells)
+        cells = np.bincount(self.bin_of_row * n_classes + codes, weights, minlength=n_cells)
         return cells.reshape(-1, n_classes).astype(np.float64)
 
 
 def probability_bins(
-    predicted: NDArray[np.intp], probability: FloatArray, n_bins: int
+    predicted: NDArray[np.intp],
+    probability: FloatArray,
+    n_bins: int,
+    weights: FloatArray | None = None,
 ) -> ProbabilityBins:
     """Divide the rows of each predicted class into bins of equal size.
 
@@ -233,6 +238,8 @@ def probability_bins(
         The probability that the model predicts for this class.
     n_bins : int
         Approximate number of bins.
+    weights : ndarray of float64, shape (n_rows,), optional
+        For the mean probability of a bin.
 
     Returns
     -------
@@ -256,10 +263,13 @@ def probability_bins(
         _, index = np.unique(index, return_inverse=True)
         bin_of_row[rows] = len(class_of_bin) + index
         class_of_bin += [code] * (int(index.max()) + 1)
-    n_rows = np.bincount(bin_of_row, minlength=len(class_of_bin))
+    n_bins = len(class_of_bin)
+    weight = np.ones(len(predicted)) if weights is None else weights
+    total = np.bincount(bin_of_row, weight, n_bins)
     low, high = np.full(len(class_of_bin), np.inf), np.full(len(class_of_bin), -np.inf)
     np.minimum.at(low, bin_of_row, probability)
     np.maximum.at(high, bin_of_row, probability)
-    mean = np.bincount(bin_of_row, probability, len(class_of_bin)) / n_rows
+    sums = np.bincount(bin_of_row, weight * probability, n_bins)
+    mean = np.divide(sums, total, out=low.copy(), where=total > 0)
     stated = np.clip(mean, low, high)
     return ProbabilityBins(bin_of_row, np.array(class_of_bin, dtype=np.intp), stated, low, high)

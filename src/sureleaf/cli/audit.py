@@ -53,6 +53,34 @@ def audit(
             show_default="those of the model",
         ),
     ] = None,
+    where: Annotated[
+        bool,
+        typer.Option("--where", help="Find segments of the rows in which the model is wrong."),
+    ] = False,
+    of: Annotated[
+        str,
+        typer.Option(help="The error of --where and --by: calibration, accuracy or cost."),
+    ] = "calibration",
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A table per value of a column; may be repeated."),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Compare with another fitted model on the same rows.",
+            show_default="none",
+        ),
+    ] = None,
+    measure: Annotated[
+        str, typer.Option(help="The measure of --against, such as accuracy, auc or nce.")
+    ] = "accuracy",
+    positive: options.Positive = None,
+    cost: options.Cost = None,
+    group: options.Group = None,
+    weight: options.Weight = None,
+    seed: options.Seed = 0,
     bins: Annotated[int, typer.Option(help="Number of bins of the predicted probability.")] = 10,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
@@ -65,13 +93,15 @@ def audit(
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check a fitted model on unseen rows, per leaf or per predicted probability.
+    """Check a fitted model on unseen rows, and find the segments where it is wrong.
 
     For example:
 
     - sureleaf audit tree.skops data.csv --target class
 
     - sureleaf audit tree.skops data.csv --target class -o audit.html
+
+    - sureleaf audit tree.skops data.csv --target class --where --by colour
 
     - sureleaf audit forest.joblib data.csv --target class --trust-pickle --json
 
@@ -85,25 +115,39 @@ def audit(
     from sureleaf.report.audit_report import audit_document, write_audit
     from sureleaf.report.question import read_question
     from sureleaf.report.request import Origin
-    from sureleaf.report.terminal import show_audit
+    from sureleaf.report.terminal import show_audit, show_subgroups, show_where
 
     options.check_output(output, model, data, overwrite=overwrite)
-    loaded = auditing.load_model(model, trust_pickle=trust_pickle, trust=trust or ())
+    files = [model, *([] if against is None else [against])]
+    loaded = [
+        auditing.load_model(file, trust_pickle=trust_pickle, trust=trust or ()) for file in files
+    ]
     csv = options.csv_format(delimiter, encoding, decimal, missing)
-    question = read_question(data, target, drop=drop or (), csv=csv)
+    question = read_question(data, target, group=group, weight=weight, drop=drop or (), csv=csv)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingRowsWarning)
-        result = auditing.audit(
-            loaded,
-            question.X,
-            question.y,
-            rows=rows,
-            level=level,
-            confidence=confidence,
-            utility=utility,
-            n_bins=bins,
-            classes=None if classes is None else options.read_labels(classes, question.y),
+        result, *others = (
+            auditing.audit(
+                one,
+                question.X,
+                question.y,
+                rows=rows,
+                level=level,
+                confidence=confidence,
+                utility=utility,
+                n_bins=bins,
+                classes=None if classes is None else options.read_labels(classes, question.y),
+                cost=None if cost is None else options.read_cost(cost, question.y),
+                sample_weight=question.weights,
+                groups=question.groups,
+            )
+            for one in loaded
         )
+    label = options.read_label(positive, question.y)
+    segments = result.where(of, positive=label, random_state=seed) if where else None
+    groups = result.by(*by, of=of, positive=label) if by else None
+    comparison = result.compare(others[0], measure=measure) if others else None
+    compared = None if comparison is None else (others[0].model, comparison)
     for warning in caught:
         typer.echo(f"sureleaf: {' '.join(str(warning.message).split())}", err=True)
     origin = Origin(
@@ -115,12 +159,20 @@ def audit(
         columns_left_out=tuple(drop or ()),
     )
     if output is not None or as_json:
-        document = audit_document(result, origin, model_file=model.name)
+        document = audit_document(
+            result, origin, model_file=model.name, where=segments, by=groups, comparison=compared
+        )
     if output is not None:
         write_audit(document, output)
     if as_json:
         show_json(dict(document))
         return
     show(*show_audit(result), *options.unlabelled_note(question.n_left_out))
+    if segments is not None:
+        show("", *show_where(segments))
+    if groups is not None:
+        show("", *show_subgroups(groups, level))
+    if comparison is not None:
+        show("", Text(str(comparison)))
     if output is not None:
         show("", Text(f"Page: {output}"))

@@ -134,8 +134,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else ""
     if isinstance(value, float | np.floating):
-        if np.isnan(value):
-            return "-"
+        if not np.isfinite(value):
+            return "-" if np.isnan(value) else f"{value:g}"
         return (
             f"{value:.0f}" if value == round(value) and abs(float(value)) < 1e15 else f"{value:.3f}"
         )

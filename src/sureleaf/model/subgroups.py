@@ -1,6 +1,7 @@
 """Levels of the rows that share a value of one column."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +9,10 @@ from numpy.typing import NDArray
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.leaf_table import RowLevels
+from sureleaf.table import Column
 from sureleaf.tree import TrainingRows
 
-__all__ = ["SubgroupLevels", "subgroups"]
+__all__ = ["SubgroupLevels", "column_groups", "subgroups"]
 
 
 _RANGES = 4
@@ -83,7 +85,8 @@ def subgroups(
     -------
     SubgroupLevels
     """
-    names, groups = _groups(rows, column_index)
+    table = rows.table
+    names, groups = column_groups(table.schema.columns[column_index], table.columns[column_index])
     weights = np.ones(len(groups)) if rows.weights is None else rows.weights
     weights = np.where(np.isnan(correct), 0.0, weights)
     n = np.bincount(groups, weights, len(names)).astype(float)
@@ -104,9 +107,16 @@ def subgroups(
     return SubgroupLevels(value, n[present], confidence, expected, rate, low, high)
 
 
-def _groups(rows: TrainingRows, column_index: int) -> tuple[list[str], NDArray[np.intp]]:
-    """Names of the values, or ranges, and the index of each row among them; missing comes last."""
-    column, values = rows.table.schema.columns[column_index], rows.table.columns[column_index]
+def column_groups(column: Column, values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the values of a column, or ranges of numbers, and the index of each row among them.
+
+    Missing comes last.
+
+    Examples
+    --------
+    >>> column_groups(Column("age", "numeric"), np.array([20.0, 30.0, np.nan]))
+    (['20', '30', 'missing'], array([0, 1, 2]))
+    """
     if column.is_coded:
         names = [str(category) for category in column.categories]
         return [*names, "missing"], np.where(values < 0, len(names), values).astype(np.intp)

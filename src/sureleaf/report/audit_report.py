@@ -6,8 +6,10 @@ from typing import Any, TypedDict, cast
 
 import numpy as np
 
-from sureleaf.auditing import Audit
+from sureleaf.auditing import Audit, Subgroups, Where
 from sureleaf.auditing.audits import AuditRecord, BinRecord, EstimateRecord, LeafRecord, TreeRecord
+from sureleaf.auditing.where import WhereRecord
+from sureleaf.comparison import Comparison
 from sureleaf.files.atomic_write import atomic_write
 from sureleaf.formatting import count_of, interval, level_percent, percent, points
 from sureleaf.model.column_table import end_of
@@ -16,7 +18,7 @@ from sureleaf.report.request import Origin
 from sureleaf.report.sections.answer import wanted_text
 from sureleaf.report.sections.tree import WantedLevels
 
-__all__ = ["audit_document", "write_audit"]
+__all__ = ["MEASURE_WORDS", "audit_document", "write_audit"]
 
 
 class ClassRecord(TypedDict):
@@ -74,12 +76,35 @@ class AuditMethods(TypedDict):
     repeat: str
 
 
+class SubgroupsRecord(TypedDict):
+    """The values of named columns; attributes of a subgroup as in `Subgroups`."""
+
+    of: str
+    subgroups: list[dict[str, Any]]
+
+
+class ComparisonRecord(TypedDict):
+    """The comparison with another model on the same rows."""
+
+    other: str
+    measure: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    verdict: str
+    sentence: str
+
+
 class AuditParts(AuditRecord):
     """The document without its answer, which is written from it."""
 
     made: dict[str, Any]
     data: AuditData
     confusion: list[list[float]]
+    where: WhereRecord | None
+    by: SubgroupsRecord | None
+    comparison: ComparisonRecord | None
     notes: list[str]
     methods: AuditMethods
 
@@ -90,7 +115,15 @@ class AuditDocument(AuditParts):
     answer: AuditAnswer
 
 
-def audit_document(audit: Audit, origin: Origin, *, model_file: str | None = None) -> AuditDocument:
+def audit_document(
+    audit: Audit,
+    origin: Origin,
+    *,
+    model_file: str | None = None,
+    where: Where | None = None,
+    by: Subgroups | None = None,
+    comparison: tuple[str, Comparison] | None = None,
+) -> AuditDocument:
     """Return everything about an audit, as docs/audit.md describes it.
 
     Parameters
@@ -100,6 +133,12 @@ def audit_document(audit: Audit, origin: Origin, *, model_file: str | None = Non
         Where the rows come from.
     model_file : str, optional
         Name of the file that the model was loaded from.
+    where : Where, optional
+        From ``audit.where()``.
+    by : Subgroups, optional
+        From ``audit.by(...)``.
+    comparison : tuple of str and Comparison, optional
+        The name of another model, and the result of ``audit.compare(...)`` with it.
 
     Returns
     -------
@@ -124,8 +163,11 @@ def audit_document(audit: Audit, origin: Origin, *, model_file: str | None = Non
         "made": package_versions(origin),
         "data": _data(audit, origin, model_file),
         "confusion": _confusion(audit),
+        "where": None if where is None else where.to_dict(),
+        "by": None if by is None else {"of": by.of, "subgroups": by.records()},
+        "comparison": None if comparison is None else _comparison(*comparison),
         "notes": audit.notes(),
-        "methods": _methods_section(audit, origin),
+        "methods": _methods_section(audit, origin, where),
     }
     return {**parts, "answer": _answer_section(parts)}
 
@@ -149,6 +191,19 @@ def write_audit(document: AuditDocument, path: str | PathLike[str]) -> None:
     page = render_audit(cast(dict[str, Any], document))
     with atomic_write(path) as file:
         file.write(page.encode())
+
+
+def _comparison(other: str, result: Comparison) -> ComparisonRecord:
+    return {
+        "other": other,
+        "measure": result.measure,
+        "difference": result.difference,
+        "low": result.low,
+        "high": result.high,
+        "p_value": result.p_value,
+        "verdict": str(result.verdict),
+        "sentence": str(result),
+    }
 
 
 def _data(audit: Audit, origin: Origin, model_file: str | None) -> AuditData:
@@ -178,6 +233,15 @@ def _confusion(audit: Audit) -> list[list[float]]:
     return rows
 
 
+MEASURE_WORDS = {
+    "auc": "AUC",
+    "nce": "log loss (NCE)",
+    "quadratic_loss": "quadratic loss (Brier)",
+    "calibration_intercept": "calibration intercept",
+    "calibration_slope": "calibration slope",
+}
+"""Names of measures for people."""
+
 # The answer in sentences, each with the section that shows the details.
 
 MAX_NAMED = 3
@@ -191,10 +255,16 @@ def _answer_section(document: AuditParts) -> AuditAnswer:
         ("accuracy", *_accuracy(document, baseline), "data"),
         ("claims", *_claims(document)),
     ]
+    if document["where"] is not None:
+        sentences.append(("where", *_where(document["where"]), "where"))
     sentences.append(("groups", *_groups(document)))
     if document["trees"] is not None:
         sentences.append(("trees", *_trees(document["trees"]), "trees"))
-    if document["rows"] == "training":
+    if document["comparison"] is not None:
+        sentences.append(("comparison", "plain", document["comparison"]["sentence"], "measures"))
+    is_training = document["rows"] == "training"
+    sentences[:0] = [("remark", "bad", remark, "data") for remark in document["remarks"]]
+    if is_training or document["looks_seen"]:
         text = (
             "The model was trained on these rows, so every figure here is too good. Audit it with "
             "rows that it was not trained on."
@@ -204,7 +274,8 @@ def _answer_section(document: AuditParts) -> AuditAnswer:
             (topic, "plain" if tone == "good" else tone, words, see)
             for topic, tone, words, see in sentences
         ]
-        sentences.insert(0, ("training", "bad", text, "data"))
+        if is_training:
+            sentences.insert(0, ("training", "bad", text, "data"))
     return {
         "headline": _headline(document),
         "accuracy": document["accuracy"],
@@ -217,10 +288,11 @@ def _answer_section(document: AuditParts) -> AuditAnswer:
 
 
 def _headline(document: AuditParts) -> str:
-    accuracy, kind = document["accuracy"], document["rows"]
+    accuracy = document["accuracy"]
+    kind = "" if document["looks_seen"] else f"{document['rows']} "
     return (
         f"This {document['model']} predicts \u201c{document['data']['target']}\u201d correctly for "
-        f"{percent(accuracy['value'])} of {count_of(document['n_rows'], f'{kind} row')} "
+        f"{percent(accuracy['value'])} of {count_of(document['n_rows'], f'{kind}row')} "
         f"({level_percent(accuracy['level'])} interval "
         f"{interval(accuracy['low'], accuracy['high'])})."
     )
@@ -258,6 +330,18 @@ def _claims(document: AuditParts) -> tuple[str, str, str]:
     if outside > max(1.0, (1 - document["level"]) * len(held)):
         tone = "warn" if tone == "good" else tone
     return tone, f"{text} {document['notes'][-1]}" if held else text, "bins"
+
+
+def _where(where: WhereRecord) -> tuple[str, str]:
+    """Name the farthest segments, or say what would have been found."""
+    found = where["found"]
+    if where["reason"] is not None:
+        return "plain", where["sentences"][0]
+    if not found:
+        return "good", " ".join(where["sentences"][:2])
+    text = " ".join(where["sentences"][: 1 + min(len(found), MAX_NAMED)])
+    more = len(found) - MAX_NAMED
+    return "bad", text + (f" {count_of(more, 'more segment')}." if more > 0 else "")
 
 
 def _table(document: AuditParts) -> tuple[list[LeafRecord] | list[BinRecord], bool]:
@@ -326,7 +410,7 @@ def _trees(trees: list[TreeRecord]) -> tuple[str, str]:
 # What each number of an audit means and assumes.
 
 
-def _methods_section(audit: Audit, origin: Origin) -> AuditMethods:
+def _methods_section(audit: Audit, origin: Origin, where: Where | None) -> AuditMethods:
     """Describe the methods."""
     definitions = [
         _one(
@@ -346,11 +430,40 @@ def _methods_section(audit: Audit, origin: Origin) -> AuditMethods:
             "see docs/audit.md",
         ),
     ]
+    definitions.append(_of_measures())
+    if where is not None:
+        definitions.append(_of_segments(where))
     definitions += _of_training_rows() if audit.rows == "training" else _of_unseen_rows(audit)
     return {
         "definitions": definitions,
         "repeat": origin.command or f"sureleaf.audit(model, X, y, rows={audit.rows!r})",
     }
+
+
+def _of_measures() -> MethodRecord:
+    return _one(
+        "measures",
+        "AUC with the interval of DeLong, log loss (nce), Brier score (quadratic_loss, summed over "
+        "the classes) and cost with that of the bootstrap (BCa), intercept and slope of "
+        "calibration with that of the sandwich estimator. A slope below 1 means probabilities that "
+        "are too extreme.",
+        "rows, or groups of rows, are independent",
+        "Van Calster, B. et al. (2019). Calibration: the Achilles heel of predictive analytics. "
+        "BMC Medicine 17, 230.",
+    )
+
+
+def _of_segments(where: Where) -> MethodRecord:
+    return _one(
+        "segments",
+        f"All {where.n_segments:,} segments of one or two conditions with 2 to 50 % of the rows, "
+        "and all rows together, were looked at. P-values are the share of simulated tables, in "
+        "which the model is not wrong, whose farthest segment is as far off; one and two "
+        "conditions apart, each with half of the error probability. Intervals hold for all "
+        "segments at once.",
+        "rows, or groups of rows, are independent",
+        "Westfall, P. H., Young, S. S. (1993). Resampling-based multiple testing. Wiley.",
+    )
 
 
 def _of_training_rows() -> list[MethodRecord]:

@@ -22,14 +22,16 @@ from sureleaf.formatting import (
     interval,
     level_percent,
     listed,
+    measure_value,
     p_value,
     percent,
+    points,
     visible,
 )
 from sureleaf.model.column_table import json_value
 
 if TYPE_CHECKING:
-    from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves
+    from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves, Segments, Subgroups, Where
     from sureleaf.comparison import Comparison, ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
@@ -61,6 +63,8 @@ __all__ = [
     "show_many",
     "show_ranking",
     "show_report",
+    "show_subgroups",
+    "show_where",
     "sparkline",
 ]
 
@@ -782,10 +786,10 @@ def _field_values(record: object) -> dict[str, Any]:
 MAX_AUDITED_LEAVES = 20
 
 
-def show_audit(audit: "Audit") -> Iterator[str | Table]:
+def show_audit(audit: "Audit") -> Iterator[RenderableType]:
     """Yield what the rows show about the model, in sentences and leaf by leaf or bin by bin."""
     accuracy = audit.accuracy
-    kind = "training rows" if audit.rows == "training" else "unseen rows"
+    kind = audit.rows_in_words
     yield (
         f"{escape(audit.model)}{_model_size(audit)} predicts "
         f"[bold]{percent(accuracy.value)}[/bold] of {audit.n_rows:,} {kind} correctly "
@@ -797,6 +801,9 @@ def show_audit(audit: "Audit") -> Iterator[str | Table]:
     )
     if audit.rows == "training":
         yield "[yellow]The model was trained on these rows: all figures are too good.[/yellow]"
+    for remark in audit.remarks:
+        yield f"[yellow]{escape(remark)}[/yellow]"
+    yield from _show_measures(audit)
     table = audit.table
     n_flagged = int(table.flagged.sum())
     if n_flagged:
@@ -823,6 +830,99 @@ def show_audit(audit: "Audit") -> Iterator[str | Table]:
     if audit.trees is not None:
         yield _trees_text(audit)
     yield audit.notes()[-1]
+
+
+def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
+    from sureleaf.report.audit_report import MEASURE_WORDS
+
+    table = number_table("measure", "value", f"{level_percent(audit.level)} interval", no_wrap=True)
+    reasons: list[str] = []
+    for one in audit.measures.records():
+        name = MEASURE_WORDS.get(one["measure"], one["measure"])
+        if one["value"] is None:
+            table.add_row(name, "-", "-")
+            reasons.append(f"{name}: {one['method']}.")
+            continue
+        ends = [measure_value(one[end]) for end in ("low", "high")]
+        table.add_row(name, measure_value(one["value"]), " to ".join(ends))
+    yield table
+    yield from (f"[dim]{escape(reason)}[/dim]" for reason in reasons)
+
+
+def show_where(where: "Where") -> Iterator[RenderableType]:
+    """Yield the segments in which a model is wrong, and what would have been found."""
+    yield f"[bold]Where is it wrong?[/bold] {_looked_at(where)}"
+    if where.reason is not None:
+        yield escape(where.sentences()[0])
+        return
+    if len(where.found):
+        yield _segment_table(where, where.found)
+    else:
+        yield "No segment found."
+    yield where.detectable_sentence()
+    if len(where.open):
+        yield "Open, because chance can explain them (rows in total that would settle it):"
+        yield _segment_table(where, where.open)
+
+
+def _looked_at(where: "Where") -> str:
+    what = {
+        "calibration": f"Stated probability of {where.event}",
+        "accuracy": "Accuracy",
+        "cost": "Mean cost",
+    }[where.of]
+    number = count_of(where.n_segments, "segment")
+    return escape(f"{what}; {number} looked at, and corrected for.")
+
+
+def _segment_table(where: "Where", segments: "Segments") -> Table:
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
+    table.add_column("segment", overflow="fold", ratio=1)
+    first = "says" if where.of == "calibration" else "elsewhere"
+    last = "needed" if segments is where.open else "p"
+    for name in (first, "is", level_percent(where.level), "rows", last):
+        table.add_column(name, justify="right", no_wrap=True)
+    write = measure_value if where.of == "cost" else points
+    compared = segments.stated if where.of == "calibration" else segments.elsewhere
+    for line in range(len(segments)):
+        ends = (write(float(end[line])) for end in (segments.low, segments.high))
+        needed = segments.rows_needed[line]
+        table.add_row(
+            escape(segments.rule[line]),
+            write(float(compared[line])),
+            f"[bold]{write(float(segments.observed[line]))}[/bold]",
+            "-".join(ends),
+            f"{segments.n[line]:,}",
+            f"{needed:,.0f}" if segments is where.open else p_value(float(segments.p_value[line])),
+        )
+    return table
+
+
+def show_subgroups(groups: "Subgroups", level: float) -> Iterator[RenderableType]:
+    """Yield the table of named columns."""
+    of = groups.of
+    first = "says" if of == "calibration" else "elsewhere"
+    write = measure_value if of == "cost" else points
+    compared = groups.stated if of == "calibration" else groups.elsewhere
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
+    table.add_column("subgroup", overflow="fold", ratio=1)
+    for name in (first, "is", level_percent(level), "rows", "p"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in range(len(groups)):
+        value = str(groups.value[line])
+        sign = "" if value.startswith(("<=", ">")) else "= "
+        p = p_value(float(groups.p_value[line]))
+        table.add_row(
+            escape(f"{groups.column[line]} {sign}{value}"),
+            write(float(compared[line])),
+            write(float(groups.observed[line])),
+            "-".join(write(float(end[line])) for end in (groups.low, groups.high)),
+            f"{groups.n[line]:,}",
+            f"[yellow]{p}[/yellow]" if groups.found[line] else p,
+        )
+    number = count_of(len(groups), "subgroup")
+    table.caption = f"p-values and intervals are corrected for {number}"
+    yield table
 
 
 def _model_size(audit: "Audit") -> str:

@@ -10,7 +10,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import Column, Schema
 from sureleaf.tree.structure import Tree
 
-__all__ = ["branch_tests", "check_text_size", "join_tests", "leaf_rules", "rules_text"]
+__all__ = ["branch_tests", "check_text_size", "join_tests", "leaf_rules", "rules_text", "word"]
 
 
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
@@ -35,16 +35,16 @@ def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
 
 def _known_tests(tree: Tree, node: int, column: Column) -> list[str | None]:
     """Return for each branch which known values take it; None if only missing values do."""
-    name = _word(column.name)
+    name = word(column.name)
     if tree.tests_missing(node):
         return [f"{name} is known", None]
     if column.kind != "categorical":
-        bound = _word(column.render(float(tree.threshold[node])))
+        bound = word(column.render(float(tree.threshold[node])))
         return [f"{name} <= {bound}", f"{name} > {bound}"]
     listed: list[list[str]] = [[] for _ in tree.branches(node)]
     for code, branch in enumerate(tree.categories(node).tolist()):
         if branch >= 0:
-            listed[branch].append(_word(column.categories[code]))
+            listed[branch].append(word(column.categories[code]))
     tests: list[str | None] = [
         f"{name} = {words[0]}" if len(words) == 1 else f"{name} in {{{', '.join(words)}}}"
         for words in listed
@@ -57,7 +57,7 @@ def _known_tests(tree: Tree, node: int, column: Column) -> list[str | None]:
 
 def _test_text(column: Column, known: str | None, *, with_missing: bool) -> str:
     if known is None:
-        return f"{_word(column.name)} is missing"
+        return f"{word(column.name)} is missing"
     return f"{known} or missing" if with_missing and column.has_missing else known
 
 
@@ -244,17 +244,17 @@ def _leaf_text(
     predicted: int,
 ) -> str:
     present = ", ".join(
-        f"{_word(label)} {_weight(count)}"
+        f"{word(label)} {_weight(count)}"
         for label, count in zip(classes, counts, strict=True)
         if count > 0
     )
     total = float(counts.sum())
     rows = "row" if total == 1 else "rows"
     seen = f"{_weight(total)} {rows}: {present}" if present else "no rows"
-    return f"{_word(classes[predicted])}   {100 * probabilities[predicted]:.1f} % ({seen})"
+    return f"{word(classes[predicted])}   {100 * probabilities[predicted]:.1f} % ({seen})"
 
 
-def _word(name: object) -> str:
+def word(name: object) -> str:
     """Return a name, in quotes if it has line breaks or spaces at its ends."""
     text = str(name)
     return text if text and text.isprintable() and text == text.strip() else repr(text)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 from sureleaf import measures
+from sureleaf.measures import calibration_line
 
 GENERATOR = np.random.default_rng(9)
 STATED = np.round(GENERATOR.random(400), 2)
@@ -107,3 +109,67 @@ def test_rows_predicted_again_by_other_models_do_not_narrow_the_band() -> None:
     five = measures.calibration_curve(np.tile(happened, 5), np.tile(stated, 5), repeats=5)
     np.testing.assert_allclose(five.rows, once.rows, atol=1)
     np.testing.assert_allclose(five.high, once.high, atol=0.1)
+
+
+# ---- intercept and slope ---------------------------------------------------------------------
+
+
+def test_the_slope_and_the_intercept_are_those_of_logistic_regression():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 400)
+    happened = rng.random(400) < p**2
+    weights = rng.uniform(0.5, 2, 400)
+    odds = np.log(p / (1 - p))
+    for w in (None, weights):
+        intercept, slope = calibration_line(happened, p, sample_weight=w)
+        fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(odds[:, None], happened, w)
+        assert slope.value == pytest.approx(fitted.coef_[0, 0], abs=1e-5)
+        shifted = 1 / (1 + np.exp(-odds - intercept.value))
+        assert np.average(shifted, weights=w) == pytest.approx(np.average(happened, weights=w))
+        assert slope.low < slope.value < slope.high
+
+
+def test_copies_of_rows_in_groups_add_nothing():
+    rng = np.random.default_rng(1)
+    p = rng.uniform(0.1, 0.9, 200)
+    happened = rng.random(200) < p
+    once = calibration_line(happened, p)
+    groups = np.tile(np.arange(200), 3)
+    thrice = calibration_line(np.tile(happened, 3), np.tile(p, 3), groups=groups)
+    for one, other in zip(once, thrice, strict=True):
+        assert one.value == pytest.approx(other.value)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-3)
+
+
+def test_the_intervals_of_intercept_and_slope_hold_the_truth():
+    holds = np.zeros(2)
+    for seed in range(300):
+        rng = np.random.default_rng([seed, 2])
+        odds = rng.normal(size=150)
+        happened = rng.random(150) < 1 / (1 + np.exp(-0.7 * odds))
+        p = 1 / (1 + np.exp(-odds))
+        _, slope = calibration_line(happened, p)
+        intercept, _ = calibration_line(rng.random(150) < p, p)
+        holds += [intercept.low <= 0 <= intercept.high, slope.low <= 0.7 <= slope.high]
+    error = np.sqrt(0.95 * 0.05 / 300)
+    assert (holds / 300 >= 0.95 - 4 * error).all()
+
+
+@pytest.mark.parametrize(
+    ("happened", "stated", "reason"),
+    [
+        ([1, 1, 1], [0.2, 0.5, 0.7], "the rows are of one class"),
+        ([0, 1, 1], [0.2, 1.0, 0.7], "1 row has a stated probability of 0 or 1"),
+        ([0, 0, 1, 1], [0.2, 0.3, 0.7, 0.8], "separate the classes"),
+    ],
+)
+def test_what_has_no_slope_says_why(happened, stated, reason):
+    _, slope = calibration_line(happened, stated)
+    assert np.isnan(slope.value)
+    assert reason in slope.method
+
+
+def test_equal_probabilities_have_an_intercept_and_no_slope():
+    intercept, slope = calibration_line([0, 1, 1, 1], [0.5] * 4)
+    assert intercept.value == pytest.approx(np.log(3))
+    assert "all probabilities are equal" in slope.method

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
-from scipy.special import bdtr
+from scipy.special import bdtr, expit, logit, stdtrit
 
 from sureleaf.arguments import (
     FloatArray,
@@ -20,6 +20,7 @@ from sureleaf.arguments import (
     read_labels,
 )
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.intervals.resamples import Estimate
 from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
 
@@ -27,6 +28,7 @@ __all__ = [
     "CalibrationCurve",
     "LossDecomposition",
     "calibration_curve",
+    "calibration_line",
     "correct_priors",
     "decompose_quadratic_loss",
     "expected_calibration_error",
@@ -273,6 +275,110 @@ def decompose_quadratic_loss(
         recalibrated += float(np.average((fitted - happened) ** 2, weights=w))
         uncertainty += float(rate * (1 - rate))
     return LossDecomposition(loss, loss - recalibrated, uncertainty - recalibrated, uncertainty)
+
+
+def calibration_line(
+    happened: ArrayLike,
+    stated: ArrayLike,
+    *,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> tuple[Estimate, Estimate]:
+    """Return the intercept and the slope of calibration, with intervals [1]_.
+
+    The intercept (calibration in the large) is a in ``logit P = a + logit stated``: below 0, events
+    are rarer than stated. The slope is b in ``logit P = a' + b logit stated``: below 1, the stated
+    probabilities are too extreme. Intervals are those of the sandwich estimator, with the
+    t distribution.
+
+    Parameters
+    ----------
+    happened : array-like of bool
+        Whether the event happened in each row.
+    stated : array-like of float
+        Its stated probability.
+    level : float
+        Level of the intervals.
+    sample_weight, groups : array-like, optional
+        Weights; the group of each row, if rows of a group are not independent.
+
+    Returns
+    -------
+    intercept, slope : Estimate
+        NaN where they do not exist; the method says why.
+
+    References
+    ----------
+    .. [1] Van Calster, B. et al. (2019). Calibration: the Achilles heel of predictive analytics.
+       BMC Medicine 17, 230.
+
+    Examples
+    --------
+    >>> stated = np.repeat([0.2, 0.4, 0.6, 0.8], 50)
+    >>> happened = np.tile(np.arange(50), 4) < np.repeat([5, 15, 35, 45], 50)
+    >>> intercept, slope = calibration_line(happened, stated)
+    >>> round(intercept.value, 3), round(slope.value, 2), slope.low > 1
+    (0.0, 1.64, True)
+    """
+    check_level(level)
+    event = np.asarray(happened, dtype=np.float64)
+    p = np.asarray(stated, dtype=np.float64)
+    weights = check_weights(sample_weight, len(event))
+    w = np.ones(len(event)) if weights is None else weights
+    units = np.arange(len(event)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    used = w > 0
+    event, p, w, units = event[used], p[used], w[used], units[used]
+    certain = int(((p <= 0) | (p >= 1)).sum())
+    reason = None
+    if not 0 < w @ event < w.sum():
+        reason = "the rows are of one class"
+    elif certain:
+        rows = "1 row has" if certain == 1 else f"{certain:,} rows have"
+        reason = f"{rows} a stated probability of 0 or 1, which has no logit"
+    if reason is not None:
+        undefined = Estimate(np.nan, np.nan, np.nan, level, f"undefined: {reason}")
+        return undefined, undefined
+    odds, one = logit(p), np.ones((len(p), 1))
+    intercept = _logistic(one, odds, event, w, units, level)
+    if np.ptp(odds) < 1e-9:
+        slope = Estimate(np.nan, np.nan, np.nan, level, "undefined: all probabilities are equal")
+    else:
+        slope = _logistic(np.column_stack([odds, one]), np.zeros(len(p)), event, w, units, level)
+    return intercept, slope
+
+
+def _logistic(
+    columns: FloatArray,
+    offset: FloatArray,
+    event: FloatArray,
+    w: FloatArray,
+    units: IntArray,
+    level: float,
+) -> Estimate:
+    """Fit a logistic regression by Newton's method; return the first coefficient."""
+    beta = np.zeros(columns.shape[1])
+    for _ in range(50):
+        p = expit(offset + columns @ beta)
+        information = columns.T @ (columns * (w * p * (1 - p))[:, np.newaxis])
+        try:
+            step = np.linalg.solve(information, columns.T @ (w * (event - p)))
+        except np.linalg.LinAlgError:
+            break
+        size = float(np.abs(step).max())
+        beta = beta + step * min(1.0, 5.0 / max(size, 1e-300))
+        if size < 1e-10:
+            scores = columns * (w * (event - p))[:, np.newaxis]
+            by_unit = np.column_stack([np.bincount(units, column) for column in scores.T])
+            bread = np.linalg.inv(information)
+            n_units = len(np.unique(units))
+            degrees = max(n_units - len(beta), 1)
+            variance = (bread @ by_unit.T @ by_unit @ bread)[0, 0] * n_units / degrees
+            reach = float(stdtrit(degrees, (1 + level) / 2)) * float(np.sqrt(variance))
+            value = float(beta[0])
+            return Estimate(value, value - reach, value + reach, level, "sandwich")
+    reason = "undefined: the probabilities separate the classes"
+    return Estimate(np.nan, np.nan, np.nan, level, reason)
 
 
 def _pool_adjacent_violators(

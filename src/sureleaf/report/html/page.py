@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from sureleaf import formatting
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.report.audit_report import MEASURE_WORDS
 from sureleaf.report.document import PAGES, embedded_values
 from sureleaf.report.document_schema import REPORT_SCHEMA
 from sureleaf.report.sections.tree import by_column
@@ -123,13 +124,22 @@ def render_audit(document: Mapping[str, Any]) -> str:
         provenance=document["made"],
         embedded=embedded_json(embedded),
         script=script(AUDIT_SCRIPTS),
-        sections=_audit_sections(groups, leaves is not None),
+        sections=_audit_sections(document, groups),
         labels=[one["label"] for one in document["data"]["classes"]],
         groups=groups,
         n_flagged=sum(one["flagged"] for one in document[groups]),
         shown_leaves=shown_leaves,
         shown_bins=shown_bins,
+        measure_words=MEASURE_WORDS,
+        detectable=_detectable(document["where"]),
     )
+
+
+def _detectable(where: Mapping[str, Any] | None) -> str:
+    """Return the sentence on what would have been found, which follows the found segments."""
+    if where is None or where["reason"] is not None:
+        return ""
+    return str(where["sentences"][len(where["found"]) + 1])
 
 
 def render_study(document: Mapping[str, Any], answer: str) -> str:
@@ -174,6 +184,9 @@ _SHARED = (
 )
 _AUDIT_TITLES = {
     "answer": "The answer",
+    "measures": "Measures",
+    "where": "Where it is wrong",
+    "by": "Named columns",
     "data": "The rows",
     "leaves": "The leaves",
     "bins": "Predicted probabilities",
@@ -182,11 +195,13 @@ _AUDIT_TITLES = {
 }
 
 
-def _audit_sections(groups: str, has_leaves: bool) -> list[tuple[str, str]]:
-    middle = ["bins", "trees", "leaves"] if has_leaves else ["bins"]
+def _audit_sections(document: Mapping[str, Any], groups: str) -> list[tuple[str, str]]:
+    middle = ["bins"] if document["leaves"] is None else ["bins", "trees", "leaves"]
     if groups == "leaves":
         middle = ["leaves", "bins"]
-    return [(name, _AUDIT_TITLES[name]) for name in ("answer", "data", *middle, "methods")]
+    asked = [name for name in ("where", "by") if document[name] is not None]
+    names = ("answer", "measures", *asked, "data", *middle, "methods")
+    return [(name, _AUDIT_TITLES[name]) for name in names]
 
 
 def _largest(leaves: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,184 @@
+"""Where a model is wrong: results, named columns, comparison, and input that has no answer."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+from sureleaf import InvalidArgumentError, audit, compare
+from sureleaf.auditing import Audit
+from sureleaf.comparison.multiple_models import holm
+from tests.naive.segments import rows_of
+
+
+def rows(n: int, seed: int, gap: float = 0.35) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            "size": rng.normal(size=n),
+            "region": rng.choice(["north", "south", "east"], n),
+        }
+    )
+    inside = (frame["age"] > 65) & (frame["region"] == "north")
+    p = 1 / (1 + np.exp(-frame["size"])) - np.where(inside, gap, 0)
+    return frame, np.where(rng.random(n) < p, "yes", "no")
+
+
+COST = [[0, 1], [5, 0]]
+
+
+@pytest.fixture(scope="module")
+def model() -> LogisticRegression:
+    frame, y = rows(3000, 0, gap=0)
+    return LogisticRegression().fit(frame[["size"]], y)
+
+
+@pytest.fixture(scope="module")
+def audited(model: LogisticRegression) -> Audit:
+    return audit(model, *rows(1500, 1), cost=COST)
+
+
+def test_segments_use_columns_that_the_model_does_not_know(audited):
+    found = audited.where().found
+    assert len(found) >= 1
+    frame, y = rows(1500, 1)
+    inside = np.array(rows_of(found.rule[0], {name: list(frame[name]) for name in frame}))
+    stated = audited.audited.probabilities[:, 1]
+    assert "region = north" in found.rule[0]
+    assert found.n[0] == inside.sum()
+    assert found.share[0] == pytest.approx(inside.mean())
+    assert found.stated[0] == pytest.approx(stated[inside].mean())
+    assert found.observed[0] == pytest.approx((y[inside] == "yes").mean())
+    assert found.elsewhere[0] == pytest.approx((y[~inside] == "yes").mean())
+    assert found.low[0] < found.observed[0] < found.high[0] < found.stated[0]
+
+
+def test_it_prints_as_sentences_and_json_has_the_same(audited):
+    where = audited.where()
+    first = where.sentences()[1]
+    assert f"{where.found.rule[0]}: says " in first
+    assert f", {where.found.n[0]} rows, p = 0.010." in first
+    record = json.loads(where.to_json())
+    assert record["sentences"] == where.sentences() == repr(where).split("\n")
+    assert record["found"][0]["observed"] == where.found.observed[0]
+    assert record["detectable"]["offset"] == where.detectable
+    assert where.to_pandas().shape[0] == where.to_polars().shape[0] == len(where.found)
+    assert "<p>" in where._repr_html_()
+
+
+def test_no_segment_is_a_statement_about_what_would_have_been_found(model):
+    where = audit(model, *rows(800, 2, gap=0)).where()
+    assert len(where.found) == 0
+    points = math.ceil(100 * where.detectable)
+    assert where.sentences()[:2] == [
+        "No segment found.",
+        f"Segments of 10 % of the rows that are off by {points} percentage points or more would "
+        "have been found with probability .9.",
+    ]
+
+
+def test_accuracy_and_costs_are_compared_with_the_other_rows(audited):
+    frame, y = rows(1500, 1)
+    for of in ("accuracy", "cost"):
+        found = audited.where(of).found
+        assert len(found) >= 1
+        inside = np.array(rows_of(found.rule[0], {name: list(frame[name]) for name in frame}))
+        predicted = audited.classes[audited.audited.predicted]
+        value = (predicted == y).astype(float)
+        if of == "cost":
+            value = np.array(COST)[(y == "yes").astype(int), (predicted == "yes").astype(int)]
+        assert found.observed[0] == pytest.approx(value[inside].mean())
+        assert found.elsewhere[0] == pytest.approx(value[~inside].mean())
+        worse = (
+            found.observed < found.elsewhere
+            if of == "accuracy"
+            else (found.observed > found.elsewhere)
+        )
+        assert worse.all()
+
+
+def test_several_classes_are_compared_by_the_predicted_one():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(900, 2))
+    y = rng.integers(0, 3, 900)
+    found = audit(DummyClassifier(strategy="prior").fit(X, y), X, y)
+    assert found.where().event == "the predicted class"
+    assert found.where(positive=2).event == "2"
+    with pytest.raises(InvalidArgumentError, match="positive must be one of the classes"):
+        found.where(positive=7)
+
+
+def test_named_columns_are_tested_by_hand_with_holm(audited):
+    table = audited.by("region")
+    frame, y = rows(1500, 1)
+    assert table.value.tolist() == ["east", "north", "south"]
+    raw = []
+    for value, n, stated, observed in zip(
+        table.value, table.n, table.stated, table.observed, strict=True
+    ):
+        inside = (frame["region"] == value).to_numpy()
+        assert n == inside.sum()
+        assert observed == pytest.approx((y[inside] == "yes").mean())
+        raw.append(binomtest(int((y[inside] == "yes").sum()), int(n), stated).pvalue)
+    # The exact binomial test does not use that probabilities differ, so it has larger p-values.
+    assert (table.p_value <= holm(raw) + 0.05).all()
+    assert table.found.tolist() == [False, True, False]
+    assert audited.by("age").value.tolist()[0].startswith("<= ")
+    assert len(audited.by("age", "region", of="accuracy")) == 7
+    with pytest.raises(InvalidArgumentError, match="Did you mean 'region'"):
+        audited.by("regoin")
+
+
+def test_equal_probabilities_give_the_exact_binomial_test():
+    y = np.array(["a"] * 30 + ["b"] * 10 + ["a"] * 12 + ["b"] * 28)
+    X = pd.DataFrame({"side": ["left"] * 40 + ["right"] * 40})
+    model = DummyClassifier(strategy="prior").fit(X, ["a", "b"] * 40)
+    table = audit(model, X, y).by("side")
+    raw = [2 * min(1.0, _tail(k, 40)) for k in (10, 28)]
+    assert table.p_value == pytest.approx(holm(raw))
+
+
+def _tail(count, n):
+    from scipy.stats import binom
+
+    return min(binom.cdf(count, n, 0.5), binom.sf(count - 1, n, 0.5))
+
+
+def test_two_models_are_compared_on_the_same_rows(audited, model):
+    frame, y = rows(1500, 1)
+    other = audit(DummyClassifier(strategy="prior").fit(frame[["size"]], y), frame, y, cost=COST)
+    result = audited.compare(other, measure="nce")
+    assert result.verdict == "better"
+    assert result.question == "model"
+    assert result == compare(audited.evaluation, other.evaluation, measure="nce")
+    with pytest.raises(InvalidArgumentError, match="different rows"):
+        audited.compare(audit(model, *rows(300, 5), cost=COST))
+
+
+def test_input_without_an_answer_is_a_statement(audited, model):
+    frame, y = rows(1500, 1)
+    few = audit(model, frame[:30], y[:30]).where()
+    assert few.sentences() == [
+        "No segment is possible: 30 rows are too few; a segment needs 20, and as many rows outside."
+    ]
+    constant = audit(model, pd.DataFrame({"size": np.zeros(200)}), y[:200]).where()
+    assert constant.reason == "no column divides the rows into two large enough parts"
+    assert constant.to_dict()["detectable"] is None
+    only = audit(model, frame[y == "no"], y[y == "no"])
+    assert "the rows are of one class" in only.measures.method[-1]
+    assert math.isnan(only.measures.value[1])
+    assert only.where().found.observed.max(initial=0) == 0
+    with pytest.raises(InvalidArgumentError, match="needs costs"):
+        audit(model, frame, y).where("cost")
+    with pytest.raises(InvalidArgumentError, match="of must be one of"):
+        audited.where("errors")
+    with pytest.raises(InvalidArgumentError, match=r"Did you mean 0\.95"):
+        audited.where(level=95)
+    with pytest.raises(InvalidArgumentError, match="at least two groups"):
+        audit(model, frame, y, groups=np.zeros(1500))
