@@ -53,7 +53,9 @@ read_page = cache(Page)
 
 
 def pages(site: Path) -> list[Path]:
-    return [page for page in sorted(site.rglob("*.html")) if page.name != "sample-report.html"]
+    """Return the pages of the site, without templates of the theme and the report inside a page."""
+    found = sorted(site.rglob("*.html"))
+    return [p for p in found if "_static" not in p.parts and p.name != "sample-report.html"]
 
 
 @pytest.mark.slow
