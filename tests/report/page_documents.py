@@ -310,6 +310,8 @@ def document(
                 "bootstraps": 200,
                 "curve_repeats": 5,
                 "band_draws": 100,
+                "bagged_trees": 30,
+                "bagged_rows": 200_000,
             },
         },
         "paper": {
