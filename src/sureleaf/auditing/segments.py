@@ -236,7 +236,7 @@ def segment_family(table: EncodedTable, stated: FloatArray) -> Family:
     >>> table = read_table([[i, "ab"[i % 2]] for i in range(100)])
     >>> family = segment_family(table, np.full(100, 0.5))
     >>> family.n_segments, family.blocks[0].rule(0, 0)
-    (199, 'all rows')
+    (79, 'all rows')
     """
     n_rows = table.n_rows
     least = max(MIN_ROWS, math.ceil(MIN_SHARE * n_rows))
