@@ -34,7 +34,10 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_block", "colon_fence"]
 
 autosummary_generate = True
-suppress_warnings = ["ref.footnote"]  # a reference list may have more than the text cites
+suppress_warnings = [
+    "ref.footnote",  # a reference list may have more than the text cites
+    "ref.python",  # a type in words, such as "table", may also be the name of several attributes
+]
 autodoc_typehints = "none"  # the docstrings name the types in words
 autodoc_member_order = "bysource"
 # Methods of scikit-learn and Python are described there.
@@ -43,6 +46,7 @@ autodoc_default_options = {
     "inherited-members": "BaseEstimator,ClassifierMixin,tuple,Exception",
 }
 napoleon_google_docstring = False
+napoleon_use_param = False  # types in words are not links
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 default_role = "code"  # as the docstrings use single backquotes

@@ -33,13 +33,10 @@ def levels_by_rows() -> Figure:
         strict=True,
     ):
         for p_max, colour in P_MAX.items():
-            level = function(ROWS, p_max)
-            axes.plot(ROWS, level, color=colour)
-            axes.annotate(
-                f"p_max {p_max:g}", (ROWS[-1], level[-1]), (4, 0), textcoords="offset points",
-                color=colour, va="center", fontsize=9,
-            )  # fmt: skip
+            axes.plot(ROWS, function(ROWS, p_max), color=colour, label=f"p_max {p_max:g}")
+        axes.set_ylim(0.48, 1.02)
         _style(axes, title, "rows of the node")
+    figure.axes[0].legend(frameon=False, loc="lower right", fontsize=9, reverse=True)
     return figure
 
 
@@ -48,16 +45,13 @@ def confidence_at_costs() -> Figure:
     figure = Figure(figsize=(7, 3.2), layout="constrained")
     axes = figure.subplots()
     probability = np.linspace(0.01, 0.99, 197)
-    for threshold, colour, text in (
-        (0.5, GREY, "equal costs"),
-        (1 / 6, BLUE, "5 to 1"),
-    ):
-        axes.plot(
-            probability,
-            levels.confidence(40, probability, threshold=threshold),
-            color=colour,
-            label=f"{text}: threshold {threshold:.3f}",
-        )
+    confidences = {
+        0.5: levels.confidence(40, np.maximum(probability, 1 - probability)),
+        1 / 6: levels.confidence(40, probability, threshold=1 / 6),
+    }
+    for threshold, colour, text in ((0.5, GREY, "equal costs"), (1 / 6, BLUE, "5 to 1")):
+        label = f"{text}: threshold {threshold:.3f}"
+        axes.plot(probability, confidences[threshold], color=colour, label=label)
         axes.axvline(threshold, color=colour, linewidth=0.8, linestyle=":")
     axes.legend(frameon=False, loc="lower right", fontsize=9)
     _style(axes, "Confidence of a decision from 40 rows", "true probability of the class")

@@ -1,8 +1,9 @@
-"""Time and memory of 30 bagged trees on 50,000 x 20, compared with scikit-learn and ydf.
+"""Time and memory of 30 bagged trees, compared with scikit-learn and ydf.
 
 All of them use the same cores and grow the same kind of tree: fully grown, on bootstrap samples,
-with all columns at every split, and then as forests, with the square root of their number. The
-data set of ydf is made beforehand; ours and scikit-learn start from the array.
+with all columns at every split (50,000 x 20), and then as forests, with the square root of their
+number (several tables, on one core and on all). The data set of ydf is made beforehand; ours and
+scikit-learn start from the array.
 """
 
 import ctypes
@@ -22,9 +23,50 @@ N_TREES = 30
 
 
 def run() -> None:
+    forests()
+    bagged()
+
+
+def forests() -> None:
+    """Compare forests: equal numbers of trees and of drawn columns, bootstrap, equal n_jobs."""
+    tables = {f"{n:,} x 20": make_table(n) for n in (5_000, 50_000, 200_000)}
+    tables["mixed, 50,000 x 20"] = make_mixed_table(50_000)
+    for name, (X, y) in tables.items():
+        for n_jobs in (1, -1):
+            ours = BaggedTreesClassifier(n_estimators=N_TREES, n_jobs=n_jobs, random_state=0)
+            peer = RandomForestClassifier(N_TREES, n_jobs=n_jobs, random_state=0)
+            our_time = seconds(lambda X=X, y=y, ours=ours: ours.fit(X, y), repeats=3)
+            their_time = seconds(lambda X=X, y=y, peer=peer: peer.fit(X, y), repeats=1)
+            cores = "one core" if n_jobs == 1 else "all cores"
+            compare(
+                f"forest of {N_TREES} trees, {name}",
+                our_time,
+                f"RandomForestClassifier, {cores}",
+                their_time,
+                10,
+            )
+
+
+def make_table(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     X, y = make_classification(
-        50_000, 20, n_informative=10, n_redundant=4, flip_y=0.1, random_state=0
+        n_rows, 20, n_informative=10, n_redundant=4, flip_y=0.1, random_state=0
     )
+    return X, y
+
+
+def make_mixed_table(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return continuous columns, some with ties, few values or missing values."""
+    X, y = make_table(n_rows)
+    X[:, 3], X[:, 7] = np.round(X[:, 3]), np.round(X[:, 7], 2)
+    X[:, 11], X[:, 12] = np.round(2 * X[:, 11]), np.round(X[:, 12], 3)
+    rng = np.random.default_rng(0)
+    for index in (1, 3, 12):
+        X[rng.random(n_rows) < 0.05, index] = np.nan
+    return X, y
+
+
+def bagged() -> None:
+    X, y = make_table(50_000)
     ours = BaggedTreesClassifier(
         estimator=TreeClassifier(**{**FOREST_TREE, "criterion": "gini"}),
         n_estimators=N_TREES,
@@ -34,18 +76,8 @@ def run() -> None:
     peer = BaggingClassifier(DecisionTreeClassifier(), N_TREES, n_jobs=-1, random_state=0)
     our_fit = seconds(lambda: ours.fit(X, y), repeats=5)
     title = "30 bagged trees, 50,000 x 20"
-    compare(title, our_fit, "BaggingClassifier(n_jobs=-1)", seconds(lambda: peer.fit(X, y), 1), 15)
-    compare(title, our_fit, "ydf RandomForest, all columns", ydf_seconds(X, y), 4)
-
-    forest = BaggedTreesClassifier(n_estimators=N_TREES, random_state=0)
-    their_forest = RandomForestClassifier(N_TREES, n_jobs=-1, random_state=0)
-    compare(
-        "forest of 30 trees, 50,000 x 20",
-        seconds(lambda: forest.fit(X, y), repeats=5),
-        "RandomForestClassifier(n_jobs=-1)",
-        seconds(lambda: their_forest.fit(X, y), repeats=2),
-        10,
-    )
+    compare(title, our_fit, "BaggingClassifier(n_jobs=-1)", seconds(lambda: peer.fit(X, y), 1), 25)
+    compare(title, our_fit, "ydf RandomForest, all columns", ydf_seconds(X, y), 7)
 
     our_proba = seconds(lambda: ours.predict_proba(X), repeats=9)
     theirs = min(proba_seconds(peer, X, n_jobs) for n_jobs in (None, -1))

@@ -217,6 +217,57 @@ void an_interrupt_stops_all_threads() {
   }
 }
 
+// A tree that draws few columns sorts the rows of its nodes and looks into few buckets. Counts that
+// do not fit into an entry make it keep sorted lists: the tree must be the same, at another scale.
+void few_columns_drawn_give_the_tree_of_lists() {
+  constexpr std::size_t n_rows = 900, n_columns = 10;
+  constexpr std::uint32_t scale = 1u << 20;
+  std::mt19937 random(5);
+  for (int style = 0; style < 4; ++style) {
+    SmallTable table;
+    for (std::size_t row = 0; row < n_rows; ++row)
+      table.labels.push_back(static_cast<std::int32_t>(random() % 2));
+    for (std::size_t j = 0; j < n_columns; ++j) {
+      std::vector<double> values;
+      for (std::size_t row = 0; row < n_rows; ++row) {
+        const double noise = static_cast<double>(random()) / 4294967296.0;
+        double value = noise + (j < 3 ? 0.3 * table.labels[row] : 0.0);
+        if (style == 1) value = std::floor(value * (j % 2 ? 400 : 9));  // ties, few values
+        if (style == 2 && j % 3 == 0 && random() % 9 == 0) value = std::nan("");
+        if (style == 3) value = j % 2 ? 1.0 : std::floor(value * 300) * 1e6;  // constant
+        values.push_back(value);
+      }
+      table.add(std::move(values));
+    }
+    std::vector<std::uint32_t> counts, large;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      counts.push_back(static_cast<std::uint32_t>(random() % 4));
+      large.push_back(counts.back() * scale);
+    }
+    for (const double min_samples_leaf : {1.0, 7.0})
+      for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        GrowthConfig config = config_of(criterion_id<sureleaf::Gini>, false, min_samples_leaf);
+        config.missing = Missing::branch;
+        config.max_features = 3;
+        config.seed = seed;
+        const Tree sorted = grow(table, config, 1, {counts, {}});
+        config.min_samples_leaf *= scale;
+        const Tree listed = grow(table, config, 1, {large, {}});
+        CHECK(sorted.size() > 30);
+        CHECK(sorted.feature == listed.feature);
+        CHECK(sorted.children == listed.children);
+        CHECK(sorted.missing_branch == listed.missing_branch);
+        CHECK(sorted.branch_share == listed.branch_share);
+        CHECK(same_bits(sorted.threshold, listed.threshold));
+        for (std::size_t i = 0; i < sorted.class_weights.size(); ++i)
+          CHECK(sorted.class_weights[i] * scale == listed.class_weights[i]);
+        config.min_samples_leaf = min_samples_leaf;
+        const Tree by_threads = grow(table, config, 3, {counts, {}});
+        CHECK(same_tree(by_threads, sorted));
+      }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -225,6 +276,7 @@ int main() {
   weights_are_repeated_rows();
   counts_are_those_of_rows_sent_through();
   wide_entries_give_the_same_tree();
+  few_columns_drawn_give_the_tree_of_lists();
   exclusive_or_is_split_without_gain();
   hard_numbers_are_cut_in_order();
   an_interrupt_stops_all_threads();

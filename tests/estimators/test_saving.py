@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
+from sklearn.tree import DecisionTreeClassifier
 
 import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier, load
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.saving import estimator_from_state, estimator_state
 from sureleaf.files.state_file import Damaged
+from sureleaf.model.plain_values import pack_array, unpack_array
 from sureleaf.probability import Averaging, KeepDecision, KeepMajority, MEstimate, Shrinkage
 from sureleaf.table import Schema
 
@@ -440,3 +443,35 @@ def test_a_pickle_of_a_model_with_an_estimate_of_its_own_keeps_the_object():
     assert "model_state_" in model.__getstate__()
     changed = TreeClassifier.around(replace(model.model_, leaf_estimate=Halves()), model)
     assert changed.__getstate__()["model_"].leaf_estimate is changed.model_.leaf_estimate
+
+
+def test_a_pickle_is_no_larger_than_that_of_scikit_learn() -> None:
+    X, y = make_classification(4000, 10, flip_y=0.1, random_state=0)
+    full = TreeClassifier.c45(
+        criterion="gini", min_samples_leaf=1, collapse=False, pruning=None, levels_from="training"
+    ).fit(X, y)
+    peer = DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert abs(full.tree_.n_nodes - peer.tree_.node_count) < 0.1 * peer.tree_.node_count
+    assert len(pickle.dumps(full)) < len(pickle.dumps(peer))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([0.0, -0.0, 1.0]),
+        np.array([np.nan, 0.1, 0.1, 0.1, np.inf]),
+        np.array([[2.0**53 + 2, 1.0]]),
+        np.array([2**40, -1]),
+        np.array([-128, 127], dtype=np.int32),
+        np.array([], dtype=np.float64),
+        np.repeat([[0.1, 0.9]], 50, axis=0),
+        np.array([True, False]),
+        np.full((3, 2), 65535.0),
+    ],
+)
+def test_a_packed_array_is_given_back_bit_by_bit(array: np.ndarray) -> None:
+    packed = pack_array(array)
+    found = unpack_array(packed)
+    assert (found.dtype, found.shape) == (array.dtype, array.shape)
+    assert found.tobytes() == array.tobytes()
+    assert sum(part.nbytes for part in packed.values() if hasattr(part, "nbytes")) <= array.nbytes

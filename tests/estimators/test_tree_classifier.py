@@ -316,7 +316,7 @@ def test_leaves_that_cannot_reach_the_confidence_are_merged_within_the_margin():
 def test_with_costs_a_leaf_is_merged_by_the_confidence_of_its_decision():
     X, y = noisy(0)
     cost = [[0, 1], [5, 0]]
-    parameters = {"pruning": None, "min_samples_leaf": 5, "cost": cost, "margin": 1.0}
+    parameters = {"pruning": None, "min_samples_leaf": 5, "cost": cost, "margin": 0.05}
     model = TreeClassifier(min_confidence=0.9, levels_from="training", **parameters).fit(X, y)
     plain = TreeClassifier(levels_from="training", **parameters).fit(X, y)
     assert 1 < model.get_n_leaves() < plain.get_n_leaves()

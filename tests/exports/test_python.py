@@ -154,3 +154,14 @@ def test_a_tree_of_one_leaf():
         [[1.0], [2.0]], [True, False]
     )
     assert module_of(model)["predict_proba"]({}) == {False: 0.5, True: 0.5}
+
+
+def test_a_module_compares_integers_beyond_2_53_exactly():
+    X = np.array([[0], [512], [1024], [2048]]) + 2**60
+    model = TreeClassifier(pruning=None, min_samples_leaf=1, levels_from="training")
+    model = model.fit(X, [0, 0, 1, 1])
+    module = module_of(model)
+    rows = np.arange(400, 1100) + 2**60
+    expected = model.predict(rows[:, None]).tolist()
+    assert [module["predict"]({"x0": int(value)}) for value in rows] == expected
+    assert [module["predict"]({"x0": value}) for value in rows] == expected

@@ -1,8 +1,9 @@
 """Merging of leaves that cannot reach a confidence, one merge after the other."""
 
 import numpy as np
+from scipy.stats import beta
 
-from sureleaf.model.node_levels import levels_of_counts
+from sureleaf.model.node_levels import node_ties
 from sureleaf.tree import Tree, cut
 
 
@@ -49,6 +50,7 @@ def _is_leaf_now(tree: Tree, node: int, merged: set[int]) -> bool:
 
 
 def _confidence(tree: Tree, node: int, probabilities: np.ndarray) -> float:
-    n = tree.class_counts[[node]].sum(axis=1)
-    p = probabilities[[node]]
-    return float(levels_of_counts(p * n[:, np.newaxis], n, p).confidence[0])
+    """Probability that the accuracy is above a tie, known by a quarter of the rows."""
+    n, p = tree.class_counts[[node]].sum() / 4, probabilities[node].max()
+    tie = float(node_ties(tree.class_counts[[node]], probabilities[[node]])[0])
+    return float(beta.sf(tie, max(p * n, 1e-9), max((1 - p) * n, 1e-9)))

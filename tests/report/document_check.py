@@ -98,7 +98,19 @@ def _check_answer(document: Document) -> None:
     assert answer["baseline"] == max(shares)
     topics = [one["topic"] for one in answer["sentences"]]
     costs = ["costs"] if document["quality"]["cost_given"] else []
-    assert topics == ["predicts", "accuracy", *costs, "simplicity", "leaves", "rows", "models"]
+    known = document["tree"]["stability"]
+    stability = ["stability"] if known is not None and known["n_splits"] else []
+    expected = [
+        "predicts",
+        "accuracy",
+        *costs,
+        "simplicity",
+        "leaves",
+        *stability,
+        "rows",
+        "models",
+    ]
+    assert topics == expected
     _check_lead(document)
     for one in answer["sentences"]:
         assert one["see"] in ("tree", "quality", "leaves", "error", "models", "data", "simplicity")

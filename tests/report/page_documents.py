@@ -62,6 +62,14 @@ def tree(
         "at_costs": False,
         "unseen": unseen,
         "columns": [dict(column) for column in COLUMNS],
+        "stability": {
+            "text": "Drawn again, 1 of its 2 splits would probably return.",
+            "n_splits": 2,
+            "n_returning": 1,
+            "n_trees": 8,
+            "rival": None,
+        },
+        "certificate": None,
         "nodes": nodes,
         "rules": "\n".join(f"{leaf['rule']}: class {leaf['prediction']}" for leaf in leaves),
         "example_rows": [
@@ -106,7 +114,7 @@ def _node(place: int, parent: int | None, edge: str | None, counts: list[float])
     } | dict.fromkeys(
         (
             *("rule", "low", "high", "confidence", "utility"),
-            *("rows_needed", "total_rows_needed", "flagged", "repair"),
+            *("rows_needed", "total_rows_needed", "flagged", "repair", "recurrence"),
         )
     )
 
@@ -211,6 +219,7 @@ def _state(nodes: list[Document], leaf: Document, draw: random.Random) -> None:
         "rows_needed": draw.choice([None, draw.randint(3, 4000)]),
         "flagged": flagged,
         "repair": "collect 12 more rows" if flagged else None,
+        "recurrence": 0.8,
     }
 
 
@@ -301,7 +310,15 @@ def document(
                 "bootstraps": 200,
                 "curve_repeats": 5,
                 "band_draws": 100,
+                "bagged_trees": 30,
+                "bagged_rows": 200_000,
             },
+        },
+        "paper": {
+            "text": "The sample has 9 rows.",
+            "items": ["sample size"],
+            "numbers": [{"path": "data.rows", "value": 9, "text": "9"}],
+            "references": [{"citation": "A book", "text": "A book."}],
         },
     }
 

@@ -9,8 +9,13 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.evaluation import KFold, evaluate
 from sureleaf.report import baselines
-from sureleaf.report.baselines import evaluate_models, max_categories, numeric_matrix
-from sureleaf.report.request import Budget, ReportRequest
+from sureleaf.report.baselines import (
+    _sample_words,
+    evaluate_models,
+    max_categories,
+    numeric_matrix,
+)
+from sureleaf.report.request import Budget, ReportRequest, budget_for
 from sureleaf.table import read_table
 from tests.report.tables import mixed
 
@@ -103,3 +108,12 @@ def test_at_costs_every_model_decides_by_them_and_each_constant_is_compared() ->
     np.testing.assert_array_equal(bagged.prediction, expected.argmin(axis=1))
     share = np.mean(y == "<bad>")
     assert by_name["always <bad>"].estimate("cost").value == pytest.approx(1 - share, abs=0.01)
+
+
+def test_the_budget_shrinks_with_the_rows_and_the_report_says_so():
+    small, large = (budget_for(n, n, is_resized=True) for n in (150_000, 1_000_000))
+    assert (small.folds, large.folds) == (10, 3)
+    assert (small.bagged_trees, large.bagged_trees) == (30, 10)
+    assert large.bootstraps < small.bootstraps
+    assert _sample_words(150_000, small) == "the rows"
+    assert _sample_words(1_000_000, large) == "100,000 of the rows, because the table is large"

@@ -228,7 +228,7 @@ def _mixed_frame(n: int, seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     letters = pd.Categorical(rng.choice(["a", "b", "c", None], n), categories=["a", "b", "c"])
     sizes = pd.Categorical(rng.choice(["s", "m", "l"], n), categories=["s", "m", "l"], ordered=True)
-    whole = rng.integers(-50, 50, n) + 2**55  # beyond the exact integers of float64
+    whole = 16 * rng.integers(-50, 50, n) + 2**55  # beyond the exact integers of float64
     return pd.DataFrame({"letter": letters, "size": sizes, "whole": whole, "x": rng.normal(size=n)})
 
 

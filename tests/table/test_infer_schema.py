@@ -9,8 +9,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table import Column, Schema, encode, read_table
+from sureleaf.table.frames import as_float64
 
 FRAME = pd.DataFrame({"n": [1, 2, 2], "t": ["b", "a", "b"], "b": [True, False, True]})
 SIZES = pd.Categorical(["m", "s", None], categories=["s", "m", "l"], ordered=True)
@@ -198,3 +200,51 @@ def test_category_types_have_the_codes_of_the_sorted_categories_that_rows_have(n
         encoded = encode(pd.DataFrame({"x": column}), table.schema).columns[0]
         all_values = [None if value != value else value for value in column]
         assert encoded.tolist() == [code_of.get(value, -2) for value in all_values]
+
+
+def _spellings(values: np.ndarray) -> dict[str, Any]:
+    frame = pd.DataFrame({"t": values})
+    return {
+        "array": values[:, None],
+        "frame": frame,
+        "nullable": frame.convert_dtypes(),
+        "polars": pl.from_pandas(frame),
+        "Arrow": pa.Table.from_pandas(frame),
+    }
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("spelling", ["array", "frame", "nullable", "polars", "Arrow"])
+def test_integers_that_float64_does_not_tell_apart_are_an_error(dtype: Any, spelling: str) -> None:
+    close = np.arange(100).astype(dtype) + dtype(2**60)
+    message = f"float64 tells apart.*got {2**60 + 1} and {2**60 + 2}.*Subtract a constant, such as"
+    with pytest.raises(InvalidArgumentError, match=message):
+        read_table(_spellings(close)[spelling])
+    apart = 256 * np.arange(100).astype(dtype) + dtype(2**60)
+    table = read_table(_spellings(apart)[spelling])
+    assert np.asarray(table.columns[0]).astype(dtype).tolist() == apart.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("spelling", ["array", "frame", "nullable", "polars", "Arrow"])
+def test_integers_beyond_2_53_are_compared_with_thresholds_exactly(
+    dtype: Any, spelling: str
+) -> None:
+    """Of 2**60 + {0, ..., 2047}, exactly those up to the threshold go left."""
+    trained = np.array([0, 512, 1024, 2048]).astype(dtype) + dtype(2**60)
+    tree = TreeClassifier(pruning=None, min_samples_leaf=1, levels_from="training")
+    model = tree.fit(_spellings(trained)[spelling], [0, 0, 1, 1])
+    threshold = int(model.tree_.threshold[0])
+    assert 2**60 + 512 <= threshold < 2**60 + 1024
+    rows = np.arange(2048).astype(dtype) + dtype(2**60)
+    is_right = [int(value) > threshold for value in rows]
+    for n in (1, 7, len(rows)):  # few rows are read in another way than many
+        some = rows[512 : 512 + n] if n < len(rows) else rows
+        expected = is_right[512 : 512 + n] if n < len(rows) else is_right
+        assert (model.predict(_spellings(some)[spelling]) == 1).tolist() == expected
+
+
+def test_the_largest_integers_are_rounded_up_to_their_end() -> None:
+    ends = np.array([2**63 - 1, -(2**63), -(2**63) + 1, 2**62 + 1, 5])
+    assert as_float64(ends).tolist() == [2.0**63, -(2.0**63), -(2.0**63) + 1024, 2.0**62 + 1024, 5]
+    assert as_float64(np.array([2**64 - 1], dtype=np.uint64)).tolist() == [2.0**64]

@@ -25,14 +25,23 @@ class BestSplitFinder {
   BestSplitFinder(const Growth<Entry>& growth, InterruptFlag& interrupt)
       : growth_(growth), interrupt_(interrupt), histograms_(growth, interrupt) {}
 
-  // The best split of every column, by one thread with its `space` or by several threads.
+  // The best split of every column that is looked at, by one thread with its `space` or by several
+  // threads.
   void find_splits(NodeTask& task, Totals& totals, Workspace<Entry>& space,
                    std::vector<Candidate>& candidates) const {
     ThreadPool alone(1);
     histograms_.prepare(task, alone, totals);
     histograms_.count_small_columns(task, 0, growth_.data.small_columns.size(), totals, space);
-    for (std::size_t j = 0; j < candidates.size(); ++j)
-      candidates[j] = best_split(j, task, totals, space);
+    space.buckets.columns.clear();
+    for (const std::size_t j : space.columns) {
+      candidates[j] = {};
+      if (task.is_exhausted(j)) continue;
+      if (is_searched_in_buckets(j, task))
+        space.buckets.columns.push_back(bucket_column(j, task));
+      else
+        candidates[j] = best_split(j, task, totals, space);
+    }
+    if (!space.buckets.columns.empty()) search_buckets(task, totals, space, candidates);
   }
   void find_splits(NodeTask& task, Totals& totals, std::vector<Workspace<Entry>>& spaces,
                    ThreadPool& pool, std::vector<Candidate>& candidates) const {
@@ -60,6 +69,69 @@ class BestSplitFinder {
   }
 
  private:
+  // Below so many rows it is faster to sort them all.
+  static constexpr std::size_t least_bucket_rows = 32;
+
+  bool is_searched_in_buckets(std::size_t j, const NodeTask& task) const {
+    return growth_.shared_ranks != nullptr && task.n >= least_bucket_rows &&
+           growth_.data.columns[j].is_ordered_list() &&
+           growth_.data.columns[j].n_known == growth_.data.table.n_rows;
+  }
+
+  BucketColumn bucket_column(std::size_t j, const NodeTask& task) const {
+    BucketColumn column;
+    column.column = j;
+    column.ranks = growth_.shared_ranks->table.data() + growth_.shared_ranks->position[j];
+    column.low = task.rank_ranges[j].low;
+    column.high = task.rank_ranges[j].high;
+    return column;
+  }
+
+  void search_buckets(NodeTask& task, const Totals& totals, Workspace<Entry>& space,
+                      std::vector<Candidate>& candidates) const {
+    GiniThreshold best;
+    best.n = totals.node.weight;
+    best.n_second = totals.weights[1];
+    best.least_side = std::max(1.0, std::ceil(growth_.config.min_samples_leaf - c45_slack));
+    for (const std::size_t j : space.columns)
+      if (candidates[j].valid)
+        best.top = std::max(best.top, candidates[j].gain * best.n * best.n / 2);
+    space.buckets.find(growth_.source_list(space.buckets.columns[0].column, task),
+                       growth_.shared_ranks->n_per_row, growth_.packing, best, space.sorter);
+    for (const BucketColumn& column : space.buckets.columns) {
+      task.rank_ranges[column.column] = {column.low, column.high};
+      Candidate& candidate = candidates[column.column];
+      candidate.valid = column.best.is_found();
+      candidate.exhausted = !candidate.valid && !column.is_pruned;
+      candidate.gain = column.best.gain() / totals.node.weight;
+      candidate.cut = column.best.cut;
+    }
+  }
+
+  // The node's rows in the order of a column.
+  NodeList<Entry> list_of(std::size_t j, const NodeTask& task, Workspace<Entry>& space) const {
+    const std::span<const Entry> rows = growth_.source_list(j, task);
+    if (!growth_.has_list(j))
+      return space.sorter.sort(rows, *growth_.shared_ranks, j, growth_.packing);
+    const std::size_t n_known = growth_.n_known(j, task);
+    return {rows.first(n_known), rows.subspan(n_known)};
+  }
+
+  // Says where a threshold is, given the number of entries on its left.
+  void set_cut(std::size_t j, const NodeList<Entry>& list, Candidate& candidate) const {
+    if (candidate.tests_missing) {
+      if (!growth_.has_list(j)) candidate.cut = no_rank - 1;
+      return;
+    }
+    const std::size_t below = growth_.packing.row(list.known[candidate.cut - 1]);
+    if (growth_.has_list(j)) {
+      candidate.below = static_cast<std::uint32_t>(below);
+      candidate.above = static_cast<std::uint32_t>(growth_.packing.row(list.known[candidate.cut]));
+    } else {
+      candidate.cut = below;
+    }
+  }
+
   Candidate best_split(std::size_t j, const NodeTask& task, const Totals& totals,
                        Workspace<Entry>& space) const {
     if (task.is_exhausted(j) || totals.skips(j)) return {};
@@ -95,22 +167,23 @@ class BestSplitFinder {
     using Weight = typename Scorer::Weight;
     if (!growth_.data.columns[j].is_ordered_list())
       return best_histogram_split<Impurity, Scorer>(j, task, totals, space);
-    if (growth_.config.missing_takes_branch() && growth_.n_known(j, task) < task.n)
-      return best_split_with_missing<Scorer>(j, task, totals, space);
+    const NodeList<Entry> list = list_of(j, task, space);
+    if (growth_.config.missing_takes_branch() && !list.missing.empty())
+      return best_split_with_missing<Scorer>(j, task, totals, list, space);
     if constexpr (std::is_same_v<Weight, double>)
-      return best_merged_split<Impurity, Scorer>(j, task, totals, space);
+      return best_merged_split<Impurity, Scorer>(j, task, totals, list, space);
     else
-      return best_list_split<Impurity, Scorer>(j, task, totals, space);
+      return best_list_split<Impurity, Scorer>(j, task, totals, list, space);
   }
 
   // A list with missing values, which take a branch: thresholds with missing values on the right,
   // the test whether a value is missing, then thresholds with missing values on the left.
   template <class Scorer>
   Candidate best_split_with_missing(std::size_t j, const NodeTask& task, const Totals& totals,
+                                    const NodeList<Entry>& node_list,
                                     Workspace<Entry>& space) const {
     using Weight = typename Scorer::Weight;
-    const std::span<const Entry> list = growth_.known_list(j, task);
-    const std::span<const Entry> missing = growth_.source_list(j, task).subspan(list.size());
+    const std::span<const Entry> list = node_list.known, missing = node_list.missing;
     Candidate candidate;
     BestThreshold best(growth_.config, totals.node, totals.node.weight, growth_.n_classes);
     const auto check = make_check(j, task, totals, totals.template of<Weight>());
@@ -145,20 +218,17 @@ class BestSplitFinder {
     else
       growth_.with_counts(scan_both);
     best.finish(candidate);
-    if (best.has_threshold() && !candidate.tests_missing) {
-      candidate.below = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut - 1]));
-      candidate.above = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut]));
-    }
+    if (best.has_threshold()) set_cut(j, node_list, candidate);
     return candidate;
   }
 
   // Whole weights: along the list.
   template <class Impurity, class Scorer>
   Candidate best_list_split(std::size_t j, const NodeTask& task, const Totals& totals,
-                            Workspace<Entry>& space) const {
-    const std::span<const Entry> list = growth_.known_list(j, task);
+                            const NodeList<Entry>& node_list, Workspace<Entry>& space) const {
+    const std::span<const Entry> list = node_list.known;
     std::span<const std::int64_t> known = totals.counts;
-    if (list.size() < task.n) {
+    if (!node_list.missing.empty()) {
       std::fill(space.known_counts.begin(), space.known_counts.end(), 0);
       growth_.with_counts([&](auto&& count) {
         for (const Entry entry : list)
@@ -191,10 +261,7 @@ class BestSplitFinder {
       });
       best.finish(candidate);
     }
-    if (has_split) {
-      candidate.below = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut - 1]));
-      candidate.above = static_cast<std::uint32_t>(growth_.packing.row(list[candidate.cut]));
-    }
+    if (has_split) set_cut(j, node_list, candidate);
     return candidate;
   }
 
@@ -220,8 +287,8 @@ class BestSplitFinder {
   // Fractional weights: along the list merged with the node's fractional rows.
   template <class Impurity, class Scorer>
   Candidate best_merged_split(std::size_t j, const NodeTask& task, const Totals& totals,
-                              Workspace<Entry>& space) const {
-    const std::span<const RankedRow> rows = merge_rows(j, task, space);
+                              const NodeList<Entry>& list, Workspace<Entry>& space) const {
+    const std::span<const RankedRow> rows = merge_rows(j, task, list, space);
     std::span<const double> known = totals.weights;
     if (growth_.data.columns[j].n_known < growth_.data.table.n_rows) {
       std::fill(space.known_weights.begin(), space.known_weights.end(), 0.0);
@@ -257,13 +324,14 @@ class BestSplitFinder {
 
   // The rows of the list and the fractional rows with a known value, in order of value.
   std::span<const RankedRow> merge_rows(std::size_t j, const NodeTask& task,
+                                        const NodeList<Entry>& list,
                                         Workspace<Entry>& space) const {
     const std::vector<std::uint32_t>& ranks = growth_.ranks[j];  // empty: no row can be fractional
     const RankedRow end{0.0, no_code, 0, 0, 0};
     std::vector<RankedRow>& listed = space.listed_rows;
     listed.clear();
     std::uint32_t n_increases = 0;
-    for (const Entry entry : growth_.known_list(j, task)) {
+    for (const Entry entry : list.known) {
       const std::size_t row = growth_.packing.row(entry);
       n_increases += (entry & Packing<Entry>::increase) ? 1 : 0;
       listed.push_back({growth_.weights.weight(row), ranks.empty() ? n_increases : ranks[row],

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace sureleaf {
@@ -38,6 +40,20 @@ decltype(auto) with_cell_type(CellType type, Use&& use) {
   }
 }
 
+// A cell as float64. Beyond 2^53 integers are rounded up: then x <= t is exact for every float64 t.
+template <class Cell>
+double number_of(Cell cell) {
+  const auto number = static_cast<double>(cell);
+  if constexpr (std::is_same_v<Cell, std::int64_t>) {
+    constexpr std::int64_t exact = std::int64_t{1} << 53;
+    constexpr double end = 0x1p63;  // is above all integers, and cannot be converted back
+    if (cell >= -exact && cell <= exact) return number;
+    if (number < end && static_cast<std::int64_t>(number) < cell)
+      return std::nextafter(number, std::numeric_limits<double>::infinity());
+  }
+  return number;
+}
+
 // One column of any stride: numbers of any cell type, which are read as float64 (NaN is missing),
 // or category codes.
 struct Column {
@@ -53,8 +69,8 @@ struct Column {
   }
   double number(std::size_t row) const {
     if (cell_type == CellType::float64) return cell<double>(row);
-    return with_cell_type(
-        cell_type, [&](auto type) { return static_cast<double>(cell<decltype(type)>(row)); });
+    return with_cell_type(cell_type,
+                          [&](auto type) { return number_of(cell<decltype(type)>(row)); });
   }
   std::int32_t code(std::size_t row) const {
     return cell_type == CellType::int8 ? cell<std::int8_t>(row) : cell<std::int32_t>(row);
@@ -71,9 +87,7 @@ struct Column {
       use([column](std::size_t row) { return position_of(column.code(row)); });
     else
       with_cell_type(cell_type, [&](auto type) {
-        use([column](std::size_t row) {
-          return static_cast<double>(column.cell<decltype(type)>(row));
-        });
+        use([column](std::size_t row) { return number_of(column.cell<decltype(type)>(row)); });
       });
   }
   static double position_of(std::int32_t code) {

@@ -152,17 +152,24 @@ class Grower {
     set_totals(task, arena, totals);
     const std::size_t n_columns = growth_.data.table.size();
     const std::size_t n_wanted = growth_.config.max_features;
-    if (n_wanted == 0 || n_wanted >= n_columns) return find_split_of_drawn(task, space, pool);
+    if (n_wanted == 0 || n_wanted >= n_columns) {
+      space.columns.resize(n_columns);
+      std::iota(space.columns.begin(), space.columns.end(), std::size_t{0});
+      return find_split_of_drawn(task, space, pool);
+    }
     // Some columns first; then one by one, until there is a split.
     space.draw.start(task.key, n_columns);
     for (std::size_t n = n_wanted; !space.draw.is_over(); n = 1) {
       totals.is_drawn.assign(n_columns, 0);
       totals.n_drawn_small = 0;
+      space.columns.clear();
       for (; n > 0 && !space.draw.is_over(); --n) {
         const std::size_t j = space.draw.next();
         totals.is_drawn[j] = 1;
+        space.columns.push_back(j);
         totals.n_drawn_small += growth_.data.columns[j].small >= 0 ? 1 : 0;
       }
+      std::ranges::sort(space.columns);
       const std::size_t column = find_split_of_drawn(task, space, pool);
       if (column != none) return column;
     }
@@ -177,9 +184,9 @@ class Grower {
       finder_.find_splits(task, totals, space, candidates);
     else
       finder_.find_splits(task, totals, workspaces_, pool, candidates);
-    for (std::size_t j = 0; j < candidates.size(); ++j)
+    for (const std::size_t j : space.columns)
       if (candidates[j].exhausted) task.mark_exhausted(j);
-    const std::size_t chosen = choose(candidates, totals);
+    const std::size_t chosen = choose(space.columns, candidates, totals);
     if (chosen == candidates.size()) return none;
     const double decrease = candidates[chosen].gain * totals.node.weight / growth_.total_weight;
     constexpr double rounding = std::numeric_limits<double>::epsilon();
@@ -200,16 +207,18 @@ class Grower {
 
   // ---- the best column --------------------------------------------------------------------
 
-  std::size_t choose(const std::vector<Candidate>& candidates, const Totals& totals) const {
-    return growth_.config.has_c45_rules() ? choose_by_ratio(candidates)
-                                          : choose_by_gain(candidates, totals);
+  std::size_t choose(std::span<const std::size_t> columns, const std::vector<Candidate>& candidates,
+                     const Totals& totals) const {
+    return growth_.config.has_c45_rules() ? choose_by_ratio(columns, candidates)
+                                          : choose_by_gain(columns, candidates, totals);
   }
 
-  std::size_t choose_by_gain(const std::vector<Candidate>& candidates, const Totals& totals) const {
+  std::size_t choose_by_gain(std::span<const std::size_t> columns,
+                             const std::vector<Candidate>& candidates, const Totals& totals) const {
     const double tie = tie_share * totals.node.impurity / totals.node.weight;
     std::size_t chosen = candidates.size();
     double best = 0;
-    for (std::size_t j = 0; j < candidates.size(); ++j) {
+    for (const std::size_t j : columns) {
       if (!candidates[j].valid) continue;
       if (chosen < candidates.size() && !(candidates[j].gain - best > tie)) continue;
       chosen = j;
@@ -224,11 +233,12 @@ class Grower {
              c45_slack);
   }
 
-  std::size_t choose_by_ratio(const std::vector<Candidate>& candidates) const {
+  std::size_t choose_by_ratio(std::span<const std::size_t> columns,
+                              const std::vector<Candidate>& candidates) const {
     bool all_many = true;
     for (std::size_t j = 0; j < candidates.size(); ++j) all_many = all_many && has_many_values(j);
     double sum = 0, n_valid = 0;
-    for (std::size_t j = 0; j < candidates.size(); ++j) {
+    for (const std::size_t j : columns) {
       if (!candidates[j].valid || (!all_many && has_many_values(j))) continue;
       sum += candidates[j].gain;
       n_valid += 1;
@@ -237,7 +247,7 @@ class Grower {
     if (n_valid == 0) return chosen;
     const double least = sum / n_valid - c45_average_gain_slack;
     double best = 0;
-    for (std::size_t j = 0; j < candidates.size(); ++j) {
+    for (const std::size_t j : columns) {
       if (!candidates[j].valid || candidates[j].gain < least) continue;
       if (!(candidates[j].ratio() - best > c45_slack)) continue;
       chosen = j;

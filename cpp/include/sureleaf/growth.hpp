@@ -4,6 +4,9 @@
 // same range in every list; splitting a node partitions its range of every list and keeps the
 // order. Rows that went down several branches because of a missing value are in a small weighted
 // list per node, so that data without missing values pays nothing for them.
+//
+// A tree that looks at few columns per node keeps one list only, of rows in table order, and sorts
+// the rows of a node when it looks at a column (node_sorter.hpp).
 #pragma once
 
 #include <algorithm>
@@ -52,6 +55,11 @@ struct FractionalRow {
   double weight;
 };
 
+// All ranks of a node in one column are between these two.
+struct RankRange {
+  std::uint32_t low, high;
+};
+
 // A node that is to be split.
 struct NodeTask {
   std::size_t node = 0;
@@ -64,6 +72,7 @@ struct NodeTask {
   std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
   std::vector<std::int64_t>
       code_counts;  // histograms of the small columns, if they follow from the parent's
+  std::vector<RankRange> rank_ranges;  // per column, if nodes are sorted
 
   bool is_exhausted(std::size_t j) const { return (exhausted[j / 64] >> (j % 64)) & 1; }
   void mark_exhausted(std::size_t j) { exhausted[j / 64] |= std::uint64_t{1} << (j % 64); }
@@ -96,6 +105,7 @@ class Growth {
   // occur.
   std::vector<std::vector<std::uint32_t>> first_rows;
   std::vector<std::vector<std::uint32_t>> ranks;  // of each row's value, if rows can be fractional
+  const Ranks* shared_ranks = nullptr;            // not null: nodes are sorted, see sorts_nodes()
   std::vector<char> has_missing;
   std::vector<std::size_t> missing_columns, root_known;
   std::size_t n_root = 0;
@@ -121,17 +131,18 @@ class Growth {
     has_missing.assign(p, 0);
     root_known.assign(p, 0);
     const bool all_rows = weights.are_unit();
+    if (sorts_nodes()) shared_ranks = &data.ranks(pool, interrupt);
     pool.run(p, interrupt, [&](std::size_t j, std::size_t) {
       const PresortedColumn& column = data.columns[j];
-      if (!column.is_ordered_list()) return;
+      if (!has_list(j)) return;
       std::vector<std::uint32_t> order = take_order(j);
       if (rows_may_be_fractional()) ranks[j] = ranks_of(order, column.n_known);
       lists[j] = pack_list(std::move(order), column.n_known, all_rows, root_known[j]);
     });
     bool any_codes = false;
     for (std::size_t j = 0; j < p; ++j) {
-      any_codes = any_codes || !data.columns[j].is_ordered_list();
-      if (data.columns[j].is_ordered_list()) {
+      any_codes = any_codes || !has_list(j);
+      if (has_list(j)) {
         n_root = lists[j].size();
         if (root_known[j] < lists[j].size()) has_missing[j] = 1;
       }
@@ -148,6 +159,11 @@ class Growth {
       if (needs_rows_of_codes() && are_few && (needs_gap(j) || !weights.are_unit()))
         first_rows[j] = first_rows_of_codes(j);
     });
+  }
+
+  // Whether the column has a sorted list.
+  bool has_list(std::size_t j) const {
+    return data.columns[j].is_ordered_list() && shared_ranks == nullptr;
   }
 
   std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels[row]); }
@@ -207,11 +223,15 @@ class Growth {
     return config.missing_takes_branch() && data.columns[j].has_missing;
   }
 
-  // Hands over a function from row to code (`no_code` if the value is missing).
+  // Hands over a function from row to code (`no_code` if the value is missing); the code of a value
+  // in a column that has no list, but many values, is its rank.
   template <class Use>
   void with_codes(std::size_t j, Use&& use) const {
     const PresortedColumn& column = data.columns[j];
-    if (column.codes_in_table) {
+    if (column.is_ordered_list()) {
+      const std::uint32_t* table = shared_ranks->table.data() + shared_ranks->position[j];
+      use([table, step = shared_ranks->n_per_row](std::size_t row) { return table[row * step]; });
+    } else if (column.codes_in_table) {
       const Column& source = data.table[j];
       use([&source](std::size_t row) -> std::uint32_t {
         const std::int32_t code = source.code(row);
@@ -227,13 +247,9 @@ class Growth {
     }
   }
 
-  // The node's range of an ordered list, up to the last known value.
-  std::span<const Entry> known_list(std::size_t j, const NodeTask& task) const {
-    return {lists[j].data() + task.begin, n_known(j, task)};
-  }
-
+  // The node's range of the column's list, or of the rows in table order if it has none.
   std::span<const Entry> source_list(std::size_t j, const NodeTask& task) const {
-    const std::vector<Entry>& list = data.columns[j].is_ordered_list() ? lists[j] : lists.back();
+    const std::vector<Entry>& list = has_list(j) ? lists[j] : lists.back();
     return {list.data() + task.begin, task.n};
   }
 
@@ -258,10 +274,26 @@ class Growth {
     if (config.is_monotone()) root.bounds.start(n_classes);
     root.exhausted.assign(data.table.size() / 64 + 1, 0);
     for (const std::size_t j : missing_columns) root.n_known.push_back(root_known[j]);
+    if (shared_ranks != nullptr)
+      for (const std::vector<std::uint32_t>& rows : shared_ranks->row_of_rank)
+        root.rank_ranges.push_back(
+            {0, static_cast<std::uint32_t>(std::max<std::size_t>(rows.size(), 1) - 1)});
     return root;
   }
 
  private:
+  // Whether sorting the columns that are drawn is faster than partitioning the lists of all. Sorted
+  // entries hold a rank instead of a row, so they must hold the count. With more classes than two
+  // there is no search by buckets, and nothing is gained.
+  bool sorts_nodes() const {
+    constexpr std::size_t cost_of_sorting = 3;
+    const bool draws_few =
+        config.max_features > 0 && cost_of_sorting * config.max_features <= data.table.size();
+    return draws_few && n_classes == 2 && config.criterion == criterion_id<Gini> &&
+           !config.is_monotone() && (weights.are_unit() || packing.holds_counts()) &&
+           !rows_may_be_fractional();
+  }
+
   // If values are missing, rows go down several branches.
   bool rows_may_be_fractional() const {
     if (config.missing_takes_branch()) return false;

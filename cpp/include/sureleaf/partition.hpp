@@ -30,7 +30,7 @@ class BranchAssigner {
     double* const sums = arena.weights(branches.first_child).data();
     const std::span<const Entry> listed = growth_.source_list(j, task);
     const Column& column = growth_.data.table[j];
-    if (growth_.data.columns[j].is_ordered_list()) {
+    if (growth_.has_list(j)) {
       const std::size_t n_known = growth_.n_known(j, task), n_missing = task.n - n_known;
       if (candidate.missing_branch < 0)
         assign_list(listed, candidate.cut, n_known, sums, space);
@@ -211,11 +211,13 @@ class Partitioner {
 
   void make_split(NodeTask& task, std::size_t j, Candidate& candidate, Arena& arena,
                   Workspace<Entry>& space, ThreadPool& pool, std::vector<NodeTask>& pending) {
+    if (growth_.data.columns[j].is_ordered_list() && !growth_.has_list(j))
+      return split_by_rank(task, j, candidate, arena, space, pending);
     if (growth_.data.table[j].has_thresholds()) candidate.threshold = thresholds_.of(candidate, j);
     Branches<Entry>& branches = space.branches;
     const std::size_t n = n_branches(j, candidate);
     branches.start(n, arena.add_nodes(n));
-    if (growth_.data.columns[j].is_ordered_list() && candidate.missing_branch == 0) {
+    if (growth_.has_list(j) && candidate.missing_branch == 0) {
       // Missing values are last in the left branch, too.
       const auto begin = growth_.lists[j].begin() + static_cast<std::ptrdiff_t>(task.begin);
       std::rotate(begin + static_cast<std::ptrdiff_t>(candidate.cut),
@@ -232,7 +234,7 @@ class Partitioner {
       tighten_bounds(j, arena, branches, std::span(pending).subspan(n_before));
     // The list of the split column is already in the order of the branches.
     std::vector<std::vector<std::size_t>> known(growth_.missing_columns.size());
-    if (growth_.data.columns[j].is_ordered_list() && growth_.has_missing[j])
+    if (growth_.has_list(j) && growth_.has_missing[j])
       known[growth_.missing_index(j)] = {candidate.cut, growth_.n_known(j, task) - candidate.cut};
     if (pool.size() == 1) {
       for (std::size_t c = 0; c < growth_.lists.size(); ++c)
@@ -253,6 +255,69 @@ class Partitioner {
   }
 
  private:
+  // The same for a column without list: one pass over the node's rows, which are the only list.
+  void split_by_rank(NodeTask& task, std::size_t j, Candidate& candidate, Arena& arena,
+                     Workspace<Entry>& space, std::vector<NodeTask>& pending) {
+    const Ranks& ranks = *growth_.shared_ranks;
+    Branches<Entry>& branches = space.branches;
+    branches.start(2, arena.add_nodes(2));
+    if (space.scratch.size() < task.n) space.scratch.resize(task.n);
+    Entry* const left_out = growth_.lists.back().data() + task.begin;
+    Entry* const right_out = space.scratch.data();
+    // Missing values have the highest rank; one more makes it the lowest.
+    const std::uint32_t added = candidate.missing_branch == 0 ? 1 : 0;
+    const auto cut = static_cast<std::uint32_t>(candidate.cut);
+    const std::uint32_t* const of_column = ranks.table.data() + ranks.position[j];
+    std::vector<std::int64_t>& counts = space.known_counts;  // of the left branch
+    std::fill(counts.begin(), counts.end(), 0);
+    std::size_t n_left = 0, n_right = 0;
+    std::uint32_t below = 0, above = no_rank;
+    growth_.with_counts([&](auto&& count) {
+      const Packing<Entry> packing = growth_.packing;
+      for (std::size_t i = 0; i < task.n; ++i) {
+        const Entry entry = left_out[i];
+        const std::uint32_t rank = of_column[packing.row(entry) * ranks.n_per_row];
+        const bool is_left = rank + added <= cut + added;
+        left_out[n_left] = entry;
+        right_out[n_right] = entry;
+        n_left += is_left;
+        n_right += !is_left;
+        counts[packing.cls(entry)] += is_left ? count(entry) : 0;
+        const bool is_below = rank <= cut;
+        below = std::max(below, is_below ? rank : 0u);
+        above = std::min(above, is_below ? no_rank : rank);
+      }
+    });
+    std::copy(right_out, right_out + n_right, left_out + n_left);
+    branches.n_rows = {n_left, n_right};
+    const std::span<double> all = arena.weights(task.node);
+    const std::span<double> left = arena.weights(branches.first_child);
+    const std::span<double> right = arena.weights(branches.first_child + 1);
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      left[k] = static_cast<double>(counts[k]);
+      right[k] = all[k] - left[k];
+    }
+    auto weight = [](std::span<const double> sums) {
+      return std::accumulate(sums.begin(), sums.end(), 0.0);
+    };
+    branches.share = {weight(left) / weight(all), weight(right) / weight(all)};
+    if (!candidate.tests_missing) {
+      candidate.below = ranks.row_of_rank[j][below];
+      candidate.above = ranks.row_of_rank[j][above];
+    }
+    candidate.threshold = thresholds_.of(candidate, j);
+    branches.fractional_rows.clear();
+    record(task, j, candidate, arena, branches);
+    const std::size_t n_before = pending.size();
+    add_children(task, arena, branches, pending);
+    if (candidate.tests_missing) return;
+    for (NodeTask& child : std::span(pending).subspan(n_before)) {
+      RankRange& range = child.rank_ranges[j];
+      (child.node == branches.first_child ? range.high : range.low) =
+          child.node == branches.first_child ? below : above;
+    }
+  }
+
   // The branch with most weight, the first one on ties.
   static std::int32_t heaviest(const Branches<Entry>& branches) {
     const double least = *std::ranges::max_element(branches.share) - tie_share;
@@ -303,6 +368,7 @@ class Partitioner {
       child.key = child_key(task.key, b);
       child.bounds = task.bounds;
       child.exhausted = task.exhausted;
+      child.rank_ranges = task.rank_ranges;
       child.fractional_rows.reserve(branches.n_fractional[b] + branches.n_missing);
     }
     for (std::size_t i = 0; i < branches.fractional_rows.size(); ++i) {

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -41,6 +43,17 @@ struct PresortedColumn {
   bool is_ordered_list() const { return flag < 0 && small < 0 && !codes_in_table; }
 };
 
+inline constexpr std::uint32_t no_rank = 0xFFFFFFFFu;  // of a missing value
+
+// The rank of each row's value, in the columns of many values; equal values share a rank. Those of
+// a row are adjacent, so that the columns that are drawn for a node cost a cache line or two.
+struct Ranks {
+  std::size_t n_per_row = 0;
+  std::vector<std::uint32_t> table;
+  std::vector<std::size_t> position;                    // of each column in a row
+  std::vector<std::vector<std::uint32_t>> row_of_rank;  // per column: a row with this value
+};
+
 struct Presorted {
   Columns table;
   std::vector<PresortedColumn> columns;
@@ -50,6 +63,12 @@ struct Presorted {
   // The other small codes of a row are adjacent, so that a row costs one cache line.
   std::vector<std::uint8_t> small_codes;
   std::vector<std::size_t> small_columns;
+  // Made when the first tree needs them; trees may grow at the same time.
+  struct LazyRanks {
+    std::mutex mutex;
+    Ranks ranks;
+  };
+  std::unique_ptr<LazyRanks> lazy_ranks = std::make_unique<LazyRanks>();
   static constexpr std::size_t flag_padding = 16;
   static constexpr std::ptrdiff_t least_flags = 4;
 
@@ -58,6 +77,7 @@ struct Presorted {
     return table[j].has_thresholds() ? columns[j].values.size()
                                      : static_cast<std::size_t>(table[j].n_categories);
   }
+  const Ranks& ranks(ThreadPool& pool, InterruptFlag& interrupt) const;
   const std::uint8_t* flags_of(std::size_t row) const { return flags.data() + row * n_flags; }
   // The codes of a column of few values: the first row's, and the distance to the next row's.
   std::pair<const std::uint8_t*, std::size_t> small_codes_of(std::size_t j) const {
@@ -296,7 +316,36 @@ inline void sort_columns(const Columns& table, const std::vector<std::size_t>& m
   }
 }
 
+inline Ranks make_ranks(const Presorted& data, ThreadPool& pool, InterruptFlag& interrupt) {
+  Ranks ranks;
+  const std::size_t p = data.table.size();
+  ranks.position.resize(p);
+  ranks.row_of_rank.resize(p);
+  for (std::size_t j = 0; j < p; ++j)
+    if (data.columns[j].is_ordered_list()) ranks.position[j] = ranks.n_per_row++;
+  ranks.table.assign(data.table.n_rows * ranks.n_per_row, no_rank);
+  pool.run(p, interrupt, [&](std::size_t j, std::size_t) {
+    const PresortedColumn& column = data.columns[j];
+    if (!column.is_ordered_list()) return;
+    std::vector<std::uint32_t>& row_of_rank = ranks.row_of_rank[j];
+    for (std::size_t i = 0; i < column.n_known; ++i) {
+      const std::uint32_t row = column.order[i] & ~increase_bit;
+      if (i == 0 || (column.order[i] & increase_bit)) row_of_rank.push_back(row);
+      ranks.table[row * ranks.n_per_row + ranks.position[j]] =
+          static_cast<std::uint32_t>(row_of_rank.size() - 1);
+    }
+  });
+  return ranks;
+}
+
 }  // namespace detail
+
+inline const Ranks& Presorted::ranks(ThreadPool& pool, InterruptFlag& interrupt) const {
+  const std::lock_guard<std::mutex> lock(lazy_ranks->mutex);
+  if (lazy_ranks->ranks.position.empty())
+    lazy_ranks->ranks = detail::make_ranks(*this, pool, interrupt);
+  return lazy_ranks->ranks;
+}
 
 inline Presorted presort(Columns table, std::size_t n_threads, InterruptFlag& interrupt) {
   if (table.n_rows >= max_rows) throw std::length_error("more than 2**31 rows");

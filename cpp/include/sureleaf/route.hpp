@@ -200,8 +200,7 @@ class NumericRouter {
     auto move = [&](Row& row) {
       const PackedNode& position = nodes_[static_cast<std::size_t>(row.node)];
       if (position.next[0] < 0) return false;
-      const auto value =
-          static_cast<double>(*reinterpret_cast<const Cell*>(row.data + position.offset));
+      const auto value = number_of(*reinterpret_cast<const Cell*>(row.data + position.offset));
       if (value != value) return false;
       row.node = position.next[value > position.threshold];  // an index, not a branch to predict
       return true;

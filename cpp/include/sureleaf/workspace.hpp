@@ -6,8 +6,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "sureleaf/bucket_search.hpp"
 #include "sureleaf/criterion.hpp"
 #include "sureleaf/growth.hpp"
+#include "sureleaf/node_sorter.hpp"
 #include "sureleaf/split.hpp"
 
 namespace sureleaf::detail {
@@ -108,6 +110,9 @@ struct Workspace {
         known_weights(n_classes) {}
 
   std::vector<Entry> scratch;
+  NodeSorter<Entry> sorter;
+  BucketSearch<Entry> buckets;
+  std::vector<std::size_t> columns;       // that are looked at in this node, ascending
   std::vector<std::uint64_t> goes_right;  // one bit per row
   std::vector<std::uint32_t> branch_of;   // the branch of each row, if bits are not enough
   Sides<std::int64_t> count_sides;

@@ -89,6 +89,24 @@ def plan(
     independent: Annotated[
         bool, typer.Option("--independent", help="Each of the two models has its own test rows.")
     ] = False,
+    auc: Annotated[float, typer.Option(help="Expected AUC of a study.")] = 0.8,
+    prevalence: Annotated[
+        float, typer.Option(help="Expected share of the positive class of a study.")
+    ] = 0.5,
+    auc_width: Annotated[
+        float | None, typer.Option(help="Plan a study: half-width of the interval of the AUC.")
+    ] = None,
+    slope_width: Annotated[
+        float | None,
+        typer.Option(help="Plan a study: half-width of the interval of the calibration slope."),
+    ] = None,
+    leaf_share: Annotated[
+        float | None,
+        typer.Option(
+            help="Plan a study: share of the rows in its smallest leaf, which must reach "
+            "--confidence at --p-max."
+        ),
+    ] = None,
     power: Annotated[float, typer.Option(help="Probability of detecting the difference.")] = 0.8,
     level: Annotated[float, typer.Option(help="Level of the interval and the test.")] = 0.95,
     as_json: options.AsJson = False,
@@ -109,14 +127,19 @@ def plan(
 
     - sureleaf plan --half-width 0.02 --rate 0.1
 
+    - sureleaf plan --auc 0.8 --prevalence 0.2 --auc-width 0.03 --slope-width 0.2
+
+    - sureleaf plan --leaf-share 0.05 --p-max 0.75 --confidence 0.95
+
     - sureleaf plan --difference 0.02 --rate 0.1 --discordance 0.06
     """
     from sureleaf.report import plan as plan_text
-    from sureleaf.report.plan import make_plan, plan_rows
+    from sureleaf.report.plan import make_plan, plan_rows, plan_study
 
     shown: list[RenderableType] = []
     plain: dict[str, Any] = {}
-    if p_max is not None:
+    is_study = auc_width is not None or slope_width is not None or leaf_share is not None
+    if p_max is not None and leaf_share is None:
         if confidence is None and utility is None and rows is None and bias is None:
             confidence = 0.95
         node_plan = make_plan(
@@ -129,7 +152,22 @@ def plan(
         )
         shown += [*plan_text.tables(node_plan), f"[bold]{node_plan.answer()}[/bold]"]
         plain |= node_plan.to_dict()
-    if p_max is None or half_width is not None or difference is not None:
+    if is_study:
+        study = plan_study(
+            auc=auc,
+            prevalence=prevalence,
+            auc_width=auc_width,
+            slope_width=slope_width,
+            leaf_share=leaf_share,
+            p_max=0.8 if p_max is None else _read_range(p_max)[0],
+            confidence=0.95 if confidence is None else confidence,
+            power=power,
+            level=level,
+        )
+        shown += [plan_text.study_table(study), f"[bold]{study.answer()}[/bold]"]
+        plain["study"] = study.to_dict()
+    is_alone = p_max is None and not is_study
+    if is_alone or half_width is not None or difference is not None:
         test_plan = plan_rows(
             half_width=half_width,
             difference=difference,

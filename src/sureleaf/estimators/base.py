@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sureleaf.arguments import check_weights
 from sureleaf.errors import InvalidArgumentError, SureleafError, warn_caller
 from sureleaf.files.state_file import State, write_state
+from sureleaf.model.plain_values import pack_array, unpack_array
 from sureleaf.model.tree_model import check_same_length, meaning_of_weights, scale_importances
 from sureleaf.table import Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
@@ -50,14 +51,16 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             except SureleafError:
                 return state
             del state["model_"]
-            state["model_state_"] = {"header": plain.header, "arrays": plain.arrays}
+            packed = {name: pack_array(array) for name, array in plain.arrays.items()}
+            state["model_state_"] = {"header": plain.header, "packed": packed}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         plain = state.pop("model_state_", None)
         if plain is not None:
-            state["model_"] = self._model_type.from_state(State(plain["header"], plain["arrays"]))
+            arrays = {name: unpack_array(packed) for name, packed in plain["packed"].items()}
+            state["model_"] = self._model_type.from_state(State(plain["header"], arrays))
         super().__setstate__(state)
 
     def _fitted(self) -> Any:

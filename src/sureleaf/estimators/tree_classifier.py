@@ -30,6 +30,7 @@ from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
 from sureleaf.model.size_selection import SizeCurve
+from sureleaf.model.stability import SplitTable
 from sureleaf.model.state import CHOICES
 from sureleaf.model.subgroups import SubgroupLevels
 from sureleaf.model.tree_model import Evidence, TreeModel, VennProbabilities
@@ -138,7 +139,8 @@ class TreeClassifier(ModelEstimator):
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
         and the levels then go by expected cost; splits are those of rows weighted by the mean cost
-        of errors on their class. Counts and limits such as `min_samples_leaf` are of plain rows.
+        of errors on their class, and `min_samples_leaf` counts rows of the class that costs least:
+        a row of another class counts as many times as its errors cost more. Counts are plain.
     collapse : bool
         Cut subtrees that make no fewer training errors than a leaf in their place (C4.5).
     leaf_estimate : str or object
@@ -791,12 +793,37 @@ class TreeClassifier(ModelEstimator):
         >>> table.rule.tolist(), table.n.tolist(), table.prediction.tolist()
         (['x0 <= 3', 'x0 > 3'], [4.0, 4.0], ['no', 'yes'])
         >>> table.to_pandas().shape
-        (2, 15)
+        (2, 16)
         """
         model = self._fitted() if guarantee is not None else self.complete_model()
         return model.leaves(
             level=level, confidence=confidence, utility=utility, guarantee=guarantee
         )
+
+    def splits(self) -> SplitTable:
+        """Return how often each split would return if the tree were grown on a fresh sample.
+
+        A split returns in another tree if that tree divides the rows of its node in nearly the same
+        way by the same column: of the rows of each branch, on average 80 % or more go down the
+        matching branch. It is estimated from the trees that cross-fitting grows on halves of the
+        rows.
+
+        Returns
+        -------
+        SplitTable
+            Prints as a table, with the number of splits that would probably return and the
+            strongest rival of the root: `rival.difference` is the out-of-fold accuracy of the tree
+            that starts with it minus that of the tree.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[i] for i in range(90)], [0] * 45 + [1] * 45
+        >>> model = TreeClassifier(random_state=0).fit(X, y)
+        >>> model.splits().summary
+        'Drawn again, its only split would probably return.'
+        """
+        return self.complete_model().splits()
 
     def levels(self, *, level: float = 0.95) -> TreeLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves.

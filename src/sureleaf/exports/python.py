@@ -121,7 +121,9 @@ def _read(column, value):
         if RAISES_AT_UNSEEN and value not in kind:
             raise ValueError(f"{column} has the unseen category {value!r}")
         return value
-    return float(value) if kind == "number" else _moment(value, kind)
+    if kind == "number":  # whole numbers are compared as such, because float may round them
+        return value.__index__() if hasattr(value, "__index__") else float(value)
+    return _moment(value, kind)
 
 
 def _read_text(column, text, kind):

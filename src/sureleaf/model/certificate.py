@@ -413,6 +413,7 @@ def guaranteed_table(
         total_rows_needed=np.ceil(n.sum() * growth - 1e-6),
         flagged=flagged,
         repair=np.array(repair, dtype=object),
+        recurrence=np.full(len(n), np.nan),
         levels_from="held_out",
     )
 

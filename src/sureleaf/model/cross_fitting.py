@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ from sureleaf.model.leaf_calibration import (
     shift_to_mean,
 )
 from sureleaf.model.node_levels import node_ties, posterior_confidence
+from sureleaf.model.rival import root_rival
+from sureleaf.model.stability import Stability, recurrence_in, stability_of
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import LeafEstimate, predicted_class
 from sureleaf.progress import track
@@ -119,6 +122,7 @@ def cross_fit(
     groups: NDArray[Any] | None = None,
     n_threads: int = 1,
     number: int = 0,
+    watch: Callable[[Tree, int], None] | None = None,
 ) -> OutOfFold:
     """Assign rows to folds and predict each fold by a tree grown on the others.
 
@@ -137,6 +141,8 @@ def cross_fit(
         Threads; the result does not depend on it.
     number : int
         Number of the round. Round 0 has the folds that the fit used.
+    watch : callable, optional
+        Called with each tree of a half of the rows, and -1 or -2 for the half that it tests.
 
     Returns
     -------
@@ -155,6 +161,8 @@ def cross_fit(
         tree = grow_part(part, fold)
         for repruning in settings.reprunings:
             tree = repruning.of_fold_tree(tree, part)
+        if watch is not None and fold < 0:
+            watch(tree, fold)
         return tree
 
     return predict_out_of_fold(
@@ -253,15 +261,61 @@ def cross_fit_levels(
     rounds: list[OutOfFold] = []
     estimates: list[_RoundEstimate] = []
     numbers = track(range(n_rounds), total=n_rounds, what="Cross-fitting", shown=_shown(n_rounds))
+    halves: dict[tuple[int, int], Tree] = {}
     for number in numbers:
-        rounds.append(cross_fit(rows, settings, groups=groups, n_threads=n_threads, number=number))
+        rounds.append(
+            cross_fit(
+                rows,
+                settings,
+                groups=groups,
+                n_threads=n_threads,
+                number=number,
+                watch=partial(_keep_half, halves, number),
+            )
+        )
         estimates.append(_round_estimate(model, rows, rounds[-1]))
         if len(estimates) in _CHECKED_ROUNDS:
             errors = _mean_of_rounds(model, estimates).confidence_error
             if errors is not None and errors[model.tree.leaf_ids].max() <= MAX_ERROR:
                 break
     correct = np.mean([each.correct for each in rounds], axis=0)
-    return model.with_evidence(_mean_of_rounds(model, estimates)), correct
+    evidence = _mean_of_rounds(model, estimates)
+    stability = _stability(model, rows, [halves[key] for key in sorted(halves)])
+    if stability is not None and not settings.reprunings:
+        fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
+        rival = root_rival(
+            model,
+            rows,
+            replace(settings, keep_order=True, n_threads=n_threads),
+            fold_of,
+            rounds[0].correct,
+            n_folds=max(1, len(rounds)),  # trees: at most a twelfth of those of the levels
+        )
+        stability = replace(stability, rival=rival)
+    return model.with_evidence(replace(evidence, stability=stability)), correct
+
+
+def _keep_half(halves: dict[tuple[int, int], Tree], number: int, tree: Tree, half: int) -> None:
+    halves[number, half] = tree
+
+
+def _stability(model: TreeModel, rows: TrainingRows, halves: Sequence[Tree]) -> Stability | None:
+    """Return how much of the tree is expected to recur on fresh samples."""
+    leaf_of = route(model.tree, rows.table).heaviest()
+    recurrences = []
+    for half in halves:
+        probabilities = model.leaf_estimate(half, half.class_counts)
+        recurrences.append(
+            recurrence_in(
+                model.tree,
+                leaf_of,
+                model.predicted_classes,
+                half,
+                route(half, rows.table).heaviest(),
+                predicted_class(probabilities, model.rule),
+            )
+        )
+    return stability_of(model.tree, leaf_of, recurrences)
 
 
 def _shown(n_rounds: int) -> bool | None:

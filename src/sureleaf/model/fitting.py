@@ -618,36 +618,49 @@ def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
         min_samples_leaf=_least_weight(rules.min_samples_leaf, rows),
         min_samples_split=_least_weight(rules.min_samples_split, rows),
     )
-    weighted = _rows_at_costs(rows, settings)
-    tree = grow(weighted, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
-    if weighted is not rows:
-        tree = _cut_small_branches(recount(tree, rows), rules)
+    per_class = _weights_at_costs(rows, settings)
+    if per_class is None:
+        tree = grow(rows, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    else:
+        tree = _grow_at_costs(rows, rules, per_class, settings)
     return collapse(tree) if settings.collapse else tree
 
 
-def _rows_at_costs(rows: TrainingRows, settings: TreeSettings) -> TrainingRows:
-    """Weigh rows by the mean cost of errors on their class, so that splits see the costs.
+def _weights_at_costs(rows: TrainingRows, settings: TreeSettings) -> NDArray[np.float64] | None:
+    """Return what rows of each class weigh when splits are chosen; None if all weigh the same.
 
     Weights change the probabilities of two classes in the same direction everywhere, so `monotone`
     columns stay monotone; with more classes they might not, and splits do not see the costs.
     """
     rule = settings.rule
     if rule is None or (settings.rules.monotone is not None and rows.n_classes > 2):
-        return rows
+        return None
     own = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     totals: NDArray[np.float64] = np.bincount(rows.labels, own, rows.n_classes).astype(float)
     per_class = rule.class_weights(totals)
-    if np.ptp(per_class) < 1e-12:
-        return rows
-    return rows.with_weights(own * per_class[rows.labels])
+    return None if np.ptp(per_class) < 1e-12 else per_class
 
 
-def _cut_small_branches(tree: Tree, rules: GrowthRules) -> Tree:
-    """Undo splits whose branches have enough weight, but not enough rows."""
-    n_rows = tree.class_counts.sum(axis=1)
-    is_large = n_rows >= rules.min_samples_leaf
-    n_large = np.bincount(tree.parent[1:][is_large[1:]], minlength=tree.n_nodes)
-    return cut(tree, ~tree.is_leaf & ((n_large < 2) | (n_rows < rules.min_samples_split)))
+def _grow_at_costs(
+    rows: TrainingRows,
+    rules: GrowthRules,
+    per_class: NDArray[np.float64],
+    settings: TreeSettings,
+) -> Tree:
+    """Choose splits by weighted rows, then count the rows as they are.
+
+    Limits are of rows of the lightest class: otherwise its rows could hardly be split off.
+    """
+    own = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    weighted = rows.with_weights(own * per_class[rows.labels])
+    lightest = float(per_class[per_class > 0].min())
+    rules = replace(
+        rules,
+        min_samples_leaf=rules.min_samples_leaf * lightest,
+        min_samples_split=rules.min_samples_split * lightest,
+    )
+    tree = grow(weighted, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    return recount(tree, rows)
 
 
 def _least_weight(least: float, rows: TrainingRows) -> float:

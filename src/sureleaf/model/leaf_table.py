@@ -9,6 +9,7 @@ from scipy.special import betainccinv, betaincinv
 
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import NodeLevels
+from sureleaf.model.stability import Stability
 from sureleaf.table import Schema
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import leaf_rules
@@ -130,8 +131,15 @@ class LeafTable(ColumnTable):
         that reaches a tie.
     repair : ndarray of str
         What would help a flagged leaf.
+    recurrence : ndarray of float64
+        Expected share of its rows that keep their predicted class in a tree of a fresh sample; NaN
+        if it is not known.
     levels_from : str
         Where the levels come from.
+    n_rounds : int
+        Rounds of folds.
+    stability : Stability or None
+        How often splits and predictions would recur on fresh samples.
 
     Examples
     --------
@@ -156,8 +164,10 @@ class LeafTable(ColumnTable):
     total_rows_needed: FloatArray
     flagged: NDArray[np.bool_]
     repair: NDArray[np.object_]
+    recurrence: FloatArray
     levels_from: str
     n_rounds: int = 1
+    stability: Stability | None = None
 
     @property
     def fragmentation(self) -> float:
@@ -179,6 +189,10 @@ class LeafTable(ColumnTable):
                 f"{int(self.flagged.sum())} of {len(self)} leaves that are too small or too mixed "
                 "for the wanted levels. Prune more, or collect more rows."
             )
+        if self.stability is not None:
+            notes.append(self.stability.sentence())
+            if self.stability.rival is not None:
+                notes.append(self.stability.rival.sentence())
         if self.levels_from != "training":
             notes += known_limits(float(self.n.sum()), len(self), self.counts.shape[1])
         return notes
@@ -265,6 +279,7 @@ def leaf_table(
     utility: float | None,
     levels_from: str,
     n_rounds: int = 1,
+    stability: Stability | None = None,
 ) -> LeafTable:
     """Combine the levels of the leaves with their rules, and with what the weak ones need."""
     leaves = tree.leaf_ids
@@ -314,8 +329,12 @@ def leaf_table(
         total_rows_needed=total_needed,
         flagged=weak[leaves],
         repair=np.array(repair, dtype=object),
+        recurrence=(
+            np.full(len(leaves), np.nan) if stability is None else stability.predictions[leaves]
+        ),
         levels_from=levels_from,
         n_rounds=n_rounds,
+        stability=stability,
     )
 
 

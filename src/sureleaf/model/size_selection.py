@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.levels.decisions import CostRule
-from sureleaf.model.node_levels import levels_of_counts
-from sureleaf.probability import LeafEstimate
+from sureleaf.model.node_levels import node_ties, posterior_confidence
+from sureleaf.probability import LeafEstimate, predicted_class
 from sureleaf.tree import TrainingRows, Tree, count_nodes, cut
 from sureleaf.tree.pruning import sums_along
 from sureleaf.tree.structure import row_sums
@@ -316,7 +316,8 @@ def merge_unsure_leaves(
         Pruned.
     probabilities : ndarray of shape (n_nodes, n_classes)
         Class probabilities of all nodes. They are less extreme than the frequencies of the rows
-        that grew the tree, and the confidence is that of so many rows of such proportions.
+        that grew the tree. The confidence is the posterior one of a node that is known by a
+        quarter of its rows.
     min_confidence : float
         The confidence that leaves should have.
     margin : float
@@ -330,8 +331,9 @@ def merge_unsure_leaves(
     Tree
     """
     totals = row_sums(tree.class_counts)
-    levels = levels_of_counts(probabilities * totals[:, np.newaxis], totals, probabilities, rule)
-    is_sure = levels.confidence >= min_confidence
+    own = probabilities[np.arange(tree.n_nodes), predicted_class(probabilities, rule)]
+    ties = node_ties(tree.class_counts, probabilities, rule)
+    is_sure = posterior_confidence(own, _KNOWN_SHARE * totals, ties) >= min_confidence
     regret = 1.0 - np.eye(tree.n_classes) if rule is None else rule.regret
     errors = unit_of_costs(tree, rule)[0] * totals * (probabilities @ regret).min(axis=1)
     sure_above = _nearest_above(tree, is_sure)
@@ -360,6 +362,11 @@ def merge_unsure_leaves(
 
 
 _ROUNDING = 1e-12
+
+_KNOWN_SHARE = 0.25
+"""A node that was drawn around the rows that grew it knows its accuracy on unseen rows about as
+well as this share of them would: cross-fitted levels of ten data sets have strengths of 0.1 to 0.7
+of the rows of a leaf, and an accuracy below the probability."""
 
 
 def _nearest_above(tree: Tree, is_chosen: NDArray[np.bool_]) -> NDArray[np.int64]:

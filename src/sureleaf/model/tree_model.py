@@ -46,6 +46,7 @@ from sureleaf.model.plain_values import (
     schema_to_plain,
 )
 from sureleaf.model.repruning import Repruning
+from sureleaf.model.stability import SplitTable, Stability
 from sureleaf.model.state import (
     cost_from,
     counts_arrays,
@@ -72,6 +73,7 @@ from sureleaf.tree import (
     route,
     rules_text,
 )
+from sureleaf.tree.rules import branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
 if TYPE_CHECKING:
@@ -187,6 +189,8 @@ class Evidence:
         Rounds of folds that the accuracy is averaged over.
     tree_strength : float or None
         How many rows would tell the accuracy of the whole tree as precisely.
+    stability : Stability or None
+        How often splits and predictions would recur on fresh samples; only for cross_fit.
 
     Examples
     --------
@@ -200,6 +204,7 @@ class Evidence:
     confidence_error: FloatArray | None = None
     n_rounds: int = 1
     tree_strength: float | None = None
+    stability: Stability | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -510,6 +515,31 @@ class TreeModel:
             utility=utility,
             levels_from=self.evidence.source,
             n_rounds=self.evidence.n_rounds,
+            stability=self.evidence.stability,
+        )
+
+    def splits(self) -> SplitTable:
+        """Return how often each split would recur on fresh samples; see `TreeClassifier.splits`."""
+        self.node_levels()
+        stability, tree = self.evidence.stability, self.tree
+        if stability is None:
+            raise InvalidArgumentError(
+                "splits() needs trees that cross-fitting grows on halves of the rows, and this "
+                "model has none. Fit with levels_from='cross_fit' and three folds or more, and "
+                "call splits() before the rows are dropped or the tree is changed."
+            )
+        inner = np.flatnonzero(~tree.is_leaf)
+        tests = [
+            branch_tests(tree, node, self.schema.columns[tree.feature[node]])[0]
+            for node in inner.tolist()
+        ]
+        return SplitTable(
+            inner,
+            np.array(tests, dtype=object),
+            tree.class_counts[inner].sum(axis=1),
+            stability.splits[inner],
+            stability.sentence(),
+            stability.rival,
         )
 
     # ---- guarantees from held-out rows -----------------------------------------------------------
@@ -751,7 +781,9 @@ class TreeModel:
             return other
         of_class = self.node_levels().spread(accuracy, 1.0 - accuracy)
         accuracy = of_class[np.arange(len(of_class)), other.predicted_classes]
-        return other.with_evidence(replace(self.evidence, accuracy=accuracy))
+        is_same = np.array_equal(other.predicted_classes, self.predicted_classes)
+        stability = self.evidence.stability if is_same else None
+        return other.with_evidence(replace(self.evidence, accuracy=accuracy, stability=stability))
 
     def with_leaf_estimate(self, leaf_estimate: str | LeafEstimate) -> Self:
         """Return the same tree with another leaf estimate.
@@ -883,6 +915,8 @@ class TreeModel:
                 "rounds": self.evidence.n_rounds,
                 "tree_strength": self._tree_strength(),
             }
+            if self.evidence.stability is not None:
+                header["levels"]["stability"] = self.evidence.stability.to_plain()
         return State(header, arrays)
 
     @classmethod
@@ -913,7 +947,9 @@ class TreeModel:
                 state, tree, from_counts=known.get("from_counts") is True, rule=model.rule
             )
             if source == "cross_fit":
-                model = replace(model, evidence=evidence_from(known, levels))
+                evidence = evidence_from(known, levels)
+                stability = Stability.from_plain(known.get("stability"), tree)
+                model = replace(model, evidence=replace(evidence, stability=stability))
             model.__dict__["_node_levels"] = levels
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
         model.__dict__["probabilities"] = probabilities

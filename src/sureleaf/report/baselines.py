@@ -34,7 +34,6 @@ __all__ = [
     "sized_tree",
 ]
 
-N_BAGGED_TREES = 30
 MAX_CATEGORIES = 50
 MAX_CELLS = 100_000_000
 """Cells of all indicator columns together: 400 MB."""
@@ -228,12 +227,15 @@ def evaluate_models(
     models.append(
         EvaluatedModel(
             BAGGED_TREES,
-            f"{N_BAGGED_TREES} unpruned trees, each grown on a bootstrap sample of the rows; their "
-            "mean probability decides",
+            f"{budget.bagged_trees} unpruned trees, each grown on a bootstrap sample of "
+            f"{_sample_words(table.n_rows, budget)}; their mean probability decides",
             None,
             evaluated(
                 BaggedTreesClassifier(
-                    n_estimators=N_BAGGED_TREES, cost=request.cost, n_jobs=request.n_jobs
+                    n_estimators=budget.bagged_trees,
+                    max_samples=min(1.0, budget.bagged_rows / table.n_rows),
+                    cost=request.cost,
+                    n_jobs=request.n_jobs,
                 ),
                 table,
             ),
@@ -260,6 +262,12 @@ def evaluate_models(
             for most, evaluation in zip(most_leaves, of_sizes, strict=True)
         ),
     )
+
+
+def _sample_words(n_rows: int, budget: Budget) -> str:
+    if n_rows <= budget.bagged_rows:
+        return "the rows"
+    return f"{budget.bagged_rows:,} of the rows, because the table is large"
 
 
 def best_name(request: ReportRequest) -> str:

@@ -21,6 +21,7 @@ from sureleaf.report.sections.data import DataSection, data_section
 from sureleaf.report.sections.error import ErrorSection, error_section
 from sureleaf.report.sections.methods import MethodsSection, methods_section
 from sureleaf.report.sections.models import ModelsSection, models_section
+from sureleaf.report.sections.paper import PaperSection, paper_section
 from sureleaf.report.sections.quality import QualitySection, quality_section
 from sureleaf.report.sections.simplicity import SimplicitySection, simplicity_section
 from sureleaf.report.sections.tree import TreeSection, embedded_tree, tree_section
@@ -116,6 +117,8 @@ class ReportDocument:
         The tree compared with other models.
     methods
         What each number means and assumes.
+    paper
+        A paragraph on methods and results, to copy into a paper.
     """
 
     schema: ReportSchema
@@ -164,6 +167,7 @@ class ReportDocument:
     )
     models: ModelsSection = field(metadata=_section(models_section, Page("models", "Other models")))
     methods: MethodsSection = field(metadata=_section(methods_section, Page("methods", "Methods")))
+    paper: PaperSection = field(metadata=_section(None))
 
 
 _SECTIONS = {one.name: one.metadata for one in fields(ReportDocument) if one.metadata}
@@ -186,6 +190,14 @@ def build_document(results: ReportResults, provenance: Provenance) -> ReportDocu
         sections["error"],
         sections["models"],
         sections["simplicity"],
+    )
+    sections["paper"] = paper_section(
+        sections["data"],
+        sections["tree"],
+        sections["quality"],
+        sections["error"],
+        sections["answer"],
+        results.budget,
     )
     return ReportDocument(schema=REPORT_SCHEMA, provenance=provenance, **sections)
 

@@ -36,6 +36,10 @@ class Budget:
         Repeats of the learning curve.
     band_draws
         Bootstrap samples for the band around the ROC curve.
+    bagged_trees
+        Number of bagged trees that the tree is compared with.
+    bagged_rows
+        Most rows of the bootstrap sample of each bagged tree.
     """
 
     folds: int
@@ -43,6 +47,8 @@ class Budget:
     bootstraps: int
     curve_repeats: int
     band_draws: int
+    bagged_trees: int = 30
+    bagged_rows: int = 200_000
 
 
 _BY_ROWS = (
@@ -51,8 +57,9 @@ _BY_ROWS = (
     (3_000, Budget(10, 3, 100, 20, 1000)),
     (20_000, Budget(10, 1, 50, 10, 500)),
     (200_000, Budget(10, 1, 25, 5, 200)),
+    (500_000, Budget(5, 1, 10, 3, 100, bagged_trees=10)),
 )
-_LARGEST_TABLES = Budget(5, 1, 10, 3, 100)
+_LARGEST_TABLES = Budget(3, 1, 6, 3, 50, bagged_trees=10, bagged_rows=100_000)
 
 
 FEWER_REFITS = 3
@@ -78,7 +85,7 @@ def budget_for(n_rows: int, n_units: int, *, is_resized: bool = False) -> Budget
     if is_resized:
         budget = replace(
             budget,
-            bootstraps=max(10, budget.bootstraps // FEWER_REFITS),
+            bootstraps=min(budget.bootstraps, max(10, budget.bootstraps // FEWER_REFITS)),
             curve_repeats=max(3, budget.curve_repeats // FEWER_REFITS),
         )
     return replace(budget, folds=min(budget.folds, n_units))

@@ -292,9 +292,8 @@ class Store:
                 .returning(_studies.c.id)
             ).scalar_one()
             for data in study.data:
-                connection.execute(
-                    _data_sets.insert().values(**_row_of(study_id, data.name, data.table))
-                )
+                row_of_data = _row_of(study_id, data.name, data.labelled_rows)
+                connection.execute(_data_sets.insert().values(**row_of_data))
             cells = [
                 {
                     "study_id": study_id,

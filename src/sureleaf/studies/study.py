@@ -59,7 +59,7 @@ class DataSet:
     sample_weight: Any = None
 
     @cached_property
-    def table(self) -> Table:
+    def labelled_rows(self) -> Table:
         """The rows, checked and coded."""
         if self.path is None:
             return read_table(
@@ -91,7 +91,7 @@ class DataSet:
                 ) from None
             content.update(json.dumps([self.target, self.drop, self.positive]).encode())
             return content.hexdigest()
-        table = self.table
+        table = self.labelled_rows
         for part in (table.X, table.codes, table.classes, table.weights, table.groups):
             _add(content, part)
         return content.hexdigest()
@@ -293,7 +293,7 @@ class Study:
 
     def splits(self, data: DataSet) -> list[Split]:
         """Return the splits of a data set."""
-        table = data.table
+        table = data.labelled_rows
         return list(
             self.design.splits(table.codes, groups=table.groups, seed=self.split_seed(data))
         )
@@ -301,7 +301,7 @@ class Study:
     def cells(self) -> Iterator[Cell]:
         """Yield all cells, data set by data set."""
         for data in self.data:
-            table = data.table
+            table = data.labelled_rows
             n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
             for learner in self.learners:
                 parts = [data.digest, self.design.to_dict(), self.seed, learner.identity()]

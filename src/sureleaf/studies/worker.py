@@ -67,7 +67,8 @@ class Calculator:
         if self._of is None or self._of[0] != cell.data:
             self._splits = self._study.splits(data)
         if self._fitter is None or self._of != (cell.data, cell.learner):
-            self._fitter = make_fitter(learner.estimator(data.table), data.table, cell.seed)
+            rows = data.labelled_rows
+            self._fitter = make_fitter(learner.estimator(rows), rows, cell.seed)
             self._of = (cell.data, cell.learner)
         return self._fitter
 

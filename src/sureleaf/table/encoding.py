@@ -14,6 +14,7 @@ from sureleaf.table.frames import (
     LabelledColumn,
     RawTable,
     array_of_numbers,
+    as_float64,
     frame_of_numbers,
     open_table,
 )
@@ -35,7 +36,7 @@ def float_numbers(column: RawColumn) -> NDArray[np.float64]:
     -------
     ndarray of float64, shape (n_rows,)
         A view of the caller's memory (read-only perhaps, of any stride) if that holds float64
-        without nulls. Integers beyond 2**53 are rounded to the nearest float64.
+        without nulls. Integers beyond 2**53 are rounded up, see `as_float64`.
 
     Examples
     --------
@@ -54,8 +55,7 @@ def float_numbers(column: RawColumn) -> NDArray[np.float64]:
     values = column.values
     array = values if isinstance(values, np.ndarray) else _arrow_numbers(values)
     if array.dtype != np.float64 or not array.dtype.isnative or not array.flags.aligned:
-        with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite
-            array = array.astype(np.float64)
+        return as_float64(array)
     return array
 
 

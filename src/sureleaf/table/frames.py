@@ -268,10 +268,28 @@ def array_of_numbers(X: Any) -> NDArray[Any] | None:
         X = X.toarray()
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "iuf":
         return None
-    if MatrixColumns.can_read(X):
-        return X
+    return X if MatrixColumns.can_read(X) else as_float64(X)
+
+
+def as_float64(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as float64; integers beyond 2**53 are rounded up.
+
+    Rounded up, an integer is at most a threshold exactly if it was before, because thresholds are
+    float64. The kernel does the same where it reads integers.
+
+    Examples
+    --------
+    >>> as_float64(np.array([2**60, 2**60 + 1])).tolist() == [2.0**60, 2.0**60 + 256]
+    True
+    """
     with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite
-        return X.astype(np.float64)
+        floats: NDArray[np.float64] = numbers.astype(np.float64)
+    if numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8:
+        end = 2.0**63 if numbers.dtype.kind == "i" else 2.0**64  # cannot be converted back
+        is_wide = (np.abs(floats) > _MAX_EXACT) & (floats < end)
+        is_below = floats[is_wide].astype(numbers.dtype) < numbers[is_wide]
+        floats[is_wide] = np.where(is_below, np.nextafter(floats[is_wide], np.inf), floats[is_wide])
+    return floats
 
 
 def frame_of_numbers(X: Any, names: tuple[str, ...]) -> NDArray[Any] | None:

@@ -11,7 +11,7 @@ from sureleaf.table.categories import declared_categories, infer_categories, mat
 from sureleaf.table.dates import temporal_numbers, temporal_of
 from sureleaf.table.encoded_table import EncodedTable, MatrixColumns, Recoding
 from sureleaf.table.encoding import encode_opened, float_numbers, is_number, quoted
-from sureleaf.table.frames import RawTable, array_of_numbers, open_table
+from sureleaf.table.frames import RawTable, array_of_numbers, as_float64, open_table
 from sureleaf.table.raw_column import RawColumn
 from sureleaf.table.schema import UNSEEN, Column, Kind, Schema
 
@@ -79,6 +79,9 @@ def read_table(
     matrix = array_of_numbers(X) if overrides is None and _is_auto(categorical_features) else None
     if matrix is not None and matrix.size:
         columns = tuple(Column(f"x{index}", "numeric") for index in range(matrix.shape[1]))
+        if type(X) is np.ndarray and X.dtype.kind in "iu" and X.dtype.itemsize == 8:
+            for column, values in zip(columns, X.T, strict=True):
+                _check_told_apart(column.name, values)
         return EncodedTable(Schema(columns, False), MatrixColumns(matrix), matrix.shape[0])
     raw = open_table(X)
     if raw.n_rows == 0 and type(X).__name__ == "RecordBatchReader":
@@ -222,6 +225,8 @@ def _infer_kind(column: RawColumn, is_listed: bool | None) -> Kind:
     return "numeric"
 
 
+_MAX_EXACT: Final = 2**53
+"""float64 holds every integer up to this one exactly."""
 _MANY_NUMBERS: Final = 20
 _FEW_WORDS: Final = 3
 
@@ -259,7 +264,32 @@ def _infer_column(column: RawColumn, choice: Choice) -> tuple[Column, NDArray[An
         return Column(column.name, "date", (), temporal), temporal_numbers(column.values)
     if column.family not in ("number", "bool", "null"):
         raise _wrong_kind_error(column, "numeric", "pandas.to_numeric")
-    return Column(column.name, "numeric"), float_numbers(column)
+    numbers = float_numbers(column)
+    if not column.is_category:
+        _check_told_apart(column.name, column.values)
+    return Column(column.name, "numeric"), numbers
+
+
+def _check_told_apart(name: str, values: Any) -> None:
+    """Raise if different integers are the same float64, because no threshold can part them."""
+    if not isinstance(values, np.ndarray):
+        if str(values.type) not in ("int64", "uint64"):
+            return
+        values = values.drop_null().to_numpy(zero_copy_only=False)
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return
+    if max(-int(values.min()), int(values.max())) <= _MAX_EXACT:
+        return
+    integers = np.unique(values)
+    (same,) = np.nonzero(np.diff(as_float64(integers)) == 0)
+    if not len(same):
+        return
+    low, high = (int(integers[same[0] + step]) for step in (0, 1))
+    raise InvalidArgumentError(
+        f"column {name!r} must hold integers that float64 tells apart, as it does up to 2**53; got "
+        f"{low} and {high}, which it does not. Subtract a constant, such as {int(integers[0])}, "
+        "from the column before fit and predict, or make it categorical."
+    )
 
 
 def _encode_ordered(

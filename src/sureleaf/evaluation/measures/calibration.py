@@ -285,7 +285,7 @@ def calibration_line(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> tuple[Estimate, Estimate]:
-    """Return the intercept and the slope of calibration, with intervals [1]_.
+    """Return the intercept and the slope of calibration, with intervals.
 
     The intercept (calibration in the large) is a in ``logit P = a + logit stated``: below 0, events
     are rarer than stated. The slope is b in ``logit P = a' + b logit stated``: below 1, the stated

@@ -20,6 +20,7 @@ from sureleaf.formatting import (
     points,
     signed_interval,
     signed_number,
+    signed_points,
 )
 from sureleaf.report.baselines import CHEAPEST_TREE, MAJORITY, MOST_ACCURATE
 from sureleaf.report.estimates import IntervalEstimate
@@ -73,7 +74,9 @@ class Sentence:
         Id of the section with the details.
     """
 
-    topic: Literal["predicts", "accuracy", "costs", "simplicity", "leaves", "rows", "models"]
+    topic: Literal[
+        "predicts", "accuracy", "costs", "simplicity", "leaves", "stability", "rows", "models"
+    ]
     tone: Tone
     text: str
     see: str
@@ -156,6 +159,7 @@ def answer_section(
     sentences += [
         Sentence("simplicity", _size_tone(models), simplicity.text, "simplicity"),
         Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
+        *_stability(tree),
         Sentence("rows", *_more_rows(error), "error"),
         Sentence("models", *_models(models), "models"),
     ]
@@ -167,6 +171,22 @@ def answer_section(
         rare=rare,
         sentences=tuple(sentences),
     )
+
+
+def _stability(tree: TreeSection) -> list[Sentence]:
+    """Say how much of the tree would come out again."""
+    stability = tree.stability
+    if stability is None or not stability.n_splits:
+        return []
+    rival = stability.rival
+    text = stability.text
+    if rival is not None and rival.verdict != "worse":
+        text += (
+            f" {rival.test} at its root would be {rival.verdict}: difference "
+            f"{signed_points(rival.difference)} points "
+            f"({signed_interval(rival.low, rival.high)})."
+        )
+    return [Sentence("stability", "plain", text, "tree")]
 
 
 def _measure(quality: QualitySection, name: str) -> IntervalEstimate | None:

@@ -20,7 +20,6 @@ from sureleaf.report.baselines import (
     BAGGED_TREES,
     C45_TREE,
     DEFAULT_TREE,
-    N_BAGGED_TREES,
     EvaluatedModel,
 )
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
@@ -372,7 +371,7 @@ def models_text(rows: Sequence[ComparedModel], margin: float, words: MeasureWord
         )
     if bagged := by_name.get(BAGGED_TREES):
         assert bagged.comparison is not None
-        name = f"{N_BAGGED_TREES} bagged trees"
+        name = "Bagged trees"
         text = f"{name} {_standing(bagged.comparison, margin, words, 'are')}"
         if words.gain(bagged.comparison)[1] > 0 and bagged.comparison.verdict != "equivalent":
             text += (

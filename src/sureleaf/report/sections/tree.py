@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.formatting import count_of
+from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
@@ -154,6 +155,9 @@ class Node:
         Whether the leaf is below the wanted levels.
     repair
         What would help a flagged leaf.
+    recurrence
+        Of a split: the expected share of fresh samples in whose tree it returns. Of a leaf: the
+        expected share of its rows that keep their predicted class. Null if not known.
     """
 
     id: int
@@ -181,6 +185,108 @@ class Node:
     total_rows_needed: int | None = None
     flagged: bool | None = None
     repair: str | None = None
+    recurrence: float | None = None
+
+
+@dataclass(frozen=True)
+class RivalSplit:
+    """The best split of another column at the root.
+
+    Attributes
+    ----------
+    column
+        Name of the column.
+    test
+        Its first branch.
+    difference, low, high
+        Out-of-fold accuracy of the tree that starts with it minus that of the tree, with its 95 %
+        interval.
+    verdict
+        Whether the interval is below 0, above 0, or holds it.
+    """
+
+    column: str
+    test: str
+    difference: float
+    low: float
+    high: float
+    verdict: Literal["as good", "worse", "better"]
+
+
+@dataclass(frozen=True)
+class TreeStability:
+    """Whether the tree would come out again on a fresh sample.
+
+    Attributes
+    ----------
+    text
+        In a sentence.
+    n_splits, n_returning
+        Splits of the tree, and those that are expected to return in more than half of the samples.
+    n_trees
+        Trees of halves of the rows that it is estimated from.
+    rival
+        The strongest rival of the root; null if there is none.
+    """
+
+    text: str
+    n_splits: int
+    n_returning: int
+    n_trees: int
+    rival: RivalSplit | None
+
+
+@dataclass(frozen=True)
+class CertifiedLeaf:
+    """What held-out rows prove about a leaf.
+
+    Attributes
+    ----------
+    leaf
+        Index of the node.
+    n, n_correct
+        Certifying rows in it, and those of the predicted class.
+    low, high
+        Limits of the probability of the predicted class, for all leaves at once.
+    p_value
+        Of "it names the wrong class", adjusted for all leaves.
+    certified
+        Whether it is proven to name the right class.
+    """
+
+    leaf: int
+    n: float
+    n_correct: float
+    low: float
+    high: float
+    p_value: float
+    certified: bool
+
+
+@dataclass(frozen=True)
+class TreeCertificate:
+    """What held-out rows prove about all leaves at once.
+
+    Attributes
+    ----------
+    alpha
+        Error probability of the whole.
+    n_grown, n_certifying
+        Rows that grew the tree, and rows that certify it.
+    statements
+        The certificate in sentences.
+    fingerprint
+        SHA-256 of the tree and the counts.
+    leaves
+        Leaf by leaf.
+    """
+
+    alpha: float
+    n_grown: int
+    n_certifying: int
+    statements: list[str]
+    fingerprint: str
+    leaves: tuple[CertifiedLeaf, ...]
 
 
 @dataclass(frozen=True)
@@ -242,6 +348,10 @@ class TreeSection:
         The tree as text.
     example_rows
         At most 40 rows, from as many different leaves as possible.
+    stability
+        Whether the tree would come out again; null if its levels are not cross-fitted.
+    certificate
+        What held-out rows prove; null if there are none.
     """
 
     n_leaves: int
@@ -258,6 +368,8 @@ class TreeSection:
     nodes: tuple[Node, ...]
     rules: str
     example_rows: tuple[ExampleRow, ...]
+    stability: TreeStability | None
+    certificate: TreeCertificate | None
 
 
 def tree_section(results: ReportResults) -> TreeSection:
@@ -292,6 +404,58 @@ def tree_section(results: ReportResults) -> TreeSection:
         nodes=tuple(_nodes(results, tested)),
         rules=model.rules(),
         example_rows=tuple(_examples(results, tested, columns)),
+        stability=_stability(model),
+        certificate=_certificate(model, 1.0 - request.level),
+    )
+
+
+def _stability(model: TreeModel) -> TreeStability | None:
+    stability = model.evidence.stability
+    if stability is None:
+        return None
+    rival = stability.rival
+    return TreeStability(
+        text=stability.sentence(),
+        n_splits=stability.n_splits,
+        n_returning=stability.n_returning,
+        n_trees=stability.n_trees,
+        rival=None
+        if rival is None
+        else RivalSplit(
+            str(model.schema.columns[rival.column].name),
+            rival.test,
+            rival.difference,
+            rival.low,
+            rival.high,
+            cast(Literal["as good", "worse", "better"], rival.verdict),
+        ),
+    )
+
+
+def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
+    held_out = model.held_out
+    if held_out is None or held_out.problem or not 0 < alpha < 1:
+        return None
+    made = model.certificate(alpha=alpha)
+    leaves = made.leaves
+    return TreeCertificate(
+        made.alpha,
+        made.n_grown,
+        made.n_certifying,
+        made.statements,
+        made.fingerprint,
+        tuple(
+            CertifiedLeaf(
+                int(leaves.leaf[k]),
+                float(leaves.n[k]),
+                float(leaves.n_correct[k]),
+                float(leaves.low[k]),
+                float(leaves.high[k]),
+                float(leaves.p_value[k]),
+                bool(leaves.certified[k]),
+            )
+            for k in range(len(leaves))
+        ),
     )
 
 
@@ -411,6 +575,7 @@ def _test_fields(results: ReportResults, node: int, index: int, column: Column) 
     has_bound = column.kind != "categorical" and not tree.tests_missing(node)
     threshold = float(tree.threshold[node])
     missing_branch = int(tree.missing_branch[node])
+    stability = results.model.evidence.stability
     return {
         "column": index,
         "threshold": finite(threshold) if has_bound else None,
@@ -419,6 +584,7 @@ def _test_fields(results: ReportResults, node: int, index: int, column: Column) 
         "children": tuple(tree.branches(node).tolist()),
         "shares": tuple(tree.branch_share[branches].tolist()),
         "missing_branch": missing_branch if missing_branch >= 0 else None,
+        "recurrence": None if stability is None else float(stability.splits[node]),
     }
 
 
@@ -436,6 +602,7 @@ def _leaf_fields(results: ReportResults, line: int) -> dict[str, Any]:
         "total_rows_needed": round(in_all) if np.isfinite(in_all) else None,
         "flagged": bool(leaves.flagged[line]),
         "repair": str(leaves.repair[line]) or None,
+        "recurrence": finite(leaves.recurrence[line]),
     }
 
 
@@ -486,6 +653,7 @@ _LEAF = (
     "total_rows_needed",
     "flagged",
     "repair",
+    "recurrence",
 )
 _INNER = (
     "column",
@@ -495,6 +663,7 @@ _INNER = (
     "children",
     "shares",
     "missing_branch",
+    "recurrence",
 )
 
 

@@ -290,3 +290,23 @@ window.Sureleaf = (() => {
     S.redraw();
   });
 })();
+
+// The paragraph for the paper, with its references, to the clipboard.
+(() => {
+  const button = document.getElementById("paper-copy");
+  if (!button) return;
+  const text = document.getElementById("paper-text"), told = document.getElementById("paper-copied");
+  button.addEventListener("click", async () => {
+    const chosen = document.createRange();
+    chosen.selectNodeContents(text);
+    const selection = window.getSelection();
+    selection.removeAllRanges();
+    selection.addRange(chosen);
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      told.textContent = "Copied.";
+    } catch {
+      told.textContent = document.execCommand("copy") ? "Copied." : "Selected: press Ctrl-C to copy it.";
+    }
+  });
+})();

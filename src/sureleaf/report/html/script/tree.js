@@ -222,6 +222,7 @@
     const siblings = node.parent === null ? [node.id] : byNode.get(node.parent).children;
     const classes = ["node", isLeaf(node) ? "leaf" : "inner"];
     if (node.flagged) classes.push("flagged");
+    if (!isLeaf(node) && node.recurrence !== null && node.recurrence <= 0.5) classes.push("unstable");
     if (state.found.has(node.id)) classes.push("found");
     if (state.shares.has(node.id)) classes.push("on-path");
     const group = drawn(

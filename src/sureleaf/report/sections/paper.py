@@ -1,0 +1,256 @@
+"""The paragraph for the paper: sample size, validation, calibration and performance of the tree.
+
+It answers these items of TRIPOD+AI with the numbers of the report. Every number is listed with the
+place in the document that it comes from.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sureleaf.formatting import count, level_percent, measure_value, points
+from sureleaf.report.request import Budget
+from sureleaf.report.sections.answer import AnswerSection
+from sureleaf.report.sections.data import DataSection
+from sureleaf.report.sections.error import ErrorSection
+from sureleaf.report.sections.quality import MeasureEstimate, QualitySection
+from sureleaf.report.sections.tree import TreeSection
+
+__all__ = ["PaperNumber", "PaperSection", "Reference", "paper_section"]
+
+
+@dataclass(frozen=True)
+class PaperNumber:
+    """A number of the paragraph.
+
+    Attributes
+    ----------
+    path
+        Where it is in this document, such as data.rows.
+    value
+        The number there.
+    text
+        As the paragraph writes it.
+    """
+
+    path: str
+    value: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A source that the paragraph cites.
+
+    Attributes
+    ----------
+    citation
+        As the paragraph cites it.
+    text
+        The entry for the list of references.
+    """
+
+    citation: str
+    text: str
+
+
+@dataclass(frozen=True)
+class PaperSection:
+    """A paragraph on methods and results, to copy into a paper.
+
+    Attributes
+    ----------
+    text
+        The paragraph.
+    items
+        The items of TRIPOD+AI that it answers, in the order of its sentences.
+    numbers
+        All its numbers, in their order.
+    references
+        The sources that it cites.
+    """
+
+    text: str
+    items: list[str]
+    numbers: tuple[PaperNumber, ...]
+    references: tuple[Reference, ...]
+
+
+TRIPOD = Reference(
+    "Collins et al. 2024",
+    "Collins, G. S., et al. (2024). TRIPOD+AI statement: updated guidance for reporting clinical "
+    "prediction models that use regression or machine learning methods. BMJ 385, e078378.",
+)
+NADEAU = Reference(
+    "Nadeau and Bengio 2003",
+    "Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, "
+    "239-281.",
+)
+EFRON = Reference(
+    "Efron and Tibshirani 1997",
+    "Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ bootstrap "
+    "method. JASA 92, 548-560.",
+)
+ZHANG = Reference(
+    "Zhang 2024",
+    "Zhang, Z. (2024). Levels of confidence and utility for binary classifiers. Stats 7, "
+    "1209-1225.",
+)
+
+
+class _Writer:
+    """Collects the numbers and sources of the sentences that are written with it."""
+
+    def __init__(self) -> None:
+        self.numbers: list[PaperNumber] = []
+        self.references: list[Reference] = [TRIPOD]
+
+    def number(self, path: str, value: float, write: Callable[[float], str] = count) -> str:
+        self.numbers.append(PaperNumber(path, float(value), write(value)))
+        return self.numbers[-1].text
+
+    def cite(self, reference: Reference) -> str:
+        if reference not in self.references:
+            self.references.append(reference)
+        return reference.citation
+
+
+def paper_section(
+    data: DataSection,
+    tree: TreeSection,
+    quality: QualitySection,
+    error: ErrorSection,
+    answer: AnswerSection,
+    budget: Budget,
+) -> PaperSection:
+    """Write the paragraph from the other sections alone."""
+    writer = _Writer()
+    sentences = [
+        *_sample_size(writer, data, tree),
+        *_validation(writer, tree, budget),
+        *_calibration(writer, quality),
+        *_performance(writer, quality, error, answer, tree),
+        f"Reported by TRIPOD+AI ({TRIPOD.citation}).",
+    ]
+    return PaperSection(
+        text=" ".join(sentences),
+        items=["sample size", "model and validation", "calibration", "performance"],
+        numbers=tuple(writer.numbers),
+        references=tuple(writer.references),
+    )
+
+
+def _sample_size(writer: _Writer, data: DataSection, tree: TreeSection) -> list[str]:
+    number = writer.number
+    rows = f"The sample has {number('data.rows', data.rows)} rows"
+    if data.n_groups is not None:
+        rows += f" in {number('data.n_groups', data.n_groups)} groups"
+    parts = [
+        f"{one.label} {number(f'data.classes.{index}.count', one.count)} "
+        f"({number(f'data.classes.{index}.share', one.share, _percent)})"
+        for index, one in enumerate(data.classes)
+    ]
+    needed = [
+        (index, node)
+        for index, node in enumerate(tree.nodes)
+        if not node.children and node.total_rows_needed is not None and node.flagged
+    ]
+    sentences = [f"{rows}: {', '.join(parts)}."]
+    if needed:
+        index, node = max(needed, key=lambda each: each[1].total_rows_needed or 0)
+        wanted = tree.wanted.confidence
+        level = (
+            "the wanted levels"
+            if wanted is None
+            else f"a confidence of {number('tree.wanted.confidence', wanted, _level)}"
+        )
+        rows_needed = number(f"tree.nodes.{index}.total_rows_needed", node.total_rows_needed or 0)
+        sentences.append(
+            f"For {level} in every leaf whose number of rows is known, {rows_needed} rows would be "
+            f"needed ({writer.cite(ZHANG)})."
+        )
+    return sentences
+
+
+def _validation(writer: _Writer, tree: TreeSection, budget: Budget) -> list[str]:
+    number = writer.number
+    leaves = number("tree.n_leaves", tree.n_leaves)
+    depth = number("tree.depth", tree.depth)
+    folds = number("methods.budget.folds", budget.folds)
+    repeats = number("methods.budget.repeats", budget.repeats)
+    sentences = [
+        f"A decision tree (leaves: {leaves}, depth: {depth}) was fitted to all rows and validated "
+        f"internally by cross-validation (folds: {folds}, repeats: {repeats}) that repeats every "
+        "step of the fit, including the choice of its size. Intervals are corrected for "
+        f"overlapping training sets ({writer.cite(NADEAU)})."
+    ]
+    if tree.stability is not None and tree.stability.n_splits:
+        returning = number("tree.stability.n_returning", tree.stability.n_returning)
+        splits = number("tree.stability.n_splits", tree.stability.n_splits)
+        sentences.append(f"On a fresh sample, {returning} of its {splits} splits would return.")
+    return sentences
+
+
+def _calibration(writer: _Writer, quality: QualitySection) -> list[str]:
+    curve = quality.calibration
+    if curve is None:
+        return ["Calibration was not assessed."]
+    error = writer.number("quality.calibration.error.value", curve.error.value, measure_value)
+    outside = writer.number("quality.calibration.outside", curve.outside)
+    level = writer.number("quality.calibration.level", curve.level, _level)
+    return [
+        f"The expected calibration error of the probabilities of {quality.labels[curve.class_]} "
+        f"was {error}; bins outside the {level} band of a calibrated model: {outside}."
+    ]
+
+
+_NAMES = {"accuracy": "Accuracy", "auc": "AUC", "cost": "Mean cost"}
+
+
+def _performance(
+    writer: _Writer,
+    quality: QualitySection,
+    error: ErrorSection,
+    answer: AnswerSection,
+    tree: TreeSection,
+) -> list[str]:
+    number = writer.number
+    sentences = []
+    for index, measure in enumerate(quality.measures):
+        if measure.name not in _NAMES or (measure.name == "cost" and not quality.cost_given):
+            continue
+        sentence = _measure(writer, f"quality.measures.{index}", measure)
+        if measure.name == "accuracy":
+            baseline = number("answer.baseline", answer.baseline, _percent)
+            sentence += f", always predicting the most frequent class {baseline}"
+        sentences.append(f"{sentence}.")
+    if error.bootstrap is not None:
+        value = number("error.bootstrap.e632_plus", error.bootstrap.e632_plus, _percent)
+        sentences.append(f"The bootstrap estimate of the error was {value} ({writer.cite(EFRON)}).")
+    utility = number("tree.levels.utility", tree.levels.utility, _percent)
+    sentences.append(f"This very tree is expected to predict {utility} of new rows correctly.")
+    return sentences if not tree.at_costs else sentences[:-1]
+
+
+def _measure(writer: _Writer, path: str, measure: MeasureEstimate) -> str:
+    write = _percent if measure.name == "accuracy" else measure_value
+    ends = _points if measure.name == "accuracy" else measure_value
+    value = writer.number(f"{path}.value", measure.value, write)
+    told = f"{_NAMES[measure.name]} on unseen rows was {value}"
+    if measure.low is None or measure.high is None:
+        return f"{told} (no valid interval)"
+    level = writer.number(f"{path}.level", measure.level, _level)
+    low = writer.number(f"{path}.low", measure.low, ends)
+    high = writer.number(f"{path}.high", measure.high, ends)
+    return f"{told} ({level} interval {low} to {high})"
+
+
+def _percent(share: float) -> str:
+    return f"{points(share)} %"
+
+
+def _points(share: float) -> str:
+    return points(share)
+
+
+def _level(level: float) -> str:
+    return level_percent(level)

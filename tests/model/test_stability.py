@@ -1,0 +1,148 @@
+"""Recurrence of splits and predictions on fresh samples, and the rival of the root."""
+
+import json
+
+import numpy as np
+import pytest
+
+import sureleaf
+from sureleaf import TreeClassifier
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.exports.json_text import from_json, to_json
+from sureleaf.model.stability import SAME, Rival, Stability, fresh_share, recurrence_in
+from tests.naive.stability import recurs
+
+
+def table(n, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 3))
+    town = rng.integers(0, 4, n)
+    score = 3.0 * (x[:, 0] > 0.5) + 1.0 * (town > 1) * (x[:, 0] > 0.5) - 1.8
+    y = (rng.random(n) < 1 / (1 + np.exp(-score))).astype(int)
+    return [[*line, "abcd"[t]] for line, t in zip(x.tolist(), town, strict=True)], y
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = table(300, 0)
+    fitted = TreeClassifier(random_state=0).fit(X, y)
+    fitted.levels()
+    return fitted
+
+
+@pytest.mark.parametrize("split", ["subset", "multiway"])
+def test_recurrence_is_that_of_rows_followed_one_by_one(split):
+    X, y = table(120, 1)
+    X2, y2 = table(120, 2)
+    settings = {"pruning": None, "max_leaves": 6, "categorical_split": split, "random_state": 0}
+    one = TreeClassifier(**settings).fit(X, y)
+    other = TreeClassifier(**settings).fit(X2, y2)
+    found = recurrence_in(
+        one.tree_,
+        one.apply(X),
+        one.model_.predicted_classes,
+        other.tree_,
+        other.apply(X),
+        other.model_.predicted_classes,
+    )
+    paths = [
+        [set(np.flatnonzero(line)) for line in each.decision_path(X).toarray()]
+        for each in (one, other)
+    ]
+    for node in np.flatnonzero(~one.tree_.is_leaf):
+        assert found.splits[node] == recurs(one.tree_, paths[0], node, other.tree_, paths[1], SAME)
+    assert (found.rows == (one.predict(X) == other.predict(X))).all()
+    itself = recurrence_in(
+        *(one.tree_, one.apply(X), one.model_.predicted_classes) * 2,
+    )
+    assert itself.splits[~one.tree_.is_leaf].all()
+    assert itself.rows.all()
+
+
+def test_expected_shares_rise_with_what_was_found_and_stay_within_0_and_1():
+    for n in (0, 1, 8, 80):
+        shares = fresh_share(n, 0.95, -0.47, 1.5)
+        assert (np.diff(shares) > 0).all()
+        assert 0 < shares[0] <= shares[-1] < 1
+
+
+def test_a_clear_split_returns_and_splits_of_noise_do_not(model):
+    splits = model.splits()
+    assert splits.recurrence[0] > 0.8
+    assert splits.n[0] == 300
+    assert splits.test[0].startswith("x0 <=")
+    assert "splits would probably return" in splits.summary or "only split" in splits.summary
+    noise = TreeClassifier(random_state=0, pruning=None, max_leaves=8)
+    X, y = table(200, 3)
+    rng = np.random.default_rng(0)
+    found = noise.fit(X, rng.permutation(y)).splits()
+    assert found.recurrence.mean() < 0.3
+    assert np.median(found.recurrence) < 0.3
+
+
+def test_leaves_say_how_often_their_rows_keep_their_class(model):
+    leaves = model.leaves()
+    assert ((leaves.recurrence > 0) & (leaves.recurrence < 1)).all()
+    assert leaves.recurrence.max() > 0.8
+    assert model.splits().summary in leaves.notes()
+
+
+def test_stability_survives_saving_and_falls_with_what_it_is_about(model, tmp_path):
+    model.save(tmp_path / "tree.sureleaf")
+    for copy in (sureleaf.load(tmp_path / "tree.sureleaf"), from_json(to_json(model))):
+        assert (copy.splits().recurrence == model.splits().recurrence).all()
+        assert copy.splits().rival == model.splits().rival
+        assert (copy.leaves().recurrence == model.leaves().recurrence).all()
+    for changed in (model.certify(*table(50, 9)),):
+        assert changed.splits().summary == model.splits().summary
+    honest = TreeClassifier(levels_from="honest", random_state=0).fit(*table(100, 4))
+    with pytest.raises(InvalidArgumentError, match="levels_from='cross_fit'"):
+        honest.splits()
+    assert np.isnan(honest.leaves().recurrence).all()
+
+
+def test_a_damaged_stability_is_refused(model):
+    written = json.loads(to_json(model))
+    for change in ({"splits": [2.0]}, {"n_trees": "x"}, {"predictions": None}):
+        damaged = json.loads(json.dumps(written))
+        damaged["levels"]["stability"] |= change
+        with pytest.raises(InvalidArgumentError):
+            from_json(json.dumps(damaged))
+
+
+def test_the_rival_of_the_root_is_another_column_with_a_paired_difference(model):
+    rival = model.splits().rival
+    assert rival.column != model.tree_.feature[0]
+    assert rival.low <= rival.difference <= rival.high
+    assert rival.verdict == ("worse" if rival.high < 0 else "as good")
+    X, y = table(300, 0)
+    twin = TreeClassifier(random_state=0).fit([[*row, row[0] + 1e-9] for row in X], y)
+    copy = twin.splits().rival  # the same column twice: the rival is exactly as good
+    assert copy.column == 4
+    assert copy.verdict == "as good"
+    assert abs(copy.difference) < 0.02
+
+
+def test_the_verdict_of_a_rival_says_what_its_interval_holds():
+    assert Rival(0, "a <= 1", 0.002, -0.011, 0.015).sentence() == (
+        "a <= 1 at the root would be as good: difference 0.2 points, -1.1 to 1.5."
+    )
+    assert Rival(0, "a <= 1", 0.02, 0.01, 0.03).verdict == "better"
+    assert Rival(0, "a <= 1", -0.02, -0.03, -0.01).verdict == "worse"
+
+
+@pytest.mark.parametrize("cv", [2, 3])
+def test_trees_without_splits_or_halves_say_so(cv):
+    X, y = [[0.0]] * 30, [0, 1, 1] * 10
+    tree = TreeClassifier(random_state=0, cv=cv).fit(X, y)
+    if cv == 2:  # two folds have no halves of their own
+        with pytest.raises(InvalidArgumentError, match="three folds"):
+            tree.splits()
+    else:
+        assert tree.splits().summary == "The tree has no split."
+        assert tree.splits().rival is None
+
+
+def test_half_of_the_samples_is_what_probably_means():
+    stability = Stability(np.array([0.6, 0.5, np.nan]), np.array([np.nan, np.nan, 0.9]), 4)
+    assert stability.sentence() == "Drawn again, 1 of its 2 splits would probably return."

@@ -1,0 +1,61 @@
+"""The paragraph for the paper: every number is one of the document."""
+
+import re
+
+import numpy as np
+import pytest
+
+from sureleaf.formatting import count, level_percent, measure_value, points
+from sureleaf.report import make_report
+
+
+@pytest.fixture(scope="module", params=["two classes", "three classes"])
+def document(request):
+    rng = np.random.default_rng(0)
+    x = rng.random((150, 3))
+    score = 2.0 * (x[:, 0] > 0.5) + rng.normal(0, 0.8, 150)
+    y = np.digitize(score, [1.0] if request.param == "two classes" else [0.7, 1.9])
+    return make_report(x, np.array(["a", "b", "c"])[y], seed=0).to_dict()
+
+
+def find(document, path):
+    value = document
+    for step in path.split("."):
+        value = value[int(step)] if step.isdigit() else value[step]
+    return value
+
+
+def test_every_number_of_the_paragraph_is_that_of_the_document(document):
+    paper = document["paper"]
+    writers = (
+        count,
+        measure_value,
+        points,
+        level_percent,
+        lambda share: f"{points(share)} %",
+    )
+    for number in paper["numbers"]:
+        assert find(document, number["path"]) == pytest.approx(number["value"]), number
+        assert number["text"] in {write(number["value"]) for write in writers}, number
+
+
+def test_the_paragraph_has_no_other_numbers(document):
+    paper = document["paper"]
+    rest = paper["text"]
+    for reference in paper["references"]:
+        assert reference["citation"] in rest
+        rest = rest.replace(reference["citation"], "")
+    for number in paper["numbers"]:  # in their order, each once
+        before, found, after = rest.partition(number["text"])
+        assert found, number
+        rest = before + after
+    labels = {one["label"] for one in document["data"]["classes"]}
+    assert not re.findall(r"\d", rest), rest
+    assert all(label in rest for label in labels)
+
+
+def test_the_paragraph_answers_the_four_items(document):
+    text = document["paper"]["text"]
+    for words in ("The sample has", "cross-validation", "Accuracy on unseen rows was", "TRIPOD+AI"):
+        assert words in text
+    assert "alibration" in text
