@@ -110,3 +110,23 @@ def test_the_reference_has_every_public_name() -> None:
     for module in (designs, levels, measures, plots):
         wanted |= set(module.__all__)
     assert wanted <= listed, wanted - listed
+
+
+def test_every_page_is_listed_by_another_page() -> None:
+    docs = ROOT / "docs"
+    sources = [page for page in docs.rglob("*.md") if "_generated" not in page.parts]
+    listed = {docs / "index.md"}
+    for page in sources:
+        blocks = re.findall(
+            r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
+        )
+        names = re.findall(r"^(?:.*<)?([\w./-]+)>?$", "\n".join(blocks), flags=re.MULTILINE)
+        listed |= {(page.parent / f"{name}.md").resolve() for name in names}
+    assert set(sources) <= listed, "add to a toctree, such as that of docs/howto/index.md"
+
+
+def test_no_first_line_of_a_docstring_has_a_footnote_mark() -> None:
+    """The tables of the reference show the first line alone, where the mark leads nowhere."""
+    for file in (ROOT / "src").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"\"\"\"[^\"\n]*\[\d\]_", text), file

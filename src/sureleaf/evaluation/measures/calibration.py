@@ -285,7 +285,7 @@ def calibration_line(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> tuple[Estimate, Estimate]:
-    """Return the intercept and the slope of calibration, with intervals [1]_.
+    """Return the intercept and the slope of calibration, with intervals.
 
     The intercept (calibration in the large) is a in ``logit P = a + logit stated``: below 0, events
     are rarer than stated. The slope is b in ``logit P = a' + b logit stated``: below 1, the stated
@@ -318,8 +318,8 @@ def calibration_line(
     >>> stated = np.repeat([0.2, 0.4, 0.6, 0.8], 50)
     >>> happened = np.tile(np.arange(50), 4) < np.repeat([5, 15, 35, 45], 50)
     >>> intercept, slope = calibration_line(happened, stated)
-    >>> round(intercept.value, 3), round(slope.value, 2), slope.low > 1
-    (0.0, 1.64, True)
+    >>> abs(round(intercept.value, 3)), round(slope.value, 2), slope.low > 1
+    (0.0, 1.67, True)
     """
     check_level(level)
     event = np.asarray(happened, dtype=np.float64)
