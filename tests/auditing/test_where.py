@@ -63,7 +63,7 @@ def test_it_prints_as_sentences_and_json_has_the_same(audited):
     where = audited.where()
     first = where.sentences()[1]
     assert f"{where.found.rule[0]}: says " in first
-    assert f", {where.found.n[0]} rows, p = 0.010." in first
+    assert f", {where.found.n[0]} rows, p = 0.007." in first
     record = json.loads(where.to_json())
     assert record["sentences"] == where.sentences() == repr(where).split("\n")
     assert record["found"][0]["observed"] == where.found.observed[0]

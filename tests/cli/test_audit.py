@@ -183,7 +183,7 @@ def test_segments_named_columns_and_another_model(capsys, tmp_path):
     code, out, _ = run(capsys, *arguments, "--json", "-o", page)
     document = json.loads(out)
     assert code == 0
-    assert document["where"]["found"][0]["p_value"] == 0.01
+    assert document["where"]["found"][0]["p_value"] == pytest.approx(1 / 150)
     assert [one["value"] for one in document["by"]["subgroups"]] == ["north", "south"]
     assert document["comparison"]["other"] == "DummyClassifier"
     topics = {one["topic"]: one for one in document["answer"]["sentences"]}

@@ -22,6 +22,7 @@ from benchmarks.quality.promises import (
     many,
     models,
     rates,
+    segments,
     stratified,
 )
 from benchmarks.quality.promises.record import Promise, Section, document, load, save
@@ -91,6 +92,10 @@ SECTIONS: dict[str, list[Part]] = {
     "Levels of trees": [
         *((levels.confidence, (kind, 40, 107)) for kind in levels.TREES),
         *((levels.utility, (kind, 120)) for kind in levels.PRUNINGS),
+    ],
+    "Segments in which a model is wrong": [
+        (segments.false_alarms, (1000,)),
+        (segments.planted, (320,)),
     ],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],

@@ -418,15 +418,15 @@ class Audit:
 
         Examples
         --------
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(size=(2000, 2))
-        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.dummy import DummyClassifier
         >>> from sureleaf import audit
-        >>> model = LogisticRegression().fit(X[:1000], rng.uniform(size=1000) < X[:1000, 0])
-        >>> y = rng.uniform(size=2000) < np.where(X[:, 1] > 0.8, X[:, 0] / 2, X[:, 0])
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(size=(1000, 2))
+        >>> model = DummyClassifier().fit(X, [False, True] * 500)
+        >>> y = rng.uniform(size=1000) < np.where(X[:, 1] > 0.8, 0.2, 0.5)
         >>> found = audit(model, X, y).where().found
-        >>> found.rule.tolist()
-        ['x1 > 0.8']
+        >>> found.rule.tolist(), found.stated.tolist()
+        (['x1 > 0.796'], [0.5])
         """
         return find_segments(
             self.audited,

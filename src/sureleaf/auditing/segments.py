@@ -6,7 +6,7 @@ simulated with the probabilities that the model states, and searched in the same
 a segment is the share of these searches whose best segment is at least as far off [1]_ [2]_.
 
 Counting on rows that did not draw the segments would be valid, too. But then only half of the rows
-search and half of them count, and a segment of two conditions is found in 60 instead of 95 of 100
+search and half of them count, and a segment of two conditions is found in 47 instead of 91 of 100
 tables (``python -m benchmarks.quality segments``).
 
 References
@@ -46,7 +46,7 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 N_SIMULATED: Final = 199
-"""Simulated tables per search: with these, .05 is a possible p-value, and none is below .005."""
+"""Simulated tables per search at the level .95; more at higher levels."""
 
 MIN_SHARE, MIN_ROWS = 0.02, 20
 """A segment has at least this share of the rows, and at least this many."""
@@ -71,6 +71,9 @@ OPEN_WITHIN: Final = 10
 
 OPEN_P: Final = 0.5
 """What chance explains this easily is not even open."""
+
+ERROR_SHARES: Final = {1: 0.25, 2: 0.75}
+"""Parts of the error probability, by number of conditions: far more segments have two."""
 
 SIMPLER: Final = 0.25
 """A second condition must add this much to the distance, in standard errors."""
@@ -236,7 +239,7 @@ def segment_family(table: EncodedTable, stated: FloatArray) -> Family:
     >>> table = read_table([[i, "ab"[i % 2]] for i in range(100)])
     >>> family = segment_family(table, np.full(100, 0.5))
     >>> family.n_segments, family.blocks[0].rule(0, 0)
-    (199, 'all rows')
+    (79, 'all rows')
     """
     n_rows = table.n_rows
     least = max(MIN_ROWS, math.ceil(MIN_SHARE * n_rows))
@@ -411,8 +414,8 @@ class Search:
 def search(family: Family, errors: Errors, *, level: float, seed: int = 0) -> Search:
     """Look at all segments, and correct for that by looking at simulated rows in the same way.
 
-    Segments of one condition and of two are compared with their own kind, each with half of the
-    error probability: there are many more of two.
+    Segments of one condition and of two are compared with their own kind, with a quarter and three
+    quarters of the error probability: there are many more of two.
 
     Parameters
     ----------
@@ -429,15 +432,17 @@ def search(family: Family, errors: Errors, *, level: float, seed: int = 0) -> Se
     -------
     Search
     """
-    best = _simulated_best(family, errors, seed)
-    critical = {
-        n_conditions: float(np.quantile(values, (1 + level) / 2, method="higher"))
-        for n_conditions, values in best.items()
-    }
+    n_simulated = max(N_SIMULATED, math.ceil(10 / (1 - level)) - 1)
+    best = _simulated_best(family, errors, n_simulated, seed)
+    critical = {}
+    for n_conditions, values in best.items():  # beyond it, the p-value is at most 1 - level
+        n_as_far = (1 - level) * ERROR_SHARES[n_conditions] * (1 + n_simulated) + 1e-9
+        critical[n_conditions] = float(np.sort(values)[-int(n_as_far)])
 
     def p_value(z: float, n_conditions: int) -> float:
         as_far = int((best[n_conditions] >= z - 1e-9).sum())
-        return min(1.0, 2 * (1 + as_far) / (1 + len(best[n_conditions])))
+        share = (1 + as_far) / (1 + len(best[n_conditions]))
+        return min(1.0, share / ERROR_SHARES[n_conditions])
 
     found: list[SegmentResult] = []
     waiting: list[SegmentResult] = []
@@ -512,7 +517,9 @@ def _parts(sums: FloatArray) -> tuple[FloatArray, ...]:
     return tuple(sums[..., k] for k in range(sums.shape[-1]))
 
 
-def _simulated_best(family: Family, errors: Errors, seed: int) -> dict[int, FloatArray]:
+def _simulated_best(
+    family: Family, errors: Errors, n_simulated: int, seed: int
+) -> dict[int, FloatArray]:
     """Return the farthest segment of each simulated table, by its number of conditions.
 
     Two kinds of tables are simulated, and those with the higher quantiles count: labels drawn with
@@ -527,16 +534,16 @@ def _simulated_best(family: Family, errors: Errors, seed: int) -> dict[int, Floa
     residuals = errors.residuals
     kinds: list[FloatArray] = []
     if errors.groups is not None:
-        signs = random.choice([-1.0, 1.0], (N_SIMULATED, int(errors.groups.max()) + 1))
+        signs = random.choice([-1.0, 1.0], (n_simulated, int(errors.groups.max()) + 1))
         kinds.append((residuals * signs[:, errors.groups]).T)
     elif errors.expected is not None:
-        plain = np.tile(errors.observed - errors.expected, (N_SIMULATED, 1))
+        plain = np.tile(errors.observed - errors.expected, (n_simulated, 1))
         kinds.append((errors.w * random.permuted(plain, axis=1)).T)
     else:
-        happens = random.random((N_SIMULATED, n_rows)) < errors.stated
+        happens = random.random((n_simulated, n_rows)) < errors.stated
         kinds.append((errors.w * (happens - errors.stated)).T)
-        kinds.append((residuals * random.choice([-1.0, 1.0], (N_SIMULATED, n_rows))).T)
-    best = {1: np.zeros((len(kinds), N_SIMULATED)), 2: np.zeros((len(kinds), N_SIMULATED))}
+        kinds.append((residuals * random.choice([-1.0, 1.0], (n_simulated, n_rows))).T)
+    best = {1: np.zeros((len(kinds), n_simulated)), 2: np.zeros((len(kinds), n_simulated))}
     for kind, lines in enumerate(kinds):
         has_signs = kind == len(kinds) - 1 and errors.expected is None
         squares = residuals[:, np.newaxis] ** 2 if has_signs else None

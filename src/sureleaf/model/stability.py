@@ -331,7 +331,7 @@ def fresh_share(n: int, slope: float, intercept: float, spread: float) -> FloatA
     Examples
     --------
     >>> fresh_share(8, 0.95, -0.47, 1.5).round(2)[[0, 4, 8]]
-    array([0.06, 0.32, 0.81])
+    array([0.03, 0.33, 0.86])
     """
     found = np.arange(n + 1)[:, np.newaxis]
     in_half = ndtr(_GRID)

@@ -459,7 +459,8 @@ def _of_segments(where: Where) -> MethodRecord:
         f"All {where.n_segments:,} segments of one or two conditions with 2 to 50 % of the rows, "
         "and all rows together, were looked at. P-values are the share of simulated tables, in "
         "which the model is not wrong, whose farthest segment is as far off; one and two "
-        "conditions apart, each with half of the error probability. Intervals hold for all "
+        "conditions apart, with a quarter and three quarters of the error probability. "
+        "Intervals hold for all "
         "segments at once.",
         "rows, or groups of rows, are independent",
         "Westfall, P. H., Young, S. S. (1993). Resampling-based multiple testing. Wiley.",
