@@ -50,6 +50,10 @@ are shown as a warning.**
 Every simulated row has at least 320 data sets, so that four simulation errors are less than .05.
 Under each title stands the day of its run.
 
+"Used by default" is about evaluations, comparisons, trees and reports. The functions of bare
+numbers keep the textbook's formula unless told otherwise: `rate_interval` has Wilson's interval,
+`compare_rates` the unpooled variance.
+
 C.-G. Esseen (1945). Fourier analysis of distribution functions. Acta Mathematica 77, 1-125.
 L. D. Brown, T. T. Cai and A. DasGupta (2002). Confidence intervals for a binomial proportion and
 asymptotic expansions. Annals of Statistics 30, 160-201.
@@ -141,7 +145,9 @@ def main(path: Path, titles: Sequence[str]) -> int:
     run(titles or list(SECTIONS), store)
     stored = load(store)
     sections = {title: stored[title] for title in SECTIONS if title in stored}
-    path.write_text(document(OPENING, sections), encoding="utf-8")
+    missing = [title for title in SECTIONS if title not in stored]
+    note = f"\nNot computed yet: {', '.join(missing)}.\n" if missing else ""
+    path.write_text(document(OPENING + note, sections), encoding="utf-8")
     unexplained = [row for part in sections.values() for row in part.rows if not row.is_known]
     for row in unexplained:
         print(
