@@ -10,7 +10,6 @@ import pytest
 from sureleaf import InvalidArgumentError, UnreachableLevelError
 from sureleaf.levels import estimate_p_max, exact_bias, exact_mse, sample_size_for_bias, utility
 from sureleaf.levels.estimates import METHODS
-from tests.long_runs import LONG
 from tests.naive.accuracy import mean_power_of_error
 from tests.shared_files import SHARED, needs_shared
 
@@ -119,7 +118,7 @@ def test_what_cannot_be_used_is_named(call: object, said: str) -> None:
 
 def by_trying(p_range: tuple[float, float], bound: float, method: str, of: str, upto: int) -> int:
     """Check every n up to a limit on a grid of p, evenly spaced and fine."""
-    p = np.unique(np.linspace(*p_range, 41 if LONG else 21))
+    p = np.unique(np.linspace(*p_range, 41))
     n = np.arange(1, upto + 1)
     worst = np.abs(exact_bias(n[:, np.newaxis], p, method=method, of=of)).max(axis=1)
     assert (worst[upto * 3 // 4 :] < bound).all()

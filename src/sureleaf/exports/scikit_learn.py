@@ -39,7 +39,8 @@ def to_sklearn(model: Any) -> DecisionTreeClassifier:
     Examples
     --------
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"])
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+    >>> model = TreeClassifier(pruning=None).fit(X, y)
     >>> tree = to_sklearn(model)
     >>> tree.predict([[1.5], [3.5]]).tolist()
     ['no', 'yes']
