@@ -453,3 +453,9 @@ def test_encoded_rows_with_other_categories_than_in_training_are_recoded() -> No
         plain = model.fit(X.take(train), y[train]).predict_proba(X.take(test))
     parts = model.fit(encoded[train], y[train]).predict_proba(encoded[test])
     np.testing.assert_array_equal(parts, plain)
+
+
+def test_log_probabilities_are_the_logarithms_of_probabilities():
+    X = np.arange(40.0)[:, np.newaxis]
+    model = BaggedTreesClassifier(n_estimators=3, random_state=0).fit(X, X[:, 0] > 19)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))

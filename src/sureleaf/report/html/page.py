@@ -392,6 +392,8 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
         for name in ("confidence", "utility")
         if wanted[name] is not None and leaf[name] is not None and leaf[name] < wanted[name]
     ]
+    if not reasons and (wanted["confidence"], wanted["utility"]) != (None, None):
+        return "the interval of its probability reaches a tie"
     return " and ".join(reasons) or "correct less often than a coin toss"
 
 

@@ -582,7 +582,8 @@ def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: b
     --------
     >>> from sureleaf.report.sections.tree import WantedLevels
     >>> wanted_text(WantedLevels(0.95, 0.95, None), reached=False, one=True)
-    'the probability that it predicts the true majority class of its rows is below 95 %'
+    'the probability that it predicts the true majority class of its rows is below 95 %, or its
+    interval reaches a tie'
     """
     bound = "at least" if reached else "below"
     parts = []
@@ -598,6 +599,8 @@ def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: b
         parts.append(f"{share} is expected to be {bound} {level_percent(wanted.utility)}")
     if not parts:
         parts.append(f"it is {'more' if reached else 'less'} often correct than a coin toss")
+    elif not reached:
+        parts.append("its interval reaches a tie")
     text = (" and " if reached else ", or ").join(parts)
     return text if one else f"for each of them, {text}"
 
