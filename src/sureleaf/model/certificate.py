@@ -103,7 +103,7 @@ def no_guarantee(what: str, held_out: HeldOut | None) -> NoReturn:
             "rows aside, or give other rows: model.certify(X, y)."
         )
     raise InvalidArgumentError(
-        f"{what} needs held-out rows that are independent draws and count as one row each; "
+        f"{what} needs held-out rows that are independent of each other, without weights; "
         f"{held_out.problem} Give such rows: model.certify(X, y)."
     )
 
@@ -460,11 +460,11 @@ def _advice(n: float, more: float, weak: bool) -> str:
     return "its class is proven, but not that it is right often enough"
 
 
-def check_alpha(alpha: object) -> float:
+def check_alpha(alpha: Any) -> float:
     """Check an error probability: a number between 0 and 1, both excluded."""
     check_number("alpha", alpha, low=0, high=1, open_low=True)
     if alpha == 1:
         raise InvalidArgumentError(
             "alpha must be below 1; got 1. It is the error probability: 0.1 for a coverage of 90 %."
         )
-    return float(alpha)  # type: ignore[arg-type]
+    return float(alpha)
