@@ -24,7 +24,7 @@ from sureleaf.model.stability import recurrence_in
 from sureleaf.tree import route
 
 DATA_SETS = ("adult", "covtype", "phoneme", "satimage")
-OTHERS = ("linear", "step", "imbalanced", "four classes", "exclusive or", "mammography", "segment")
+OTHERS = (*list(POPULATIONS)[:5], "mammography", "segment", "mushroom")  # noise has no split
 SIZES = (200, 600)
 FRESH = 12
 EDGES = (0.2, 0.4, 0.6, 0.8)

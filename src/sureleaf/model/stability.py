@@ -10,7 +10,7 @@ rows that chose the split, so the split is found in halves more often than in fr
 rows work against this. What remains is measured: a split that is found in a share ``Phi(z)`` of the
 halves is found in ``Phi(0.95 z - 0.47)`` of fresh samples of the same size, and a row keeps its
 predicted class in ``Phi(z - 0.12)`` of them. The figures are of four simulated populations;
-docs/stability.md shows that they hold on four data sets that had no part in choosing them.
+docs/stability.md shows how far they hold on data sets that had no part in choosing them.
 """
 
 from collections.abc import Sequence
