@@ -18,7 +18,7 @@ from sureleaf.arguments import (
     check_weights,
     thread_count,
 )
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators.base import (
     ModelEstimator,
     read_training_rows,
@@ -49,13 +49,14 @@ from sureleaf.probability import (
     sized_estimate,
 )
 from sureleaf.random_streams import draw_seed
-from sureleaf.scale import Roles, SourceRows, is_source, open_source, read_rows
+from sureleaf.scale import Roles, SourceRows, is_dask, is_source, open_source, read_rows
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+    from sureleaf.scale.dask_parts import ClusterRows
     from sureleaf.tree.pruning import CostComplexityPath
 
 __all__ = ["TreeClassifier"]
@@ -321,7 +322,14 @@ class TreeClassifier(ModelEstimator):
     # ---- fitting ---------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, memory: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        memory: Any = None,
+        client: Any = None,
     ) -> Self:
         """Grow and prune a tree.
 
@@ -331,7 +339,8 @@ class TreeClassifier(ModelEstimator):
             Text, bools and categories are categorical; NaN, None and null are missing. Or a table
             of any size, which is read in batches: a folder of Parquet files, a file, a list of
             files, a polars LazyFrame, a DuckDB relation, an Arrow stream, or a function that opens
-            batches; y is then the name of a column (docs/scale.md).
+            batches; y is then the name of a column (docs/scale.md). Or a Dask DataFrame or a list
+            of delayed partitions, which are read on a cluster (docs/cluster.md).
         y : array-like of shape (n_rows,), or str
             Labels of any type, or the name of their column in X.
         sample_weight : array-like of shape (n_rows,), or str, optional
@@ -341,7 +350,10 @@ class TreeClassifier(ModelEstimator):
             Rows of one group stay together in every fold.
         memory : int or str, optional
             For a table that is read in batches: bytes that the fit may use for its codes, such as
-            "2GB"; by default, half of the memory that is free.
+            "2GB"; by default, half of the memory that is free. On a cluster, bytes per task.
+        client : distributed.Client, optional
+            For Dask's data: the cluster; by default, the client that was made last. With a client,
+            Parquet and Arrow files are read on its workers, too.
 
         Returns
         -------
@@ -349,8 +361,10 @@ class TreeClassifier(ModelEstimator):
             Itself.
         """
         settings = self.settings()
+        if client is not None or is_dask(X):
+            self._check_names(y, sample_weight, groups)
         if isinstance(y, str) and is_source(X):
-            read = self._read_batches(X, y, sample_weight, groups, memory)
+            read = self._read_batches(X, (y, sample_weight, groups), memory, client)
             rows, weights = source_training_rows(read, self.weights, self.class_weight)
             classes, groups = read.classes, read.groups
         else:
@@ -498,15 +512,30 @@ class TreeClassifier(ModelEstimator):
             estimator=type(self).__name__,
         )
 
-    def _read_batches(
-        self, X: Any, target: str, weight: Any, group: Any, memory: Any
-    ) -> SourceRows:
-        for name, given in (("sample_weight", weight), ("groups", group)):
-            if given is not None and not isinstance(given, str):
+    def _check_names(self, y: Any, sample_weight: Any, groups: Any) -> None:
+        for name, given in (("y", y), ("sample_weight", sample_weight), ("groups", groups)):
+            if not isinstance(given, str) and (given is not None or name == "y"):
                 raise InvalidArgumentError(
                     f"{name} must be the name of a column if the table is read in batches; got "
                     f"{type(given).__name__}."
                 )
+
+    def _read_batches(
+        self, X: Any, names: tuple[str, Any, Any], memory: Any, client: Any = None
+    ) -> "SourceRows | ClusterRows":
+        self._check_names(*names)
+        target, weight, group = names
+        if client is not None or is_dask(X):
+            optional_library("distributed", needed="for a fit on a cluster")
+            from sureleaf.scale.dask_parts import read_cluster_rows
+
+            return read_cluster_rows(
+                X,
+                Roles(target, weight, group),
+                client=client,
+                categorical_features=self.categorical_features,
+                memory=memory,
+            )
         source = open_source(X)
         return read_rows(
             source,
@@ -545,7 +574,7 @@ class TreeClassifier(ModelEstimator):
             names = {"y": y, "sample_weight": sample_weight, "groups": groups}
             X, columns = split_columns(X, names)
             return X, np.asarray(columns["y"]), columns["sample_weight"], columns["groups"]
-        read = self._read_batches(X, y, sample_weight, groups, memory)
+        read = self._read_batches(X, (y, sample_weight, groups), memory)
         return read.table, read.classes[read.labels], read.weights, read.groups
 
     def prepare_refits(self, X: Any, y: Any, sample_weight: Any = None) -> TreeRefits | None:

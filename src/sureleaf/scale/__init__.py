@@ -6,11 +6,12 @@ What passes through this package, in this order:
     coding.py     Part -> Summary (summaries are added); Summary -> Coding; Part -> CodedPart
     growing.py    CodedPart -> LevelCounts (counts are added) -> the tree, level by level
     training.py   a source, a target and a memory limit -> the rows that `sureleaf.model` fits
+    dask_parts.py the same with parts on the workers of a Dask cluster; imported when it is used
 
 Nothing depends on the order of the parts, their number, or the number of rows per batch.
 """
 
-from sureleaf.scale.batches import Part, Source, is_source, open_source
+from sureleaf.scale.batches import Part, Source, is_dask, is_source, open_source
 from sureleaf.scale.coding import CodedPart, Coding, Roles, Summary, encode_part, summarize
 from sureleaf.scale.growing import LocalParts, Parts, grow_by_levels
 from sureleaf.scale.training import SourceRows, read_rows
@@ -27,6 +28,7 @@ __all__ = [
     "Summary",
     "encode_part",
     "grow_by_levels",
+    "is_dask",
     "is_source",
     "open_source",
     "read_rows",

@@ -23,6 +23,7 @@ __all__ = [
     "Part",
     "Source",
     "TablePart",
+    "is_dask",
     "is_source",
     "open_source",
     "read_part",
@@ -208,6 +209,7 @@ def is_source(X: Any) -> bool:
     is_stream = type(X).__name__ in ("RecordBatchReader", "Dataset", "FileSystemDataset")
     return (
         isinstance(X, Source)
+        or is_dask(X)
         or _is_path(X)
         or is_files
         or is_lazy
@@ -215,6 +217,15 @@ def is_source(X: Any) -> bool:
         or is_stream
         or (callable(X) and not hasattr(X, "shape"))
     )
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether this is a Dask DataFrame, or a list of delayed partitions or futures."""
+    items = X if isinstance(X, list | tuple) and X else [X]
+    return all(type(item).__module__.partition(".")[0] in _DASK for item in items)
+
+
+_DASK: Final = ("dask", "dask_expr", "distributed")
 
 
 def _is_path(X: Any) -> bool:

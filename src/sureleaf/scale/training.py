@@ -24,7 +24,7 @@ from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import CodedColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes, grow
 
-__all__ = ["SourceRows", "SpilledRows", "class_totals", "memory_bytes", "read_rows"]
+__all__ = ["CodeStore", "SourceRows", "SpilledRows", "class_totals", "memory_bytes", "read_rows"]
 
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEMORY: Final = 1 << 24
@@ -127,7 +127,7 @@ def read_rows(
     empty = coding.no_rows()
     n_bytes = coding.n_rows * (empty.codes.shape[1] + 4 * len(empty.wide))
     is_spilled = 3 * n_bytes > limit
-    store = _CodeStore(empty, coding.n_rows, is_spilled=is_spilled)
+    store = CodeStore(empty, coding.n_rows, is_spilled=is_spilled)
     coded: Iterator[CodedPart] = parts.results(encode_part, coding)
     labels, weights, groups = [], [], []
     for part in coded:
@@ -147,7 +147,7 @@ def read_rows(
     )
 
 
-class _CodeStore:
+class CodeStore:
     """Codes of all rows, which are added part by part; in memory or in a temporary file."""
 
     def __init__(self, empty: CodedColumns, n_rows: int, *, is_spilled: bool) -> None:

@@ -1,6 +1,7 @@
 """The table that trees are grown on: columns of numbers and category codes."""
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
@@ -12,6 +13,7 @@ from sureleaf.table.schema import MISSING, UNSEEN, Schema
 
 __all__ = [
     "CodedColumns",
+    "DistantColumns",
     "EncodedTable",
     "MatrixColumns",
     "Recoding",
@@ -125,6 +127,41 @@ class CodedColumns(Sequence[NDArray[Any]]):
         return replace(self, codes=np.ascontiguousarray(self.codes[rows]), wide=wide)
 
 
+class DistantColumns(ABC, Sequence[NDArray[Any]]):
+    """Coded columns whose rows are elsewhere; all of them are collected if a column is requested.
+
+    What can be done without is done where the rows are: routing, counting, taking some rows.
+    """
+
+    @property
+    @abstractmethod
+    def has_missing(self) -> tuple[bool, ...]:
+        """Per column, whether a value is missing in any row."""
+
+    @property
+    @abstractmethod
+    def collected(self) -> CodedColumns:
+        """All rows here."""
+
+    @abstractmethod
+    def per_part(self, function: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+        """Return ``function(table, *shared)`` of the encoded table of every part, in order."""
+
+    @abstractmethod
+    def take(self, rows: NDArray[np.integer[Any]]) -> CodedColumns:
+        """Return some rows."""
+
+    def __len__(self) -> int:
+        return len(self.has_missing)
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NDArray[Any]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[Any] | Sequence[NDArray[Any]]:
+        return self.collected[index]
+
+
 _MAX_SMALL = 255
 """Columns with more categories do not fit into a byte, with one code for missing values."""
 
@@ -192,7 +229,7 @@ class EncodedTable:
         """
         columns = []
         for index, column in enumerate(self.schema.columns):
-            if isinstance(self.columns, CodedColumns):
+            if isinstance(self.columns, CodedColumns | DistantColumns):
                 has_missing = self.columns.has_missing[index]
             else:
                 values = self.columns[index]
@@ -218,7 +255,7 @@ def take_rows(table: EncodedTable, rows: NDArray[np.integer[Any]]) -> EncodedTab
     columns: Sequence[NDArray[Any]]
     if isinstance(table.columns, MatrixColumns):
         columns = MatrixColumns(table.columns.array.take(rows, axis=0))
-    elif isinstance(table.columns, CodedColumns):
+    elif isinstance(table.columns, CodedColumns | DistantColumns):
         columns = table.columns.take(rows)
     else:
         columns = tuple(column.take(rows) for column in table.columns)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import EncodedTable
-from sureleaf.table.encoded_table import CodedColumns, MatrixColumns
+from sureleaf.table.encoded_table import CodedColumns, DistantColumns, MatrixColumns
 from sureleaf.tree.structure import Tree
 
 __all__ = ["GrowthRules", "RowStore", "TrainingRows", "grow", "kernel_table"]
@@ -207,7 +207,7 @@ class TrainingRows:
         columns: Sequence[NDArray[Any]]
         if isinstance(self.table.columns, MatrixColumns):
             columns = MatrixColumns(self.table.columns.array.copy(order="K"))
-        elif isinstance(self.table.columns, CodedColumns):
+        elif isinstance(self.table.columns, CodedColumns | DistantColumns):
             columns = self.table.columns  # nobody else has them
         else:
             columns = tuple(c if c.flags.owndata else c.copy() for c in self.table.columns)
@@ -244,8 +244,9 @@ def kernel_table(table: EncodedTable) -> _kernel.KernelTable:
     """Return an encoded table as the kernel reads it, without a copy."""
     if isinstance(table.columns, MatrixColumns):
         return _kernel.make_matrix(table.columns.array)
-    if isinstance(table.columns, CodedColumns):
-        coded = table.columns
+    columns = table.columns
+    if isinstance(columns, CodedColumns | DistantColumns):
+        coded = columns.collected if isinstance(columns, DistantColumns) else columns
         return _kernel.make_coded(
             codes=coded.codes,
             wide=list(coded.wide),
