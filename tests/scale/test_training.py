@@ -8,10 +8,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import sureleaf
 from sureleaf import TreeClassifier
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.designs import KFold
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.scale import Roles, read_rows
 from sureleaf.scale import training as training_module
 from sureleaf.scale.training import memory_bytes
@@ -132,6 +134,22 @@ def test_columns_of_a_table_in_memory_can_be_given_by_name(table):
         TreeClassifier().fit(table, "clas")
     with pytest.raises(InvalidArgumentError, match="a table with names"):
         TreeClassifier().fit([[1.0], [2.0]], "class")
+
+
+def test_an_evaluation_in_batches_is_that_of_the_table_in_memory(table):
+    data = table.drop_columns(["weight"])
+    X, y = data.drop_columns(["class"]), data["class"].to_numpy()
+    options = {"design": KFold(3), "random_state": 0}
+    model = TreeClassifier(n_jobs=1, levels_from="training")
+    expected = sureleaf.evaluate(model, X, y, **options)
+    for source in (in_parts(data, 99), data, data.to_pandas()):
+        evaluation = sureleaf.evaluate(model, source, "class", **options)
+        np.testing.assert_array_equal(evaluation.probabilities, expected.probabilities)
+        assert evaluation.estimate("accuracy") == expected.estimate("accuracy")
+    with pytest.raises(InvalidTypeError, match="if X is a data frame"):
+        sureleaf.evaluate(GaussianNB(), in_parts(data, 99), "class")
+    with pytest.raises(InvalidArgumentError, match="'clas' must be a column"):
+        sureleaf.evaluate(GaussianNB(), data, "clas")
 
 
 def test_groups_stay_together(table):

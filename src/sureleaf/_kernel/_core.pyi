@@ -12,6 +12,17 @@ def plurality(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C
     Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws: exact, or with an error below 1 / rows[i]^2 where the exact sum takes too long. Counts that have a probability below exp(-cut) are left out.
     """
 
+def few_values(column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_counted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64] | None:
+    """
+    The distinct values of a column, ascending; None if they are more than 255.
+    """
+
+def hash_rows(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)]) -> NDArray[numpy.uint64]:
+    """A hash of the numbers of each row."""
+
+def code_numbers(column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], position: int) -> None:
+    """Write the code of each number into a column of `codes`."""
+
 def confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
 
 def node_confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], empty_is_coin: bool) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...

@@ -275,30 +275,34 @@ class RowSample:
 
     @classmethod
     def of(cls, numbers: FloatArray, *, below: np.uint64 | None = None) -> "RowSample":
-        """Sample rows of numbers, of which only those up to a hash are wanted."""
+        """Return rows of numbers with their hashes, not in order; only those up to a hash."""
         hashes = _kernel.hash_rows(np.asfortranarray(numbers))
-        low = slice(None) if below is None else np.flatnonzero(hashes <= below)
-        hashes, numbers = hashes[low], numbers[low]
-        return cls(hashes, np.ones(len(hashes), np.int64), numbers)._lowest()
+        if below is not None:
+            low = np.flatnonzero(hashes <= below)
+            hashes, numbers = hashes[low], numbers[low]
+        return cls(hashes, np.ones(len(hashes), np.int64), numbers)
+
+    @classmethod
+    def join(cls, samples: Sequence["RowSample"]) -> "RowSample":
+        """Return the sample of the rows of several samples."""
+        everything = np.concatenate([sample.hashes for sample in samples])
+        counts = np.concatenate([sample.counts for sample in samples])
+        hashes, first, inverse = np.unique(everything, return_index=True, return_inverse=True)
+        totals = np.bincount(inverse, counts, len(hashes)).astype(np.int64)
+        numbers = np.concatenate([sample.numbers for sample in samples])
+        keep = slice(None, SAMPLE_ROWS)
+        return cls(hashes[keep], totals[keep], numbers[first[keep]])
 
     @property
     def bound(self) -> np.uint64 | None:
         """The hash above which no row is in the sample; None while there are few rows."""
-        return self.hashes[-1] if len(self.hashes) == SAMPLE_ROWS else None
-
-    def _lowest(self) -> "RowSample":
-        hashes, first, inverse = np.unique(self.hashes, return_index=True, return_inverse=True)
-        counts = np.bincount(inverse, self.counts, len(hashes)).astype(np.int64)
-        keep = slice(None, SAMPLE_ROWS)
-        return RowSample(hashes[keep], counts[keep], self.numbers[first[keep]])
+        bound: np.uint64 | None = None
+        if len(self.hashes) == SAMPLE_ROWS:
+            bound = self.hashes[-1]
+        return bound
 
     def __add__(self, other: "RowSample") -> "RowSample":
-        both = RowSample(
-            np.concatenate([self.hashes, other.hashes]),
-            np.concatenate([self.counts, other.counts]),
-            np.concatenate([self.numbers, other.numbers]),
-        )
-        return both._lowest()
+        return RowSample.join([self, other])
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,16 +327,16 @@ class Summary:
     sample: RowSample
 
     def __add__(self, other: "Summary") -> "Summary":
+        return replace(self.with_columns(other), sample=self.sample + other.sample)
+
+    def with_columns(self, other: "Summary") -> "Summary":
+        """Add everything but the sample, which costs most."""
         columns = tuple(
             a + b  # type: ignore[operator]
             for a, b in zip(self.columns, other.columns, strict=True)
         )
-        return Summary(
-            self.n_rows + other.n_rows,
-            columns,
-            self.class_counts + other.class_counts,
-            self.sample + other.sample,
-        )
+        class_counts = self.class_counts + other.class_counts
+        return Summary(self.n_rows + other.n_rows, columns, class_counts, self.sample)
 
 
 def summarize(part: Part, plan: ColumnPlan) -> Summary:
@@ -355,9 +359,15 @@ def summarize(part: Part, plan: ColumnPlan) -> Summary:
         If the part cannot be read, has other columns, or has rows without a class.
     """
     total = _empty(plan)
+    waiting: list[RowSample] = []
     for rows in _read_rows(part, plan):
-        total = total + _summarize_batch(rows, plan, total)
-    return total
+        batch = _summarize_batch(rows, plan, total)
+        waiting.append(batch.sample)
+        if sum(len(sample.hashes) for sample in waiting) > 2 * SAMPLE_ROWS:
+            total = replace(total, sample=RowSample.join([total.sample, *waiting]))
+            waiting = []
+        total = total.with_columns(batch)
+    return replace(total, sample=RowSample.join([total.sample, *waiting]))
 
 
 def _empty(plan: ColumnPlan) -> Summary:

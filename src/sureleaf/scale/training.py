@@ -28,6 +28,7 @@ __all__ = ["CodeStore", "SourceRows", "SpilledRows", "class_totals", "memory_byt
 
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEMORY: Final = 1 << 24
+_LEAST_CHUNK: Final = 1 << 18
 
 
 def memory_bytes(memory: Any) -> int:
@@ -184,12 +185,12 @@ class SpilledRows:
     ----------
     memory : int
         Bytes for histograms and for nodes that are finished in memory.
-    chunk_rows : int
-        Rows that one step reads.
+    chunk_rows : int or None
+        Rows that one step reads; by default, some steps per thread.
     """
 
     memory: int
-    chunk_rows: int = 1 << 18
+    chunk_rows: int | None = None
 
     def grow(self, rows: TrainingRows, rules: GrowthRules, n_threads: int) -> Tree:
         """Grow a tree level by level."""
@@ -199,8 +200,9 @@ class SpilledRows:
         unit = TreeWeights.of(rows.weights)
         weights = unit.to_whole(rows.weights)
         parts = []
-        for start in range(0, n_rows, self.chunk_rows):
-            chunk = slice(start, min(start + self.chunk_rows, n_rows))
+        step = self.chunk_rows or max(_LEAST_CHUNK, -(-n_rows // (4 * n_threads)))
+        for start in range(0, n_rows, step):
+            chunk = slice(start, min(start + step, n_rows))
             part = CodedPart(columns.take(chunk), rows.labels[chunk], None, None, "")
             own = None if weights is None else weights[chunk]
             parts.append(start_part(part, rows.table.schema, rows.n_classes, own))
