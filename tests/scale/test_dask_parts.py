@@ -1,8 +1,7 @@
 import os
 import signal
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import dask
 import dask.dataframe as dd
@@ -12,7 +11,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
@@ -51,7 +49,7 @@ def by_levels(monkeypatch):
 
 
 def delayed_parts(table, bounds):
-    pieces = [table.slice(a, b - a) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    pieces = [table.slice(a, b - a) for a, b in pairwise(bounds)]
     return [dask.delayed(piece) for piece in pieces]
 
 
@@ -206,7 +204,7 @@ def test_a_scheduler_that_goes_away_ends_the_fit_with_an_error(table, by_levels,
             return submit(self, *args, **options)
 
         monkeypatch.setattr(Cluster, "submit", submit_and_stop)
-        with pytest.raises(ClusterError, match="scheduler at .* has gone away"):
+        with pytest.raises(ClusterError, match=r"scheduler at .* has gone away"):
             tree_of(delayed_parts(table, [0, 200, 400]), client, by_levels)
         client.close(timeout=1)
 
@@ -232,11 +230,34 @@ def test_sums_of_parts_are_added_on_the_workers(client):
 # ---- folds, bags and studies on the cluster ------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", [GaussianNB(), TreeClassifier(random_state=0)])
-def test_evaluate_places_folds_on_the_cluster(client, estimator):
+def n_steps(client):
+    """The scheduler's steps so far, which grow with every task."""
+    return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+
+
+@pytest.fixture(scope="module")
+def labelled():
     rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 9, (90, 3)).astype(float), rng.integers(0, 2, 90)
-    here = sureleaf.evaluate(estimator, X, y, design=KFold(3), random_state=0)
+    X = rng.integers(0, 9, (90, 3)).astype(float)
+    return X, (X[:, 0] > 4) ^ (rng.random(90) < 0.2)
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), TreeClassifier(random_state=0)])
+def test_evaluate_places_folds_on_the_cluster(client, labelled, estimator):
+    here = sureleaf.evaluate(estimator, *labelled, design=KFold(3), random_state=0)
+    before = n_steps(client)
     with joblib.parallel_backend("dask", client=client):
-        there = sureleaf.evaluate(estimator, X, y, design=KFold(3), random_state=0)
-    np.testing.assert_array_equal(there.predictions, here.predictions)
+        there = sureleaf.evaluate(estimator, *labelled, design=KFold(3), random_state=0)
+    assert n_steps(client) > before
+    np.testing.assert_array_equal(there.predicted, here.predicted)
+    np.testing.assert_array_equal(there.probabilities, here.probabilities)
+
+
+def test_bags_are_grown_on_the_cluster(client, labelled):
+    here = BaggedTreesClassifier(n_estimators=6, random_state=0).fit(*labelled)
+    before = n_steps(client)
+    with joblib.parallel_backend("dask", client=client):
+        there = BaggedTreesClassifier(n_estimators=6, random_state=0).fit(*labelled)
+    assert n_steps(client) > before
+    for got, expected in zip(there.model_.trees, here.model_.trees, strict=True):
+        assert_same_tree(got, expected)

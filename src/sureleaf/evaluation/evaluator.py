@@ -15,7 +15,13 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sureleaf.arguments import FloatArray, IntArray, check_probabilities, read_labels
+from sureleaf.arguments import (
+    FloatArray,
+    IntArray,
+    check_probabilities,
+    read_labels,
+    runs_elsewhere,
+)
 from sureleaf.errors import (
     FailedFitError,
     InvalidArgumentError,
@@ -241,11 +247,12 @@ class Fitter:
         """Yield ``work(fitter, *job)`` for each job, in order, from ``n_jobs`` workers.
 
         Fits with shared refits run on threads, as many at once as there are workers or as the
-        estimator allows.
+        estimator allows. Other machines share nothing: there, each fit is one of its own.
         """
-        if self.refits is None:
+        if self.refits is None or runs_elsewhere():
             workers = Parallel(n_jobs=n_jobs, return_as="generator")
-            return workers(delayed(work)(self, *job) for job in jobs)
+            alone = replace(self, refits=None, n_threads=1)
+            return workers(delayed(work)(alone, *job) for job in jobs)
         wanted = effective_n_jobs(n_jobs)
         n_at_once = wanted if wanted > 1 else self.refits.n_at_once
         own = replace(self, n_threads=max(1, self.refits.n_threads // n_at_once))
