@@ -249,7 +249,7 @@ def test_evaluate_places_folds_on_the_cluster(client, labelled, estimator):
     with joblib.parallel_backend("dask", client=client):
         there = sureleaf.evaluate(estimator, *labelled, design=KFold(3), random_state=0)
     assert n_steps(client) > before
-    np.testing.assert_array_equal(there.predicted, here.predicted)
+    np.testing.assert_array_equal(there.prediction, here.prediction)
     np.testing.assert_array_equal(there.probabilities, here.probabilities)
 
 
