@@ -21,12 +21,15 @@ demo: $(VENV)/.installed-demo
 	@echo "  $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
 	@echo "  $(BIN)/sureleaf --help"
 
+# One process per core, each with a stretch of neighbouring tests, which share their fixtures.
+PARALLEL := -n auto --dist worksteal
+
 test: $(VENV)/.installed-test cpp-test
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
 # All tests with all their examples and runs, and the naive twins on large tables.
 test-long: $(VENV)/.installed-test cpp-test
-	SURELEAF_LONG_TESTS=1 $(BIN)/python -m pytest -n auto
+	SURELEAF_LONG_TESTS=1 $(BIN)/python -m pytest $(PARALLEL)
 
 # With the lowest versions that pyproject.toml declares, in an environment of its own: the tests of
 # everything that meets another library.
@@ -37,14 +40,14 @@ test-lowest: $(BIN)/python
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip -qq install "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
 	CXX="$(CXX)" $(LOWEST)/bin/python -m pip -qq install --no-build-isolation -c build/lowest.txt '.[test]'
-	$(LOWEST)/bin/python -m pytest -n auto -W "ignore::RuntimeWarning:pandas" tests/files tests/table tests/exports tests/model tests/auditing
+	$(LOWEST)/bin/python -m pytest $(PARALLEL) -W "ignore::RuntimeWarning:pandas" tests/files tests/table tests/exports tests/model tests/auditing
 
 # With the newest versions that pip finds, in an environment of its own: all tests.
 NEWEST := .venv-newest
 test-newest: $(BIN)/python
 	$(PYTHON) -m venv $(NEWEST)
 	CXX="$(CXX)" $(NEWEST)/bin/python -m pip -qq install --upgrade --upgrade-strategy eager '.[test]'
-	$(NEWEST)/bin/python -m pytest -n auto -m "not slow"
+	$(NEWEST)/bin/python -m pytest $(PARALLEL) -m "not slow"
 
 # The source archive and the wheel, in dist/.
 wheel: $(BIN)/python
@@ -59,7 +62,7 @@ test-wheel: wheel
 	rm -rf $(RELEASED)
 	$(PYTHON) -m venv $(RELEASED)
 	$(RELEASED)/bin/python -m pip -qq install "$$(ls dist/*.whl)[test]"
-	$(RELEASED)/bin/python -m pytest -n auto -m "not slow"
+	$(RELEASED)/bin/python -m pytest $(PARALLEL) -m "not slow"
 
 # Hostile input: damaged files and wrong calls, ten minutes by default (MINUTES=60: an hour), the
 # kernel under the address and undefined-behaviour sanitizers for a quarter of them.

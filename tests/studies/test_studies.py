@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -29,6 +30,7 @@ from sureleaf.studies import (
 )
 from sureleaf.studies.store import MIGRATIONS
 from sureleaf.studies.worker import compute, work
+from tests.long_runs import LONG
 from tests.studies.learners import Crashes, Hangs, Hoards, Raises, Shares
 
 
@@ -61,6 +63,15 @@ def finished(tmp_path_factory) -> tuple[Study, Store]:
     study, store = small_study(), Store(tmp_path_factory.mktemp("study") / "whole.db")
     work(study, store, store.register(study))
     return study, store
+
+
+def copied(store: Store, path: Path) -> Store:
+    """Return a store with the same rows, so that they may be changed."""
+    with sqlite3.connect(store.engine.url.database) as source, sqlite3.connect(path) as copy:
+        source.backup(copy)
+    source.close()
+    copy.close()
+    return Store(path)
 
 
 def test_all_cells_are_computed_and_kept(finished):
@@ -113,9 +124,8 @@ def test_a_study_in_a_store_is_not_computed_again(finished):
 
 
 def test_verify_finds_a_changed_bit(finished, tmp_path):
-    study, _ = finished
-    store = Store(tmp_path / "changed.db")
-    work(study, store, store.register(study))
+    study, whole = finished
+    store = copied(whole, tmp_path / "changed.db")
     assert verify(study, store, sample=100) == []
     with store.engine.begin() as connection:
         raw = connection.execute(sa.text("SELECT probabilities FROM predictions")).scalar()
@@ -189,15 +199,18 @@ def resumed_after_kills(url: str, kills: int, seed: int) -> Store:
     return Store(url)
 
 
-def test_a_study_killed_at_random_moments_equals_an_unbroken_one(tmp_path):
-    from tests.long_runs import LONG
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory) -> dict[str, tuple]:
+    """The bits of the study that is killed elsewhere."""
+    study, store = killable_study(), Store(tmp_path_factory.mktemp("study") / "unbroken.db")
+    work(study, store, store.register(study))
+    return bits(store, "killed")
 
-    whole = Store(tmp_path / "whole.db")
-    study = killable_study()
-    work(study, whole, whole.register(study))
-    store = resumed_after_kills(f"sqlite:///{tmp_path / 'killed.db'}", 200 if LONG else 2, 0)
+
+def test_a_study_killed_at_random_moments_equals_an_unbroken_one(unbroken, tmp_path):
+    store = resumed_after_kills(f"sqlite:///{tmp_path / 'killed.db'}", 200 if LONG else 1, 0)
     assert store.status("killed").done == 15
-    assert bits(store, "killed") == bits(whole, "killed")
+    assert bits(store, "killed") == unbroken
 
 
 def test_the_cell_of_a_dead_worker_is_open_again_after_its_lease(tmp_path):
@@ -236,10 +249,9 @@ def test_a_changed_data_set_and_another_study_of_the_name_are_errors(finished):
 
 
 def test_a_store_of_a_newer_version_is_refused_and_an_older_one_migrated(finished, tmp_path):
-    study, whole = finished
+    _, whole = finished
     path = tmp_path / "versions.db"
-    store = Store(path)
-    work(study, store, store.register(study))
+    store = copied(whole, path)
     with store.engine.begin() as connection:
         connection.execute(sa.text("ALTER TABLE cells DROP COLUMN model_bytes"))
         connection.execute(sa.text("UPDATE sureleaf_studies SET version = 1"))
@@ -329,14 +341,10 @@ def postgresql(postgresql_connection):
     postgresql_connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def test_postgresql_keeps_the_same_bits_through_kills(postgresql, tmp_path):
-    from tests.long_runs import LONG
-
-    study, whole = killable_study(), Store(tmp_path / "whole.db")
-    work(study, whole, whole.register(study))
+def test_postgresql_keeps_the_same_bits_through_kills(postgresql, unbroken):
     store = resumed_after_kills(postgresql, 50 if LONG else 1, 1)
     assert store.status("killed").done == 15
-    assert bits(store, "killed") == bits(whole, "killed")
+    assert bits(store, "killed") == unbroken
     store.close()
 
 
