@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo docs test test-long test-lowest test-newest wheel test-wheel fuzz cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
+.PHONY: demo docs test test-long coverage test-lowest test-newest wheel test-wheel fuzz cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -30,6 +30,13 @@ test: $(VENV)/.installed-test cpp-test
 # All tests with all their examples and runs, and the naive twins on large tables.
 test-long: $(VENV)/.installed-test cpp-test
 	SURELEAF_LONG_TESTS=1 $(BIN)/python -m pytest $(PARALLEL)
+
+# The tests again, counting lines and branches; fails below the share in pyproject.toml.
+coverage: $(VENV)/.installed-test
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python -m coverage run -m pytest $(PARALLEL) -m "not slow"
+	$(BIN)/python -m coverage combine -q
+	$(BIN)/python -m coverage report
 
 # With the lowest versions that pyproject.toml declares, in an environment of its own: the tests of
 # everything that meets another library.
