@@ -66,7 +66,6 @@ test-wheel: wheel
 MINUTES := 10
 SANITIZED := build/sanitized
 fuzz: $(VENV)/.installed-test
-	$(BIN)/python -m tests.fuzz --minutes $$(( $(MINUTES) * 3 / 4 ))
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="$(CXX)" \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
 	  -DSURELEAF_SANITIZE=address,undefined >/dev/null
@@ -75,7 +74,8 @@ fuzz: $(VENV)/.installed-test
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  SURELEAF_FUZZ_KERNEL=$$(ls $(SANITIZED)/_core*.so) \
-	  $(BIN)/python -m tests.fuzz --minutes $$(( ($(MINUTES) + 3) / 4 ))
+	  $(BIN)/python -m tests.fuzz --minutes $$(( ($(MINUTES) + 3) / 4 )); sanitized=$$?; \
+	$(BIN)/python -m tests.fuzz --minutes $$(( $(MINUTES) * 3 / 4 )) && exit $$sanitized
 
 # The kernel's own tests, without Python.
 cpp-test: $(BIN)/python
