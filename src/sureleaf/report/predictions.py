@@ -252,10 +252,10 @@ def _written_form(kind: str, formulas: bool) -> Callable[[Any], Any]:
 def _without_dictionaries(table: Any) -> Any:
     import pyarrow as pa
 
-    for index, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            column = table.column(index).cast(field.type.value_type)
-            table = table.set_column(index, field.name, column)
+    for index, column_field in enumerate(table.schema):
+        if pa.types.is_dictionary(column_field.type):
+            column = table.column(index).cast(column_field.type.value_type)
+            table = table.set_column(index, column_field.name, column)
     return table
 
 
