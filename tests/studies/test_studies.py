@@ -187,6 +187,16 @@ def killable_study() -> Study:
     )
 
 
+def n_done(store: Store) -> int:
+    return store.status("killed").done if store.names() else 0
+
+
+def wait_for_a_cell(store: Store, worker: int) -> None:
+    before = n_done(store)
+    while n_done(store) == before and Path(f"/proc/{worker}/exe").exists():
+        time.sleep(0.02)
+
+
 def kill_and_resume(new_store, n_kills: int, seed: int) -> list[Store]:
     """Kill workers at random moments; a study that is complete is followed by a new one.
 
@@ -207,17 +217,20 @@ def kill_and_resume(new_store, n_kills: int, seed: int) -> list[Store]:
             starter.stdin.write(stores[-1].url + "\n")
             worker = int(starter.stdout.readline())
             if kills < n_kills:
-                time.sleep(moments.uniform(0.0, 4.0))
+                if moments.random() < 0.5:
+                    time.sleep(moments.uniform(0.0, 4.0))
+                else:  # while the worker computes cells, however long it takes to begin
+                    wait_for_a_cell(stores[-1], worker)
+                    time.sleep(moments.uniform(0.0, 0.3))
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(worker, signal.SIGKILL)
             assert starter.stdout.readline() == "ended\n"
-            status = stores[-1].status("killed") if stores[-1].names() else None
-            if status is None or status.done < status.total:
+            if n_done(stores[-1]) < 15:
                 kills += 1
-                continue
-            if kills >= n_kills:
+            elif kills < n_kills:
+                stores.append(Store(new_store()))
+            else:
                 break
-            stores.append(Store(new_store()))
         starter.stdin.close()
     return stores
 
