@@ -7,6 +7,7 @@ from sureleaf._kernel._core import (
     GrowthConfig,  # (*, criterion, ...): the rules by which a tree is grown
     RoutingTree,  # a tree for routing many rows, which keeps its packed form
     SortedTable,  # a table with the order of its columns
+    StopFlag,  # stops the calls of threads that watch it
     TextCoder,  # equal texts -> equal codes, over Arrow's buffers
     average_prunings,  # (tree, counts, evidence, ...): mean over all prunings, one line per node
     code_objects,  # (objects, codes): code str objects, and return the distinct ones
@@ -43,6 +44,7 @@ __all__ = [
     "KernelTree",
     "RoutingTree",
     "SortedTable",
+    "StopFlag",
     "TextCoder",
     "average_prunings",
     "code_objects",

@@ -274,11 +274,11 @@ class Stability:
                 np.array([np.nan if value is None else value for value in written[name]], float)
                 for name in ("splits", "predictions")
             )
-            rival = written["rival"] and Rival(
-                int(written["rival"]["column"]),
-                str(written["rival"]["test"]),
-                *(float(written["rival"][name]) for name in ("difference", "low", "high")),
-            )
+            of_root = written["rival"]
+            rival = None
+            if of_root is not None:
+                numbers = (float(of_root[name]) for name in ("difference", "low", "high"))
+                rival = Rival(int(of_root["column"]), str(of_root["test"]), *numbers)
             stability = cls(splits, predictions, int(written["n_trees"]), rival)
         except (TypeError, ValueError, KeyError, OverflowError):
             raise Damaged("its stability cannot be read") from None
