@@ -20,6 +20,7 @@ from sureleaf.designs import KFold
 from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError
 from sureleaf.scale import training as training_module
 from sureleaf.scale.dask_parts import Cluster, DaskParts
+from sureleaf.studies import DataSet, Learner, Store, Study, run
 from tests.scale.tables import assert_same_tree, few_valued_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -261,3 +262,13 @@ def test_bags_are_grown_on_the_cluster(client, labelled):
     assert n_steps(client) > before
     for got, expected in zip(there.model_.trees, here.model_.trees, strict=True):
         assert_same_tree(got, expected)
+
+
+def test_workers_of_a_study_can_be_those_of_the_cluster(client, labelled, tmp_path):
+    data, learner = DataSet("rows", X=labelled[0], y=labelled[1]), Learner("bayes", GaussianNB())
+    study = Study("small", [data], [learner], KFold(3))
+    stores = [Store(f"{tmp_path}/{name}.db") for name in ("here", "there")]
+    run(study, stores[0])
+    assert run(study, stores[1], client=client).done == 3
+    results = [[store.raw(claim.cell_id) for claim in store.done(1)] for store in stores]
+    assert results[0] == results[1]
