@@ -276,30 +276,38 @@ def run(
     before = store.status(study.name)
     if client is not None:
         _run_on_cluster(study, store, study_id, client, report_progress)
-        return store.status(study.name)
-    if before.open or before.running:
-        problems, theirs = _PROCESSES.Pipe(duplex=False)
-        arguments = (study, store.url, store.lease, study_id, theirs)
-        workers = [
-            _PROCESSES.Process(target=_worker, args=arguments) for _ in range(max(n_jobs, 1))
-        ]
-        for process in workers:
-            process.start()
-        try:
-            while any(process.is_alive() for process in workers):
-                workers[0].join(1.0 if workers[0].is_alive() else 0.05)
-                if report_progress is not None:
-                    report_progress(store.status(study.name))
-        finally:
-            for process in workers:
-                if process.is_alive():
-                    process.terminate()
-            for process in workers:
-                process.join()
-        if problems.poll():
-            raise StoreError(problems.recv())
-        _check_workers([process.exitcode for process in workers], store.status(study.name))
+    elif before.open or before.running:
+        _run_here(study, store, study_id, max(n_jobs, 1), report_progress)
     return store.status(study.name)
+
+
+def _run_here(
+    study: Study,
+    store: Store,
+    study_id: int,
+    n_workers: int,
+    report_progress: Callable[[StatusCounts], None] | None,
+) -> None:
+    """Have processes of this machine work on the study."""
+    problems, theirs = _PROCESSES.Pipe(duplex=False)
+    arguments = (study, store.url, store.lease, study_id, theirs)
+    workers = [_PROCESSES.Process(target=_worker, args=arguments) for _ in range(n_workers)]
+    for process in workers:
+        process.start()
+    try:
+        while any(process.is_alive() for process in workers):
+            workers[0].join(1.0 if workers[0].is_alive() else 0.05)
+            if report_progress is not None:
+                report_progress(store.status(study.name))
+    finally:
+        for process in workers:
+            if process.is_alive():
+                process.terminate()
+        for process in workers:
+            process.join()
+    if problems.poll():
+        raise StoreError(problems.recv())
+    _check_workers([process.exitcode for process in workers], store.status(study.name))
 
 
 def _run_on_cluster(
