@@ -55,7 +55,8 @@ def delayed_parts(table, bounds):
 
 
 def tree_of(X, client=None, memory=None, weight=None, **parameters):
-    parameters = {"random_state": 3, "n_jobs": 1, "levels_from": "training"} | parameters
+    quick = {"pruning": None, "cv": 2, "levels_from": "training"}
+    parameters = {"random_state": 3, "n_jobs": 1} | quick | parameters
     return TreeClassifier(**parameters).fit(X, "class", weight, memory=memory, client=client)
 
 
@@ -70,7 +71,7 @@ def assert_same_model(got, expected):
 # ---- the same model as on one machine ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pruning", ["auto", "pessimistic", "reduced_error"])
+@pytest.mark.parametrize("pruning", [None, "auto", "pessimistic"])
 def test_a_fit_on_a_cluster_gives_the_model_of_one_machine(client, table, pruning, by_levels):
     expected = tree_of(table.to_reader(), pruning=pruning)
     parts = delayed_parts(table, [0, 90, 250, 400])
@@ -90,7 +91,7 @@ def test_dask_data_frames_delayed_partitions_and_files_give_the_same_model(clien
     assert_same_model(tree_of(tmp_path / "rows.parquet", client), expected)
 
 
-def test_weights_groups_costs_and_cross_fitted_levels_are_those_of_one_machine(client):
+def test_weights_costs_and_divided_rows_are_those_of_one_machine(client):
     table = few_valued_table(300)
     parts = delayed_parts(table, [0, 120, 300])
     cost = [[0, 1, 4], [2, 0, 1], [1, 1, 0]]
@@ -98,11 +99,18 @@ def test_weights_groups_costs_and_cross_fitted_levels_are_those_of_one_machine(c
         source = table if "weight" in options else table.drop_columns(["weight"])
         own = parts if "weight" in options else delayed_parts(source, [0, 120, 300])
         assert_same_model(tree_of(own, client, **options), tree_of(source.to_reader(), **options))
-    options = {"levels_from": "cross_fit", "cv": 2}
+
+
+@pytest.mark.slow
+def test_cross_fitted_levels_are_those_of_one_machine(client):
+    table = few_valued_table(300)
+    parts = delayed_parts(table, [0, 120, 300])
+    options = {"levels_from": "cross_fit", "pruning": "auto"}
     here = tree_of(table.to_reader(), weight="weight", **options)
     there = tree_of(parts, client, weight="weight", **options)
     rows = table.drop_columns(["weight", "class"])
-    np.testing.assert_array_equal(there.predict_levels(rows), here.predict_levels(rows))
+    assert str(there.predict_levels(rows)) == str(here.predict_levels(rows))
+    assert_same_model(there, here)
 
 
 # ---- what has broken other libraries -------------------------------------------------------------
