@@ -97,7 +97,8 @@ class Cluster:
         try:
             while True:
                 try:
-                    distributed.wait([future], timeout=_POLL)
+                    with self.client.as_current():  # wait() knows only the current client
+                        distributed.wait([future], timeout=_POLL)
                     break
                 except TimeoutError:
                     self.check()
@@ -238,7 +239,7 @@ def _as_part(data: Any, name: str) -> Part:
     try:
         if hasattr(data, "iloc") and hasattr(data, "columns"):
             return TablePart(pa.Table.from_pandas(data, preserve_index=False), name)
-        if isinstance(data, pa.RecordBatch | pa.Table) or hasattr(data, "__arrow_c_stream__"):
+        if hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns"):
             return TablePart(pa.table(data), name)
     except (pa.ArrowException, TypeError, ValueError) as error:
         cause = " ".join(str(error).split()).rstrip(".")[:200]
