@@ -200,22 +200,25 @@ def test_a_worker_killed_during_the_fit_changes_nothing(client, table, by_levels
 
 
 def test_a_scheduler_that_goes_away_ends_the_fit_with_an_error(table, by_levels, monkeypatch):
-    with distributed.LocalCluster(
+    cluster = distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-    ) as cluster:
-        client = distributed.Client(cluster.scheduler_address, timeout=3, set_as_default=False)
-        submit, n_submitted = Cluster.submit, []
+    )
+    client = distributed.Client(cluster.scheduler_address, timeout=2, set_as_default=False)
+    submit, n_submitted = Cluster.submit, []
 
-        def submit_and_stop(self, *args, **options):
-            n_submitted.append(None)
-            if len(n_submitted) == 25:
-                cluster.sync(cluster.scheduler.close)
-            return submit(self, *args, **options)
+    def submit_and_stop(self, *args, **options):
+        n_submitted.append(None)
+        if len(n_submitted) == 25:
+            cluster.sync(cluster.scheduler.close)
+        return submit(self, *args, **options)
 
-        monkeypatch.setattr(Cluster, "submit", submit_and_stop)
+    monkeypatch.setattr(Cluster, "submit", submit_and_stop)
+    try:
         with pytest.raises(ClusterError, match=r"scheduler at .* has gone away"):
             tree_of(delayed_parts(table, [0, 200, 400]), client, by_levels)
+    finally:
         client.close(timeout=1)
+        cluster.close(timeout=1)
 
 
 def test_bad_arguments_are_refused(client, table, tmp_path):
