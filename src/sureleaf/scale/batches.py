@@ -389,7 +389,9 @@ def _as_batches(stream: Any) -> Iterator[Any]:
         yield from stream.to_batches(max_chunksize=_BATCH_ROWS)
     elif isinstance(stream, pa.RecordBatch):
         yield stream
-    elif hasattr(stream, "fetch_record_batch"):  # DuckDB
+    elif hasattr(stream, "to_arrow_reader"):  # DuckDB
+        yield from stream.to_arrow_reader(_BATCH_ROWS)
+    elif hasattr(stream, "fetch_record_batch"):  # DuckDB before 1.4
         yield from stream.fetch_record_batch(_BATCH_ROWS)
     elif hasattr(stream, "to_batches") and hasattr(stream, "scanner"):  # a pyarrow dataset
         yield from stream.to_batches(batch_size=_BATCH_ROWS)
