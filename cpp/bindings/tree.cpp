@@ -609,6 +609,12 @@ void bind_tree(nb::module_& module) {
     }
   });
 
+  nb::class_<sureleaf::StopFlag>(module, "StopFlag",
+                                 "Stops the calls of threads that watch it, by KeyboardInterrupt.")
+      .def(nb::init<>())
+      .def("watch", &sureleaf::StopFlag::watch, "Let the calls of this thread watch the flag.")
+      .def("stop", &sureleaf::StopFlag::stop, "Stop all calls that watch the flag.");
+
   nb::class_<Table>(module, "Table", "Columns as the kernel reads them; keeps their arrays alive.")
       .def_prop_ro("n_rows", [](const Table& table) { return table.columns.n_rows; });
   module.def("make_table", &make_table, "columns"_a, "n_categories"_a, "ordered"_a, "n_rows"_a,

@@ -9,6 +9,7 @@ from sureleaf._kernel._core import (
     NodeStart,  # where a tree starts below a node of a larger one
     RoutingTree,  # a tree for routing many rows, which keeps its packed form
     SortedTable,  # a table with the order of its columns
+    StopFlag,  # stops the calls of threads that watch it
     TextCoder,  # equal texts -> equal codes, over Arrow's buffers
     advance_rows,  # (table, n_classes, node_of, ...): the child of its node for every row
     average_prunings,  # (tree, counts, evidence, ...): mean over all prunings, one line per node
@@ -53,6 +54,7 @@ __all__ = [
     "NodeStart",
     "RoutingTree",
     "SortedTable",
+    "StopFlag",
     "TextCoder",
     "advance_rows",
     "average_prunings",

@@ -69,6 +69,17 @@ def find_used(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='
 def recode(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """Replace each code by its new one; those below 0 stay."""
 
+class StopFlag:
+    """Stops the calls of threads that watch it, by KeyboardInterrupt."""
+
+    def __init__(self) -> None: ...
+
+    def watch(self) -> None:
+        """Let the calls of this thread watch the flag."""
+
+    def stop(self) -> None:
+        """Stop all calls that watch the flag."""
+
 class Table:
     """Columns as the kernel reads them; keeps their arrays alive."""
 

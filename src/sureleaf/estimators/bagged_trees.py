@@ -1,7 +1,5 @@
 """BaggedTreesClassifier: a scikit-learn estimator around a `BaggedModel`."""
 
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Final, Self
 
@@ -28,7 +26,7 @@ from sureleaf.probability import LeafEstimate, PrevalenceMix, Shrinkage, find_es
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable
-from sureleaf.tree import TrainingRows, Tree
+from sureleaf.tree import TrainingRows, Tree, thread_map
 
 __all__ = ["BaggedTreesClassifier"]
 
@@ -291,15 +289,9 @@ class BaggedTreesClassifier(ModelEstimator):
             )
             return build(rows.with_weights(bag), of_tree)
 
-        if n_at_once == 1:
-            work: Iterable[Tree] = map(grow_one, range(self.n_estimators))
+        with thread_map(n_at_once) as run:
+            work = run(grow_one, range(self.n_estimators))
             return list(track(work, total=self.n_estimators, what="Growing"))
-        pool = ThreadPoolExecutor(n_at_once)
-        try:
-            work = pool.map(grow_one, range(self.n_estimators))
-            return list(track(work, total=self.n_estimators, what="Growing"))
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
 
     def _calibrated(
         self, model: BaggedModel, rows: TrainingRows | None, template: TreeClassifier

@@ -201,11 +201,22 @@ def _one_cell(store: Store, claim: Claim, worker: str, executor: _Executor, limi
             return
 
 
-def _worker(study: Study, url: str, lease: float, study_id: int) -> None:
+def begin(study: Study, store: Store) -> int:
+    """Store the cells of a study, or open those again that dead workers held; return its number."""
+    study_id = store.register(study)
+    store.release_dead(study_id)
+    store.count_attempts_anew(study_id)
+    return study_id
+
+
+def _worker(study: Study, url: str, lease: float, study_id: int, problems: Connection) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
-    store = Store(url, lease=lease)
-    with contextlib.suppress(KeyboardInterrupt):
-        work(study, store, study_id)
+    try:
+        work(study, Store(url, lease=lease), study_id)
+    except KeyboardInterrupt:
+        pass
+    except SureleafError as problem:  # the parent shows it
+        problems.send(str(problem))
 
 
 def _interrupt(number: int, frame: Any) -> None:
@@ -252,13 +263,13 @@ def run(
     ...     run(study, Store(folder + "/study.db")).done
     2
     """
-    study_id = store.register(study)
-    store.release_dead(study_id)
+    study_id = begin(study, store)
     if retry_failed:
         store.reopen_failed(study_id)
     before = store.status(study.name)
     if before.open or before.running:
-        arguments = (study, store.url, store.lease, study_id)
+        problems, theirs = _PROCESSES.Pipe(duplex=False)
+        arguments = (study, store.url, store.lease, study_id, theirs)
         workers = [
             _PROCESSES.Process(target=_worker, args=arguments) for _ in range(max(n_jobs, 1))
         ]
@@ -275,7 +286,21 @@ def run(
                     process.terminate()
             for process in workers:
                 process.join()
+        if problems.poll():
+            raise StoreError(problems.recv())
+        _check_workers([process.exitcode for process in workers], store.status(study.name))
     return store.status(study.name)
+
+
+def _check_workers(exit_codes: list[int | None], status: StatusCounts) -> None:
+    died = [code for code in exit_codes if code]
+    if died and (status.open or status.running):
+        why = f"signal {-died[0]}" if died[0] < 0 else f"exit code {died[0]}"
+        raise StoreError(
+            f"{len(died)} of {len(exit_codes)} workers ended ({why}) with "
+            f"{status.open + status.running:,} fits to do. What was complete is kept: resume the "
+            "study."
+        )
 
 
 def verify(study: Study, store: Store, *, sample: int = 20, seed: int = 0) -> list[Cell]:

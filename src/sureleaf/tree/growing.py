@@ -1,6 +1,8 @@
 """Growing a tree from encoded rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,7 +16,7 @@ from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import CodedColumns, MatrixColumns
 from sureleaf.tree.structure import Tree
 
-__all__ = ["GrowthRules", "RowStore", "TrainingRows", "grow", "kernel_table"]
+__all__ = ["GrowthRules", "RowStore", "TrainingRows", "grow", "kernel_table", "thread_map"]
 
 _NO_LIMIT = 2**62
 
@@ -349,3 +351,29 @@ def _too_large(table: EncodedTable) -> str:
         "test of it lists. Leave the column out, or limit the tree by max_depth or "
         "min_samples_leaf."
     )
+
+
+@contextmanager
+def thread_map(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a function like `map` that works on several threads.
+
+    After an error or Ctrl-C, which only the main thread sees, the threads stop what they compute.
+
+    Examples
+    --------
+    >>> with thread_map(2) as run:
+    ...     list(run(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    if n_threads == 1:
+        yield map
+        return
+    flag = _kernel.StopFlag()
+    pool = ThreadPoolExecutor(n_threads, initializer=flag.watch)
+    try:
+        yield pool.map
+    except BaseException:
+        flag.stop()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,5 +1,7 @@
 """The tree of the document: its nodes are those of the model, also where values are missing."""
 
+import html
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,3 +109,29 @@ def test_the_last_tests_mention_only_missing_values_that_reach_the_leaf() -> Non
     assert last_tests(section, 2) == "age <= 1"
     assert last_tests(section, 3) == "(age <= 9 or missing) and (age > 1 or missing)"
     assert last_tests(section, 4) == "age > 9"
+
+
+def test_certificate_of_the_page_is_that_of_the_model(tmp_path: Path) -> None:
+    X, y = with_missing_values()
+    report = quick_report(X, y, tree=TreeClassifier(levels_from="honest", max_leaves=4))
+    document = report.to_dict()
+    check_document(document)
+    written = document["tree"]["certificate"]
+    fitted = TreeClassifier(
+        levels_from="honest", max_leaves=4, weights="importance", random_state=0
+    ).fit(X, y)
+    certificate = fitted.certificate(alpha=0.05)
+    assert written["fingerprint"] == certificate.fingerprint
+    assert written["statements"] == certificate.statements
+    assert (written["n_grown"], written["n_certifying"]) == (200, 200)
+    for name in ("leaf", "n", "n_correct", "low", "high", "p_value", "certified"):
+        expected = getattr(certificate.leaves, name).tolist()
+        assert [leaf[name] for leaf in written["leaves"]] == expected
+    report.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert all(html.escape(sentence) in page for sentence in certificate.statements)
+    assert page.count('<h3 id="certificate">') == 1
+
+
+def test_without_held_out_rows_there_is_no_certificate(document: dict[str, Any]) -> None:
+    assert document["tree"]["certificate"] is None

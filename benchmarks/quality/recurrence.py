@@ -1,0 +1,125 @@
+"""Does a tree come out again as often as it says?
+
+A tree is fitted on a sample of a large table and states how often its splits return and how many
+rows of its leaves keep their class. Trees of fresh samples of the same size, which share no row
+with the first, show how often they do. The tables group splits and leaves by what was stated, for
+large data sets and for populations whose class probabilities are known.
+SURELEAF_TABLES sets the number of fitted trees per data set and size.
+"""
+
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.quality.data_sets import DataSet, load
+from benchmarks.quality.promises.levels import POPULATIONS
+from sureleaf import TreeClassifier
+from sureleaf.errors import UnseenCategoryWarning
+from sureleaf.model.stability import recurrence_in
+from sureleaf.tree import route
+
+DATA_SETS = ("adult", "covtype", "phoneme", "satimage")
+OTHERS = ("linear", "step", "imbalanced", "four classes", "exclusive or", "mammography", "segment")
+SIZES = (200, 600)
+FRESH = 12
+EDGES = (0.2, 0.4, 0.6, 0.8)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Stated and found recurrence of the splits or leaves of some trees."""
+
+    stated: np.ndarray
+    found: np.ndarray
+
+    def groups(self) -> Iterator[tuple[str, int, float, float]]:
+        """Name of the group, its size, the mean stated and the mean found share."""
+        group_of = np.searchsorted(EDGES, self.stated, side="right")
+        names = ("below .2", ".2 to .4", ".4 to .6", ".6 to .8", "above .8")
+        for number, name in enumerate(names):
+            inside = group_of == number
+            if inside.any():
+                means = self.stated[inside].mean(), self.found[inside].mean()
+                yield name, int(inside.sum()), float(means[0]), float(means[1])
+        yield "all", len(self.stated), float(self.stated.mean()), float(self.found.mean())
+
+
+def pairs(data: DataSet, n_rows: int, seed: int, n_fresh: int = FRESH) -> tuple[Pairs, Pairs]:
+    """Fit one tree and look for its splits and predictions in trees of fresh samples."""
+    order = np.random.default_rng([seed, 163]).permutation(len(data.y))
+    own, rest = data.part(order[:n_rows]), order[n_rows:]
+    model = TreeClassifier(random_state=seed).fit(own.X, own.y)
+    stability = model.leaves().stability
+    assert stability is not None
+    tree = model.model_.tree
+    leaf_of = route(tree, model.model_.encode(own.X)).heaviest()
+    splits = np.zeros(tree.n_nodes)
+    kept = np.zeros(len(own.y))
+    rng = np.random.default_rng([seed, 164])
+    for number in range(n_fresh):
+        sample = data.part(rng.choice(rest, n_rows, replace=False))
+        other = TreeClassifier(random_state=number).fit(sample.X, sample.y).model_
+        to_own = np.searchsorted(model.classes_, other.classes)
+        again = recurrence_in(
+            tree,
+            leaf_of,
+            model.model_.predicted_classes,
+            other.tree,
+            route(other.tree, other.encode(own.X)).heaviest(),
+            to_own[other.predicted_classes],
+        )
+        splits += again.splits / n_fresh
+        kept += again.rows / n_fresh
+    n_in_leaf = np.bincount(leaf_of, minlength=tree.n_nodes)
+    share = np.bincount(leaf_of, kept, minlength=tree.n_nodes) / np.maximum(n_in_leaf, 1)
+    of_splits = ~tree.is_leaf
+    of_leaves = tree.is_leaf & (n_in_leaf > 0)
+    return (
+        Pairs(stability.splits[of_splits], splits[of_splits]),
+        Pairs(stability.predictions[of_leaves], share[of_leaves]),
+    )
+
+
+def joined(parts: list[Pairs]) -> Pairs:
+    return Pairs(
+        np.concatenate([each.stated for each in parts]),
+        np.concatenate([each.found for each in parts]),
+    )
+
+
+def draw(population: str, n: int = 20_000) -> DataSet:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n, 5))
+    p = POPULATIONS[population](X)
+    y = (rng.random(n)[:, np.newaxis] > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return DataSet(population, pd.DataFrame(X, columns=list("abcde")), y)
+
+
+def run() -> None:
+    warnings.simplefilter("ignore", UnseenCategoryWarning)  # a sample lacks some categories
+    n_trees = int(os.environ.get("SURELEAF_TABLES", "6"))
+    for names in (DATA_SETS, OTHERS):
+        _table(names, n_trees)
+
+
+def _table(names: tuple[str, ...], n_trees: int) -> None:
+    start = time.perf_counter()
+    splits, leaves = [], []
+    for name in names:
+        data = draw(name) if name in POPULATIONS else load(name)
+        both = [pairs(data, n, seed) for n in SIZES for seed in range(n_trees)]
+        splits.append(joined([each[0] for each in both]))
+        leaves.append(joined([each[1] for each in both]))
+        for what, part in (("splits", splits[-1]), ("leaves", leaves[-1])):
+            stated, found = part.stated.mean(), part.found.mean()
+            print(f"{name:14s}{what}: {len(part.stated)}, stated {stated:.3f}, found {found:.3f}")
+    print("\n| stated recurrence | number | stated | found |\n|---|---|---|---|")
+    for what, parts in (("splits", splits), ("leaves", leaves)):
+        for group, n, stated, found in joined(parts).groups():
+            print(f"| {what}, {group} | {n} | {stated:.3f} | {found:.3f} |")
+    print(f"\n{time.perf_counter() - start:.0f} s\n")
