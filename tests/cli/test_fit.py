@@ -94,11 +94,11 @@ def test_fit_reads_a_folder_in_batches_and_predict_reads_it_too(
     model, predictions = tmp_path / "m.sureleaf", tmp_path / "p.parquet"
     code, out, _ = run(
         capsys, "fit", tmp_path / "parts", "-t", "class", "-o", model, "--weight", "weight",
-        "--drop", "many", "--categorical", "tenths", "--json",
+        "--drop", "many", "--categorical", "close", "--json",
     )  # fmt: skip
     assert code == 0
     X = rows.drop_columns(["class", "weight", "many"])
-    exact = TreeClassifier(categorical_features={"tenths": "categorical"}, random_state=0)
+    exact = TreeClassifier(categorical_features={"close": "categorical"}, random_state=0)
     exact.fit(X, rows["class"], rows["weight"].to_numpy())
     assert json.loads(out)["leaves"] == exact.tree_.n_leaves
     assert sureleaf.load(model).rules() == exact.rules()

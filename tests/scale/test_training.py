@@ -91,10 +91,11 @@ def test_costs_class_weights_and_honest_levels_are_those_of_the_fit_in_memory(ta
 
 
 def test_cross_fitted_levels_saved_models_and_reports_are_those_of_memory(table, tmp_path):
-    data = table.drop_columns(["weight"])
+    data = table.drop_columns(["weight", "many"]).slice(0, 200)
     X = data.drop_columns(["class"])
-    exact = TreeClassifier(random_state=0, n_jobs=1).fit(data, "class")
-    streamed = TreeClassifier(random_state=0, n_jobs=1).fit(in_parts(data, 99), "class")
+    options = {"random_state": 0, "n_jobs": 1, "max_depth": 2, "cv": 3}
+    exact = TreeClassifier(**options).fit(data, "class")
+    streamed = TreeClassifier(**options).fit(in_parts(data, 99), "class")
     assert streamed.levels() == exact.levels()
     assert streamed.rules() == exact.rules()
     np.testing.assert_array_equal(streamed.leaves().confidence, exact.leaves().confidence)
@@ -153,16 +154,16 @@ def test_an_evaluation_in_batches_is_that_of_the_table_in_memory(table):
 
 
 def test_groups_stay_together(table):
-    groups = pa.array(np.arange(table.num_rows) // 7)
-    data = table.drop_columns(["weight"]).append_column("group", groups)
-    model = TreeClassifier(random_state=3, n_jobs=1).fit(
-        in_parts(data, 99), "class", groups="group"
-    )
-    exact = TreeClassifier(random_state=3, n_jobs=1).fit(
-        data.drop_columns(["class", "group"]), data["class"], groups=np.asarray(groups)
-    )
-    assert_same_tree(model.tree_, exact.tree_)
-    assert model.levels() == exact.levels()
+    groups = pa.array(np.arange(300) // 7)
+    data = table.drop_columns(["weight", "many"]).slice(0, 300).append_column("group", groups)
+    models = [
+        TreeClassifier(random_state=3, n_jobs=1, levels_from="training", max_depth=4)
+        for _ in range(2)
+    ]
+    models[0].fit(in_parts(data, 99), "class", groups="group")
+    X = data.drop_columns(["class", "group"])
+    models[1].fit(X, data["class"], groups=np.asarray(groups))
+    assert_same_tree(models[0].tree_, models[1].tree_)
 
 
 def test_bad_arguments_of_a_fit_in_batches_are_clear_errors(table):
@@ -175,7 +176,7 @@ def test_bad_arguments_of_a_fit_in_batches_are_clear_errors(table):
     with pytest.raises(InvalidArgumentError, match="class_weight must be above 0"):
         TreeClassifier(class_weight={"no": 0}).fit(source, "class")
     with pytest.raises(InvalidArgumentError, match="continuous"):
-        TreeClassifier().fit(source, "tenths")
+        TreeClassifier().fit(source, "close")
 
 
 def test_memory_is_read_from_numbers_and_text():

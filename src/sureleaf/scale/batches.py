@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -200,6 +202,14 @@ class Source:
     drop: tuple[str, ...] = ()
 
 
+class _TemporaryFolder:
+    """A folder that is deleted with this object, or when the process ends."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="sureleaf-")
+        weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+
+
 def is_source(X: Any) -> bool:
     """Return whether this is a table that is read in batches, not a table in memory."""
     is_files = isinstance(X, list | tuple) and len(X) > 0 and all(map(_is_path, X))
@@ -274,7 +284,7 @@ def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
         return Source((TablePart(table),), "the table")
     if callable(X):
         return Source((OpenedPart(X),), "the batches")
-    folder = tempfile.TemporaryDirectory(prefix="sureleaf-")
+    folder = _TemporaryFolder()
     path = os.path.join(folder.name, "rows.arrow")
     name = type(X).__name__
     if hasattr(X, "sink_ipc"):  # polars writes without holding all rows
@@ -320,7 +330,7 @@ def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Sour
             elif source.format in ("arff", "excel"):
                 parts.append(TablePart(read_whole(source), path.name))
             else:
-                folder = folder or tempfile.TemporaryDirectory(prefix="sureleaf-")
+                folder = folder or _TemporaryFolder()
                 spilled = os.path.join(folder.name, f"{len(parts)}.arrow")
                 if source.format == "csv":
                     _spill_csv(CsvText(source, csv or CsvFormat()), spilled)
@@ -390,7 +400,9 @@ def _as_batches(stream: Any) -> Iterator[Any]:
         yield from stream.to_batches(max_chunksize=_BATCH_ROWS)
     elif isinstance(stream, pa.RecordBatch):
         yield stream
-    elif hasattr(stream, "fetch_record_batch"):  # DuckDB
+    elif hasattr(stream, "to_arrow_reader"):  # DuckDB
+        yield from stream.to_arrow_reader(_BATCH_ROWS)
+    elif hasattr(stream, "fetch_record_batch"):  # DuckDB before 1.4
         yield from stream.fetch_record_batch(_BATCH_ROWS)
     elif hasattr(stream, "to_batches") and hasattr(stream, "scanner"):  # a pyarrow dataset
         yield from stream.to_batches(batch_size=_BATCH_ROWS)

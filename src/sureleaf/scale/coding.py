@@ -249,7 +249,8 @@ class CategorySummary:
             values = self.values
         else:
             values = pc.unique(pa.concat_arrays([self.values, other.values]))
-        return CategorySummary(values, self.is_declared, self.n_missing + other.n_missing)
+        is_declared = (other if self.values is None else self).is_declared
+        return CategorySummary(values, is_declared, self.n_missing + other.n_missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,8 +373,7 @@ def summarize(part: Part, plan: ColumnPlan) -> Summary:
 
 def _empty(plan: ColumnPlan) -> Summary:
     columns = tuple(
-        CategorySummary(is_declared=c.kind == "ordered") if c.is_coded else NumberSummary()
-        for c in plan.schema.columns
+        CategorySummary() if column.is_coded else NumberSummary() for column in plan.schema.columns
     )
     nothing = np.empty((0, len(plan.numbers)))
     return Summary(0, columns, Counter(), RowSample.of(nothing))
@@ -447,9 +447,11 @@ def _summarize_batch(rows: _Rows, plan: ColumnPlan, before: Summary) -> Summary:
     columns: list[NumberSummary | CategorySummary] = []
     is_counted = None if rows.weights is None else rows.weights > 0
     at = 0
-    for column, known in zip(plan.schema.columns, before.columns, strict=True):
+    for j, column in enumerate(plan.schema.columns):
+        known = before.columns[j]
         if isinstance(known, CategorySummary):
-            columns.append(_categories_of(rows.features[column.name], column.kind, is_counted))
+            kind = "given" if plan.has_categories[j] else column.kind
+            columns.append(_categories_of(rows.features[column.name], kind, is_counted))
             continue
         columns.append(_number_summary(numbers[:, at], is_counted, known))
         at += 1
@@ -489,6 +491,8 @@ def _categories_of(column: Any, kind: str, is_counted: NDArray[np.bool_] | None)
     import pyarrow.compute as pc
 
     n_missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
+    if kind == "given":
+        return CategorySummary(n_missing=n_missing)
     if pa.types.is_dictionary(column.type) and kind == "ordered":
         chunks = [chunk.dictionary for chunk in column.chunks]
         values = reduce(
