@@ -46,7 +46,7 @@ def table():
 def by_levels(monkeypatch):
     """Finish no node here: every level is counted on the workers."""
     monkeypatch.setattr(training_module, "_LEAST_MEMORY", 1)
-    return 4_000
+    return 10_000
 
 
 def delayed_parts(table, bounds):
@@ -187,14 +187,14 @@ def test_a_worker_killed_during_the_fit_changes_nothing(client, table, by_levels
 
     def submit_and_kill(self, *args, **options):
         n_submitted.append(None)
-        if len(n_submitted) == 40:  # in the middle of the levels
+        if len(n_submitted) == 35:  # in the middle of the levels
             pid = next(iter(client.run(os.getpid).values()))
             os.kill(pid, signal.SIGKILL)
         return submit(self, *args, **options)
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     got = tree_of(delayed_parts(table, [0, 90, 250, 400]), client, by_levels)
-    assert len(n_submitted) > 50
+    assert len(n_submitted) > 40
     assert_same_model(got, expected)
     client.wait_for_workers(2, timeout=60)
 
