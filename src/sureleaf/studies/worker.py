@@ -19,7 +19,6 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from joblib.externals import cloudpickle
 from joblib.externals.loky.backend.context import get_context
 
 from sureleaf.errors import SureleafError
@@ -318,7 +317,9 @@ def _run_on_cluster(
     report_progress: Callable[[StatusCounts], None] | None,
 ) -> None:
     """Have every worker of a Dask cluster work on the study."""
-    arguments = cloudpickle.dumps((study, store.url, store.lease, study_id))
+    from distributed.protocol.pickle import dumps
+
+    arguments = dumps((study, store.url, store.lease, study_id))
     futures = [
         client.submit(_work_in_process, arguments, workers=[address], pure=False)
         for address in client.nthreads()
