@@ -237,8 +237,8 @@ def reading(source: Source) -> Iterator[None]:
 
     errors: tuple[type[Exception], ...] = (pa.ArrowException, *READ_ERRORS)
     if source.format != "csv":  # names and types that are nonsense
-        errors = (*errors, ValueError, TypeError, LookupError, OverflowError, NotImplementedError)
-        errors = (*errors, zipfile.BadZipFile)
+        errors = (*errors, ValueError, TypeError, LookupError, OverflowError, RuntimeError)
+        errors = (*errors, zipfile.BadZipFile, SyntaxError, AttributeError)
     try:
         yield
     except SureleafError:
