@@ -50,7 +50,7 @@ def finished(study: Path) -> Path:
     before = sureleaf_here("study", "status", str(study))
     assert before.returncode == 2
     assert "nothing was begun. Begin with: sureleaf study run" in " ".join(before.stderr.split())
-    done = sureleaf_here("study", "run", str(study), "--jobs", "2")
+    done = sureleaf_here("study", "run", str(study), "--jobs", "1")
     assert (done.returncode, done.stderr) == (0, "")
     assert "two tables: 8 of 12 fits done, 4 failed" in done.stdout
     return study

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -66,6 +67,15 @@ def finished(tmp_path_factory) -> tuple[Study, Store]:
     return study, store
 
 
+def copied(store: Store, path: Path) -> Store:
+    """Return a store with the same rows, so that they may be changed."""
+    with sqlite3.connect(store.engine.url.database) as source, sqlite3.connect(path) as copy:
+        source.backup(copy)
+    source.close()
+    copy.close()
+    return Store(path)
+
+
 def test_all_cells_are_computed_and_kept(finished):
     _, store = finished
     status = store.status("small")
@@ -116,9 +126,8 @@ def test_a_study_in_a_store_is_not_computed_again(finished):
 
 
 def test_verify_finds_a_changed_bit(finished, tmp_path):
-    study, _ = finished
-    store = Store(tmp_path / "changed.db")
-    work(study, store, store.register(study))
+    study, whole = finished
+    store = copied(whole, tmp_path / "changed.db")
     assert verify(study, store, sample=100) == []
     with store.engine.begin() as connection:
         raw = connection.execute(sa.text("SELECT probabilities FROM predictions")).scalar()
@@ -290,10 +299,9 @@ def test_a_changed_data_set_and_another_study_of_the_name_are_errors(finished):
 
 
 def test_a_store_of_a_newer_version_is_refused_and_an_older_one_migrated(finished, tmp_path):
-    study, whole = finished
+    _, whole = finished
     path = tmp_path / "versions.db"
-    store = Store(path)
-    work(study, store, store.register(study))
+    store = copied(whole, path)
     with store.engine.begin() as connection:
         connection.execute(sa.text("ALTER TABLE cells DROP COLUMN model_bytes"))
         connection.execute(sa.text("UPDATE sureleaf_studies SET version = 1"))
