@@ -35,7 +35,7 @@ def main() -> None:
         outcomes, found = _run(name, arguments.start, share)
         table.append((name, outcomes))
         findings += found
-        print(_line(name, outcomes), flush=True)
+        print(_line(name, outcomes), *(f"   seed {seed}" for _, seed, _ in found), flush=True)
     _show(findings)
     sys.exit(1 if findings else 0)
 

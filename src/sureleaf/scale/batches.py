@@ -82,12 +82,12 @@ class ParquetPart:
     def schema(self) -> Any:
         """Return the Arrow schema of the file."""
         with _reading_file(self.path) as source:
-            return open_parquet(source, in_batches=True).schema_arrow
+            return open_parquet(source).schema_arrow
 
     def batches(self) -> Iterator[Any]:
         """Read the row groups."""
         with _reading_file(self.path) as source:
-            file = open_parquet(source, in_batches=True)
+            file = open_parquet(source)
             yield from file.iter_batches(
                 batch_size=_BATCH_ROWS, row_groups=list(self.groups), use_threads=False
             )
@@ -324,7 +324,7 @@ def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Sour
         source = open_bytes(path)
         with reading(source):
             if source.format == "parquet" and source.path is not None:
-                parts += _parquet_parts(str(path), open_parquet(source, in_batches=True).metadata)
+                parts += _parquet_parts(str(path), open_parquet(source).metadata)
             elif source.format == "arrow file" and source.path is not None:
                 parts += _arrow_parts(str(path), path.name)
             elif source.format in ("arff", "excel"):
@@ -335,7 +335,7 @@ def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Sour
                 if source.format == "csv":
                     _spill_csv(CsvText(source, csv or CsvFormat()), spilled)
                 elif source.format == "parquet":
-                    batches = open_parquet(source, in_batches=True).iter_batches(_BATCH_ROWS)
+                    batches = open_parquet(source).iter_batches(_BATCH_ROWS)
                     _spill(batches, spilled)
                 else:
                     _spill(_as_batches(open_arrow(source)), spilled)
@@ -359,7 +359,7 @@ def _file_parts(path: str, label: str) -> Iterator[Part]:
     """Return the parts of an Arrow or Parquet file that was spilled here."""
     with _reading_file(path) as source:
         is_parquet = source.format == "parquet"
-        metadata = open_parquet(source, in_batches=True).metadata if is_parquet else None
+        metadata = open_parquet(source).metadata if is_parquet else None
     yield from _arrow_parts(path, label) if metadata is None else _parquet_parts(path, metadata)
 
 

@@ -288,7 +288,7 @@ def _arrow_batches(
     """Return the batches, and the number of rows if the file states it."""
     expected_rows = None
     if source.format == "parquet":
-        file = open_parquet(source, in_batches=True)
+        file = open_parquet(source)
         names = _file_columns(file.schema_arrow.names, schema, keep, source.name)
         expected_rows = file.metadata.num_rows
         columns = list(dict.fromkeys([*names, *keep]))
