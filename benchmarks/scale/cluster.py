@@ -51,7 +51,7 @@ def fit(paths: list[Path], n_workers: int) -> None:
             n_workers=n_workers,
             threads_per_worker=1,
             memory_limit="4GB",
-            dashboard_address=None,
+            dashboard_address=":0",
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
