@@ -151,6 +151,8 @@ def count_nodes(tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
     >>> count_nodes(grow(rows, GrowthRules()), rows).tolist()
     [[2.0, 2.0], [2.0, 0.0], [0.0, 2.0]]
     """
+    if rows.store is not None:
+        return rows.store.count_nodes(tree, rows)
     counts: NDArray[np.float64] = _kernel.count_nodes(
         tree.kernel, rows.kernel, rows.labels, rows.weights
     )
