@@ -81,14 +81,13 @@ def fits() -> tuple[str, bool]:
 
 
 def columns() -> tuple[str, bool]:
-    """A default tree of 2,000 rows and 10,000 columns; fails if its first column is not found."""
+    """A default tree of 2,000 rows and 10,000 columns; fails if the column that matters is lost."""
     X, y = table(2_000, 10_000)
     start = time.perf_counter()
     model = sureleaf.TreeClassifier().fit(X, y)
-    model.leaves()
     seconds = time.perf_counter() - start
     found = bool(model.feature_importances_.argmax() == 0)
-    return f"{seconds:.1f} s with its leaves; splits on the column that matters: {found}", found
+    return f"fit {seconds:.1f} s; the column that matters comes first: {found}", found
 
 
 def classes() -> tuple[str, bool]:
@@ -110,7 +109,7 @@ def classes() -> tuple[str, bool]:
 def leaves() -> tuple[str, bool]:
     """100,000 leaves: fit, leaf table, save, load, export; fails if loading changes the tree."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(330_000, 5)), rng.integers(0, 2, 330_000)
+    X, y = rng.normal(size=(400_000, 5)), rng.integers(0, 2, 400_000)
     start = time.perf_counter()
     model = sureleaf.TreeClassifier(min_samples_leaf=1, **FULL).fit(X, y)
     times = {"fit": time.perf_counter() - start}
