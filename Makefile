@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo docs test test-long test-lowest test-newest wheel test-wheel fuzz cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
+.PHONY: demo docs load interrupts test test-long coverage test-lowest test-newest wheel test-wheel fuzz cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -21,12 +21,22 @@ demo: $(VENV)/.installed-demo
 	@echo "  $(BIN)/sureleaf plan --p-max 0.6:0.9 --rows 50"
 	@echo "  $(BIN)/sureleaf --help"
 
+# One process per core, each with a stretch of neighbouring tests, which share their fixtures.
+PARALLEL := -n auto --dist worksteal
+
 test: $(VENV)/.installed-test cpp-test
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
 # All tests with all their examples and runs, and the naive twins on large tables.
 test-long: $(VENV)/.installed-test cpp-test
-	SURELEAF_LONG_TESTS=1 $(BIN)/python -m pytest -n auto
+	SURELEAF_LONG_TESTS=1 $(BIN)/python -m pytest $(PARALLEL)
+
+# The tests again, counting lines and branches; fails below the share in pyproject.toml.
+coverage: $(VENV)/.installed-test
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python -m coverage run -m pytest $(PARALLEL) -m "not slow"
+	$(BIN)/python -m coverage combine -q
+	$(BIN)/python -m coverage report
 
 # With the lowest versions that pyproject.toml declares, in an environment of its own: the tests of
 # everything that meets another library.
@@ -37,14 +47,14 @@ test-lowest: $(BIN)/python
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip -qq install "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
 	CXX="$(CXX)" $(LOWEST)/bin/python -m pip -qq install --no-build-isolation -c build/lowest.txt '.[test]'
-	$(LOWEST)/bin/python -m pytest -n auto -W "ignore::RuntimeWarning:pandas" tests/files tests/table tests/exports tests/model tests/auditing
+	$(LOWEST)/bin/python -m pytest $(PARALLEL) -W "ignore::RuntimeWarning:pandas" tests/files tests/table tests/exports tests/model tests/auditing tests/studies
 
 # With the newest versions that pip finds, in an environment of its own: all tests.
 NEWEST := .venv-newest
 test-newest: $(BIN)/python
 	$(PYTHON) -m venv $(NEWEST)
 	CXX="$(CXX)" $(NEWEST)/bin/python -m pip -qq install --upgrade --upgrade-strategy eager '.[test]'
-	$(NEWEST)/bin/python -m pytest -n auto -m "not slow"
+	$(NEWEST)/bin/python -m pytest $(PARALLEL) -m "not slow"
 
 # The source archive and the wheel, in dist/.
 wheel: $(BIN)/python
@@ -59,14 +69,13 @@ test-wheel: wheel
 	rm -rf $(RELEASED)
 	$(PYTHON) -m venv $(RELEASED)
 	$(RELEASED)/bin/python -m pip -qq install "$$(ls dist/*.whl)[test]"
-	$(RELEASED)/bin/python -m pytest -n auto -m "not slow"
+	$(RELEASED)/bin/python -m pytest $(PARALLEL) -m "not slow"
 
 # Hostile input: damaged files and wrong calls, ten minutes by default (MINUTES=60: an hour), the
 # kernel under the address and undefined-behaviour sanitizers for a quarter of them.
 MINUTES := 10
 SANITIZED := build/sanitized
 fuzz: $(VENV)/.installed-test
-	$(BIN)/python -m tests.fuzz --minutes $$(( $(MINUTES) * 3 / 4 ))
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="$(CXX)" \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
 	  -DSURELEAF_SANITIZE=address,undefined >/dev/null
@@ -75,7 +84,8 @@ fuzz: $(VENV)/.installed-test
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  SURELEAF_FUZZ_KERNEL=$$(ls $(SANITIZED)/_core*.so) \
-	  $(BIN)/python -m tests.fuzz --minutes $$(( ($(MINUTES) + 3) / 4 ))
+	  $(BIN)/python -m tests.fuzz --minutes $$(( ($(MINUTES) + 3) / 4 )); sanitized=$$?; \
+	$(BIN)/python -m tests.fuzz --minutes $$(( $(MINUTES) * 3 / 4 )) && exit $$sanitized
 
 # The kernel's own tests, without Python.
 cpp-test: $(BIN)/python
@@ -116,6 +126,14 @@ notebooks: $(VENV)/.installed-docs
 
 benchmark: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.speed
+
+# Many threads, fits, columns, classes, leaves and rows; about ten minutes.
+load: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.load
+
+# How long long operations go on after Ctrl-C; about ten minutes.
+interrupts: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.interrupts
 
 # What every interval and test keeps of its promise, under known truth; some minutes.
 promises: $(VENV)/.installed-test

@@ -1,10 +1,60 @@
 """What every test gets."""
 
+import os
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
+from tests.long_runs import LONG
+
+# The tests run in one process per core. OpenMP (LightGBM, XGBoost, scikit-learn) would start one
+# thread per core in each of them, and these threads wait for each other by spinning.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(autouse=True)
-def _seeded_global_state():
+def _seeded_global_state() -> None:
     """An estimator with random_state=None reads NumPy's global state: the same in every run."""
     np.random.seed(20)  # noqa: NPY002 - the global state is the point
+
+
+@pytest.fixture(scope="module")
+def few_rounds() -> Iterator[None]:
+    """Levels from 4 rounds of cross-fitting, not from up to 40, except in `make test-long`.
+
+    For modules whose statements hold for any number of rounds. Levels are most of the time of a
+    small fit.
+    """
+    from sureleaf.model import cross_fitting
+
+    with pytest.MonkeyPatch.context() as patch:
+        if not LONG:
+            patch.setattr(cross_fitting, "MAX_ROUNDS", 4)
+        yield
+
+
+@pytest.fixture(scope="module")
+def small_budget() -> Iterator[None]:
+    """Reports with few folds, bootstrap samples and trees, except in `make test-long`.
+
+    For modules that are about what a report says and where it is written, not about how exact its
+    figures are.
+    """
+    from sureleaf.report import Budget, results
+
+    def budget_for(n_rows: int, n_units: int, *, is_resized: bool = False) -> Budget:
+        return Budget(min(3, n_units), 2, 3, 2, 40, bagged_trees=5)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if not LONG:
+            patch.setattr(results, "budget_for", budget_for)
+        yield
+
+
+@pytest.fixture
+def all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many rounds as users get, for one test of a module that has few."""
+    from sureleaf.model import cross_fitting
+
+    monkeypatch.setattr(cross_fitting, "MAX_ROUNDS", 40)

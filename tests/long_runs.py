@@ -10,10 +10,10 @@ LONG = os.environ.get("SURELEAF_LONG_TESTS") == "1"
 
 
 def examples(n: int) -> settings:
-    """Return the settings of a property test with n examples, a third of them in `make test`."""
-    return settings(max_examples=n if LONG else max(n // 3, 30), deadline=None)
+    """Return the settings of a property test with n examples, a fifth of them in `make test`."""
+    return settings(max_examples=n if LONG else max(n // 5, 20), deadline=None)
 
 
 def runs(n: int) -> int:
-    """Return the number of simulated runs, half as many in `make test`."""
-    return n if LONG else n // 2
+    """Return the number of simulated runs, a third of them in `make test`."""
+    return n if LONG else n // 3

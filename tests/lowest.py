@@ -10,7 +10,8 @@ PINNED = re.compile(r"([A-Za-z0-9_-]+)(?:\[\w+\])?>=([0-9.]+)")
 
 def lowest_versions(project: dict) -> list[str]:
     extras = project["optional-dependencies"]
-    needed = [*project["dependencies"], *extras["plot"], *extras["export"], *extras["test"]]
+    parts = [extras[name] for name in ("plot", "export", "excel", "study", "test")]
+    needed = [*project["dependencies"], *(one for part in parts for one in part)]
     found = [match for one in needed if (match := PINNED.match(one))]
     return [f"{match[1]}=={match[2]}.*" for match in found]
 

@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.command import sureleaf
+from tests.cli.command import sureleaf, sureleaf_here
 
 ROOT = Path(__file__).resolve().parents[1]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -84,7 +85,11 @@ def test_an_old_compiler_is_one_sentence(tmp_path: Path) -> None:
     assert "is too old: c++ 4.8." in done.stdout
 
 
-def test_the_commands_of_the_demo_work(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command_line", [sureleaf_here, pytest.param(sureleaf, marks=pytest.mark.slow)]
+)
+@pytest.mark.usefixtures("few_rounds", "small_budget")
+def test_the_commands_of_the_demo_work(command_line: Any, tmp_path: Path) -> None:
     recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", MAKEFILE, flags=re.MULTILINE)
     assert recipe is not None
     run = re.findall(r"^\t\$\(BIN\)/sureleaf (.+)$", recipe.group(1), flags=re.MULTILINE)
@@ -96,7 +101,7 @@ def test_the_commands_of_the_demo_work(tmp_path: Path) -> None:
         adapted = re.sub(r"\bdemo\b", str(tmp_path), command).replace(
             "YOUR.csv --target COLUMN", f"examples/labor.csv --target class -o {tmp_path}/own.html"
         )
-        done = sureleaf(*shlex.split(adapted))
+        done = command_line(*shlex.split(adapted))
         assert (done.returncode, done.stderr) == (0, ""), command
     written = {path.name for path in tmp_path.iterdir()}
     assert {"credit-g-report.html", "own.html", "zhang2024-figure-1.svg"} <= written

@@ -4,13 +4,18 @@
 of the Adult census data: 48,842 rows, six columns of integers, eight of text, with missing values.
 """
 
+import tempfile
+import time
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from pyarrow import parquet
 from sklearn.preprocessing import OrdinalEncoder
 
 from benchmarks.speed.clock import seconds
+from sureleaf.files import read_file
 from sureleaf.table import encode, encode_labels, read_table
 
 __all__ = ["run"]
@@ -34,6 +39,36 @@ def report(title: str, ours: float, peer: float) -> None:
     print(f"{title:<44} {1e3 * ours:9.2f} ms {1e3 * peer:9.2f} ms {peer / ours:8.1f} x")
 
 
+def read_parquet(rng: np.random.Generator) -> None:
+    """Checked reading beside plain reading, and beside a memory map, in processor time.
+
+    The three take turns, so that other work on the machine disturbs them alike.
+    """
+    n_rows, n_turns = 500_000, 60
+    words = np.array([f"word {i}" for i in range(1000)])
+    table = pa.table(
+        {f"number{i}": rng.normal(size=n_rows) for i in range(8)}
+        | {f"text{i}": words[rng.integers(0, 1000, n_rows)] for i in range(5)}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/rows.parquet"
+        parquet.write_table(table, path)
+        ways = (
+            lambda: read_file(path),
+            lambda: parquet.read_table(path),
+            lambda: parquet.ParquetFile(pa.memory_map(path), pre_buffer=True).read(),
+        )
+        used: list[list[float]] = [[], [], []]
+        for _ in range(n_turns):
+            for way, times in zip(ways, used, strict=True):
+                start = time.process_time()
+                way()
+                times.append(time.process_time() - start)
+    ours, plain, mapped = (float(np.median(times)) for times in used)
+    report("read Parquet (peer: pyarrow.read_table)", ours, plain)
+    report("read Parquet (peer: a memory map, unchecked)", ours, mapped)
+
+
 def run() -> None:
     rng = np.random.default_rng(0)
     print(f"{'':<44} {'sureleaf':>12} {'peer':>12} {'ratio':>10}")
@@ -53,6 +88,8 @@ def run() -> None:
             f"infer schema and encode, {library}", seconds(lambda X=X: read_table(X), 7), fit_peer
         )
         report(f"encode, {library}", seconds(lambda X=X: encode(X, schema), 7), encode_peer)
+
+    read_parquet(rng)
 
     numbers = rng.normal(size=(1_000_000, 20))
     copied = seconds(lambda: numbers.copy(), 3)

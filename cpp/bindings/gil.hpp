@@ -5,7 +5,9 @@
 #include <Python.h>
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "sureleaf/thread_pool.hpp"
@@ -48,9 +50,31 @@ class Locked {
   PyGILState_STATE state_;
 };
 
+// Stops the calls of threads that work for another thread. Only the main thread of Python sees
+// Ctrl-C; the threads that it waits for watch such a flag.
+class StopFlag {
+ public:
+  void stop() { stopped_->store(true); }
+  void watch() const { watched() = stopped_; }
+
+  using Shared = std::shared_ptr<std::atomic<bool>>;
+  // What the calls of this thread watch.
+  static Shared& watched() {
+    static thread_local Shared flag;
+    return flag;
+  }
+
+ private:
+  Shared stopped_ = std::make_shared<std::atomic<bool>>(false);
+};
+
 inline InterruptFlag flag_with_signals() {
-  return InterruptFlag([] {
+  return InterruptFlag([flag = StopFlag::watched()] {
     Locked locked;
+    if (flag && flag->load()) {
+      PyErr_SetNone(PyExc_KeyboardInterrupt);
+      return true;
+    }
     return PyErr_CheckSignals() != 0;
   });
 }
@@ -58,6 +82,7 @@ inline InterruptFlag flag_with_signals() {
 // Runs work without the GIL; an interrupt has already set Python's exception.
 template <class Work>
 auto run(Work&& work) {
+  prepare_exceptions();
   InterruptFlag interrupt = flag_with_signals();
   try {
     Unlocked unlocked;

@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
 #endif
   module.doc() = "Sureleaf's hot loops; use them through sureleaf._kernel.";
   bind_classes(module);
+  bind_coding(module);
   bind_levels(module);
   bind_texts(module);
   bind_tree(module);

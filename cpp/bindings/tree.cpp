@@ -27,6 +27,7 @@
 #include "parts.hpp"
 #include "sureleaf/bags.hpp"
 #include "sureleaf/grow.hpp"
+#include "sureleaf/level_growth.hpp"
 #include "sureleaf/pessimistic.hpp"
 #include "sureleaf/prune.hpp"
 #include "sureleaf/route.hpp"
@@ -61,6 +62,11 @@ template <class T>
 Output<T> give(std::vector<T> values) {
   const std::size_t n = values.size();
   return give(std::move(values), {n});
+}
+
+template <class T>
+std::vector<T> copy_of(const Input<T>& array) {
+  return {array.data(), array.data() + array.shape(0)};
 }
 
 template <class T>
@@ -144,8 +150,88 @@ Table make_matrix(const nb::object& owner) {
   return table;
 }
 
+// A table of small codes: uint8 codes row by row, for numbers and for up to 255 categories, and one
+// int32 array per column of more categories. `values` has the value of each code of a column of
+// numbers, or None; n_categories is -1 for numbers.
+Table make_coded(const nb::ndarray<nb::ro, const std::uint8_t, nb::ndim<2>, nb::c_contig>& codes,
+                 const nb::typed<nb::list, nb::object>& wide,
+                 const nb::typed<nb::list, nb::object>& values,
+                 const std::vector<std::int32_t>& n_categories, const std::vector<bool>& ordered,
+                 const std::vector<bool>& are_ranges, const std::vector<bool>& has_missing) {
+  using sureleaf::Kind;
+  const std::size_t p = n_categories.size(), n_rows = codes.shape(0), n_small = codes.shape(1);
+  if (values.size() != p || ordered.size() != p || are_ranges.size() != p ||
+      has_missing.size() != p || n_small + wide.size() != p)
+    throw std::invalid_argument("the columns of a coded table differ in number");
+  Table table;
+  table.owners.push_back(nb::cast(codes));
+  table.columns.n_rows = n_rows;
+  static constexpr std::uint8_t nothing = 0;
+  table.columns.coded_rows = n_rows * n_small == 0 ? &nothing : codes.data();
+  table.columns.has_missing = has_missing;
+  std::size_t at_small = 0, at_wide = 0;
+  for (std::size_t j = 0; j < p; ++j) {
+    sureleaf::Column column;
+    const bool is_number = n_categories[j] < 0;
+    if (!is_number && n_categories[j] > 255) {
+      if (at_wide == wide.size()) throw std::invalid_argument("a wide column is missing");
+      const nb::object owner = wide[at_wide++];
+      const auto array = nb::cast<Input<std::int32_t>>(owner);
+      if (array.shape(0) != n_rows) throw std::invalid_argument("a column has another length");
+      column.data = reinterpret_cast<const char*>(array.data());
+      column.stride = sizeof(std::int32_t);
+      column.cell_type = sureleaf::CellType::int32;
+      table.owners.push_back(owner);
+    } else {
+      if (at_small == n_small) throw std::invalid_argument("a column of codes is missing");
+      column.data = reinterpret_cast<const char*>(codes.data()) + at_small++;
+      column.stride = static_cast<std::ptrdiff_t>(n_small);
+      column.cell_type = sureleaf::CellType::uint8;
+    }
+    if (is_number) {
+      // One more value, NaN, and further ones up to 256, so that no code leaves the array.
+      auto* owned = new std::vector<double>(256, std::numeric_limits<double>::quiet_NaN());
+      nb::capsule owner(owned,
+                        [](void* q) noexcept { delete static_cast<std::vector<double>*>(q); });
+      table.owners.push_back(owner);
+      const auto given = nb::cast<Input<double>>(nb::object(values[j]));
+      if (given.shape(0) > 255) throw std::invalid_argument("a column has more than 255 codes");
+      std::copy(given.data(), given.data() + given.shape(0), owned->begin());
+      column.value_of_code = owned->data();
+      column.n_codes = given.shape(0);
+      column.are_ranges = are_ranges[j];
+    } else {
+      column.kind = ordered[j] ? Kind::ordered : Kind::categorical;
+      column.n_categories = n_categories[j];
+    }
+    table.columns.columns.push_back(column);
+  }
+  return table;
+}
+
+// The number of codes of a column of a coded table.
+std::size_t n_codes_of(const sureleaf::Column& column) {
+  return column.is_coded_number() ? column.n_codes : static_cast<std::size_t>(column.n_categories);
+}
+
 // Trees are grown and pruned by codes without further checks.
+void check_coded_rows(const Table& table) {
+  const Columns& columns = table.columns;
+  if (columns.coded_rows == nullptr) return;
+  std::vector<std::uint8_t> highest;
+  for (const sureleaf::Column& column : columns.columns)
+    if (column.cell_type == sureleaf::CellType::uint8)
+      highest.push_back(static_cast<std::uint8_t>(n_codes_of(column)));
+  const std::size_t n = highest.size();
+  bool are_sound = true;
+  for (std::size_t row = 0; row < columns.n_rows; ++row) {
+    const std::uint8_t* codes = columns.coded_rows + row * n;
+    for (std::size_t c = 0; c < n; ++c) are_sound = are_sound && codes[c] <= highest[c];
+  }
+  if (!are_sound) throw std::invalid_argument("a code is not one of its column");
+}
 void check_codes(const Table& table) {
+  check_coded_rows(table);
   for (const sureleaf::Column& column : table.columns.columns) {
     if (column.kind == sureleaf::Kind::numeric) continue;
     for (std::size_t row = 0; row < table.columns.n_rows; ++row)
@@ -273,7 +359,7 @@ std::span<const T> optional_view(const std::optional<Input<T>>& array, std::size
 Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_classes,
           const GrowthConfig& config, const std::optional<Input<std::uint32_t>>& counts,
           const std::optional<Input<double>>& weights, bool are_copies, std::size_t n_threads,
-          bool use_up) {
+          bool use_up, const sureleaf::detail::NodeStart* start) {
   const std::size_t n_rows = table.presorted.table.n_rows;
   check_labels(labels, n_rows, n_classes);
   n_threads = checked_threads(n_threads);
@@ -285,17 +371,172 @@ Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_c
   table.is_used_up = use_up;
   return run([&](InterruptFlag& interrupt) {
     return sureleaf::grow(table.presorted, view(labels), n_classes, row_weights, config, n_threads,
-                          use_up, interrupt);
+                          use_up, interrupt, start);
   });
+}
+
+// ---- level by level ------------------------------------------------------------------------------
+
+sureleaf::CodedRows coded_rows_of(const Table& table) {
+  const Columns& columns = table.columns;
+  if (columns.coded_rows == nullptr) throw std::invalid_argument("the table has no codes");
+  sureleaf::CodedRows rows;
+  rows.n_rows = columns.n_rows;
+  for (const sureleaf::Column& column : columns.columns) {
+    if (column.cell_type == sureleaf::CellType::uint8)
+      ++rows.n_small;
+    else
+      rows.wide.emplace_back(reinterpret_cast<const std::int32_t*>(column.data), rows.n_rows);
+  }
+  rows.codes = {columns.coded_rows, rows.n_rows * rows.n_small};
+  return rows;
+}
+
+// Histograms are in the order of the columns; rows have the wide columns behind the small ones.
+struct Layout {
+  sureleaf::CellLayout cells;
+  std::vector<std::int32_t> position_of_column;
+};
+
+Layout layout_of(const Table& table, std::size_t n_classes) {
+  Layout layout;
+  std::vector<std::size_t> first(table.columns.size());
+  std::size_t n_bins = 0;
+  for (std::size_t j = 0; j < first.size(); ++j) {
+    first[j] = n_bins * n_classes;
+    n_bins += n_codes_of(table.columns[j]) + 1;
+  }
+  layout.position_of_column.resize(first.size());
+  for (const bool is_wide : {false, true})
+    for (std::size_t j = 0; j < first.size(); ++j) {
+      if ((table.columns[j].cell_type != sureleaf::CellType::uint8) != is_wide) continue;
+      layout.position_of_column[j] = static_cast<std::int32_t>(layout.cells.first_cell.size());
+      layout.cells.first_cell.push_back(first[j]);
+      layout.cells.n_codes.push_back(n_codes_of(table.columns[j]));
+    }
+  layout.cells.n_cells = n_bins * n_classes;
+  layout.cells.n_classes = n_classes;
+  return layout;
+}
+
+void check_nodes(const Input<std::int32_t>& node_of, std::size_t n_rows, std::size_t n_nodes) {
+  if (node_of.shape(0) != n_rows) throw std::invalid_argument("nodes of rows differ in length");
+  for (const std::int32_t node : view(node_of))
+    if (node < 0 || static_cast<std::size_t>(node) >= n_nodes)
+      throw std::invalid_argument("a row is in no node");
+}
+
+Output<std::int64_t> count_level(const Table& table, const Input<std::int32_t>& labels,
+                                 std::size_t n_classes,
+                                 const std::optional<Input<std::int64_t>>& weights,
+                                 const Input<std::int32_t>& node_of,
+                                 const Input<std::int32_t>& slot_of_node, std::size_t n_slots) {
+  const std::size_t n_rows = table.columns.n_rows;
+  const Layout layout = layout_of(table, n_classes);
+  check_labels(labels, n_rows, n_classes);
+  check_nodes(node_of, n_rows, slot_of_node.shape(0));
+  for (const std::int32_t slot : view(slot_of_node))
+    if (slot < -1 || slot >= static_cast<std::int32_t>(n_slots))
+      throw std::invalid_argument("a slot is out of range");
+  if (weights && weights->shape(0) != n_rows)
+    throw std::invalid_argument("weights differ in length");
+  std::vector<std::int64_t> cells(n_slots * layout.cells.n_cells, 0);
+  run([&](InterruptFlag& interrupt) {
+    sureleaf::count_level(coded_rows_of(table), view(labels),
+                          weights ? view(*weights) : std::span<const std::int64_t>{},
+                          view(node_of), view(slot_of_node), layout.cells, cells, interrupt);
+    return true;
+  });
+  return give(std::move(cells), {n_slots, layout.cells.n_cells});
+}
+
+Output<std::int32_t> advance_rows(const Table& table, std::size_t n_classes,
+                                  const Input<std::int32_t>& node_of,
+                                  const Input<std::int32_t>& column,
+                                  const Input<std::int64_t>& offset,
+                                  const Input<std::int32_t>& first_child,
+                                  const Input<std::int32_t>& branches) {
+  const Layout layout = layout_of(table, n_classes);
+  const std::size_t n_nodes = column.shape(0);
+  check_nodes(node_of, table.columns.n_rows, n_nodes);
+  if (offset.shape(0) != n_nodes || first_child.shape(0) != n_nodes)
+    throw std::invalid_argument("splits differ in length");
+  std::vector<std::int32_t> positions(n_nodes, -1);
+  for (std::size_t node = 0; node < n_nodes; ++node) {
+    const std::int32_t j = column.data()[node];
+    if (j < 0) continue;
+    if (static_cast<std::size_t>(j) >= table.columns.size())
+      throw std::invalid_argument("a split has no column in the table");
+    positions[node] = layout.position_of_column[static_cast<std::size_t>(j)];
+    const std::int64_t end = offset.data()[node] + 1 + static_cast<std::int64_t>(
+                                 n_codes_of(table.columns[static_cast<std::size_t>(j)]));
+    if (offset.data()[node] < 0 || end > static_cast<std::int64_t>(branches.shape(0)))
+      throw std::invalid_argument("a split has too few branches");
+  }
+  std::vector<std::int32_t> moved(table.columns.n_rows);
+  run([&](InterruptFlag& interrupt) {
+    sureleaf::advance_rows(coded_rows_of(table),
+                           {positions, view(offset), view(first_child), view(branches)},
+                           layout.cells, view(node_of), moved, interrupt);
+    return true;
+  });
+  return give(std::move(moved));
+}
+
+void bind_level_growth(nb::module_& module) {
+  using sureleaf::detail::LevelGrower;
+  using sureleaf::detail::NodeStart;
+  module.def("make_coded", &make_coded, nb::kw_only(), "codes"_a, "wide"_a, "values"_a,
+             "n_categories"_a, "ordered"_a, "are_ranges"_a, "has_missing"_a,
+             "A table of small codes, without a copy.");
+  module.def("count_level", &count_level, "table"_a, "labels"_a, "n_classes"_a, "weights"_a.none(),
+             "node_of"_a, "slot_of_node"_a, "n_slots"_a,
+             "Class counts per code of every column, one line per slot.");
+  module.def("advance_rows", &advance_rows, "table"_a, "n_classes"_a, "node_of"_a, "column"_a,
+             "offset"_a, "first_child"_a, "branches"_a, "The child of its node for every row.");
+  nb::class_<NodeStart>(module, "NodeStart", "Where a tree starts below a node of a larger one.");
+  nb::class_<LevelGrower>(module, "LevelGrower", "A tree that is grown from histograms.")
+      .def(
+          "__init__",
+          [](LevelGrower* self, const Table& table, const Input<double>& class_weights,
+             bool are_whole, const GrowthConfig& config) {
+            if (table.columns.coded_rows == nullptr)
+              throw std::invalid_argument("the table has no codes");
+            if (class_weights.shape(0) < 1) throw std::invalid_argument("there are no classes");
+            if (config.is_monotone() &&
+                config.monotone.size() != table.columns.size() * class_weights.shape(0))
+              throw std::invalid_argument("monotone must have one sign per column and class");
+            new (self) LevelGrower(table.columns, copy_of(class_weights), are_whole, config);
+          },
+          "table"_a, "class_weights"_a, "are_whole"_a, "config"_a, nb::keep_alive<1, 2>())
+      .def_prop_ro("n_cells", &LevelGrower::n_cells)
+      .def_prop_ro("n_nodes", &LevelGrower::n_nodes)
+      .def_prop_ro("is_complete", &LevelGrower::is_complete)
+      .def("open_nodes", [](const LevelGrower& grower) { return give(grower.open_nodes()); })
+      .def(
+          "split",
+          [](LevelGrower& grower, std::size_t node, const Input<std::int64_t>& counts) {
+            const LevelGrower::Split split = grower.split<std::int64_t>(node, view(counts));
+            return std::make_tuple(split.column, split.first_child, split.n_branches,
+                                   give(split.branch_of_code));
+          },
+          "node"_a, "counts"_a, "Split an open node by the counts of its rows.")
+      .def(
+          "split_weighted",
+          [](LevelGrower& grower, std::size_t node, const Input<double>& weights) {
+            const LevelGrower::Split split = grower.split<double>(node, view(weights));
+            return std::make_tuple(split.column, split.first_child, split.n_branches,
+                                   give(split.branch_of_code));
+          },
+          "node"_a, "weights"_a, "Split an open node by the weights of its rows.")
+      .def("start_below", &LevelGrower::start_below, "node"_a,
+           "Where the tree of the rows of an open node starts; the node is no longer open.")
+      .def("graft", &LevelGrower::graft, "node"_a, "tree"_a, "Put a tree in the place of a node.")
+      .def("finish", &LevelGrower::finish, "The tree.");
 }
 
 sureleaf::Unseen unseen_of(bool stop) {
   return stop ? sureleaf::Unseen::stop : sureleaf::Unseen::mixture;
-}
-
-template <class T>
-std::vector<T> copy_of(const Input<T>& array) {
-  return {array.data(), array.data() + array.shape(0)};
 }
 
 // A tree from its arrays. Every number is checked, so that no file can make routing leave the
@@ -368,6 +609,12 @@ void bind_tree(nb::module_& module) {
     }
   });
 
+  nb::class_<sureleaf::StopFlag>(module, "StopFlag",
+                                 "Stops the calls of threads that watch it, by KeyboardInterrupt.")
+      .def(nb::init<>())
+      .def("watch", &sureleaf::StopFlag::watch, "Let the calls of this thread watch the flag.")
+      .def("stop", &sureleaf::StopFlag::stop, "Stop all calls that watch the flag.");
+
   nb::class_<Table>(module, "Table", "Columns as the kernel reads them; keeps their arrays alive.")
       .def_prop_ro("n_rows", [](const Table& table) { return table.columns.n_rows; });
   module.def("make_table", &make_table, "columns"_a, "n_categories"_a, "ordered"_a, "n_rows"_a,
@@ -425,9 +672,11 @@ void bind_tree(nb::module_& module) {
              "A tree from its arrays; ValueError if they are inconsistent.");
 
   bind_config(module);
+  bind_level_growth(module);
   module.def("grow", &grow, "table"_a, "labels"_a, "n_classes"_a, "config"_a, nb::kw_only(),
              "counts"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
              "are_copies"_a = false, "n_threads"_a = 1, "use_up"_a = false,
+             "start"_a.none() = nb::none(),
              "Grow a tree. `use_up` lets it take the table's orders; with `are_copies` a row of "
              "count k stands for k rows, to the last digit.");
 

@@ -178,6 +178,21 @@ def thread_count(n_jobs: Any) -> int:
     return max(1, min(wanted, _N_CORES))
 
 
+def runs_elsewhere() -> bool:
+    """Return whether joblib's active back end sends work to other machines: Dask, Ray or Spark.
+
+    Examples
+    --------
+    >>> runs_elsewhere()
+    False
+    """
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    is_local = type(backend).__module__ == "joblib._parallel_backends"
+    return not is_local and not getattr(backend, "supports_sharedmem", False)
+
+
 # One entry per row
 
 

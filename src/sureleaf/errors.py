@@ -7,6 +7,7 @@
         UnreachableLevelError            no sample size reaches the requested level
       InvalidTypeError (TypeError)       the type of an argument cannot be used
       FailedFitError (RuntimeError)      an estimator failed on every split
+      ClusterError (RuntimeError)        a cluster of workers has gone away or has given up
       MissingPackageError (ImportError)  an optional library is not installed
     HiddenCutWarning (UserWarning)       C4.5's tree ignores cuts between close values
     TrainingRowsWarning (UserWarning)    numbers were computed from the training rows
@@ -27,6 +28,7 @@ from typing import Any
 import sureleaf
 
 __all__ = [
+    "ClusterError",
     "FailedFitError",
     "HiddenCutWarning",
     "InvalidArgumentError",
@@ -120,6 +122,10 @@ class InvalidTypeError(SureleafError, TypeError):
     ...
     sureleaf.errors.InvalidTypeError: n must be ...; got 'ten'...
     """
+
+
+class ClusterError(SureleafError, RuntimeError):
+    """A cluster of workers has gone away, or has given up a task."""
 
 
 class FailedFitError(SureleafError, RuntimeError):

@@ -12,6 +12,13 @@ from sureleaf.report.html import render_audit, render_page
 
 Show = Callable[..., Any]
 
+# Every context is a window of its own, and a window loads a page for the suggestions under its
+# address bar: half of the time of a test. There is no graphics card either.
+LEAN = ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup", "--disable-gpu"]
+
+# Smooth scrolling is only waited for; test_looks.py has a page that moves.
+PAGE = {"viewport": {"width": 1280, "height": 860}, "reduced_motion": "reduce"}
+
 
 def chromium() -> str | None:
     found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
@@ -29,7 +36,7 @@ def browser() -> Iterator[Any]:
     root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium's sandbox refuses root
     with playwright.sync_playwright() as driver:
         running = driver.chromium.launch(
-            executable_path=path, args=["--no-sandbox"] if root else []
+            executable_path=path, args=[*LEAN, *(["--no-sandbox"] if root else [])]
         )
         yield running
         running.close()
@@ -57,7 +64,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
         is_audit = document["schema"].startswith("sureleaf-audit/")
         drawn = render_audit(document) if is_audit else render_page(document)
         file.write_text(drawn, encoding="utf-8")
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}} | options)
+        context = browser.new_context(**PAGE | options)
         contexts.append(context)
         context.route("**/*", guard)
         page = context.new_page()

@@ -10,6 +10,7 @@ from tests.browser.conftest import Show
 from tests.report.tables import mixed, quick_report, three_classes
 
 
+@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("table", [mixed, three_classes])
 def test_rows_and_decisions_in_the_page_are_those_of_python(show: Show, table: Any) -> None:
     X, y = table()

@@ -43,7 +43,7 @@ def test_paper_is_light_whole_and_without_controls(show: Show) -> None:
 
 def test_text_from_the_data_does_nothing(show: Show) -> None:
     made = hostile_document()
-    page = show(made)
+    page = show(made, reduced_motion="no-preference")
     page.click("#tree-expand")
     page.locator("#tree-view .leaf").first.click()
     page.locator("#row-path summary").click()

@@ -35,3 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.raises(SystemExit):
         main(["fit", str(path / "rows.csv"), "-t", "class", "--drop", "id", "-o", str(path / "m")])
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _little_work(few_rounds: None, small_budget: None) -> None:
+    """A command states what the library states, however much work that is."""

@@ -15,7 +15,7 @@ import pytest
 
 import sureleaf as package
 from sureleaf.cli.application import application
-from tests.cli.command import SURELEAF, run, sureleaf
+from tests.cli.command import SURELEAF, run, sureleaf, sureleaf_here
 
 COMMANDS = [
     str(command.callback.__name__)
@@ -48,7 +48,7 @@ def test_every_command_has_help_with_an_example_and_json(
 
 
 def test_the_help_lists_every_command_with_what_it_does() -> None:
-    listed = sureleaf("--help").stdout
+    listed = sureleaf_here("--help").stdout
     for command in COMMANDS:
         assert re.search(rf"{command} +\w+", listed)
 
@@ -72,7 +72,7 @@ def test_the_help_lists_every_command_with_what_it_does() -> None:
 def test_an_error_is_one_line_on_stderr_with_exit_code_2(
     arguments: list[str], message: str
 ) -> None:
-    done = sureleaf(*arguments)
+    done = sureleaf_here(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith(f"sureleaf: {message}")
@@ -80,7 +80,7 @@ def test_an_error_is_one_line_on_stderr_with_exit_code_2(
 
 
 def test_a_file_that_cannot_be_written_is_one_line() -> None:
-    done = sureleaf("reproduce", "zhang2024", "--figures", "/dev/null/figures")
+    done = sureleaf_here("reproduce", "zhang2024", "--figures", "/dev/null/figures")
     assert done.returncode == 2
     assert done.stderr == "sureleaf: /dev/null/figures: Not a directory\n"
 
@@ -98,23 +98,20 @@ def test_a_full_disk_is_one_line() -> None:
     assert (done.returncode, done.stderr) == (2, "sureleaf: output: No space left on device\n")
 
 
-def test_a_missing_optional_library_is_one_line_with_the_pip_command() -> None:
+def test_a_missing_optional_library_is_one_line_with_the_pip_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     # A module that is None in sys.modules cannot be imported, as if it were not installed.
-    hide = "import sys; sys.modules['matplotlib'] = sys.modules['matplotlib.figure'] = None"
-    program = f"{hide}; from sureleaf.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "reproduce", "zhang2024", "--figures", "nowhere"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    done = sureleaf_here("reproduce", "zhang2024", "--figures", "nowhere")
     assert done.returncode == 2
     assert "pip install matplotlib" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_output_in_a_pipe_has_no_colours() -> None:
-    assert "\x1b" not in sureleaf("reproduce", "zhang2024").stdout
+    assert "\x1b" not in sureleaf("plan", "--help").stdout
 
 
 @pytest.mark.parametrize("plain", [False, True])
@@ -132,7 +129,7 @@ def test_output_on_a_terminal_has_colours_unless_no_color_is_set(plain: bool) ->
     os.close(controller)
 
 
-@pytest.mark.parametrize("arguments", [["reproduce", "zhang2024", "--json"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["plan", "--p-max", "0.75"], ["--help"]])
 def test_a_closed_pipe_ends_a_command_silently(arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

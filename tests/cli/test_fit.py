@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import sureleaf
 from sureleaf import TreeClassifier
 from tests.cli.command import run
 from tests.cli.fitted_rows import make_rows
+from tests.scale.tables import few_valued_table
 
 
 def test_fit_saves_the_model_that_the_library_fits(
@@ -80,3 +82,44 @@ def test_fit_prints_a_summary(
     code, out, _ = run(capsys, *arguments, "--bagged", "3")
     assert "3 bagged trees, trained on 2,000 rows" in out
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3
+
+
+def test_fit_reads_a_folder_in_batches_and_predict_reads_it_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = few_valued_table(300)
+    (tmp_path / "parts").mkdir()
+    for start in (0, 200):
+        pq.write_table(rows.slice(start, 200), tmp_path / "parts" / f"{start}.parquet")
+    model, predictions = tmp_path / "m.sureleaf", tmp_path / "p.parquet"
+    code, out, _ = run(
+        capsys, "fit", tmp_path / "parts", "-t", "class", "-o", model, "--weight", "weight",
+        "--drop", "many", "--categorical", "close", "--json",
+    )  # fmt: skip
+    assert code == 0
+    X = rows.drop_columns(["class", "weight", "many"])
+    exact = TreeClassifier(categorical_features={"close": "categorical"}, random_state=0)
+    exact.fit(X, rows["class"], rows["weight"].to_numpy())
+    assert json.loads(out)["leaves"] == exact.tree_.n_leaves
+    assert sureleaf.load(model).rules() == exact.rules()
+    code, _, _ = run(capsys, "predict", model, tmp_path / "parts", "-o", predictions)
+    assert code == 0
+    assert pq.read_table(predictions)["prediction"].to_pylist() == exact.predict(X).tolist()
+
+
+def test_memory_and_bad_options_of_a_fit_in_batches(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.sureleaf"
+    start = ("fit", folder / "rows.csv", "-t", "class", "-o", path)
+    code, _, _ = run(capsys, *start, "--memory", "1GB", "--tree", "c45")
+    assert code == 0
+    assert path.exists()
+    for options, message in (
+        (("--memory", "much"), "memory must be at least"),
+        (("--memory", "1GB", "--bagged", "3"), "--bagged needs a table in memory"),
+        (("--memory", "1GB", "--cost", "0,1,1;1,0,1;1,1,0"), "cost"),
+    ):
+        code, _, err = run(capsys, *start, *options, "--overwrite")
+        assert code == 2
+        assert message in err

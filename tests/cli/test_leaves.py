@@ -12,6 +12,7 @@ from tests.cli.command import run
 LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
 
 
+@pytest.mark.usefixtures("all_rounds")
 def test_leaves_show_their_levels_and_what_would_repair_the_flagged_ones(capsys):
     code, out, _ = run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class")
     assert code == 0

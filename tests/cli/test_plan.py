@@ -40,10 +40,10 @@ def test_a_utility_above_p_max_is_an_error_that_names_p_max() -> None:
 
 
 def test_the_plan_for_a_bias_has_every_estimate() -> None:
-    done = sureleaf("plan", "--p-max", "0.6:0.9", "--bias", "0.02", "--json")
+    done = sureleaf("plan", "--p-max", "0.7:0.9", "--bias", "0.05", "--json")
     biases = {one["method"]: one["rows"] for one in json.loads(done.stdout)["biases"]}
     for method, rows in biases.items():
-        assert rows == levels.sample_size_for_bias((0.6, 0.9), bias=0.02, method=method)
+        assert rows == levels.sample_size_for_bias((0.7, 0.9), bias=0.05, method=method)
     assert {"mle", "entropic", "blend"} <= set(biases)
 
 

@@ -50,7 +50,7 @@ def finished(study: Path) -> Path:
     before = sureleaf_here("study", "status", str(study))
     assert before.returncode == 2
     assert "nothing was begun. Begin with: sureleaf study run" in " ".join(before.stderr.split())
-    done = sureleaf_here("study", "run", str(study), "--jobs", "2")
+    done = sureleaf_here("study", "run", str(study), "--jobs", "1")
     assert (done.returncode, done.stderr) == (0, "")
     assert "two tables: 8 of 12 fits done, 4 failed" in done.stdout
     return study
@@ -102,3 +102,14 @@ def test_a_study_file_that_is_missing_is_named(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "does not exist" in done.stderr
     assert not (tmp_path / "none.db").exists()
+
+
+def test_a_data_file_that_has_changed_is_named(finished: Path) -> None:
+    rows = finished.parent / "second.csv"
+    before = rows.read_text()
+    rows.write_text(before.replace("yes", "no", 1))
+    done = sureleaf_here("study", "resume", str(finished))
+    rows.write_text(before)
+    assert done.returncode == 2
+    message = " ".join(done.stderr.split())
+    assert "the data set 'second' has changed since the study 'two tables' was begun" in message

@@ -21,6 +21,8 @@ from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.leaf_table import LeafTable
 from sureleaf.model.node_levels import levels_of_accuracy, levels_of_counts
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 SIZED = {
     "criterion": "entropy",
     "categorical_split": "subset",

@@ -11,6 +11,8 @@ from sureleaf import InvalidArgumentError, InvalidTypeError, SureleafError, Tree
 from tests.naive import c45
 from tests.reference.compare import first_difference
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 CRITERIA = ["gain_ratio", "entropy", "gini"]
 PLAIN = {"collapse": False, "pruning": None, "levels_from": "training"}
 
@@ -222,8 +224,8 @@ def test_a_tree_that_would_not_fit_is_refused_in_words():
 # ---- depth ---------------------------------------------------------------------------------
 
 
-def test_very_deep_trees_do_not_overflow_a_stack():
-    n_rows = 4_000
+@pytest.mark.parametrize("n_rows", [1_500, pytest.param(4_000, marks=pytest.mark.slow)])
+def test_very_deep_trees_do_not_overflow_a_stack(n_rows):
     X = np.arange(float(n_rows))[:, np.newaxis]
     y = np.arange(n_rows) % 2
     model = TreeClassifier.c45(

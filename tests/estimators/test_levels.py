@@ -13,6 +13,8 @@ from sklearn.model_selection import KFold
 from sureleaf import TreeClassifier, levels
 from sureleaf.errors import InvalidArgumentError
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 def noisy(n=300, seed=0, n_classes=2):
     rng = np.random.default_rng(seed)
@@ -189,6 +191,7 @@ def test_abstains_exactly_where_confidence_is_too_low(model):
     assert model.predict_or_abstain(X, min_confidence=1.0)[sure < 1].tolist().count("no") == 0
 
 
+@pytest.mark.usefixtures("all_rounds")
 def test_a_round_of_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeypatch):
     from sureleaf.model import fitting
 
@@ -209,6 +212,7 @@ def test_a_round_of_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeyp
         assert len(grown) == all_grown
 
 
+@pytest.mark.usefixtures("all_rounds")
 def test_rounds_end_when_the_luck_of_the_folds_is_small_and_the_error_is_stated():
     X = np.arange(200.0)[:, np.newaxis]
     clear = TreeClassifier.c45(random_state=0).fit(X, X[:, 0] > 99).leaves()
@@ -246,9 +250,11 @@ def test_levels_of_many_classes_have_a_bounded_number_of_sums(monkeypatch):
     assert len(sums) == asked  # nothing is summed twice
 
 
-def test_the_stated_error_is_that_of_other_seeds_and_flags_hardly_depend_on_the_seed():
+@pytest.mark.usefixtures("all_rounds")
+@pytest.mark.parametrize("n_seeds", [3, pytest.param(8, marks=pytest.mark.slow)])
+def test_the_stated_error_is_that_of_other_seeds_and_flags_hardly_depend_on_the_seed(n_seeds):
     confidences, errors, flags = [], [], []
-    for seed in range(8):
+    for seed in range(n_seeds):
         table = TreeClassifier.c45(random_state=seed).fit(*noisy(n=200, seed=4)).leaves()
         confidences.append(table.confidence)
         errors.append(table.confidence_error)

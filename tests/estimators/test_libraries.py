@@ -9,6 +9,8 @@ from sklearn.base import clone
 
 from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 def columns(n_rows: int = 120) -> tuple[dict[str, list], list[str]]:
     random = np.random.default_rng(0)

@@ -11,6 +11,8 @@ from sureleaf.model.leaf_counts import count_leaves
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.tree import TrainingRows, Tree
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 GROWN = {"min_samples_leaf": 3, "collapse": False, "pruning": None}
 
 

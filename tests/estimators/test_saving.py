@@ -23,6 +23,8 @@ from sureleaf.model.plain_values import pack_array, unpack_array
 from sureleaf.probability import Averaging, KeepDecision, KeepMajority, MEstimate, Shrinkage
 from sureleaf.table import Schema
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 def table(n=240, seed=0):
     """Every kind of column, with missing values in each."""

@@ -66,8 +66,10 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_the_model_as_it_was(n_jobs):
 
 @needs_posix
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux's /proc")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("spare", [1, 8])
+@pytest.mark.parametrize(
+    ("spare", "n_jobs"),
+    [(1, 1), (8, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in [(8, 1), (1, 2)])],
+)
 def test_a_fit_without_memory_ends_in_memory_error_and_leaves_the_model_as_it_was(spare, n_jobs):
     # A Python thread that gets no memory for its own data ends the process in the C library, so
     # trees that are grown on several threads are those that use the kernel's threads only.

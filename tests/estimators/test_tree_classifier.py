@@ -19,6 +19,8 @@ from sureleaf.probability import SIZED_ESTIMATE
 from tests.long_runs import runs
 from tests.naive.merging import merge
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 IRIS = load_iris(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)
 

@@ -6,6 +6,8 @@ import pytest
 
 from sureleaf import InvalidArgumentError, TreeClassifier, UnseenCategoryWarning
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 N = 40
 ORDER = ["s", "m", "l"]
 

@@ -9,6 +9,8 @@ import sureleaf
 from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier
 from sureleaf.designs import KFold
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 X, Y = make_classification(600, n_informative=4, flip_y=0.1, random_state=3)
 NOT_COUNTS = r"sum of 1 for 600 rows.*cannot be counts.*weights='importance'"
 

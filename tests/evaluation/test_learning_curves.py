@@ -146,13 +146,13 @@ def test_the_rows_for_a_target_are_those_of_the_law() -> None:
 
 
 def test_prediction_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    hits = 0
-    for seed in range(30):
+    hits, n_curves = 0, runs(30)
+    for seed in range(n_curves):
         _, low, high = law_curve(0.01, seed).predict([3000])
         hits += bool(low[0] <= 0.95 - 0.8 / math.sqrt(3000) <= high[0])
-    # at .95 thirty curves miss 1.5 on average, and independent repeats less: the interval is
+    # at .95 one curve in twenty is missed on average, and independent repeats less: the interval is
     # made for overlapping ones. Four standard errors of a binomial
-    assert hits >= 30 * 0.95 - 4 * math.sqrt(30 * 0.95 * 0.05)
+    assert hits >= n_curves * 0.95 - 4 * math.sqrt(n_curves * 0.95 * 0.05)
 
 
 def test_a_target_beyond_the_limit_is_out_of_reach_and_one_below_is_reached() -> None:

@@ -10,6 +10,7 @@ from sureleaf.designs import KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.evaluation.estimates import prevalence_slopes, prevalence_variance
 from sureleaf.evaluation.measures.named import NAMED
 from tests.evaluation.estimators import Nearest
+from tests.long_runs import runs as n_runs
 
 GENERATOR = np.random.default_rng(7)
 Y = GENERATOR.choice(3, 150, p=[0.5, 0.3, 0.2])
@@ -85,7 +86,7 @@ def false_positives(models, draw, design, runs: int, method: str | None = None) 
 @pytest.mark.parametrize("design", [KFold(5), RepeatedHoldout(5), KFold(2, repeats=5)])
 def test_two_constants_are_alike_where_the_classes_are(design) -> None:
     """By the spread of the folds alone, four fifths of these samples found a difference."""
-    runs = 60
+    runs = n_runs(60)
 
     def draw(rng):
         return np.zeros((203, 1)), rng.integers(0, 2, 203)
@@ -99,7 +100,7 @@ def test_two_constants_are_alike_where_the_classes_are(design) -> None:
 )
 def test_leaning_to_either_class_is_alike_where_the_classes_are(design, method) -> None:
     """By the spread of the folds alone, a fifth of these samples and more found a difference."""
-    runs = 60
+    runs = n_runs(60)
 
     def draw(rng):
         rows = rng.normal(size=(200, 1))
@@ -113,7 +114,7 @@ def test_leaning_to_either_class_is_alike_where_the_classes_are(design, method) 
 @pytest.mark.parametrize("name", ["accuracy", "cost", "quadratic_loss"])
 def test_the_interval_of_a_constant_holds_its_figure(name: str) -> None:
     """Truth: always 0 is wrong in 30 % of the rows, at a cost of 5 each and a loss of 2."""
-    runs, truth, holds = 100, {"accuracy": 0.7, "cost": 1.5, "quadratic_loss": 0.6}[name], 0
+    runs, truth, holds = n_runs(100), {"accuracy": 0.7, "cost": 1.5, "quadratic_loss": 0.6}[name], 0
     for seed in range(runs):
         classes = (np.random.default_rng(seed).random(200) < 0.3).astype(int)
         found = evaluate(

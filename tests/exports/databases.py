@@ -1,9 +1,11 @@
 """Real databases that hold a table for a test: DuckDB, SQLite, PostgreSQL."""
 
+import contextlib
 import datetime
 import glob
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tempfile
@@ -95,10 +97,46 @@ def _sqlite_value(value):
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
-@pytest.fixture(scope="session")
-def postgresql_connection():
-    """Connect to a server of its own, in a folder of its own, run by a user without rights."""
-    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+class PostgresqlServer:
+    """A server of its own, in a folder of its own, run by a user without rights."""
+
+    def __init__(self, programs):
+        self._programs, self._server = programs, None
+        self._as_user = {}
+        if os.geteuid() == 0:  # as which PostgreSQL refuses to run
+            self._as_user = {"user": "postgres" if _is_user("postgres") else "nobody"}
+        self.folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: it holds a socket
+        if self._as_user:
+            shutil.chown(self.folder, self._as_user["user"])
+        subprocess.run(
+            [programs / "initdb", "-D", self.folder / "data", "-U", "tester", "-A", "trust",
+             "-E", "UTF8", "--no-locale", "--no-sync"],
+            check=True, capture_output=True, cwd=self.folder, **self._as_user,
+        )  # fmt: skip
+
+    def start(self):
+        self._server = subprocess.Popen(
+            [self._programs / "postgres", "-D", self.folder / "data", "-k", self.folder,
+             "-c", "listen_addresses=", "-F"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder, **self._as_user,
+        )  # fmt: skip
+        return _connected(pytest.importorskip("psycopg"), self.folder, self._server)
+
+    def stop(self):
+        """End the server and all its connections at once."""
+        self._server.send_signal(signal.SIGINT)
+        self._server.wait(60)
+
+    def remove(self):
+        if self._server is not None and self._server.poll() is None:
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def postgresql_server():
+    """Make a server, not started yet, and remove it in the end."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
     folders = [
         Path(found).parent for found in sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
     ]
@@ -106,31 +144,18 @@ def postgresql_connection():
         folders.append(Path(shutil.which("initdb")).parent)
     if not folders:
         pytest.skip("no PostgreSQL server is installed (apt-get install postgresql)")
-    as_user = {}
-    if os.geteuid() == 0:  # as which PostgreSQL refuses to run
-        as_user = {"user": "postgres" if _is_user("postgres") else "nobody"}
-    folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: it holds a socket
-    if as_user:
-        shutil.chown(folder, as_user["user"])
-    data = folder / "data"
-    server = None
+    server = PostgresqlServer(folders[-1])
     try:
-        subprocess.run(
-            [folders[-1] / "initdb", "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8",
-             "--no-locale", "--no-sync"],
-            check=True, capture_output=True, cwd=folder, **as_user,
-        )  # fmt: skip
-        server = subprocess.Popen(
-            [folders[-1] / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-F"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **as_user,
-        )  # fmt: skip
-        with _connected(psycopg, folder, server) as connection:
-            yield connection
+        yield server
     finally:
-        if server is not None:
-            server.terminate()
-            server.wait(60)
-        shutil.rmtree(folder, ignore_errors=True)
+        server.remove()
+
+
+@pytest.fixture(scope="session")
+def postgresql_connection():
+    """Connect to a server that all tests share."""
+    with postgresql_server() as server, server.start() as connection:
+        yield connection
 
 
 def _is_user(name):

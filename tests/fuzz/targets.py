@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -132,6 +133,32 @@ def csv(random: Random, folder: Path) -> str:
     if random.random() < 0.2:
         content = damage(gzip.compress(content), random)
     return _use_table(_written(folder / "rows.csv", content), random)
+
+
+@functools.cache
+def _workbook() -> bytes:
+    import openpyxl
+
+    book, sink = openpyxl.Workbook(), io.BytesIO()
+    for row in [_rows().column_names, *zip(*_rows().to_pydict().values(), strict=True)]:
+        book.active.append(row)
+    book.save(sink)
+    return sink.getvalue()
+
+
+def excel(random: Random, folder: Path) -> str:
+    """Damaged workbooks: their archive, or the XML of one of its parts."""
+    content = _workbook()
+    if random.random() < 0.5:
+        return _use_table(_written(folder / "rows.xlsx", damage(content, random)), random)
+    sink = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(sink, "w") as new:
+        names = old.namelist()
+        chosen = random.choice(names)
+        for name in names:
+            part = old.read(name)
+            new.writestr(name, damage(part, random) if name == chosen else part)
+    return _use_table(_written(folder / "rows.xlsx", sink.getvalue()), random)
 
 
 @functools.cache
@@ -448,9 +475,17 @@ def kernel(random: Random, folder: Path) -> str:
         else:
             key = list(named)[index - len(positional)]
             named = {**named, key: _odd(named[key], random)}
+    # A caller that asks for an array of so many entries gets it, or an error after it was made.
+    global largest_file
+    sizes = [one for one in (*positional, *named.values()) if isinstance(one, int)]
+    largest_file = max((size for size in sizes if size < 2**31), default=0)
     try:
         routine(*positional, **named)
     except (ValueError, TypeError, OverflowError, MemoryError):
+        return "refused"
+    except RuntimeError as error:
+        if str(error) != "std::bad_cast":  # nanobind's word for an array of objects
+            raise
         return "refused"
     return "used"
 
@@ -479,6 +514,7 @@ TARGETS: dict[str, Target] = {
     "arrow": arrow,
     "parquet": parquet,
     "csv": csv,
+    "excel": excel,
     "models": models,
     "evaluations": evaluations,
     "reports": reports,

@@ -1,5 +1,6 @@
 """One child process of the fuzzer: ``python -m tests.fuzz.worker TARGET SEED`` goes on forever."""
 
+import contextlib
 import gc
 import importlib.util
 import json
@@ -79,6 +80,8 @@ def main(name: str, seed: int) -> None:
     def say(**values: Any) -> None:
         report.write(json.dumps(values) + "\n")
 
+    with contextlib.suppress(Exception):  # what it imports is not the memory of a case
+        try_seed(name, seed)
     while True:
         say(seed=seed)
         try:

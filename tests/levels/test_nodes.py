@@ -177,9 +177,9 @@ def test_nodes_equal_the_definition_in_exact_fractions(n: int, empty: str) -> No
         (10**9, 1e-9, 1.0),
         (10**9, 1e-7, 0.55),
         (10**9, 1e-4, 0.501),
-        (10**9, 0.02, 0.5 + 1e-4),
+        pytest.param(10**9, 0.02, 0.5 + 1e-4, marks=pytest.mark.slow),
         (10**9, 1 - 1e-9, 0.5 + 1e-5),
-        (10**9, 0.99, 0.5 + 1e-5),
+        pytest.param(10**9, 0.99, 0.5 + 1e-5, marks=pytest.mark.slow),
     ],
 )
 def test_nodes_of_many_rows_are_within_1e_12(n: int, share: float, p: float) -> None:

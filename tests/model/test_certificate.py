@@ -11,6 +11,8 @@ from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.json_text import from_json, to_json
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 def table(n, seed, n_classes=2):
     """Draw rows whose class depends on two of three columns, one of them with categories."""

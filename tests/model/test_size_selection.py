@@ -14,6 +14,8 @@ from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, grow
 from tests.naive import size_selection as naive
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 RULES = GrowthRules("entropy", "subset", missing="branch")
 
 

@@ -1,6 +1,7 @@
 """Recurrence of splits and predictions on fresh samples, and the rival of the root."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -57,6 +58,21 @@ def test_recurrence_is_that_of_rows_followed_one_by_one(split):
     )
     assert itself.splits[~one.tree_.is_leaf].all()
     assert itself.rows.all()
+
+
+def test_recurrence_in_trees_of_many_leaves_needs_no_table_of_their_pairs():
+    X, y = np.arange(4_000.0)[:, np.newaxis], np.random.default_rng(0).integers(0, 2, 4_000)
+    grown = TreeClassifier.c45(
+        criterion="gini", pruning=None, min_samples_leaf=1, levels_from="training"
+    ).fit(X, y)
+    arguments = (grown.tree_, grown.apply(X), grown.model_.predicted_classes)
+    assert grown.tree_.n_leaves > 1_500
+    tracemalloc.start()
+    found = recurrence_in(*arguments, *arguments)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.splits[~grown.tree_.is_leaf].all()
+    assert peak < 4 << 20  # the table would have 20 MB
 
 
 def test_expected_shares_rise_with_what_was_found_and_stay_within_0_and_1():

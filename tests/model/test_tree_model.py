@@ -17,6 +17,8 @@ from sureleaf.levels.intervals import wilson
 from sureleaf.model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage, predicted_class
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OLD_FILES = Path(__file__).parent / "version_1"
 

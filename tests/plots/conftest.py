@@ -24,3 +24,8 @@ def model() -> TreeClassifier:
 def evaluations() -> dict[str, sureleaf.Evaluation]:
     models = {"tree": TreeClassifier.c45(max_depth=2), "Bayes": GaussianNB()}
     return {name: sureleaf.evaluate(m, X, Y, random_state=0) for name, m in models.items()}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_rounds(few_rounds: None) -> None:
+    """A figure shows the numbers of its model, whatever the rounds."""

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,7 @@ def parse_line(line: str, columns: tuple[str, ...]) -> Line:
     raise ValueError(f"this line does not start with the name of a column: {line!r}")
 
 
+@lru_cache(maxsize=2)
 def load_table(name: str) -> Named:
     """Load a data set: empty cells are missing, categories and labels are sorted as text."""
     directory = SHARED / "data"

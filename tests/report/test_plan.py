@@ -45,12 +45,12 @@ def test_one_row_is_a_row() -> None:
 
 
 def test_every_estimate_has_its_rows_for_a_bias() -> None:
-    found = make_plan((0.6, 0.9), bias=0.02)
+    found = make_plan((0.7, 0.9), bias=0.05)
     assert [one.method for one in found.biases] == list(METHODS)
     soonest = min(found.biases, key=lambda one: one.rows)
     assert found.answer().startswith(
         f"From {soonest.rows} rows on, the bias of the {soonest.method} estimate of p_max is at "
-        "most 0.02"
+        "most 0.05"
     )
 
 
@@ -68,7 +68,7 @@ def test_negative_rows_are_an_error() -> None:
 def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:
-        for table in tables(make_plan((0.6, 0.9), rows=10**9, confidence=0.99, bias=0.02)):
+        for table in tables(make_plan((0.7, 0.9), rows=10**9, confidence=0.99, bias=0.05)):
             console.print(table)
     assert max(map(len, captured.get().splitlines())) <= columns
     assert "1,000,000,000" in captured.get()

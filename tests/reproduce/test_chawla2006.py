@@ -21,7 +21,7 @@ from sureleaf.reproduce.chawla2006.study import (
     table_1,
 )
 from sureleaf.reproduce.chawla2006.text import study_text
-from tests.cli.command import sureleaf
+from tests.cli.command import sureleaf_here
 from tests.shared_files import SHARED, needs_shared
 
 
@@ -146,7 +146,7 @@ def test_a_missing_directory_or_file_is_named(tmp_path):
 
 
 def test_the_command_asks_for_the_data_on_one_line():
-    done = sureleaf("reproduce", "chawla2006")
+    done = sureleaf_here("reproduce", "chawla2006")
     assert done.returncode == 2
     assert "Name the directory with --data" in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr

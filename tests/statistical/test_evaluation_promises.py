@@ -12,6 +12,7 @@ from sureleaf import measures
 from sureleaf.designs import Bootstrap, Holdout, KFold
 from sureleaf.evaluation import bootstrap_error, evaluate
 from tests.evaluation.estimators import Nearest
+from tests.long_runs import runs as n_runs
 
 
 def true_error(n_train: int, distance: float) -> float:
@@ -36,7 +37,7 @@ def shortfall(hits: int, runs: int) -> float:
 
 @pytest.mark.parametrize(("n", "distance"), [(20, 3.0), (40, 0.0), (60, 1.0)])
 def test_the_bootstraps_interval_covers_the_algorithms_error(n: int, distance: float) -> None:
-    generator, runs = np.random.default_rng(n), 40
+    generator, runs = np.random.default_rng(n), n_runs(60)
     truth, hits = true_error(n, distance), 0
     for seed in range(runs):
         X, y = sample(generator, n, distance)
@@ -48,7 +49,7 @@ def test_the_bootstraps_interval_covers_the_algorithms_error(n: int, distance: f
 
 @pytest.mark.parametrize("n", [30, 120])
 def test_the_folds_interval_covers_the_algorithms_error(n: int) -> None:
-    generator, runs = np.random.default_rng(n), 150
+    generator, runs = np.random.default_rng(n), n_runs(150)
     truth, hits = true_error(n * 9 // 10, 1.0), 0
     for seed in range(runs):
         X, y = sample(generator, n, 1.0)
@@ -59,7 +60,7 @@ def test_the_folds_interval_covers_the_algorithms_error(n: int) -> None:
 
 @pytest.mark.parametrize("measure", ["accuracy", "auc", "quadratic_loss", "f_measure"])
 def test_the_hold_outs_interval_covers_the_figure_of_that_very_model(measure: str) -> None:
-    generator, runs, hits = np.random.default_rng(5), 100, 0
+    generator, runs, hits = np.random.default_rng(5), n_runs(100), 0
     X_new, y_new = sample(generator, 10_000, 1.0)
     for seed in range(runs):
         X, y = sample(generator, 300, 1.0)

@@ -6,6 +6,8 @@ import pytest
 from sureleaf import TreeClassifier
 from tests.long_runs import runs
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 REPLICATES = runs(25)
 PROMISED_BIAS = 0.007
 """The promise: utility misses unseen accuracy by at most 0.7 points on average."""

@@ -36,6 +36,8 @@ from benchmarks.quality.promises.record import (
 
 from tests.long_runs import runs
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "one rate": lambda: rates.one_rate((20, 100, 5000)),
     "one rate, all of them": lambda: rates.all_rates(30),

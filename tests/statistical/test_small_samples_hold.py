@@ -9,6 +9,8 @@ from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, NestedKFold
 from tests.evaluation.estimators import Nearest
 from tests.long_runs import runs
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 def apart(n: int, distance: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Rows of two classes in turns, their means so many standard deviations apart."""

@@ -1,9 +1,12 @@
 """A study gives the same bits however it is interrupted, and failures are results."""
 
+import contextlib
+import itertools
 import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -28,7 +31,8 @@ from sureleaf.studies import (
     verify,
 )
 from sureleaf.studies.store import MIGRATIONS
-from sureleaf.studies.worker import compute, work
+from sureleaf.studies.worker import begin, compute, work
+from tests.exports.databases import postgresql_server
 from tests.studies.learners import Crashes, Hangs, Hoards, Raises, Shares
 
 
@@ -61,6 +65,15 @@ def finished(tmp_path_factory) -> tuple[Study, Store]:
     study, store = small_study(), Store(tmp_path_factory.mktemp("study") / "whole.db")
     work(study, store, store.register(study))
     return study, store
+
+
+def copied(store: Store, path: Path) -> Store:
+    """Return a store with the same rows, so that they may be changed."""
+    with sqlite3.connect(store.engine.url.database) as source, sqlite3.connect(path) as copy:
+        source.backup(copy)
+    source.close()
+    copy.close()
+    return Store(path)
 
 
 def test_all_cells_are_computed_and_kept(finished):
@@ -113,9 +126,8 @@ def test_a_study_in_a_store_is_not_computed_again(finished):
 
 
 def test_verify_finds_a_changed_bit(finished, tmp_path):
-    study, _ = finished
-    store = Store(tmp_path / "changed.db")
-    work(study, store, store.register(study))
+    study, whole = finished
+    store = copied(whole, tmp_path / "changed.db")
     assert verify(study, store, sample=100) == []
     with store.engine.begin() as connection:
         raw = connection.execute(sa.text("SELECT probabilities FROM predictions")).scalar()
@@ -156,13 +168,23 @@ def test_learners_that_fail_in_every_way_are_outcomes(tmp_path):
 
 # ---- interruptions -------------------------------------------------------------------------------
 
+# Starts a worker for every line that it reads: what takes long, its imports, is done once.
 PROGRAM = """
-import sys
+import os, sys
 from sureleaf.studies import Store
-from sureleaf.studies.worker import work
+from sureleaf.studies.worker import begin, work
 from tests.studies.test_studies import killable_study
-study, store = killable_study(), Store(sys.argv[1], lease=2.0)
-work(study, store, store.register(study))
+study = killable_study()
+for url in sys.stdin:
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        store = Store(url.strip(), lease=2.0)
+        work(study, store, begin(study, store))
+        os._exit(0)
+    print(pid, flush=True)
+    os.waitpid(pid, 0)
+    print("ended", flush=True)
 """
 
 
@@ -174,30 +196,71 @@ def killable_study() -> Study:
     )
 
 
-def resumed_after_kills(url: str, kills: int, seed: int) -> Store:
-    """Kill the worker at random moments, then let it finish."""
-    source = Path(__file__).parents[2]
+def n_done(store: Store) -> int:
+    return store.status("killed").done if store.names() else 0
+
+
+def wait_for_a_cell(store: Store, worker: int) -> None:
+    before = n_done(store)
+    while n_done(store) == before and Path(f"/proc/{worker}/exe").exists():
+        time.sleep(0.02)
+
+
+def kill_and_resume(new_store, n_kills: int, seed: int) -> list[Store]:
+    """Kill workers at random moments; a study that is complete is followed by a new one.
+
+    Returns the stores of all studies, which are complete. A worker that ends by itself is not
+    counted as killed.
+    """
     moments = random.Random(seed)
-    for number in range(kills + 1):
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, url], cwd=source, start_new_session=True
-        )
-        if number < kills:
-            time.sleep(moments.uniform(0.2, 3.0))
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    return Store(url)
+    stores, kills = [Store(new_store())], 0
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as starter:
+        while True:
+            starter.stdin.write(stores[-1].url + "\n")
+            worker = int(starter.stdout.readline())
+            if kills < n_kills:
+                if moments.random() < 0.5:
+                    time.sleep(moments.uniform(0.0, 4.0))
+                else:  # while the worker computes cells, however long it takes to begin
+                    wait_for_a_cell(stores[-1], worker)
+                    time.sleep(moments.uniform(0.0, 0.3))
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(worker, signal.SIGKILL)
+            assert starter.stdout.readline() == "ended\n"
+            if n_done(stores[-1]) < 15:
+                kills += 1
+            elif kills < n_kills:
+                stores.append(Store(new_store()))
+            else:
+                break
+        starter.stdin.close()
+    return stores
 
 
-def test_a_study_killed_at_random_moments_equals_an_unbroken_one(tmp_path):
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory) -> dict[str, tuple]:
+    study, store = killable_study(), Store(tmp_path_factory.mktemp("study") / "unbroken.db")
+    work(study, store, store.register(study))
+    return bits(store, "killed")
+
+
+def test_a_study_killed_at_random_moments_equals_an_unbroken_one(unbroken, tmp_path):
     from tests.long_runs import LONG
 
-    whole = Store(tmp_path / "whole.db")
-    study = killable_study()
-    work(study, whole, whole.register(study))
-    store = resumed_after_kills(f"sqlite:///{tmp_path / 'killed.db'}", 200 if LONG else 2, 0)
-    assert store.status("killed").done == 15
-    assert bits(store, "killed") == bits(whole, "killed")
+    numbers = itertools.count()
+    stores = kill_and_resume(
+        lambda: f"sqlite:///{tmp_path / f'{next(numbers)}.db'}", 200 if LONG else 2, 0
+    )
+    for store in stores:
+        assert store.status("killed").done == 15
+        assert bits(store, "killed") == unbroken
 
 
 def test_the_cell_of_a_dead_worker_is_open_again_after_its_lease(tmp_path):
@@ -236,10 +299,9 @@ def test_a_changed_data_set_and_another_study_of_the_name_are_errors(finished):
 
 
 def test_a_store_of_a_newer_version_is_refused_and_an_older_one_migrated(finished, tmp_path):
-    study, whole = finished
+    _, whole = finished
     path = tmp_path / "versions.db"
-    store = Store(path)
-    work(study, store, store.register(study))
+    store = copied(whole, path)
     with store.engine.begin() as connection:
         connection.execute(sa.text("ALTER TABLE cells DROP COLUMN model_bytes"))
         connection.execute(sa.text("UPDATE sureleaf_studies SET version = 1"))
@@ -259,6 +321,48 @@ def test_a_read_only_store_and_a_bad_url_are_named(tmp_path):
         Store(tmp_path / "missing" / "study.db")
     with pytest.raises(StoreError, match="--store must be the URL of a database"):
         Store("nosuchdatabase://here")
+
+
+def test_a_store_that_cannot_be_written_is_read_and_named(tmp_path):
+    study, path = killable_study(), tmp_path / "read-only.db"
+    store = Store(path)
+    store.register(study)
+    store.close()
+    read_only = Store(f"sqlite:///file:{path}?mode=ro&uri=true")
+    assert read_only.status("killed").open == 15
+    with pytest.raises(StoreError, match="failed: attempt to write a readonly database"):
+        run(study, read_only)
+
+
+FULL_DISK = """
+import resource, sys
+from sureleaf.studies import Store, StoreError
+from sureleaf.studies.worker import begin, work
+from tests.studies.test_studies import killable_study
+study, store = killable_study(), Store(sys.argv[1])
+study_id = begin(study, store)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+try:
+    work(study, store, study_id)
+except StoreError as problem:
+    print(problem)
+"""
+
+
+def test_a_full_disk_is_an_error_and_the_study_resumes(unbroken, tmp_path):
+    path = tmp_path / "full.db"
+    Store(path).close()
+    found = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(path), "120000"],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
+    assert "What was complete is kept: correct the cause and resume the study." in found.stdout
+    store, study = Store(path), killable_study()
+    assert 0 < store.status("killed").done < 15
+    work(study, store, begin(study, store))
+    assert bits(store, "killed") == unbroken
 
 
 def test_a_study_file_is_read_with_its_data(tmp_path):
@@ -320,24 +424,57 @@ def test_the_hash_of_rows_is_that_of_their_values():
 
 
 @pytest.fixture
-def postgresql(postgresql_connection):
-    """The URL of an empty database of a real server."""
-    name = f"studies{time.monotonic_ns()}"
-    postgresql_connection.execute(f"CREATE DATABASE {name}")
-    host = postgresql_connection.info.host
-    yield f"postgresql+psycopg://tester@/{name}?host={host}"
-    postgresql_connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+def new_database(postgresql_connection):
+    """A function that makes an empty database of a real server and returns its URL."""
+    names = []
+
+    def make() -> str:
+        names.append(f"studies{time.monotonic_ns()}")
+        postgresql_connection.execute(f"CREATE DATABASE {names[-1]}")
+        return f"postgresql+psycopg://tester@/{names[-1]}?host={postgresql_connection.info.host}"
+
+    yield make
+    for name in names:
+        postgresql_connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def test_postgresql_keeps_the_same_bits_through_kills(postgresql, tmp_path):
+@pytest.fixture
+def postgresql(new_database):
+    return new_database()
+
+
+def test_postgresql_keeps_the_same_bits_through_kills(new_database, unbroken):
     from tests.long_runs import LONG
 
-    study, whole = killable_study(), Store(tmp_path / "whole.db")
-    work(study, whole, whole.register(study))
-    store = resumed_after_kills(postgresql, 50 if LONG else 1, 1)
-    assert store.status("killed").done == 15
-    assert bits(store, "killed") == bits(whole, "killed")
-    store.close()
+    for store in kill_and_resume(new_database, 50 if LONG else 1, 1):
+        assert store.status("killed").done == 15
+        assert bits(store, "killed") == unbroken
+        store.close()
+
+
+@pytest.mark.slow
+def test_a_server_that_stops_and_starts_again_loses_nothing(unbroken):
+    study = killable_study()
+    with postgresql_server() as server:
+        connection = server.start()
+        connection.execute("CREATE DATABASE studies")
+        store = Store(f"postgresql+psycopg://tester@/studies?host={server.folder}")
+
+        def stop_in_the_middle(status):
+            if 3 <= status.done < 15:
+                server.stop()
+
+        with pytest.raises(StoreError, match=r"The store .* failed: .* resume the study"):
+            run(study, store, report_progress=stop_in_the_middle)
+        with pytest.raises(StoreError, match="failed: "):
+            run(study, store)
+        connection.close()
+        server.start().close()
+        before = store.status("killed").done
+        assert 3 <= before < 15
+        assert run(study, store).done == 15
+        assert bits(store, "killed") == unbroken
+        store.close()
 
 
 def test_a_lost_connection_is_an_error_and_the_store_resumes(postgresql, postgresql_connection):

@@ -103,6 +103,7 @@ def test_the_kernel_reads_numbers_where_they_are(dtype: Any) -> None:
     assert [len(column) for column in table.columns] == [20] * 5
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_float32_rows_with_missing_values_reach_the_leaves_of_float64_rows() -> None:
     X, y = _numbers(2000, np.float32)
     X[np.random.default_rng(4).random(X.shape) < 0.1] = np.nan

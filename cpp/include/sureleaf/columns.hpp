@@ -16,7 +16,7 @@ enum class Kind : std::uint8_t { numeric, categorical, ordered };
 inline constexpr std::int32_t missing_code = -1;
 inline constexpr std::int32_t unseen_code = -2;
 
-// The type of a column's cells in memory. Codes are int32 or int8.
+// The type of a column's cells in memory. Category codes are int32, int8 or (in coded tables) uint8.
 enum class CellType : std::uint8_t { float64, float32, int64, int32, int16, int8, uint8 };
 
 // Calls use with a value of the type, for loops that are compiled once per type.
@@ -62,17 +62,28 @@ struct Column {
   std::ptrdiff_t stride = 0;
   std::int32_t n_categories = 0;
   CellType cell_type = CellType::float64;
+  // Numbers that are stored as small codes: the value of each code, NaN for missing. Cells are
+  // uint8. A code may stand for a range of values, and then its value is the upper end.
+  const double* value_of_code = nullptr;
+  std::size_t n_codes = 0;
+  bool are_ranges = false;
 
   template <class Cell>
   Cell cell(std::size_t row) const {
     return *reinterpret_cast<const Cell*>(data + static_cast<std::ptrdiff_t>(row) * stride);
   }
+  bool is_coded_number() const { return value_of_code != nullptr; }
   double number(std::size_t row) const {
+    if (is_coded_number()) return value_of_code[cell<std::uint8_t>(row)];
     if (cell_type == CellType::float64) return cell<double>(row);
     return with_cell_type(cell_type,
                           [&](auto type) { return number_of(cell<decltype(type)>(row)); });
   }
   std::int32_t code(std::size_t row) const {
+    if (cell_type == CellType::uint8) {
+      const std::int32_t code = cell<std::uint8_t>(row);
+      return code < n_categories ? code : missing_code;
+    }
     return cell_type == CellType::int8 ? cell<std::int8_t>(row) : cell<std::int32_t>(row);
   }
   // The number that thresholds are compared with; NaN if it is missing.
@@ -85,6 +96,10 @@ struct Column {
     const Column column = *this;
     if (kind != Kind::numeric)
       use([column](std::size_t row) { return position_of(column.code(row)); });
+    else if (is_coded_number())
+      use([column](std::size_t row) {
+        return column.value_of_code[column.cell<std::uint8_t>(row)];
+      });
     else
       with_cell_type(cell_type, [&](auto type) {
         use([column](std::size_t row) { return number_of(column.cell<decltype(type)>(row)); });
@@ -105,6 +120,10 @@ struct Column {
 struct Columns {
   std::vector<Column> columns;
   std::size_t n_rows = 0;
+  // A coded table: the uint8 codes of all columns but those of many categories, row by row; the
+  // code of a missing value is the number of codes. has_missing says where there are any.
+  const std::uint8_t* coded_rows = nullptr;
+  std::vector<bool> has_missing;
 
   std::size_t size() const { return columns.size(); }
   const Column& operator[](std::size_t j) const { return columns[j]; }

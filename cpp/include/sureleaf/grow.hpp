@@ -24,6 +24,8 @@ namespace detail {
 
 template <class Entry>
 class Grower {
+  friend class LevelGrower;
+
  public:
   Grower(const Presorted& data, std::span<const std::int32_t> labels, std::size_t n_classes,
          RowWeights weights, const GrowthConfig& config, std::size_t n_threads,
@@ -37,12 +39,13 @@ class Grower {
 
   // `take_order` gives the order of a column: a copy of the shared one, or the shared one itself.
   template <class TakeOrder>
-  Tree run(TakeOrder&& take_order) {
+  Tree run(TakeOrder&& take_order, const NodeStart* start = nullptr) {
     growth_.make_lists(take_order, pool_, interrupt_);
     Arena top(growth_.n_classes);
     top.add_nodes(1);
     NodeQueue queue(interrupt_);
     NodeTask root = growth_.make_root(top.weights(0));
+    if (start != nullptr) growth_.start_below(*start, root);
     if (growth_.config.max_leaves > 0)
       grow_best_first(std::move(root), top);
     else
@@ -267,19 +270,20 @@ class Grower {
 }  // namespace detail
 
 // Grows a tree. Orders are shared with other trees; with `use_up` the tree may take them, which
-// saves memory.
+// saves memory. With `start` it is the tree below a node of a larger one.
 inline Tree grow(Presorted& data, std::span<const std::int32_t> labels, std::size_t n_classes,
                  const RowWeights& weights, const GrowthConfig& config, std::size_t n_threads,
-                 bool use_up, InterruptFlag& interrupt) {
+                 bool use_up, InterruptFlag& interrupt, const detail::NodeStart* start = nullptr) {
   auto run = [&](auto entry) {
     detail::Grower<decltype(entry)> grower(data, labels, n_classes, weights, config, n_threads,
                                            interrupt);
-    return grower.run([&](std::size_t j) -> std::vector<std::uint32_t> {
+    auto take_order = [&](std::size_t j) -> std::vector<std::uint32_t> {
       PresortedColumn& column = data.columns[j];
       // C4.5 looks up its thresholds in the orders.
       if (use_up && config.threshold_rule() != ThresholdRule::c45) return std::move(column.order);
       return column.order;
-    });
+    };
+    return grower.run(take_order, start);
   };
   if (Packing<std::uint32_t>::fits(data.table.n_rows, n_classes)) return run(std::uint32_t{});
   return run(std::uint64_t{});

@@ -72,10 +72,23 @@ struct NodeTask {
   std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
   std::vector<std::int64_t>
       code_counts;  // histograms of the small columns, if they follow from the parent's
+  std::vector<double> code_weights;  // the same if weights are fractional and it is known
   std::vector<RankRange> rank_ranges;  // per column, if nodes are sorted
 
   bool is_exhausted(std::size_t j) const { return (exhausted[j / 64] >> (j % 64)) & 1; }
   void mark_exhausted(std::size_t j) { exhausted[j / 64] |= std::uint64_t{1} << (j % 64); }
+};
+
+// Where a tree starts that is grown below a node of a larger tree, on the rows of that node: all
+// that depends on the larger tree.
+struct NodeStart {
+  std::int64_t depth = 0;
+  std::uint64_t key = 0;
+  ClassBounds bounds;
+  std::vector<std::uint64_t> exhausted;
+  double total_weight = 0;  // of the whole tree
+  // Per column with thresholds, where C4.5 needs it: a row of each code; no_code if no row has it.
+  std::vector<std::vector<std::uint32_t>> first_rows;
 };
 
 template <class Entry>
@@ -113,6 +126,21 @@ class Growth {
   std::vector<std::size_t> first_bin;  // of each small column in the histograms of all
   std::size_t n_bins = 0;
   std::vector<std::size_t> large_columns;  // all but the small ones
+
+  // Logarithms are scaled for the weight of the whole tree; counts are up to `highest` here.
+  void set_total_weight(double total, double highest) {
+    total_weight = total;
+    logs = make_logs(total, highest);
+  }
+  // Makes the root of this growth a node of a larger tree.
+  void start_below(const NodeStart& start, NodeTask& root) {
+    set_total_weight(start.total_weight, total_weight);
+    root.depth = start.depth;
+    root.key = start.key;
+    root.bounds = start.bounds;
+    root.exhausted = start.exhausted;
+    if (!start.first_rows.empty()) first_rows = start.first_rows;
+  }
 
   bool takes_part(std::size_t row) const { return weights.are_unit() || weights.weight(row) > 0; }
 
@@ -156,7 +184,8 @@ class Growth {
     n_root = rows.size();
     pool.run(p, interrupt, [&](std::size_t j, std::size_t) {
       const bool are_few = !data.columns[j].is_ordered_list() && data.table[j].has_thresholds();
-      if (needs_rows_of_codes() && are_few && (needs_gap(j) || !weights.are_unit()))
+      const bool may_lack = data.columns[j].may_lack_codes || !weights.are_unit();
+      if (needs_rows_of_codes() && are_few && (needs_gap(j) || may_lack))
         first_rows[j] = first_rows_of_codes(j);
     });
   }
@@ -316,10 +345,14 @@ class Growth {
   LogTable make_logs() const {
     double total = 0;
     for (std::size_t row = 0; row < data.table.n_rows; ++row) total += weights.weight(row);
+    return make_logs(total, total);
+  }
+  LogTable make_logs(double total, double highest) const {
     // Fractional weights have no table, and their sum may exceed any whole number.
     const bool stored = config.needs_logs() && weights.are_whole();
     const std::size_t largest = stored ? static_cast<std::size_t>(total) + 1 : 1;
-    return LogTable(largest, stored ? std::min(largest + 1, std::size_t{1} << 23) : 1);
+    const std::size_t n_stored = stored ? static_cast<std::size_t>(highest) + 2 : 1;
+    return LogTable(largest, std::min(n_stored, std::size_t{1} << 23));
   }
 
   // The list of one column: the rows that take part, in order, with their classes. Made in the

@@ -184,9 +184,10 @@ class HistogramBuilder {
     const Presorted& data = growth_.data;
     totals.flags_are_counted = totals.whole && data.n_flags > 0 && growth_.largest_count <= 255;
     if (totals.flags_are_counted) count_flags(task, pool, totals);
-    totals.codes_are_inherited = !task.code_counts.empty();
+    totals.codes_are_inherited = !task.code_counts.empty() || !task.code_weights.empty();
     if (totals.codes_are_inherited) {
       totals.code_counts.swap(task.code_counts);
+      totals.code_weights.swap(task.code_weights);
       totals.codes_are_counted = true;
       return;
     }

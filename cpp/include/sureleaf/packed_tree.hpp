@@ -93,6 +93,8 @@ class RowBlock {
             [&](auto&& value) { put(to, n, [&](std::size_t r) { return value(first + r); }); });
       else if (column.cell_type == CellType::int8)
         put(to, n, [&](std::size_t r) { return known(column.cell<std::int8_t>(first + r)); });
+      else if (column.cell_type == CellType::uint8)
+        put(to, n, [&](std::size_t r) { return column.code(first + r); });
       else
         put(to, n, [&](std::size_t r) { return known(column.cell<std::int32_t>(first + r)); });
     }

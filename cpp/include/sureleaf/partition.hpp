@@ -200,6 +200,8 @@ namespace sureleaf::detail {
 
 template <class Entry>
 class Partitioner {
+  friend class LevelGrower;
+
  public:
   Partitioner(Growth<Entry>& growth, std::vector<Workspace<Entry>>& workspaces,
               InterruptFlag& interrupt)

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -35,6 +36,8 @@ struct PresortedColumn {
   bool has_missing = true;
   // The value of each code, ascending (columns with thresholds and small codes only).
   std::vector<double> values;
+  bool may_lack_codes = false;  // there may be codes that no row has
+  bool are_ranges = false;      // a code is a range of values, whose upper end is its value
   // All different values are further apart than c45_gap.
   bool gaps_are_wide = true;
   // Codes are read from the table itself: a categorical column with many categories.
@@ -61,7 +64,8 @@ struct Presorted {
   std::vector<std::uint8_t> flags;
   std::size_t n_flags = 0;  // per row, padding included
   // The other small codes of a row are adjacent, so that a row costs one cache line.
-  std::vector<std::uint8_t> small_codes;
+  std::span<const std::uint8_t> small_codes;
+  std::vector<std::uint8_t> owned_codes;  // empty if the table itself is coded
   std::vector<std::size_t> small_columns;
   // Made when the first tree needs them; trees may grow at the same time.
   struct LazyRanks {
@@ -238,8 +242,9 @@ inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std
   constexpr std::size_t padding = Presorted::flag_padding;
   presorted.n_flags = (flagged.size() + padding - 1) / padding * padding;
   presorted.flags = interleave(codes, flagged, presorted.n_flags, n_rows, pool, interrupt);
-  presorted.small_codes = interleave(codes, presorted.small_columns, presorted.small_columns.size(),
+  presorted.owned_codes = interleave(codes, presorted.small_columns, presorted.small_columns.size(),
                                      n_rows, pool, interrupt);
+  presorted.small_codes = presorted.owned_codes;
 }
 
 // Finds the columns of few values or few categories and returns their codes; `many` gets the
@@ -347,11 +352,43 @@ inline const Ranks& Presorted::ranks(ThreadPool& pool, InterruptFlag& interrupt)
   return lazy_ranks->ranks;
 }
 
-inline Presorted presort(Columns table, std::size_t n_threads, InterruptFlag& interrupt) {
-  if (table.n_rows >= max_rows) throw std::length_error("more than 2**31 rows");
+// A coded table needs no copy, and sorting only where an order has more than 255 categories.
+inline Presorted presort_coded(Columns table, ThreadPool& pool, InterruptFlag& interrupt) {
   Presorted result;
   result.columns.resize(table.size());
+  std::vector<std::size_t> many;
+  for (std::size_t j = 0; j < table.size(); ++j) {
+    PresortedColumn& column = result.columns[j];
+    const Column& source = table[j];
+    column.has_missing = table.has_missing[j];
+    if (source.cell_type != CellType::uint8) {
+      column.codes_in_table = source.kind == Kind::categorical;
+      if (!column.codes_in_table) many.push_back(j);
+      continue;
+    }
+    column.may_lack_codes = true;
+    column.small = static_cast<std::int32_t>(result.small_columns.size());
+    result.small_columns.push_back(j);
+    column.are_ranges = source.are_ranges;
+    if (source.kind == Kind::numeric)
+      column.values.assign(source.value_of_code, source.value_of_code + source.n_codes);
+    for (std::int32_t code = 0; source.kind == Kind::ordered && code < source.n_categories; ++code)
+      column.values.push_back(code);
+    for (std::size_t i = 1; i < column.values.size(); ++i)
+      if (!(column.values[i - 1] + c45_gap < column.values[i])) column.gaps_are_wide = false;
+  }
+  detail::sort_columns(table, many, result.columns, pool, interrupt);
+  result.small_codes = {table.coded_rows, table.n_rows * result.small_columns.size()};
+  result.table = std::move(table);
+  return result;
+}
+
+inline Presorted presort(Columns table, std::size_t n_threads, InterruptFlag& interrupt) {
+  if (table.n_rows >= max_rows) throw std::length_error("more than 2**31 rows");
   ThreadPool pool(n_threads);
+  if (table.coded_rows != nullptr) return presort_coded(std::move(table), pool, interrupt);
+  Presorted result;
+  result.columns.resize(table.size());
   std::vector<std::size_t> many;
   std::vector<std::vector<std::uint8_t>> codes =
       detail::find_small_codes(table, result.columns, many, pool, interrupt);

@@ -143,7 +143,8 @@ class NumericRouter {
     for (std::size_t node = 0; node < tree.size(); ++node) {
       if (tree.is_leaf(node)) continue;
       const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
-      if (column.kind != Kind::numeric || column.cell_type != table[0].cell_type ||
+      if (column.kind != Kind::numeric || column.is_coded_number() ||
+          column.cell_type != table[0].cell_type ||
           column.stride != table[0].stride || tree.n_branches(node) != 2)
         return false;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,10 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace sureleaf {
 
@@ -46,6 +51,41 @@ class InterruptFlag {
   std::thread::id caller_;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
   std::atomic<bool> stop_{false};
+};
+
+// Allocates the thread-local storage in which the C++ runtime keeps exceptions. glibc would do so
+// when a thread first throws, and end the process if it cannot: then a thread without memory could
+// not even say so.
+inline void prepare_exceptions() {
+  [[maybe_unused]] const volatile int n_exceptions = std::uncaught_exceptions();
+}
+
+// Memory that is set aside for a new thread, so that it can prepare for exceptions.
+class ExceptionReserve {
+ public:
+#ifdef __linux__
+  ExceptionReserve() : memory_(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (memory_ == MAP_FAILED) throw std::system_error(ENOMEM, std::generic_category());
+  }
+  ExceptionReserve(ExceptionReserve&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)) {}
+  ~ExceptionReserve() { give_back(); }
+#endif
+  void use() {
+    give_back();
+    prepare_exceptions();
+  }
+
+ private:
+#ifdef __linux__
+  static constexpr std::size_t size = std::size_t{1} << 18;
+  void give_back() {
+    if (memory_ != nullptr) munmap(std::exchange(memory_, nullptr), size);
+  }
+  void* memory_;
+#else
+  void give_back() {}
+#endif
 };
 
 // Threads that live for a whole growth and share the jobs of each of its steps. They are started
@@ -117,9 +157,12 @@ class ThreadPool {
     threads_.reserve(size_ - 1);
     try {
       for (std::size_t t = 1; t < std::min<std::size_t>(size_, n_working); ++t)
-        threads_.emplace_back([this, t] { follow(t); });
+        threads_.emplace_back([this, t, reserve = ExceptionReserve()]() mutable {
+          reserve.use();
+          follow(t);
+        });
     } catch (const std::system_error&) {
-      // The system has no more threads: those that exist do the work.
+      // The system has no more threads or memory: those that exist do the work.
     }
   }
   void open_step() {

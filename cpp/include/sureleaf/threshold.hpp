@@ -65,7 +65,8 @@ class Thresholds {
     };
     const double low = value_at(cut.below), high = value_at(cut.above);
     const ThresholdRule rule = growth_.config.threshold_rule();
-    if (rule == ThresholdRule::observed) return low;
+    // Rows of the next range may be anywhere above the end of this one.
+    if (rule == ThresholdRule::observed || column.are_ranges) return low;
     const double middle = midpoint(low, high);
     if (rule == ThresholdRule::midpoint) return middle;
     if (growth_.needs_gap(j)) return among_close_values(low, middle, j);

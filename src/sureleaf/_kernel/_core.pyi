@@ -12,6 +12,17 @@ def plurality(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C
     Fill wins[i, j] with the probability that class j is the most frequent of rows[i] draws: exact, or with an error below 1 / rows[i]^2 where the exact sum takes too long. Counts that have a probability below exp(-cut) are left out.
     """
 
+def few_values(column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_counted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64] | None:
+    """
+    The distinct values of a column, ascending; None if they are more than 255.
+    """
+
+def hash_rows(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)]) -> NDArray[numpy.uint64]:
+    """A hash of the numbers of each row."""
+
+def code_numbers(column: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], position: int) -> None:
+    """Write the code of each number into a column of `codes`."""
+
 def confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
 
 def node_confidence(n: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], p_max: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], empty_is_coin: bool) -> Annotated[NDArray[numpy.float64], dict(order='C')]: ...
@@ -57,6 +68,17 @@ def find_used(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='
 
 def recode(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """Replace each code by its new one; those below 0 stay."""
+
+class StopFlag:
+    """Stops the calls of threads that watch it, by KeyboardInterrupt."""
+
+    def __init__(self) -> None: ...
+
+    def watch(self) -> None:
+        """Let the calls of this thread watch the flag."""
+
+    def stop(self) -> None:
+        """Stop all calls that watch the flag."""
 
 class Table:
     """Columns as the kernel reads them; keeps their arrays alive."""
@@ -124,7 +146,52 @@ class GrowthConfig:
 def criterion_names() -> list[str]:
     """The criteria that GrowthConfig takes."""
 
-def grow(table: SortedTable, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, config: GrowthConfig, *, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, are_copies: bool = False, n_threads: int = 1, use_up: bool = False) -> Tree:
+def make_coded(*, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', writable=False)], wide: list[object], values: list[object], n_categories: Sequence[int], ordered: Sequence[bool], are_ranges: Sequence[bool], has_missing: Sequence[bool]) -> Table:
+    """A table of small codes, without a copy."""
+
+def count_level(table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, node_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], slot_of_node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_slots: int) -> NDArray[numpy.int64]:
+    """Class counts per code of every column, one line per slot."""
+
+def advance_rows(table: Table, n_classes: int, node_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+    """The child of its node for every row."""
+
+class NodeStart:
+    """Where a tree starts below a node of a larger one."""
+
+class LevelGrower:
+    """A tree that is grown from histograms."""
+
+    def __init__(self, table: Table, class_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], are_whole: bool, config: GrowthConfig) -> None: ...
+
+    @property
+    def n_cells(self) -> int: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def is_complete(self) -> bool: ...
+
+    def open_nodes(self) -> NDArray[numpy.int32]: ...
+
+    def split(self, node: int, counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, int, int, NDArray[numpy.int32]]:
+        """Split an open node by the counts of its rows."""
+
+    def split_weighted(self, node: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, int, int, NDArray[numpy.int32]]:
+        """Split an open node by the weights of its rows."""
+
+    def start_below(self, node: int) -> NodeStart:
+        """
+        Where the tree of the rows of an open node starts; the node is no longer open.
+        """
+
+    def graft(self, node: int, tree: Tree) -> None:
+        """Put a tree in the place of a node."""
+
+    def finish(self) -> Tree:
+        """The tree."""
+
+def grow(table: SortedTable, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, config: GrowthConfig, *, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, are_copies: bool = False, n_threads: int = 1, use_up: bool = False, start: NodeStart | None = None) -> Tree:
     """
     Grow a tree. `use_up` lets it take the table's orders; with `are_copies` a row of count k stands for k rows, to the last digit.
     """

@@ -1,5 +1,6 @@
 """``sureleaf fit``: fit a tree to a table and save it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +33,7 @@ def fit(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    memory: options.Memory = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -48,10 +50,13 @@ def fit(
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
 
     - sureleaf fit data.csv -t class -o model.sureleaf --cost "0,5;1,0"
+
+    - sureleaf fit folder-of-parquet -t class -o model.sureleaf --memory 2GB
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
     from sureleaf.report.question import read_question
+    from sureleaf.scale import open_source
 
     if bagged is not None and group is not None:
         raise InvalidArgumentError(
@@ -59,24 +64,41 @@ def fit(
             f"got {group!r}. Leave out one of the two."
         )
     options.check_output(output, data, overwrite=overwrite)
-    question = read_question(
-        data,
-        target,
-        group=group,
-        weight=weight,
-        drop=drop or (),
-        categorical=categorical or (),
-        csv=options.csv_format(delimiter, encoding, decimal, missing),
-    )
-    if cost is not None:
-        tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
-    model = options.make_model(tree_options, bagged=bagged, jobs=jobs, seed=seed)
-    groups = {} if question.groups is None else {"groups": question.groups}
-    model.fit(question.X, question.y, sample_weight=question.weights, **groups)
-    values = terminal.fit_values(model, question, target)
+    csv = options.csv_format(delimiter, encoding, decimal, missing)
+    n_left_out = 0
+    if data.is_dir() or memory is not None:
+        if bagged is not None:
+            raise InvalidArgumentError(
+                "--bagged needs a table in memory; got a folder or --memory. Leave out one of them."
+            )
+        if cost is not None:
+            tree_options = tree_options | {"cost": options.read_cost(cost)}
+        model = options.make_model(tree_options, bagged=None, jobs=jobs, seed=seed)
+        if categorical:
+            model.set_params(categorical_features=dict.fromkeys(categorical, "categorical"))
+        source = replace(open_source(data, csv=csv), drop=tuple(drop or ()))
+        model.fit(source, target, weight, group, memory=memory)
+        n_rows = round(float(model.leaf_counts_.n.sum()))
+    else:
+        question = read_question(
+            data,
+            target,
+            group=group,
+            weight=weight,
+            drop=drop or (),
+            categorical=categorical or (),
+            csv=csv,
+        )
+        if cost is not None:
+            tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
+        model = options.make_model(tree_options, bagged=bagged, jobs=jobs, seed=seed)
+        groups = {} if question.groups is None else {"groups": question.groups}
+        model.fit(question.X, question.y, sample_weight=question.weights, **groups)
+        n_rows, n_left_out = len(question.y), question.n_left_out
+    values = terminal.fit_values(model, target, n_rows=n_rows, n_left_out=n_left_out)
     model.save(output)
     values["saved"] = str(output)
     if as_json:
         show_json(values)
     else:
-        show(*terminal.show_fit(values), *options.unlabelled_note(question.n_left_out))
+        show(*terminal.show_fit(values), *options.unlabelled_note(n_left_out))

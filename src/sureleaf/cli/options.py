@@ -504,8 +504,10 @@ def _labels_by_text(y: Any) -> dict[str, Any]:
     return {str(label): label for label in dict.fromkeys(y.tolist())}
 
 
-def read_cost(text: str, y: Any) -> list[list[float]]:
+def read_cost(text: str, y: Any = None) -> list[list[float]]:
     """Return the cost matrix in a text ("0,5;1,0" or JSON), or in a file that holds such a text.
+
+    Without labels, its size is not checked here.
 
     Examples
     --------
@@ -525,6 +527,8 @@ def read_cost(text: str, y: Any) -> list[list[float]]:
             "--cost must have one row per actual class with one number per predicted class, "
             f"classes sorted, such as '0,5;1,0'; got {text!r}."
         )
+    if y is None:
+        return rows
     names = [str(label) for label in sorted(set(y.tolist()))]
     widths = {len(row) for row in rows}
     if len(rows) != len(names) or widths != {len(names)}:
@@ -611,6 +615,15 @@ Threads = Annotated[
     int | None,
     typer.Option(
         "--jobs", "-j", help="Number of threads.", show_default="all cores", callback=_check_jobs
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        help="Read the table in batches, and use about so much memory, such as 2GB. A folder is "
+        "always read in batches.",
+        metavar="SIZE",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

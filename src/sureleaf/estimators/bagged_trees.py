@@ -1,21 +1,20 @@
 """BaggedTreesClassifier: a scikit-learn estimator around a `BaggedModel`."""
 
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sureleaf.arguments import check_choice, check_number, thread_count
+from sureleaf.arguments import check_choice, check_number, runs_elsewhere, thread_count
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.base import ModelEstimator, class_weights, read_training_rows
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.bagged_model import BaggedModel, BagRowLevels, BagSums
-from sureleaf.model.fitting import build, check_max_features, trees_at_once
+from sureleaf.model.fitting import TreeSettings, build, check_max_features, trees_at_once
 from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
     draw_bag,
@@ -28,7 +27,7 @@ from sureleaf.probability import LeafEstimate, PrevalenceMix, Shrinkage, find_es
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable
-from sureleaf.tree import TrainingRows, Tree
+from sureleaf.tree import TrainingRows, Tree, thread_map
 
 __all__ = ["BaggedTreesClassifier"]
 
@@ -263,9 +262,11 @@ class BaggedTreesClassifier(ModelEstimator):
     ) -> list[Tree]:
         """Grow every tree on its bag; what is encoded and sorted is shared by all."""
         n_threads = thread_count(self.n_jobs)
-        _ = rows.kernel
-        rows.sort(n_threads)
-        n_at_once = trees_at_once(rows, n_threads)
+        is_elsewhere = runs_elsewhere()
+        if not is_elsewhere:
+            _ = rows.kernel
+            rows.sort(n_threads)
+        n_at_once = 1 if is_elsewhere else trees_at_once(rows, n_threads)
         settings = replace(
             template.settings().for_table(rows.table.schema, classes),
             keep_order=True,
@@ -275,31 +276,16 @@ class BaggedTreesClassifier(ModelEstimator):
         if rules.criterion != "gain_ratio":
             # A bag leaves out the rows between two of its values. Halfway is right in the mean.
             rules = replace(rules, thresholds="midpoint")
-
-        def grow_one(number: int) -> Tree:
-            bag = draw_bag(
-                len(rows.labels),
-                rows.weights,
-                seed=seed,
-                tree=number,
-                max_samples=self.max_samples,
-            )
-            if class_factors is not None:
-                bag *= class_factors[rows.labels]
-            of_tree = replace(
-                settings, rules=replace(rules, tree=number), seed=settings.seed + number
-            )
-            return build(rows.with_weights(bag), of_tree)
-
-        if n_at_once == 1:
-            work: Iterable[Tree] = map(grow_one, range(self.n_estimators))
+        bags = _Bags(rows, replace(settings, rules=rules), seed, self.max_samples, class_factors)
+        if is_elsewhere:  # the rows are sent once per range of trees
+            n_ranges = min(2 * effective_n_jobs(-1), self.n_estimators)
+            ranges = np.array_split(np.arange(self.n_estimators), n_ranges)
+            workers = Parallel(return_as="generator")
+            grown = workers(delayed(bags.grow_some)(numbers.tolist()) for numbers in ranges)
+            return [tree for trees in grown for tree in trees]
+        with thread_map(n_at_once) as run:
+            work = run(bags.grow, range(self.n_estimators))
             return list(track(work, total=self.n_estimators, what="Growing"))
-        pool = ThreadPoolExecutor(n_at_once)
-        try:
-            work = pool.map(grow_one, range(self.n_estimators))
-            return list(track(work, total=self.n_estimators, what="Growing"))
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
 
     def _calibrated(
         self, model: BaggedModel, rows: TrainingRows | None, template: TreeClassifier
@@ -527,6 +513,39 @@ class BaggedTreesClassifier(ModelEstimator):
         """
         model, table = self.complete_model(), self._encode(X)
         return model.predict_levels(table, n_threads=thread_count(self.n_jobs))
+
+
+@dataclass(frozen=True, eq=False)
+class _Bags:
+    """The bags of rows that trees are grown on."""
+
+    rows: TrainingRows
+    settings: TreeSettings
+    seed: int
+    max_samples: float
+    class_factors: NDArray[np.float64] | None
+
+    def grow(self, number: int) -> Tree:
+        """Grow a tree on its bag."""
+        rows, settings = self.rows, self.settings
+        bag = draw_bag(
+            len(rows.labels),
+            rows.weights,
+            seed=self.seed,
+            tree=number,
+            max_samples=self.max_samples,
+        )
+        if self.class_factors is not None:
+            bag *= self.class_factors[rows.labels]
+        of_tree = replace(
+            settings, rules=replace(settings.rules, tree=number), seed=settings.seed + number
+        )
+        return build(rows.with_weights(bag), of_tree)
+
+    def grow_some(self, numbers: list[int]) -> list[Tree]:
+        """Grow the trees of several bags."""
+        self.rows.sort(1)
+        return [self.grow(number) for number in numbers]
 
 
 def _class_factors(

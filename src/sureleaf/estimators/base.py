@@ -1,7 +1,7 @@
 """What both estimators share: each is a shell of parameters around a fitted model."""
 
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,25 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.arguments import check_weights
-from sureleaf.errors import InvalidArgumentError, SureleafError, warn_caller
+from sureleaf.errors import InvalidArgumentError, SureleafError, suggestion, warn_caller
 from sureleaf.files.state_file import State, write_state
 from sureleaf.model.plain_values import pack_array, unpack_array
 from sureleaf.model.tree_model import check_same_length, meaning_of_weights, scale_importances
+from sureleaf.scale import SourceRows
 from sureleaf.table import Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import TrainingRows
 
-__all__ = ["ModelEstimator", "class_weights", "read_training_rows"]
+if TYPE_CHECKING:
+    from sureleaf.scale.dask_parts import ClusterRows
+
+__all__ = [
+    "ModelEstimator",
+    "class_weights",
+    "read_training_rows",
+    "source_training_rows",
+    "split_columns",
+]
 
 
 class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -184,6 +194,21 @@ def read_training_rows(
     labels, classes = encode_labels(y, estimator=estimator)
     check_same_length(table, labels)
     row_weights = check_weights(sample_weight, table.n_rows)
+    row_weights, weights = weigh_rows(labels, classes, row_weights, weights, class_weight)
+    has_schema = isinstance(categorical_features, Schema)
+    if row_weights is not None and not row_weights.all() and not has_schema:
+        table = Recoding.of(table, np.flatnonzero(row_weights))(table)
+    return TrainingRows(table, labels, len(classes), row_weights), classes, weights
+
+
+def weigh_rows(
+    labels: NDArray[np.int32],
+    classes: NDArray[Any],
+    row_weights: NDArray[np.float64] | None,
+    weights: str,
+    class_weight: Any,
+) -> tuple[NDArray[np.float64] | None, str]:
+    """Return the weights of rows with those of their classes, and what the weights mean."""
     if meaning_of_weights(weights, row_weights) != weights and row_weights is not None:
         warn_caller(
             f"sample_weight has a sum of {row_weights.sum():.3g} for "
@@ -198,7 +223,57 @@ def read_training_rows(
         row_weights = by_class[labels] * (1.0 if row_weights is None else row_weights)
     if weights == "importance":
         row_weights = scale_importances(row_weights)
-    has_schema = isinstance(categorical_features, Schema)
-    if row_weights is not None and not row_weights.all() and not has_schema:
-        table = Recoding.of(table, np.flatnonzero(row_weights))(table)
-    return TrainingRows(table, labels, len(classes), row_weights), classes, weights
+    return row_weights, weights
+
+
+def source_training_rows(
+    read: "SourceRows | ClusterRows", weights: str, class_weight: Any
+) -> tuple[TrainingRows, str]:
+    """Return rows that were read in batches for a fit, and what their weights mean."""
+    given = check_weights(read.weights, len(read.labels))
+    row_weights, weights = weigh_rows(read.labels, read.classes, given, weights, class_weight)
+    was_zero: Any = False if given is None else given == 0
+    if row_weights is not None and np.any((row_weights == 0) & ~np.asarray(was_zero)):
+        raise InvalidArgumentError(
+            "class_weight must be above 0 for every class of a table that is read in batches; got "
+            "0. Leave the rows of this class out of the table."
+        )
+    return read.training_rows(row_weights), weights
+
+
+def split_columns(X: Any, names: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Split columns off a table in memory that are given by their names.
+
+    Parameters
+    ----------
+    X : data frame
+        The table.
+    names : dict
+        By argument, the name of a column, or anything else, which stays as it is.
+
+    Returns
+    -------
+    X : data frame
+        Without these columns.
+    columns : dict
+        By argument, the column, or what was given.
+    """
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    taken = [name for name in names.values() if isinstance(name, str)]
+    if not isinstance(frame, nw.DataFrame):
+        raise InvalidArgumentError(
+            f"a column can be given by its name if X is a table with names; got {taken[0]!r} and "
+            f"X of type {type(X).__name__}. Give one value per row."
+        )
+    for name in taken:
+        if name not in frame.columns:
+            raise InvalidArgumentError(
+                f"{name!r} must be a column of X.{suggestion(name, frame.columns)}"
+            )
+    columns = {
+        argument: frame[name].to_native() if isinstance(name, str) else name
+        for argument, name in names.items()
+    }
+    return frame.drop(taken).to_native(), columns

@@ -18,8 +18,13 @@ from sureleaf.arguments import (
     check_weights,
     thread_count,
 )
-from sureleaf.errors import InvalidArgumentError
-from sureleaf.estimators.base import ModelEstimator, read_training_rows
+from sureleaf.errors import InvalidArgumentError, optional_library
+from sureleaf.estimators.base import (
+    ModelEstimator,
+    read_training_rows,
+    source_training_rows,
+    split_columns,
+)
 from sureleaf.folds import reusable
 from sureleaf.levels.decisions import cost_rule, unequal_rule
 from sureleaf.levels.guarantees import Per
@@ -44,12 +49,14 @@ from sureleaf.probability import (
     sized_estimate,
 )
 from sureleaf.random_streams import draw_seed
+from sureleaf.scale import Roles, SourceRows, is_dask, is_source, open_source, read_rows
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+    from sureleaf.scale.dask_parts import ClusterRows
     from sureleaf.tree.pruning import CostComplexityPath
 
 __all__ = ["TreeClassifier"]
@@ -314,19 +321,39 @@ class TreeClassifier(ModelEstimator):
 
     # ---- fitting ---------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        memory: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Grow and prune a tree.
 
         Parameters
         ----------
         X : NumPy array, pandas, polars or Arrow table, or list of rows
-            Text, bools and categories are categorical; NaN, None and null are missing.
-        y : array-like of shape (n_rows,)
-            Labels of any type.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights as the parameter `weights` says; rows of weight 0 take no part.
-        groups : array-like of shape (n_rows,), optional
+            Text, bools and categories are categorical; NaN, None and null are missing. Or a table
+            of any size, which is read in batches: a folder of Parquet files, a file, a list of
+            files, a polars LazyFrame, a DuckDB relation, an Arrow stream, or a function that opens
+            batches; y is then the name of a column (docs/scale.md). Or a Dask DataFrame or a list
+            of delayed partitions, which are read on a cluster (docs/cluster.md).
+        y : array-like of shape (n_rows,), or str
+            Labels of any type, or the name of their column in X.
+        sample_weight : array-like of shape (n_rows,), or str, optional
+            Weights as the parameter `weights` says, or the name of their column; rows of weight 0
+            take no part.
+        groups : array-like of shape (n_rows,), or str, optional
             Rows of one group stay together in every fold.
+        memory : int or str, optional
+            For a table that is read in batches: bytes that the fit may use for its codes, such as
+            "2GB"; by default, half of the memory that is free. On a cluster, bytes per task.
+        client : distributed.Client, optional
+            For Dask's data: the cluster; by default, the client that was made last. With a client,
+            Parquet and Arrow files are read on its workers, too.
 
         Returns
         -------
@@ -334,7 +361,18 @@ class TreeClassifier(ModelEstimator):
             Itself.
         """
         settings = self.settings()
-        rows, classes, weights = self._read(X, y, sample_weight)
+        if client is not None or is_dask(X):
+            self._check_names(y, sample_weight, groups)
+        if isinstance(y, str) and is_source(X):
+            read = self._read_batches(X, (y, sample_weight, groups), memory, client)
+            rows, weights = source_training_rows(read, self.weights, self.class_weight)
+            classes, groups = read.classes, read.groups
+        else:
+            if isinstance(y, str):
+                names = {"y": y, "sample_weight": sample_weight, "groups": groups}
+                X, columns = split_columns(X, names)
+                y, sample_weight, groups = columns.values()
+            rows, classes, weights = self._read(X, y, sample_weight)
         settings = replace(settings, weights=weights)
         if self.levels_from == "cross_fit":
             rows = rows.owned()  # levels are computed later, and the caller may change X until then
@@ -473,6 +511,71 @@ class TreeClassifier(ModelEstimator):
             class_weight=self.class_weight,
             estimator=type(self).__name__,
         )
+
+    def _check_names(self, y: Any, sample_weight: Any, groups: Any) -> None:
+        for name, given in (("y", y), ("sample_weight", sample_weight), ("groups", groups)):
+            if not isinstance(given, str) and (given is not None or name == "y"):
+                raise InvalidArgumentError(
+                    f"{name} must be the name of a column if the table is read in batches; got "
+                    f"{type(given).__name__}."
+                )
+
+    def _read_batches(
+        self, X: Any, names: tuple[str, Any, Any], memory: Any, client: Any = None
+    ) -> "SourceRows | ClusterRows":
+        self._check_names(*names)
+        target, weight, group = names
+        if client is not None or is_dask(X):
+            optional_library("distributed", needed="for a fit on a cluster")
+            from sureleaf.scale.dask_parts import read_cluster_rows
+
+            return read_cluster_rows(
+                X,
+                Roles(target, weight, group),
+                client=client,
+                categorical_features=self.categorical_features,
+                memory=memory,
+            )
+        source = open_source(X)
+        return read_rows(
+            source,
+            Roles(target, weight, group, source.drop),
+            categorical_features=self.categorical_features,
+            memory=memory,
+            n_threads=thread_count(self.n_jobs),
+        )
+
+    def read_columns(
+        self, X: Any, y: str, sample_weight: Any = None, groups: Any = None, *, memory: Any = None
+    ) -> tuple[Any, NDArray[Any], Any, Any]:
+        """Split columns that are given by name off a table; one of any size is read in batches.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups, memory
+            As in fit.
+
+        Returns
+        -------
+        X : EncodedTable or data frame
+        y : ndarray
+            The labels.
+        sample_weight, groups : ndarray or None
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> table = pyarrow.table({"x": [1.5, 2.5], "y": ["no", "yes"]})
+        >>> X, y, _, _ = TreeClassifier().read_columns(table.to_reader(), "y")
+        >>> X.columns[0].tolist(), y.tolist()
+        ([1.5, 2.5], ['no', 'yes'])
+        """
+        if not is_source(X):
+            names = {"y": y, "sample_weight": sample_weight, "groups": groups}
+            X, columns = split_columns(X, names)
+            return X, np.asarray(columns["y"]), columns["sample_weight"], columns["groups"]
+        read = self._read_batches(X, (y, sample_weight, groups), memory)
+        return read.table, read.classes[read.labels], read.weights, read.groups
 
     def prepare_refits(self, X: Any, y: Any, sample_weight: Any = None) -> TreeRefits | None:
         """Read a table once, to grow trees on many parts of it.

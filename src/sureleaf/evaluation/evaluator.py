@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
+import narwhals as nw
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +15,19 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sureleaf.arguments import FloatArray, IntArray, check_probabilities, read_labels
+from sureleaf.arguments import (
+    FloatArray,
+    IntArray,
+    check_probabilities,
+    read_labels,
+    runs_elsewhere,
+)
 from sureleaf.errors import (
     FailedFitError,
     InvalidArgumentError,
     InvalidTypeError,
     UnseenCategoryWarning,
+    suggestion,
 )
 from sureleaf.evaluation.designs import Design, KFold, Split
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
@@ -239,11 +247,12 @@ class Fitter:
         """Yield ``work(fitter, *job)`` for each job, in order, from ``n_jobs`` workers.
 
         Fits with shared refits run on threads, as many at once as there are workers or as the
-        estimator allows.
+        estimator allows. Other machines share nothing: there, each fit is one of its own.
         """
-        if self.refits is None:
+        if self.refits is None or runs_elsewhere():
             workers = Parallel(n_jobs=n_jobs, return_as="generator")
-            return workers(delayed(work)(self, *job) for job in jobs)
+            alone = replace(self, refits=None, n_threads=1)
+            return workers(delayed(work)(alone, *job) for job in jobs)
         wanted = effective_n_jobs(n_jobs)
         n_at_once = wanted if wanted > 1 else self.refits.n_at_once
         own = replace(self, n_threads=max(1, self.refits.n_threads // n_at_once))
@@ -326,7 +335,9 @@ def evaluate(
         computed. It is copied, never changed. An error in one split is recorded and the other
         splits are kept; an error is raised only if all splits fail.
     X : array, sparse matrix or data frame (pandas, polars, Arrow)
-    y : array-like of labels
+        For a `TreeClassifier` also a table that is read in batches, see its `fit`.
+    y : array-like of labels, or str
+        Or the name of their column in X; weights and groups then are names of columns, too.
     design : Design
         From `sureleaf.designs`; ten stratified folds by default.
     positive : label, optional
@@ -365,6 +376,8 @@ def evaluate(
         raise InvalidTypeError(
             f"design must be one of sureleaf.designs, for example KFold(10); got {design!r}."
         )
+    if isinstance(y, str):
+        X, y, sample_weight, groups = _named_columns(estimator, X, y, sample_weight, groups)
     table = read_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
     matrix = None if cost is None else _read_cost(cost, table)
     seed = read_seed(random_state)
@@ -398,6 +411,31 @@ def evaluate(
         prediction=np.concatenate(predictions),
         probabilities=None if any(t is None for t in tables) else np.concatenate(tables),
     )
+
+
+def _named_columns(
+    estimator: Any, X: Any, y: str, sample_weight: Any, groups: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Split off columns that are given by name; the estimator reads the table, if it can."""
+    read = getattr(type(estimator), "read_columns", None)
+    if read is not None:
+        columns: tuple[Any, Any, Any, Any] = read(estimator, X, y, sample_weight, groups)
+        return columns
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise InvalidTypeError(
+            f"y can be the name of a column if X is a data frame; got {type(X).__name__}. Read it "
+            "into memory first."
+        )
+    given = (y, sample_weight, groups)
+    names = [name for name in given if isinstance(name, str)]
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise InvalidArgumentError(
+            f"{unknown[0]!r} must be a column of X.{suggestion(unknown[0], frame.columns)}"
+        )
+    own = [frame[name].to_numpy() if isinstance(name, str) else name for name in given]
+    return frame.drop(names).to_native(), own[0], own[1], own[2]
 
 
 def _read_cost(cost: ArrayLike, table: Table) -> Any:

@@ -51,6 +51,7 @@ _UNREADABLE: Final = (
     SyntaxError,  # in the header of a numpy array
     NotImplementedError,  # a compression that zipfile does not know
     zipfile.BadZipFile,
+    RuntimeError,  # zipfile: a part is said to be encrypted
     zlib.error,
 )
 

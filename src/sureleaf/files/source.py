@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, Literal, cast
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.arff import is_arff
 
-__all__ = ["READ_ERRORS", "Format", "Source", "open_source"]
+__all__ = ["READ_ERRORS", "Format", "Source", "list_files", "open_source"]
 
 Format = Literal["csv", "parquet", "arrow file", "arrow stream", "arff", "excel"]
 
@@ -211,6 +211,30 @@ def open_source(path: Any, *, as_stream: bool = False) -> Source:
         content = "only blank lines" if source.head else "an empty file"
         raise InvalidArgumentError(f"{name} must hold a table; got {content}.")
     return source
+
+
+def list_files(path: Path) -> list[Path]:
+    """Return the files of a folder and of the folders in it, without hidden ones, or the file.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the folder has no file.
+    """
+    if not path.is_dir():
+        return [path]
+    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+    shown = [
+        file
+        for file in files
+        if not any(name.startswith((".", "_")) for name in file.relative_to(path).parts)
+    ]
+    if not shown:
+        raise InvalidArgumentError(
+            f"a folder must have files with rows; got {str(path)!r}, which has none. Check its "
+            "name."
+        )
+    return shown
 
 
 def _no_such_file(path: Path) -> str:

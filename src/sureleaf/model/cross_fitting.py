@@ -11,9 +11,7 @@ So there are several *rounds*, each with folds of its own, and their accuracies 
 small standard error, or the budget of rounds is used up.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -46,7 +44,7 @@ from sureleaf.probability import LeafEstimate, predicted_class
 from sureleaf.progress import track
 from sureleaf.random_streams import ROUND, seed_for
 from sureleaf.table.encoded_table import take_rows
-from sureleaf.tree import TrainingRows, Tree, cut, mixture, route
+from sureleaf.tree import TrainingRows, Tree, cut, mixture, route, thread_map
 
 __all__ = [
     "OutOfFold",
@@ -211,7 +209,7 @@ def _with_nested_choice(
         test = rows.with_weights(np.where(fold_of == fold, weights, 0.0))
         return tree, rule.fold_sums(tree, test, penalties)
 
-    with _workers(rows, n_threads) as run:
+    with thread_map(_n_at_once(rows, n_threads)) as run:
         grown = dict(zip(folds, run(grow_fold, folds), strict=True))
     half = len(folds) // 2
     chosen_from = {fold: [other for other in folds if other != fold] for fold in folds}
@@ -464,7 +462,7 @@ def predict_out_of_fold(
     def predict_part(part: NDArray[np.bool_], fold: int) -> _PartPredictions | None:
         return _predict_part(rows, weights, part, lambda train: build(train, fold), estimate, rule)
 
-    with _workers(rows, n_threads) as run:
+    with thread_map(_n_at_once(rows, n_threads)) as run:
         every = [*parts, *halves]
         work = run(predict_part, every, [*folds, *(-1 - k for k in range(len(halves)))])
         predictions = list(track(work, total=len(every), what="Cross-fitting"))
@@ -479,17 +477,9 @@ def predict_out_of_fold(
     return OutOfFold(*joined, accuracy, correction, decided)
 
 
-@contextmanager
-def _workers(rows: TrainingRows, n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Yield a function like `map` that runs on several threads.
-
-    Trees of small tables are grown by the calling thread: handing them over takes longer.
-    """
-    if n_threads == 1 or len(rows.labels) <= _FEW_ROWS:
-        yield map
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            yield pool.map
+def _n_at_once(rows: TrainingRows, n_threads: int) -> int:
+    """One for small tables: handing their trees to other threads takes longer than growing them."""
+    return 1 if len(rows.labels) <= _FEW_ROWS else n_threads
 
 
 _FEW_ROWS = 2000

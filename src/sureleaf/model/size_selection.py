@@ -14,7 +14,6 @@ in which the threshold of a decision between two classes is one half.
 
 import heapq
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +23,7 @@ from sureleaf import _kernel
 from sureleaf.levels.decisions import CostRule
 from sureleaf.model.node_levels import node_ties, posterior_confidence
 from sureleaf.probability import LeafEstimate, predicted_class
-from sureleaf.tree import TrainingRows, Tree, count_nodes, cut
+from sureleaf.tree import TrainingRows, Tree, count_nodes, cut, thread_map
 from sureleaf.tree.pruning import sums_along
 from sureleaf.tree.structure import row_sums
 
@@ -184,11 +183,8 @@ def select_size(
         return fold, sums * unit
 
     part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
-    if n_at_once == 1:  # a thread without memory for its own data would abort the process
-        parts = dict(map(test_fold, _fold_parts(rows, part_of)))
-    else:
-        with ThreadPoolExecutor(n_at_once) as pool:
-            parts = dict(pool.map(test_fold, _fold_parts(rows, part_of)))
+    with thread_map(n_at_once) as run:
+        parts = dict(run(test_fold, _fold_parts(rows, part_of)))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
     return SizeSelection(choose_penalty(candidates, total, margin), curve)

@@ -82,58 +82,65 @@ def recurrence_in(
     -------
     Recurrence
     """
-    # Rows by leaf of both trees. Leaves below a node are neighbours, so sums of rectangles of this
-    # table count the rows that two nodes have in common.
-    line, column = _line_of_leaf(tree), _line_of_leaf(other)
-    shape = (tree.n_leaves, other.n_leaves)
-    common = np.bincount(
-        line[leaf_of] * other.n_leaves + column[other_leaf_of], minlength=shape[0] * shape[1]
-    ).reshape(shape)
-    sums = np.zeros((shape[0] + 1, shape[1] + 1))
-    sums[1:, 1:] = common.cumsum(axis=0).cumsum(axis=1)
+    line, other_line = _line_of_leaf(tree), _line_of_leaf(other)
     first, last = _leaves_below(tree, line)
-    other_first, other_last = _leaves_below(other, column)
-
-    def rows_in_common(nodes: NDArray[Any], others: NDArray[Any]) -> FloatArray:
-        low, high = first[nodes][:, np.newaxis], last[nodes][:, np.newaxis]
-        left, right = other_first[others], other_last[others]
-        counts: FloatArray = (
-            sums[high, right] - sums[low, right] - sums[high, left] + sums[low, left]
-        )
-        return counts
-
+    other_first, other_last = _leaves_below(other, other_line)
+    # Leaves below a node are neighbours. With the rows in the order of the leaves, the rows of a
+    # node of the tree are a stretch, and those of a node of the other tree an interval of lines.
+    own_line = line[leaf_of]
+    reached = other_line[other_leaf_of][np.argsort(own_line, kind="stable")]
+    start = np.searchsorted(np.sort(own_line), np.arange(tree.n_leaves + 1))
+    meeting = _MeetingNodes(other, other_first, other_last)
     splits = np.zeros(tree.n_nodes)
-    n_rows = sums[last, -1] - sums[first, -1]
-    two_way, other_two_way = (np.diff(each.child_offset) == 2 for each in (tree, other))
-    for column in np.unique(tree.feature[~tree.is_leaf]).tolist():
-        nodes = np.flatnonzero(tree.feature == column)
-        candidates = np.flatnonzero(other.feature == column)
-        pairs = two_way[nodes], other_two_way[candidates]
-        if pairs[0].all() and pairs[1].all() and len(candidates):
-            # Two branches each, the usual case: all pairs of splits at once.
-            ours, theirs = _children(tree, nodes), _children(other, candidates)
-            n = np.maximum(n_rows[ours], 1e-300)
-            kept = [
-                [rows_in_common(ours[i], theirs[j]) / n[i][:, np.newaxis] for j in (0, 1)]
-                for i in (0, 1)
-            ]
-            agreement = np.maximum(kept[0][0] + kept[1][1], kept[0][1] + kept[1][0]) / 2
-            splits[nodes] = (agreement >= SAME).any(axis=1)
-            continue
-        for node in nodes.tolist():
-            branches = tree.branches(node)
-            n = np.maximum(n_rows[branches], 1e-300)[:, np.newaxis]
-            shares = (
-                rows_in_common(branches, other.branches(each)) / n for each in candidates.tolist()
-            )
-            splits[node] = any(_best_match(kept) / len(branches) >= SAME for kept in shares)
+    for node in np.flatnonzero(~tree.is_leaf & np.isin(tree.feature, other.feature)).tolist():
+        branches = [
+            np.sort(reached[start[first[branch]] : start[last[branch]]])
+            for branch in tree.branches(node).tolist()
+        ]
+        for candidate in meeting.candidates(branches):
+            if other.feature[candidate] != tree.feature[node]:
+                continue
+            theirs = other.branches(candidate)
+            kept = np.array(
+                [
+                    np.diff(
+                        np.searchsorted(rows, [other_first[theirs], other_last[theirs]]), axis=0
+                    )
+                    / max(len(rows), 1)
+                    for rows in branches
+                ]
+            )[:, 0]
+            if _best_match(kept) / len(branches) >= SAME:
+                splits[node] = 1.0
+                break
     return Recurrence(splits, predicted[leaf_of] == other_predicted[other_leaf_of])
 
 
-def _children(tree: Tree, nodes: NDArray[np.intp]) -> NDArray[np.int32]:
-    """Return the two children of nodes, shape (2, n_nodes)."""
-    start = tree.child_offset[nodes]
-    return np.array([tree.children[start], tree.children[start + 1]])
+class _MeetingNodes:
+    """The nodes of a tree at which a split can recur.
+
+    If branches keep `SAME` of their rows on average, more than half of the branches have most of
+    their rows in one matching branch each, and so the median of these rows, in the order of the
+    leaves. Two of these branches are neighbours, in the circle of all branches, and the node is
+    where the paths to their medians part. So there are as many candidates as branches, and time
+    and memory grow with the rows of the nodes, not with pairs of nodes.
+    """
+
+    def __init__(self, tree: Tree, first: NDArray[np.intp], last: NDArray[np.intp]) -> None:
+        self._leaves, self._parent = tree.leaf_ids.tolist(), tree.parent.tolist()
+        self._first, self._last = first.tolist(), last.tolist()
+
+    def candidates(self, branches: Sequence[NDArray[np.intp]]) -> set[int]:
+        """Return where the paths of neighbouring branches part, given their rows by leaf."""
+        medians = [int(rows[len(rows) // 2]) for rows in branches if len(rows)]
+        return {self._above_both(one, medians[place - 1]) for place, one in enumerate(medians)}
+
+    def _above_both(self, one: int, other: int) -> int:
+        """Return the lowest node that has both leaves below it, or is both."""
+        node: int = self._leaves[one]
+        while not self._first[node] <= other < self._last[node]:
+            node = self._parent[node]
+        return node
 
 
 def _best_match(kept: FloatArray) -> float:
@@ -267,11 +274,11 @@ class Stability:
                 np.array([np.nan if value is None else value for value in written[name]], float)
                 for name in ("splits", "predictions")
             )
-            rival = written["rival"] and Rival(
-                int(written["rival"]["column"]),
-                str(written["rival"]["test"]),
-                *(float(written["rival"][name]) for name in ("difference", "low", "high")),
-            )
+            of_root = written["rival"]
+            rival = None
+            if of_root is not None:
+                numbers = (float(of_root[name]) for name in ("difference", "low", "high"))
+                rival = Rival(int(of_root["column"]), str(of_root["test"]), *numbers)
             stability = cls(splits, predictions, int(written["n_trees"]), rival)
         except (TypeError, ValueError, KeyError, OverflowError):
             raise Damaged("its stability cannot be read") from None

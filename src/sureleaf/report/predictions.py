@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -219,8 +219,7 @@ def write_predictions(
     """
     summary = PredictionSummary()
     writer = None
-    is_csv = kind.startswith("csv")
-    written = without_formulas if is_csv and not formulas else lambda table: table
+    written = _written_form(kind, formulas)
     try:
         with _maybe_bar(shown, rows.expected_rows) as bar:
             for batch in rows.batches:
@@ -241,6 +240,23 @@ def write_predictions(
         if writer is not None:
             writer.close()
     return summary
+
+
+def _written_form(kind: str, formulas: bool) -> Callable[[Any], Any]:
+    if kind.startswith("csv"):
+        return (lambda table: table) if formulas else without_formulas
+    # The batches of a Parquet file have different dictionaries; an Arrow file allows only one.
+    return _without_dictionaries if kind == "arrow" else (lambda table: table)
+
+
+def _without_dictionaries(table: Any) -> Any:
+    import pyarrow as pa
+
+    for index, column_field in enumerate(table.schema):
+        if pa.types.is_dictionary(column_field.type):
+            column = table.column(index).cast(column_field.type.value_type)
+            table = table.set_column(index, column_field.name, column)
+    return table
 
 
 _FORMULA: Final = r"^[=+\-@\t\r']"

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
     from sureleaf.report.document import ReportDocument
-    from sureleaf.report.question import Question
 
 __all__ = [
     "comparison_values",
@@ -457,17 +456,19 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
     yield f"[dim]To predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
 
 
-def fit_values(model: Any, question: "Question", target: str) -> dict[str, Any]:
+def fit_values(model: Any, target: str, *, n_rows: int, n_left_out: int) -> dict[str, Any]:
     """Return what there is to say about a fitted model as plain values.
 
     Parameters
     ----------
     model : TreeClassifier or BaggedTreesClassifier
         Fitted.
-    question : Question
-        What it was fitted on.
     target : str
         Name of the column that it predicts.
+    n_rows : int
+        Rows that it was fitted on.
+    n_left_out : int
+        Rows without a class.
 
     Returns
     -------
@@ -478,8 +479,8 @@ def fit_values(model: Any, question: "Question", target: str) -> dict[str, Any]:
         "model": type(model).__name__,
         "target": target,
         "classes": model.classes_.tolist(),
-        "rows": len(question.y),
-        "rows_left_out": question.n_left_out,
+        "rows": n_rows,
+        "rows_left_out": n_left_out,
         "columns": list(model.schema_.names),
     }
     if hasattr(model, "tree_"):

@@ -35,7 +35,7 @@ __all__ = ["Claim", "Failure", "Predictions", "StatusCounts", "Store", "StoreErr
 VERSION = 2
 LEASE_SECONDS = 60.0
 MAX_ATTEMPTS = 3
-"""A cell whose worker died this often is a failure."""
+"""A cell whose worker died this often in one run is a failure."""
 
 _metadata = sa.MetaData()
 _version = sa.Table("sureleaf_studies", _metadata, sa.Column("version", sa.Integer, nullable=False))
@@ -335,21 +335,22 @@ class Store:
     def claim(self, study_id: int, worker: str) -> Claim | None:
         """Claim the next open cell; None if there is none."""
         now = time.time()
-        is_free = sa.or_(
-            _cells.c.state == "open",
-            sa.and_(_cells.c.state == "running", _cells.c.lease_until < now),
-        )
-        query = (
+        is_open = _cells.c.state == "open"
+        has_ended = sa.and_(_cells.c.state == "running", _cells.c.lease_until < now)
+        # One after the other: for both at once, SQLite would read all cells that are done.
+        queries = [
             sa.select(_cells)
             .where(_cells.c.study_id == study_id, is_free)
             .order_by(_cells.c.id)
             .limit(1)
-        )
+            for is_free in (has_ended, is_open)
+        ]
         if self.engine.dialect.name != "sqlite":
-            query = query.with_for_update(skip_locked=True)
+            queries = [query.with_for_update(skip_locked=True) for query in queries]
         while True:
             with self._transaction() as connection:
-                row = connection.execute(query).one_or_none()
+                found = (connection.execute(query).one_or_none() for query in queries)
+                row = next((row for row in found if row is not None), None)
                 if row is None:
                     return None
                 change = _cells.update().where(_cells.c.id == row.id)
@@ -430,6 +431,15 @@ class Store:
                 .values(state="open", worker=None)
             )
         return int(done.rowcount)
+
+    def count_attempts_anew(self, study_id: int) -> None:
+        """Forget how often the workers of open cells died: whoever resumes a study has a reason."""
+        with self._transaction() as connection:
+            connection.execute(
+                _cells.update()
+                .where(_cells.c.study_id == study_id, _cells.c.state == "open")
+                .values(attempts=0)
+            )
 
     def reopen_failed(self, study_id: int) -> int:
         """Open all failed cells again; return how many."""

@@ -10,6 +10,8 @@ import os
 import pickle
 import resource
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -201,11 +203,22 @@ def _one_cell(store: Store, claim: Claim, worker: str, executor: _Executor, limi
             return
 
 
-def _worker(study: Study, url: str, lease: float, study_id: int) -> None:
+def begin(study: Study, store: Store) -> int:
+    """Store the cells of a study, or open those again that dead workers held; return its number."""
+    study_id = store.register(study)
+    store.release_dead(study_id)
+    store.count_attempts_anew(study_id)
+    return study_id
+
+
+def _worker(study: Study, url: str, lease: float, study_id: int, problems: Connection) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
-    store = Store(url, lease=lease)
-    with contextlib.suppress(KeyboardInterrupt):
-        work(study, store, study_id)
+    try:
+        work(study, Store(url, lease=lease), study_id)
+    except KeyboardInterrupt:
+        pass
+    except SureleafError as problem:  # the parent shows it
+        problems.send(str(problem))
 
 
 def _interrupt(number: int, frame: Any) -> None:
@@ -219,6 +232,7 @@ def run(
     n_jobs: int = 1,
     retry_failed: bool = False,
     report_progress: Callable[[StatusCounts], None] | None = None,
+    client: Any = None,
 ) -> StatusCounts:
     """Compute all cells of a study that the store does not have yet.
 
@@ -233,6 +247,9 @@ def run(
         Compute failed cells again.
     report_progress : callable, optional
         Called with the status about once in a second.
+    client : distributed.Client, optional
+        Work on every worker of a Dask cluster, one process per worker, instead of here. All of
+        them must reach the store: PostgreSQL, or on one machine a SQLite file.
 
     Returns
     -------
@@ -252,30 +269,103 @@ def run(
     ...     run(study, Store(folder + "/study.db")).done
     2
     """
-    study_id = store.register(study)
-    store.release_dead(study_id)
+    study_id = begin(study, store)
     if retry_failed:
         store.reopen_failed(study_id)
     before = store.status(study.name)
-    if before.open or before.running:
-        arguments = (study, store.url, store.lease, study_id)
-        workers = [
-            _PROCESSES.Process(target=_worker, args=arguments) for _ in range(max(n_jobs, 1))
-        ]
-        for process in workers:
-            process.start()
-        try:
-            while any(process.is_alive() for process in workers):
-                workers[0].join(1.0 if workers[0].is_alive() else 0.05)
-                if report_progress is not None:
-                    report_progress(store.status(study.name))
-        finally:
-            for process in workers:
-                if process.is_alive():
-                    process.terminate()
-            for process in workers:
-                process.join()
+    if client is not None:
+        _run_on_cluster(study, store, study_id, client, report_progress)
+    elif before.open or before.running:
+        _run_here(study, store, study_id, max(n_jobs, 1), report_progress)
     return store.status(study.name)
+
+
+def _run_here(
+    study: Study,
+    store: Store,
+    study_id: int,
+    n_workers: int,
+    report_progress: Callable[[StatusCounts], None] | None,
+) -> None:
+    """Have processes of this machine work on the study."""
+    problems, theirs = _PROCESSES.Pipe(duplex=False)
+    arguments = (study, store.url, store.lease, study_id, theirs)
+    workers = [_PROCESSES.Process(target=_worker, args=arguments) for _ in range(n_workers)]
+    for process in workers:
+        process.start()
+    try:
+        while any(process.is_alive() for process in workers):
+            workers[0].join(1.0 if workers[0].is_alive() else 0.05)
+            if report_progress is not None:
+                report_progress(store.status(study.name))
+    finally:
+        for process in workers:
+            if process.is_alive():
+                process.terminate()
+        for process in workers:
+            process.join()
+    if problems.poll():
+        raise StoreError(problems.recv())
+    _check_workers([process.exitcode for process in workers], store.status(study.name))
+
+
+def _run_on_cluster(
+    study: Study,
+    store: Store,
+    study_id: int,
+    client: Any,
+    report_progress: Callable[[StatusCounts], None] | None,
+) -> None:
+    """Have every worker of a Dask cluster work on the study."""
+    from distributed.protocol.pickle import dumps
+
+    arguments = dumps((study, store.url, store.lease, study_id))
+    futures = [
+        client.submit(_work_in_process, arguments, workers=[address], pure=False)
+        for address in client.nthreads()
+    ]
+    while futures:
+        done = [future for future in futures if future.done()]
+        for future in done:
+            if problem := future.result():
+                raise StoreError(problem)
+        futures = [future for future in futures if future not in done]
+        if report_progress is not None:
+            report_progress(store.status(study.name))
+        if futures and not done:
+            time.sleep(_WAIT)
+
+
+def _work_in_process(arguments: bytes) -> str:
+    """Work on a study in a process of its own; return what went wrong.
+
+    A task of Dask is a thread of a process that must not start others by multiprocessing.
+    """
+    command = "from sureleaf.studies.worker import work_on_input; work_on_input()"
+    ended = subprocess.run(
+        [sys.executable, "-c", command], input=arguments, capture_output=True, check=False
+    )
+    return "" if ended.returncode == 0 else ended.stderr.decode(errors="replace")[-500:]
+
+
+def work_on_input() -> None:
+    """Work on the study that the standard input holds."""
+    study, url, lease, study_id = pickle.load(sys.stdin.buffer)
+    try:
+        work(study, Store(url, lease=lease), study_id)
+    except SureleafError as problem:
+        sys.exit(str(problem))
+
+
+def _check_workers(exit_codes: list[int | None], status: StatusCounts) -> None:
+    died = [code for code in exit_codes if code]
+    if died and (status.open or status.running):
+        why = f"signal {-died[0]}" if died[0] < 0 else f"exit code {died[0]}"
+        raise StoreError(
+            f"{len(died)} of {len(exit_codes)} workers ended ({why}) with "
+            f"{status.open + status.running:,} fits to do. What was complete is kept: resume the "
+            "study."
+        )
 
 
 def verify(study: Study, store: Store, *, sample: int = 20, seed: int = 0) -> list[Cell]:

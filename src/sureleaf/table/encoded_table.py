@@ -1,6 +1,7 @@
 """The table that trees are grown on: columns of numbers and category codes."""
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
@@ -10,7 +11,16 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.schema import MISSING, UNSEEN, Schema
 
-__all__ = ["EncodedTable", "MatrixColumns", "Recoding", "Recodings", "recode", "take_rows"]
+__all__ = [
+    "CodedColumns",
+    "DistantColumns",
+    "EncodedTable",
+    "MatrixColumns",
+    "Recoding",
+    "Recodings",
+    "recode",
+    "take_rows",
+]
 
 
 class MatrixColumns(Sequence[NDArray[Any]]):
@@ -52,6 +62,108 @@ class MatrixColumns(Sequence[NDArray[Any]]):
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter(self.array.T)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumns(Sequence[NDArray[Any]]):
+    """Columns as small codes, one byte per cell; a column is decoded when it is requested.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (n_rows, n_small)
+        The codes of the columns of numbers and of those with at most 255 categories, in order. The
+        code of a missing value is the number of codes of its column.
+    wide : tuple of ndarray of int32
+        The codes of the columns with more categories; -1 is missing.
+    values : tuple of ndarray of float64, or None
+        Per column of numbers, the value of each code, ascending; None for categories.
+    n_categories : tuple of int
+        Per column, the number of categories; -1 for numbers.
+    are_ranges : tuple of bool
+        Per column, whether a code is a range of numbers, whose upper end is its value.
+    has_missing : tuple of bool
+        Per column, whether a value is missing in any row.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 1], [2, 0]], dtype=np.uint8)
+    >>> values = (np.array([1.5, 2.5]), None)
+    >>> columns = CodedColumns(codes, (), values, (-1, 2), (False, False), (True, False))
+    >>> [column.tolist() for column in columns]
+    [[1.5, nan], [1, 0]]
+    """
+
+    codes: NDArray[np.uint8]
+    wide: tuple[NDArray[np.int32], ...]
+    values: tuple[NDArray[np.float64] | None, ...]
+    n_categories: tuple[int, ...]
+    are_ranges: tuple[bool, ...]
+    has_missing: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NDArray[Any]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[Any] | Sequence[NDArray[Any]]:
+        if isinstance(index, slice):
+            return [self[j] for j in range(*index.indices(len(self)))]
+        index = range(len(self))[index]
+        n_wide = sum(n > _MAX_SMALL for n in self.n_categories[:index])
+        if self.n_categories[index] > _MAX_SMALL:
+            return self.wide[n_wide]
+        codes, values = self.codes[:, index - n_wide], self.values[index]
+        if values is None:
+            n = self.n_categories[index]
+            return np.append(np.arange(n, dtype=np.int32), np.int32(MISSING))[codes]
+        decoded: NDArray[np.float64] = np.append(values, np.nan)[codes]
+        return decoded
+
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> "CodedColumns":
+        """Return the columns of some rows."""
+        wide = tuple(column[rows] for column in self.wide)
+        return replace(self, codes=np.ascontiguousarray(self.codes[rows]), wide=wide)
+
+
+class DistantColumns(ABC, Sequence[NDArray[Any]]):
+    """Coded columns whose rows are elsewhere; all of them are collected if a column is requested.
+
+    What can be done without is done where the rows are: routing, counting, taking some rows.
+    """
+
+    @property
+    @abstractmethod
+    def has_missing(self) -> tuple[bool, ...]:
+        """Per column, whether a value is missing in any row."""
+
+    @property
+    @abstractmethod
+    def collected(self) -> CodedColumns:
+        """All rows here."""
+
+    @abstractmethod
+    def per_part(self, function: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+        """Return ``function(table, *shared)`` of the encoded table of every part, in order."""
+
+    @abstractmethod
+    def take(self, rows: NDArray[np.integer[Any]]) -> CodedColumns:
+        """Return some rows."""
+
+    def __len__(self) -> int:
+        return len(self.has_missing)
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NDArray[Any]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[Any] | Sequence[NDArray[Any]]:
+        return self.collected[index]
+
+
+_MAX_SMALL = 255
+"""Columns with more categories do not fit into a byte, with one code for missing values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +228,13 @@ class EncodedTable:
         [True, False]
         """
         columns = []
-        for column, values in zip(self.schema.columns, self.columns, strict=True):
-            is_missing = values == MISSING if column.is_coded else np.isnan(values)
-            has_missing = bool(is_missing.any())
+        for index, column in enumerate(self.schema.columns):
+            if isinstance(self.columns, CodedColumns | DistantColumns):
+                has_missing = self.columns.has_missing[index]
+            else:
+                values = self.columns[index]
+                is_missing = values == MISSING if column.is_coded else np.isnan(values)
+                has_missing = bool(is_missing.any())
             same = has_missing == column.has_missing
             columns.append(column if same else replace(column, has_missing=has_missing))
         return replace(self.schema, columns=tuple(columns))
@@ -139,6 +255,8 @@ def take_rows(table: EncodedTable, rows: NDArray[np.integer[Any]]) -> EncodedTab
     columns: Sequence[NDArray[Any]]
     if isinstance(table.columns, MatrixColumns):
         columns = MatrixColumns(table.columns.array.take(rows, axis=0))
+    elif isinstance(table.columns, CodedColumns | DistantColumns):
+        columns = table.columns.take(rows)
     else:
         columns = tuple(column.take(rows) for column in table.columns)
     return EncodedTable(table.schema, columns, len(rows))

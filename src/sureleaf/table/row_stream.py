@@ -4,6 +4,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
@@ -16,7 +18,7 @@ from sureleaf.files.read_file import (
     read_whole,
     reading,
 )
-from sureleaf.files.source import Source, open_source
+from sureleaf.files.source import Source, list_files, open_source
 from sureleaf.table.schema import Column, Schema
 
 __all__ = ["RowStream", "stream_rows"]
@@ -58,7 +60,7 @@ def stream_rows(
     Parameters
     ----------
     path : str or path
-        A CSV, Parquet or Arrow file, or "-" for standard input.
+        A CSV, Parquet or Arrow file, a folder of such files, or "-" for standard input.
     schema : Schema
         The schema of a fitted model.
     keep : sequence of str
@@ -84,6 +86,11 @@ def stream_rows(
     >>> [rows.to_pydict() for rows in stream_rows(path, schema, keep=["id"]).batches]
     [{'age': [None, 38.0], 'zip': ['01234', '10115'], 'id': ['7', '8']}]
     """
+    if Path(path).is_dir():
+        streams = [stream_rows(file, schema, keep=keep, csv=csv) for file in list_files(Path(path))]
+        sizes = [stream.expected_rows for stream in streams]
+        expected = None if None in sizes else sum(size for size in sizes if size is not None)
+        return RowStream(chain.from_iterable(stream.batches for stream in streams), expected)
     source = open_source(path, as_stream=True)
     with reading(source):
         if source.format == "csv":
@@ -281,7 +288,7 @@ def _arrow_batches(
     """Return the batches, and the number of rows if the file states it."""
     expected_rows = None
     if source.format == "parquet":
-        file = open_parquet(source, in_batches=True)
+        file = open_parquet(source)
         names = _file_columns(file.schema_arrow.names, schema, keep, source.name)
         expected_rows = file.metadata.num_rows
         columns = list(dict.fromkeys([*names, *keep]))

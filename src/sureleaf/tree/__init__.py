@@ -3,7 +3,7 @@
 A `Tree` is finished and frozen; a tree that is still growing exists in the kernel only.
 """
 
-from sureleaf.tree.growing import GrowthRules, TrainingRows, grow
+from sureleaf.tree.growing import GrowthRules, TrainingRows, grow, thread_map
 from sureleaf.tree.pruning import (
     collapse,
     cost_complexity_path,
@@ -36,4 +36,5 @@ __all__ = [
     "prune_to_size",
     "route",
     "rules_text",
+    "thread_map",
 ]

@@ -1,9 +1,11 @@
 """Growing a tree from encoded rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +13,10 @@ from numpy.typing import NDArray
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import EncodedTable
-from sureleaf.table.encoded_table import MatrixColumns
+from sureleaf.table.encoded_table import CodedColumns, DistantColumns, MatrixColumns
 from sureleaf.tree.structure import Tree
 
-__all__ = ["GrowthRules", "TrainingRows", "grow", "kernel_table"]
+__all__ = ["GrowthRules", "RowStore", "TrainingRows", "grow", "kernel_table", "thread_map"]
 
 _NO_LIMIT = 2**62
 
@@ -127,6 +129,16 @@ def _monotone_signs(monotone: Sequence[int] | Sequence[Sequence[int]]) -> NDArra
     return np.ascontiguousarray(lines, dtype=np.int8)
 
 
+class RowStore(Protocol):
+    """Rows that are not in memory: how a tree is grown from them, and how they are counted."""
+
+    def grow(self, rows: "TrainingRows", rules: GrowthRules, n_threads: int) -> Tree:
+        """Grow a tree, without pruning, with the labels and weights of these rows."""
+
+    def count_nodes(self, tree: Tree, rows: "TrainingRows") -> NDArray[np.float64]:
+        """Return the class weights of every node when these rows are routed through the tree."""
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
     """Encoded rows with classes and weights; sorted once for all trees that are grown on them.
@@ -146,6 +158,8 @@ class TrainingRows:
         to the last bit, to the tree of the repeated rows. Fractions of rows with missing values are
         then summed row by row, in the order of the first column with more than 255 values; sums
         are only identical if the rows of weight above 0 have more than 255 values in it, too.
+    store : RowStore, or None
+        Where the rows are, if they are not in memory.
     """
 
     table: EncodedTable
@@ -153,6 +167,7 @@ class TrainingRows:
     n_classes: int
     weights: NDArray[np.float64] | None = None
     are_copies: bool = False
+    store: "RowStore | None" = None
 
     @cached_property
     def kernel(self) -> _kernel.KernelTable:
@@ -183,7 +198,7 @@ class TrainingRows:
         weights: NDArray[np.float64] | None,
         are_copies: bool = False,
     ) -> "TrainingRows":
-        rows = TrainingRows(self.table, labels, n_classes, weights, are_copies)
+        rows = TrainingRows(self.table, labels, n_classes, weights, are_copies, self.store)
         for name in ("kernel", "_sorted"):
             if name in self.__dict__:
                 rows.__dict__[name] = self.__dict__[name]
@@ -194,11 +209,15 @@ class TrainingRows:
         columns: Sequence[NDArray[Any]]
         if isinstance(self.table.columns, MatrixColumns):
             columns = MatrixColumns(self.table.columns.array.copy(order="K"))
+        elif isinstance(self.table.columns, CodedColumns | DistantColumns):
+            columns = self.table.columns  # nobody else has them
         else:
             columns = tuple(c if c.flags.owndata else c.copy() for c in self.table.columns)
         weights = None if self.weights is None else self.weights.copy()
         table = replace(self.table, columns=columns)
-        return TrainingRows(table, self.labels, self.n_classes, weights, self.are_copies)
+        return TrainingRows(
+            table, self.labels, self.n_classes, weights, self.are_copies, self.store
+        )
 
     def sort(self, n_threads: int) -> _kernel.SortedTable:
         """Sort every column, and keep the order for the next tree."""
@@ -219,7 +238,7 @@ class TrainingRows:
         self.__dict__["_narrow_columns"] = order.narrow_columns
 
     def __getstate__(self) -> dict[str, object]:
-        names = ("table", "labels", "n_classes", "weights", "are_copies")
+        names = ("table", "labels", "n_classes", "weights", "are_copies", "store")
         return {name: getattr(self, name) for name in names}
 
 
@@ -227,6 +246,18 @@ def kernel_table(table: EncodedTable) -> _kernel.KernelTable:
     """Return an encoded table as the kernel reads it, without a copy."""
     if isinstance(table.columns, MatrixColumns):
         return _kernel.make_matrix(table.columns.array)
+    columns = table.columns
+    if isinstance(columns, CodedColumns | DistantColumns):
+        coded = columns.collected if isinstance(columns, DistantColumns) else columns
+        return _kernel.make_coded(
+            codes=coded.codes,
+            wide=list(coded.wide),
+            values=list(coded.values),
+            n_categories=list(coded.n_categories),
+            ordered=[column.kind == "ordered" for column in table.schema.columns],
+            are_ranges=list(coded.are_ranges),
+            has_missing=list(coded.has_missing),
+        )
     n_categories = [
         len(column.categories) if column.is_coded else -1 for column in table.schema.columns
     ]
@@ -264,6 +295,8 @@ def grow(
     """
     if rules.monotone is not None:
         _check_monotone(rules.monotone, rows)
+    if rows.store is not None and not rows.are_copies:
+        return rows.store.grow(rows, rules, n_threads)
     order = rows.sort(n_threads) if keep_order else _kernel.presort(rows.kernel, n_threads)
     rows.note_narrow_columns(order)
     counts, weights = _counts_or_weights(rows.weights)
@@ -319,3 +352,29 @@ def _too_large(table: EncodedTable) -> str:
         "test of it lists. Leave the column out, or limit the tree by max_depth or "
         "min_samples_leaf."
     )
+
+
+@contextmanager
+def thread_map(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a function like `map` that works on several threads.
+
+    After an error or Ctrl-C, which only the main thread sees, the threads stop what they compute.
+
+    Examples
+    --------
+    >>> with thread_map(2) as run:
+    ...     list(run(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    if n_threads == 1:
+        yield map
+        return
+    flag = _kernel.StopFlag()
+    pool = ThreadPoolExecutor(n_threads, initializer=flag.watch)
+    try:
+        yield pool.map
+    except BaseException:
+        flag.stop()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

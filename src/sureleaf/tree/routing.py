@@ -1,5 +1,6 @@
 """The leaves that rows reach, and the share of a row in each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,10 +8,11 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.table import EncodedTable
+from sureleaf.table.encoded_table import DistantColumns
 from sureleaf.tree.growing import TrainingRows, kernel_table
 from sureleaf.tree.structure import Tree
 
-__all__ = ["Routes", "count_nodes", "mixture", "route"]
+__all__ = ["Routes", "add_to_parents", "count_nodes", "mixture", "route"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,8 @@ def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> R
     >>> route(model.tree_, encode([[1], [None]], model.schema_)).nodes.tolist()
     [1, 1, 2]
     """
+    if isinstance(table.columns, DistantColumns):
+        return _join_routes(list(table.columns.per_part(_route_part, tree, stop_at_unseen)))
     offsets, nodes, shares, imputed = _kernel.route(
         tree.routing, kernel_table(table), stop_at_unseen
     )
@@ -118,6 +122,9 @@ def mixture(
     >>> mixture(model.tree_, encode([[1], [None]], model.schema_), node_numbers).tolist()
     [[1.0], [1.5]]
     """
+    if isinstance(table.columns, DistantColumns):
+        mixed = table.columns.per_part(_mix_part, tree, values, stop_at_unseen)
+        return np.concatenate(list(mixed))
     result: NDArray[np.float64] = _kernel.predict(
         tree.routing,
         kernel_table(table),
@@ -126,6 +133,51 @@ def mixture(
         n_threads=n_threads,
     )
     return result
+
+
+def _route_part(table: EncodedTable, tree: Tree, stop_at_unseen: bool) -> Routes:
+    return route(tree, table, stop_at_unseen=stop_at_unseen)
+
+
+def _mix_part(
+    table: EncodedTable, tree: Tree, values: NDArray[np.float64], stop_at_unseen: bool
+) -> NDArray[np.float64]:
+    return mixture(tree, table, values, stop_at_unseen=stop_at_unseen)
+
+
+def _join_routes(routes: Sequence[Routes]) -> Routes:
+    """Return the routes of the rows of several tables, in order."""
+    first = np.cumsum([0, *(len(each.nodes) for each in routes)])
+    offsets = [each.offsets[:-1] + start for each, start in zip(routes, first, strict=False)]
+    return Routes(
+        np.concatenate([*offsets, first[-1:]]).astype(routes[0].offsets.dtype),
+        np.concatenate([each.nodes for each in routes]),
+        np.concatenate([each.shares for each in routes]),
+        np.concatenate([each.imputed_share for each in routes]),
+        routes[0].n_nodes,
+    )
+
+
+def add_to_parents(tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add what the nodes of a tree hold to their parents, from the leaves up to the root.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    counts : ndarray of shape (n_nodes, n_values)
+        One line per node, of which those of inner nodes are usually 0.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The sums, to the last bit as :func:`count_nodes` adds them.
+    """
+    sums = counts.copy()
+    for node in range(tree.n_nodes - 1, -1, -1):  # a child comes after its parent
+        for child in tree.children[tree.child_offset[node] : tree.child_offset[node + 1]]:
+            sums[node] += sums[child]
+    return sums
 
 
 def count_nodes(tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
@@ -151,6 +203,8 @@ def count_nodes(tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
     >>> count_nodes(grow(rows, GrowthRules()), rows).tolist()
     [[2.0, 2.0], [2.0, 0.0], [0.0, 2.0]]
     """
+    if rows.store is not None:
+        return rows.store.count_nodes(tree, rows)
     counts: NDArray[np.float64] = _kernel.count_nodes(
         tree.kernel, rows.kernel, rows.labels, rows.weights
     )

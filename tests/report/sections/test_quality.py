@@ -6,6 +6,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.metrics import roc_auc_score
 
 from sureleaf.report.sections.quality import roc_band
+from tests.long_runs import runs
 
 
 def sample(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -17,14 +18,14 @@ def sample(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def test_the_band_covers_the_true_rate_at_each_point_as_often_as_it_says() -> None:
     at = np.array([0.1, 0.3, 0.6])
     true = ndtr(ndtri(at) + 1)  # two normal distributions, one standard deviation apart
-    n_runs, held = 200, np.zeros(3)
+    n_runs, held = runs(200), np.zeros(3)
     for run in range(n_runs):
         scores, truth = sample(150, run)
         band = roc_band(scores, truth, np.arange(150), np.ones(150), draws=150, level=0.9, seed=run)
         low = np.interp(at, band.false_positive_rate, band.low)
         high = np.interp(at, band.false_positive_rate, band.high)
         held += (low <= true) & (true <= high)
-    # 0.9 less four standard errors of 200 runs; wider is allowed, it is never narrower than Wilson
+    # 0.9 less four standard errors of the runs; wider is allowed, it is never narrower than Wilson
     assert (held / n_runs > 0.9 - 4 * np.sqrt(0.9 * 0.1 / n_runs)).all()
 
 

@@ -1,0 +1,1 @@
+"""Tables larger than memory: time, memory and accuracy, beside LightGBM in the same run."""

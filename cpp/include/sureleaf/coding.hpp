@@ -1,0 +1,69 @@
+// Numbers of a batch of rows: their few values, a hash of every row, and their codes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sureleaf/presort.hpp"
+
+namespace sureleaf {
+
+// The distinct values of a column, ascending; none if they are more than max_small_codes. Missing
+// values are left out. `is_counted` is empty, or says which rows are looked at.
+inline bool find_few_values(std::span<const double> column,
+                            std::span<const std::uint8_t> is_counted, std::vector<double>& values) {
+  detail::FewValues few;
+  for (std::size_t row = 0; row < column.size(); ++row) {
+    if (std::isnan(column[row]) || (!is_counted.empty() && !is_counted[row])) continue;
+    if (few.code_of(column[row]) < 0) return false;
+  }
+  values = few.values();
+  std::ranges::sort(values);
+  return true;
+}
+
+// Mixes the numbers of a column into the hashes of the rows. Equal numbers give equal hashes: minus
+// zero is zero, and all missing values are the same.
+inline void mix_hashes(std::span<const double> column, std::span<std::uint64_t> hashes) {
+  constexpr std::uint64_t missing = 0x7FF8000000000000ull, factor = 0x9E3779B97F4A7C15ull;
+  for (std::size_t row = 0; row < column.size(); ++row) {
+    const double x = column[row];
+    const std::uint64_t bits = std::isnan(x) ? missing : std::bit_cast<std::uint64_t>(x + 0.0);
+    const std::uint64_t mixed = (hashes[row] ^ bits) * factor;
+    hashes[row] = mixed ^ (mixed >> 32);
+  }
+}
+
+inline void finish_hashes(std::span<std::uint64_t> hashes) {
+  for (std::uint64_t& hash : hashes) {
+    hash *= 0xBF58476D1CE4E5B9ull;
+    hash ^= hash >> 29;
+  }
+}
+
+// The code of every number: the first value that is not below it, the last one if all are, and the
+// number of values if it is missing. Codes are `step` bytes apart.
+inline void code_numbers(std::span<const double> column, std::span<const double> values,
+                         std::uint8_t* codes, std::size_t step) {
+  const std::size_t n = values.size();
+  // Padded to 256, so that a search has eight steps and no branch.
+  std::array<double, 256> ends;
+  ends.fill(std::numeric_limits<double>::infinity());
+  std::ranges::copy(values, ends.begin());
+  const auto last = static_cast<std::uint8_t>(n == 0 ? 0 : n - 1);
+  for (std::size_t row = 0; row < column.size(); ++row) {
+    const double x = column[row];
+    std::size_t below = 0;
+    for (std::size_t half = 128; half > 0; half /= 2)
+      below += half * static_cast<std::size_t>(ends[below + half - 1] < x);
+    const auto code = std::min(static_cast<std::uint8_t>(below), last);
+    codes[row * step] = std::isnan(x) ? static_cast<std::uint8_t>(n) : code;
+  }
+}
+
+}  // namespace sureleaf

@@ -1,0 +1,553 @@
+"""Any source of record batches as parts that can be read again and again."""
+
+import os
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
+from sureleaf.files.csv_dialect import CsvFormat
+from sureleaf.files.csv_reader import CsvText, nullify
+from sureleaf.files.read_file import check_arrow, open_arrow, open_parquet, read_whole, reading
+from sureleaf.files.source import list_files
+from sureleaf.files.source import open_source as open_bytes
+
+__all__ = [
+    "ArrowPart",
+    "OpenedPart",
+    "ParquetPart",
+    "Part",
+    "Source",
+    "TablePart",
+    "is_dask",
+    "is_source",
+    "open_source",
+    "read_part",
+    "read_schema",
+    "schema_difference",
+]
+
+_BATCH_ROWS: Final = 1 << 16
+_PART_ROWS: Final = 1 << 20
+"""Row groups are put together to parts of about so many rows."""
+_BLOCK: Final = 1 << 22
+
+
+class Part(Protocol):
+    """Some rows of a table: the unit of work. It can be pickled, and read any number of times."""
+
+    @property
+    def name(self) -> str:
+        """For messages: the file, and which of its rows."""
+
+    def schema(self) -> Any:
+        """Return the Arrow schema without reading rows."""
+
+    def batches(self) -> Iterator[Any]:
+        """Read the rows as Arrow record batches."""
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """Row groups of a Parquet file.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    groups : tuple of int
+        The numbers of the row groups.
+    is_whole : bool
+        Whether these are all groups of the file.
+    """
+
+    path: str
+    groups: tuple[int, ...]
+    is_whole: bool = True
+
+    @property
+    def name(self) -> str:
+        """The file, and its row groups if there are others."""
+        if self.is_whole:
+            return Path(self.path).name
+        groups = "-".join(str(g) for g in dict.fromkeys((self.groups[0], self.groups[-1])))
+        return f"{Path(self.path).name}, row groups {groups}"
+
+    def schema(self) -> Any:
+        """Return the Arrow schema of the file."""
+        with _reading_file(self.path) as source:
+            return open_parquet(source).schema_arrow
+
+    def batches(self) -> Iterator[Any]:
+        """Read the row groups."""
+        with _reading_file(self.path) as source:
+            file = open_parquet(source)
+            yield from file.iter_batches(
+                batch_size=_BATCH_ROWS, row_groups=list(self.groups), use_threads=False
+            )
+
+
+@dataclass(frozen=True)
+class ArrowPart:
+    """Record batches of an Arrow file.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    first, last : int
+        The first batch, and the one after the last.
+    label : str
+        The name for messages; by default, that of the file.
+    """
+
+    path: str
+    first: int
+    last: int
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """The label or the file, and which of its batches."""
+        return f"{self.label or Path(self.path).name}, batches {self.first} to {self.last - 1}"
+
+    def schema(self) -> Any:
+        """Return the Arrow schema of the file."""
+        with _reading_file(self.path) as source:
+            return open_arrow(source).schema
+
+    def batches(self) -> Iterator[Any]:
+        """Read the batches."""
+        with _reading_file(self.path) as source:
+            reader = open_arrow(source)
+            for index in range(self.first, self.last):
+                yield reader.get_batch(index)
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """Rows that are in memory.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The rows.
+    name : str
+        For messages.
+    """
+
+    table: Any
+    name: str = "the table"
+
+    def schema(self) -> Any:
+        """Return the Arrow schema."""
+        return self.table.schema
+
+    def batches(self) -> Iterator[Any]:
+        """Return the rows in batches."""
+        yield from self.table.to_batches(max_chunksize=_BATCH_ROWS)
+
+
+@dataclass(frozen=True)
+class OpenedPart:
+    """Batches of a function that opens them anew with every call.
+
+    Parameters
+    ----------
+    opener : callable
+        Returns an iterable of record batches, or of anything that has an Arrow C stream.
+    name : str
+        For messages.
+    """
+
+    opener: Callable[[], Iterable[Any]]
+    name: str = "the batches"
+
+    def schema(self) -> Any:
+        """Return the schema of the first batch."""
+        for batch in self.batches():
+            return batch.schema
+        raise InvalidArgumentError(f"{self.name} must have rows; got no batch.")
+
+    def batches(self) -> Iterator[Any]:
+        """Open the batches, and read them."""
+        yield from _as_batches(self.opener())
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The parts of one table.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+        In the order of the rows.
+    name : str
+        For messages.
+    temporary : object or None
+        Holds files that are deleted with it.
+    drop : tuple of str
+        Columns to leave out.
+    """
+
+    parts: tuple[Part, ...]
+    name: str
+    temporary: Any = field(default=None, repr=False)
+    drop: tuple[str, ...] = ()
+
+
+class _TemporaryFolder:
+    """A folder that is deleted with this object, or when the process ends."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="sureleaf-")
+        weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+
+
+def is_source(X: Any) -> bool:
+    """Return whether this is a table that is read in batches, not a table in memory."""
+    is_files = isinstance(X, list | tuple) and len(X) > 0 and all(map(_is_path, X))
+    kind = f"{type(X).__module__}.{type(X).__name__}"
+    is_lazy = kind.startswith("polars") and kind.endswith("LazyFrame")
+    is_relation = "duckdb" in kind.lower() and kind.endswith("Relation")
+    is_stream = type(X).__name__ in ("RecordBatchReader", "Dataset", "FileSystemDataset")
+    return (
+        isinstance(X, Source)
+        or is_dask(X)
+        or _is_path(X)
+        or is_files
+        or is_lazy
+        or is_relation
+        or is_stream
+        or (callable(X) and not hasattr(X, "shape"))
+    )
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether this is a Dask DataFrame, or a list of delayed partitions or futures."""
+    items = X if isinstance(X, list | tuple) and X else [X]
+    return all(type(item).__module__.partition(".")[0] in _DASK for item in items)
+
+
+_DASK: Final = ("dask", "dask_expr", "distributed")
+
+
+def _is_path(X: Any) -> bool:
+    return isinstance(X, str | os.PathLike)
+
+
+def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
+    """Divide a table into parts.
+
+    Parameters
+    ----------
+    X : path, list of paths, or anything that gives record batches
+        A folder of Parquet, Arrow or CSV files, one such file, a list of files, a polars
+        LazyFrame, a DuckDB relation, a pyarrow dataset, a function that opens batches anew with
+        every call, or any object with an Arrow C stream. A stream that can be read only once, and
+        a CSV file, are first copied to a temporary Arrow file.
+    csv : CsvFormat, optional
+        Format of CSV files.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such file, or no file in the folder.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> source = open_source(pyarrow.table({"x": [1, 2], "y": ["a", "b"]}))
+    >>> [part.name for part in source.parts]
+    ['the table']
+    """
+    import pyarrow as pa
+
+    if isinstance(X, Source):
+        return X
+    if _is_path(X):
+        return _open_files(list_files(Path(X)), Path(X).name, csv)
+    if isinstance(X, list | tuple) and X and all(map(_is_path, X)):
+        return _open_files([Path(path) for path in X], f"{len(X)} files", csv)
+    if isinstance(X, pa.Table | pa.RecordBatch):
+        table = X if isinstance(X, pa.Table) else pa.Table.from_batches([X])
+        return Source((TablePart(table),), "the table")
+    if callable(X):
+        return Source((OpenedPart(X),), "the batches")
+    folder = _TemporaryFolder()
+    path = os.path.join(folder.name, "rows.arrow")
+    name = type(X).__name__
+    if hasattr(X, "sink_ipc"):  # polars writes without holding all rows
+        import polars as pl
+
+        X.sink_ipc(path, compression="uncompressed", compat_level=pl.CompatLevel.oldest())
+    else:
+        _spill(_as_batches(X), path)
+    return Source(tuple(_file_parts(path, name)), name, folder)
+
+
+def read_part(part: Part) -> Iterator[Any]:
+    """Read the batches of a part that have rows; every error names the part."""
+    import pyarrow as pa
+
+    try:
+        for batch in part.batches():
+            if batch.num_rows:
+                check_arrow(batch)
+                yield _without_views(batch)
+    except SureleafError:
+        raise
+    except (pa.ArrowException, OSError, EOFError) as error:
+        cause = " ".join(str(error).split()).rstrip(".")[:200]
+        raise InvalidArgumentError(
+            f"{part.name} cannot be read: {cause}. Write or copy it again."
+        ) from error
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Source:
+    parts: list[Part] = []
+    folder: Any = None
+    for path in paths:
+        source = open_bytes(path)
+        with reading(source):
+            if source.format == "parquet" and source.path is not None:
+                parts += _parquet_parts(str(path), open_parquet(source).metadata)
+            elif source.format == "arrow file" and source.path is not None:
+                parts += _arrow_parts(str(path), path.name)
+            elif source.format in ("arff", "excel"):
+                parts.append(TablePart(read_whole(source), path.name))
+            else:
+                folder = folder or _TemporaryFolder()
+                spilled = os.path.join(folder.name, f"{len(parts)}.arrow")
+                if source.format == "csv":
+                    _spill_csv(CsvText(source, csv or CsvFormat()), spilled)
+                elif source.format == "parquet":
+                    batches = open_parquet(source).iter_batches(_BATCH_ROWS)
+                    _spill(batches, spilled)
+                else:
+                    _spill(_as_batches(open_arrow(source)), spilled)
+                parts += _file_parts(spilled, path.name)
+    if not parts:
+        raise InvalidArgumentError(f"{name} must have rows; got none.")
+    return Source(tuple(parts), name, folder)
+
+
+@contextmanager
+def _reading_file(path: str) -> Iterator[Any]:
+    source = open_bytes(path)
+    try:
+        with reading(source):
+            yield source
+    finally:
+        source.close()
+
+
+def _file_parts(path: str, label: str) -> Iterator[Part]:
+    """Return the parts of an Arrow or Parquet file that was spilled here."""
+    with _reading_file(path) as source:
+        is_parquet = source.format == "parquet"
+        metadata = open_parquet(source).metadata if is_parquet else None
+    yield from _arrow_parts(path, label) if metadata is None else _parquet_parts(path, metadata)
+
+
+def _parquet_parts(path: str, metadata: Any) -> Iterator[Part]:
+    sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    spans = list(_spans(sizes))
+    for first, last in spans:
+        yield ParquetPart(path, tuple(range(first, last)), len(spans) == 1)
+
+
+def _arrow_parts(path: str, label: str) -> Iterator[Part]:
+    with _reading_file(path) as source:
+        reader = open_arrow(source)
+        sizes = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
+    for first, last in _spans(sizes):
+        yield ArrowPart(path, first, last, label)
+
+
+def _spans(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Put neighbours together until there are enough rows."""
+    first, n_rows = 0, 0
+    for index, size in enumerate(sizes):
+        n_rows += size
+        if n_rows >= _PART_ROWS or index == len(sizes) - 1:
+            if n_rows:
+                yield first, index + 1
+            first, n_rows = index + 1, 0
+
+
+# ---- streams that can be read only once ----------------------------------------------------------
+
+
+def _as_batches(stream: Any) -> Iterator[Any]:
+    """Return the record batches of a reader, a frame or an iterable of either."""
+    import pyarrow as pa
+
+    if isinstance(stream, pa.Table):
+        yield from stream.to_batches(max_chunksize=_BATCH_ROWS)
+    elif isinstance(stream, pa.RecordBatch):
+        yield stream
+    elif hasattr(stream, "to_arrow_reader"):  # DuckDB
+        yield from stream.to_arrow_reader(_BATCH_ROWS)
+    elif hasattr(stream, "fetch_record_batch"):  # DuckDB before 1.4
+        yield from stream.fetch_record_batch(_BATCH_ROWS)
+    elif hasattr(stream, "to_batches") and hasattr(stream, "scanner"):  # a pyarrow dataset
+        yield from stream.to_batches(batch_size=_BATCH_ROWS)
+    elif isinstance(stream, pa.RecordBatchReader):
+        yield from stream
+    elif hasattr(stream, "__arrow_c_stream__"):
+        yield from pa.RecordBatchReader.from_stream(stream)
+    elif isinstance(stream, Iterable):
+        for item in stream:
+            yield from _as_batches(item)
+    else:
+        raise InvalidTypeError(
+            "a table that is read in batches must be a path, a list of paths, a LazyFrame, a "
+            "relation, a function that opens batches, or an object with an Arrow C stream; got "
+            f"{type(stream).__name__}."
+        )
+
+
+def _spill(batches: Iterable[Any], path: str) -> None:
+    """Copy batches to a file that can be read again: Arrow, or Parquet if there are categories.
+
+    Batches of a stream may have different dictionaries, which an Arrow file cannot hold.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer: Any = None
+    try:
+        for given in batches:
+            batch = _without_views(given)
+            if writer is None:
+                schema = batch.schema
+                if any(map(pa.types.is_dictionary, schema.types)):
+                    writer = pq.ParquetWriter(path, schema, compression="none")
+                else:
+                    writer = pa.ipc.new_file(path, schema)
+            if not batch.schema.equals(schema):
+                raise InvalidArgumentError(
+                    "batches of one stream must have the same columns; got "
+                    f"{schema_difference(schema, batch.schema)}. Give each batch the same columns."
+                )
+            writer.write_batch(batch)
+    finally:
+        if writer is not None:
+            writer.close()
+    if writer is None:
+        raise InvalidArgumentError(
+            "a stream must have rows; got none. A reader gives its rows only once: open it again."
+        )
+
+
+def schema_difference(expected: Any, got: Any) -> str:
+    """Say how a schema differs from the expected one; empty if it does not.
+
+    A column without any value may have Arrow's type null.
+    """
+    import pyarrow as pa
+
+    if expected.names != got.names:
+        missing = [name for name in expected.names if name not in got.names]
+        extra = [name for name in got.names if name not in expected.names]
+        if missing:
+            return f"no column {missing[0]!r}"
+        return f"a further column {extra[0]!r}" if extra else "the columns in another order"
+    for name, first, other in zip(expected.names, expected.types, got.types, strict=True):
+        if first != other and not pa.types.is_null(first) and not pa.types.is_null(other):
+            return f"{other} in column {name!r} instead of {first}"
+    return ""
+
+
+def read_schema(part: Part) -> Any:
+    """Return the schema that the batches of a part have."""
+    import pyarrow as pa
+
+    schema = part.schema()
+    return pa.schema([pa.field(field.name, _plain_type(field.type)) for field in schema])
+
+
+def _plain_type(arrow_type: Any) -> Any:
+    """Return plain text for text views: Arrow can hardly compute with views."""
+    import pyarrow as pa
+
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    return plain.get(arrow_type, arrow_type)
+
+
+def _without_views(batch: Any) -> Any:
+    import pyarrow as pa
+
+    columns = [column.cast(_plain_type(column.type)) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+# ---- CSV -----------------------------------------------------------------------------------------
+
+_BAD_CELL: Final = re.compile(r"column #(\d+): (?:Row #\d+: )?CSV conversion error")
+
+
+def _spill_csv(file: CsvText, path: str) -> None:
+    """Copy a CSV file to an Arrow file; the type of each column fits all of its cells.
+
+    As Arrow does with a file in memory, the first type of a list that fits is taken. The file is
+    read again from its start with the next type of a column when a cell does not fit.
+    """
+    import pyarrow as pa
+
+    if file.has_no_rows:
+        raise InvalidArgumentError(f"{file.source.name} must have rows; got only a header.")
+    ladder = [
+        pa.null(), pa.int64(), pa.bool_(), pa.date32(), pa.time32("s"), pa.timestamp("s"),
+        pa.timestamp("ns"), pa.float64(), pa.string(),
+    ]  # fmt: skip
+    types = dict.fromkeys(file.dialect.header, pa.null())
+    types |= dict.fromkeys(file.dialect.quoted_numbers, pa.string())
+    while (refused := _try_csv(file, types, path)) is not None:
+        types[refused] = ladder[ladder.index(types[refused]) + 1]
+
+
+def _try_csv(file: CsvText, types: dict[str, Any], path: str) -> str | None:
+    """Copy the file with these types; return the column with a cell that does not fit, or None."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    options = file.options(block_size=_BLOCK, types=types)
+    # Cells that are missing in text columns, too.
+    missing = ("", *file.csv_format.missing)
+    with file.stream() as stream:
+        try:
+            with arrow_csv.open_csv(stream, **options) as reader:
+                last_cell = None
+                with pa.ipc.new_file(path, reader.schema) as writer:
+                    for batch in reader:
+                        columns = [
+                            nullify(column, missing) if column.type == pa.string() else column
+                            for column in batch.columns
+                        ]
+                        if batch.num_rows:
+                            writer.write_batch(
+                                pa.RecordBatch.from_arrays(columns, schema=reader.schema)
+                            )
+                            last_cell = batch.column(batch.num_columns - 1)[-1].as_py()
+        except pa.ArrowInvalid as error:
+            cell = _BAD_CELL.search(str(error))
+            if cell is None:
+                raise file.find_ragged_row() or error from error
+            return file.dialect.header[int(cell[1])]
+        file.check_last_quote(stream, last_cell)
+    return None

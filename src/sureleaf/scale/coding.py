@@ -1,0 +1,760 @@
+"""Parts of a table as small codes: a summary of every part, one coding for all, coded parts.
+
+A summary holds what a coding needs to know of the rows: the classes, the categories, the values of
+columns with few values, and a sample for the others. Summaries are added with ``+``. The sum does
+not depend on the order of the parts or on how rows are divided into parts, because every piece is
+a set, a whole number, or a sample of the rows whose hash is lowest (a bottom-k sample).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf import _kernel
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError, suggestion
+from sureleaf.scale.batches import Part, read_part, read_schema, schema_difference
+from sureleaf.table import Schema, encode, encode_labels, read_table
+from sureleaf.table.encoded_table import CodedColumns
+from sureleaf.table.encoding import quoted
+
+__all__ = [
+    "MAX_VALUES",
+    "CodedPart",
+    "Coding",
+    "ColumnPlan",
+    "Roles",
+    "RowSample",
+    "Summary",
+    "encode_part",
+    "join_columns",
+    "join_parts",
+    "plan_columns",
+    "summarize",
+]
+
+MAX_VALUES: Final = 255
+"""Columns of numbers with at most so many values are coded exactly; others get so many ranges."""
+
+SAMPLE_ROWS: Final = 100_000
+"""Distinct rows in the sample from which ranges are made."""
+
+_MAX_CLASSES: Final = 10_000
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are for.
+
+    Parameters
+    ----------
+    target : str
+        The column with the classes.
+    weight, group : str or None
+        The columns with the weights and the groups of rows.
+    drop : tuple of str
+        Columns to leave out.
+    """
+
+    target: str
+    weight: str | None = None
+    group: str | None = None
+    drop: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The columns that rows are not predicted from."""
+        named = (self.target, self.weight, self.group, *self.drop)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnPlan:
+    """What is known about the columns before any row is read.
+
+    Parameters
+    ----------
+    roles : Roles
+        What the columns are for.
+    arrow_schema : pyarrow.Schema
+        The names and types that every part must have.
+    schema : Schema
+        The columns to predict from; categories are not known yet, unless they were given.
+    has_categories : tuple of bool
+        Per column, whether its categories were given.
+    """
+
+    roles: Roles
+    arrow_schema: Any
+    schema: Schema
+    has_categories: tuple[bool, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The columns of numbers and dates."""
+        return tuple(j for j, c in enumerate(self.schema.columns) if not c.is_coded)
+
+
+def plan_columns(
+    parts: Sequence[Part], roles: Roles, *, categorical_features: Any = "auto"
+) -> ColumnPlan:
+    """Find the kind of every column from the types of the parts, which must agree.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The parts; only their schemas are read.
+    roles : Roles
+        What the columns are for.
+    categorical_features
+        As for `TreeClassifier`.
+
+    Returns
+    -------
+    ColumnPlan
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a column does not exist, or a part has other columns than the first one.
+    """
+    import pyarrow as pa
+
+    arrow_schema = _common_schema([(part.name, read_schema(part)) for part in parts])
+    names = arrow_schema.names
+    _check_roles(roles, names)
+    features = [name for name in names if name not in roles.taken]
+    if not features:
+        raise InvalidArgumentError(
+            f"there must be a column to predict from; got only {quoted(names)}."
+        )
+    # One row of missing values has the types, from which kinds are inferred as in memory.
+    row = pa.table({name: pa.nulls(1, arrow_schema.field(name).type) for name in features})
+    schema = read_table(row, categorical_features=categorical_features).schema
+    is_given = isinstance(categorical_features, Schema)
+    has_categories = tuple(
+        is_given or (column.kind == "ordered" and bool(column.categories))
+        for column in schema.columns
+    )
+    return ColumnPlan(roles, arrow_schema, schema, has_categories)
+
+
+def _common_schema(schemas: Sequence[tuple[str, Any]]) -> Any:
+    """Return the schema of all parts; a column without values may have any type."""
+    import pyarrow as pa
+
+    (first_name, common), *others = schemas
+    for name, schema in others:
+        if problem := schema_difference(common, schema):
+            raise InvalidArgumentError(
+                f"all parts must have the same columns; {name} has {problem}, as {first_name} "
+                "has. Write the parts with the same columns and types."
+            )
+        for index, field_ in enumerate(schema):
+            if pa.types.is_null(common.field(index).type):
+                common = common.set(index, field_)
+    return common
+
+
+def _check_roles(roles: Roles, names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name, n in Counter(names).items() if n > 1)
+        raise InvalidArgumentError(
+            f"columns must have different names; got {twice!r} more than once. Rename one."
+        )
+    for name in roles.taken:
+        if name not in names:
+            what = "target" if name == roles.target else "column"
+            raise InvalidArgumentError(
+                f"the {what} must be a column of the table; got {name!r}.{suggestion(name, names)}"
+            )
+    others = [name for name in (roles.weight, roles.group, *roles.drop) if name is not None]
+    if roles.target in others:
+        raise InvalidArgumentError(
+            f"weights, groups and columns to leave out must not be the target; got "
+            f"{roles.target!r} for both."
+        )
+
+
+# ---- summaries -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSummary:
+    """The values of a column of numbers.
+
+    Parameters
+    ----------
+    values : ndarray of float64, or None
+        The distinct values, ascending; None if they are more than `MAX_VALUES`.
+    highest : float
+        The highest value; minus infinity if there is none.
+    n_missing : int
+        Missing values.
+    """
+
+    values: FloatArray | None = field(default_factory=lambda: np.empty(0))
+    highest: float = -np.inf
+    n_missing: int = 0
+
+    def __add__(self, other: "NumberSummary") -> "NumberSummary":
+        values = None
+        if self.values is not None and other.values is not None:
+            values = np.union1d(self.values, other.values)
+        highest = max(self.highest, other.highest)
+        return NumberSummary(_few(values), highest, self.n_missing + other.n_missing)
+
+
+def _few(values: FloatArray | None) -> FloatArray | None:
+    return None if values is None or len(values) > MAX_VALUES else values
+
+
+@dataclass(frozen=True, eq=False)
+class CategorySummary:
+    """The categories of a column.
+
+    Parameters
+    ----------
+    values : pyarrow.Array or None
+        The distinct categories, in no order; None before the first rows. Of an ordered column, the
+        declared ones.
+    is_declared : bool
+        Whether the values are declared categories, which all parts must share.
+    n_missing : int
+        Missing values.
+    """
+
+    values: Any = None
+    is_declared: bool = False
+    n_missing: int = 0
+
+    def __add__(self, other: "CategorySummary") -> "CategorySummary":
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self.values is None or other.values is None:
+            values = other.values if self.values is None else self.values
+        elif self.is_declared:
+            if not self.values.equals(other.values):
+                raise InvalidTypeError(
+                    "an ordered column must declare the same categories in every part; got "
+                    f"{self.values.to_pylist()} and {other.values.to_pylist()}."
+                )
+            values = self.values
+        else:
+            values = pc.unique(pa.concat_arrays([self.values, other.values]))
+        is_declared = (other if self.values is None else self).is_declared
+        return CategorySummary(values, is_declared, self.n_missing + other.n_missing)
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """The distinct rows with the lowest hashes, and how often each occurs.
+
+    A hash depends on the numbers of the row alone, so the sample of all rows is the same for every
+    order and partition of the rows.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64
+        Ascending.
+    counts : ndarray of int64
+        How often each row occurs.
+    numbers : ndarray of shape (n, n_columns)
+        The numbers of each row; NaN is missing.
+    """
+
+    hashes: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    numbers: FloatArray
+
+    @classmethod
+    def of(cls, numbers: FloatArray, *, below: np.uint64 | None = None) -> "RowSample":
+        """Return rows of numbers with their hashes, not in order; only those up to a hash."""
+        hashes = _kernel.hash_rows(np.asfortranarray(numbers))
+        if below is not None:
+            low = np.flatnonzero(hashes <= below)
+            hashes, numbers = hashes[low], numbers[low]
+        return cls(hashes, np.ones(len(hashes), np.int64), numbers)
+
+    @classmethod
+    def join(cls, samples: Sequence["RowSample"]) -> "RowSample":
+        """Return the sample of the rows of several samples."""
+        everything = np.concatenate([sample.hashes for sample in samples])
+        counts = np.concatenate([sample.counts for sample in samples])
+        hashes, first, inverse = np.unique(everything, return_index=True, return_inverse=True)
+        totals = np.bincount(inverse, counts, len(hashes)).astype(np.int64)
+        numbers = np.concatenate([sample.numbers for sample in samples])
+        keep = slice(None, SAMPLE_ROWS)
+        return cls(hashes[keep], totals[keep], numbers[first[keep]])
+
+    @property
+    def bound(self) -> np.uint64 | None:
+        """The hash above which no row is in the sample; None while there are few rows."""
+        bound: np.uint64 | None = None
+        if len(self.hashes) == SAMPLE_ROWS:
+            bound = self.hashes[-1]
+        return bound
+
+    def __add__(self, other: "RowSample") -> "RowSample":
+        return RowSample.join([self, other])
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What a coding needs to know of some rows; summaries of parts are added.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows, those of weight 0 included.
+    columns : tuple of NumberSummary and CategorySummary
+        One per column.
+    class_counts : Counter
+        How many rows have each label.
+    sample : RowSample
+        A sample of the columns of numbers.
+    """
+
+    n_rows: int
+    columns: tuple[NumberSummary | CategorySummary, ...]
+    class_counts: "Counter[Any]"
+    sample: RowSample
+
+    def __add__(self, other: "Summary") -> "Summary":
+        return replace(self.with_columns(other), sample=self.sample + other.sample)
+
+    def with_columns(self, other: "Summary") -> "Summary":
+        """Add everything but the sample, which costs most."""
+        columns = tuple(
+            a + b  # type: ignore[operator]
+            for a, b in zip(self.columns, other.columns, strict=True)
+        )
+        class_counts = self.class_counts + other.class_counts
+        return Summary(self.n_rows + other.n_rows, columns, class_counts, self.sample)
+
+
+def summarize(part: Part, plan: ColumnPlan) -> Summary:
+    """Summarize the rows of a part.
+
+    Parameters
+    ----------
+    part : Part
+        The rows.
+    plan : ColumnPlan
+        The columns.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError
+        If the part cannot be read, has other columns, or has rows without a class.
+    """
+    total = _empty(plan)
+    waiting: list[RowSample] = []
+    for rows in _read_rows(part, plan):
+        batch = _summarize_batch(rows, plan, total)
+        waiting.append(batch.sample)
+        if sum(len(sample.hashes) for sample in waiting) > 2 * SAMPLE_ROWS:
+            total = replace(total, sample=RowSample.join([total.sample, *waiting]))
+            waiting = []
+        total = total.with_columns(batch)
+    return replace(total, sample=RowSample.join([total.sample, *waiting]))
+
+
+def _empty(plan: ColumnPlan) -> Summary:
+    columns = tuple(
+        CategorySummary() if column.is_coded else NumberSummary() for column in plan.schema.columns
+    )
+    nothing = np.empty((0, len(plan.numbers)))
+    return Summary(0, columns, Counter(), RowSample.of(nothing))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The columns of one batch, by their roles."""
+
+    features: Any
+    labels: Any
+    weights: FloatArray | None
+    groups: Any
+
+
+def _read_rows(part: Part, plan: ColumnPlan) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    roles = plan.roles
+    for batch in read_part(part):
+        if problem := schema_difference(plan.arrow_schema, batch.schema):
+            raise InvalidArgumentError(
+                f"every batch of {part.name} must have the columns of the first one; got a batch "
+                f"with {problem}."
+            )
+        is_known = pc.invert(pc.is_null(batch.column(roles.target), nan_is_null=True))
+        n_unknown = batch.num_rows - pc.sum(is_known).as_py()
+        if n_unknown:
+            raise InvalidArgumentError(
+                f"every row must have a class; {part.name} has {n_unknown:,} rows without a value "
+                f"in {roles.target!r}. Leave these rows out."
+            )
+        rows = pa.table(batch)
+        weights = None if roles.weight is None else _weights_of(rows[roles.weight], part.name)
+        groups = None if roles.group is None else rows[roles.group]
+        features = rows.select(list(plan.schema.names))
+        yield _Rows(features, rows[roles.target], weights, groups)
+
+
+def _weights_of(column: Any, part_name: str) -> FloatArray:
+    try:
+        weights = np.asarray(column.to_numpy(), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(
+            f"weights must be numbers; {part_name} has {column.type} in their column ({error})."
+        ) from None
+    bad = ~np.isfinite(weights) | (weights < 0)
+    if bad.any():
+        raise InvalidArgumentError(
+            f"weights must be finite and not negative; {part_name} has "
+            f"{weights[int(np.argmax(bad))]}. Give a row weight 0 to leave it out."
+        )
+    return weights
+
+
+def _summarize_batch(rows: _Rows, plan: ColumnPlan, before: Summary) -> Summary:
+    """Summarize a batch; what the rows before it have decided is not looked at again."""
+    import pyarrow.compute as pc
+
+    labels = pc.value_counts(rows.labels)
+    counts = Counter(
+        dict(zip(labels.field(0).to_pylist(), labels.field(1).to_pylist(), strict=True))
+    )
+    if len(counts) > _MAX_CLASSES:
+        raise InvalidArgumentError(
+            f"the target must have at most {_MAX_CLASSES:,} classes; got {plan.roles.target!r} "
+            "with more. Divide it into ranges first."
+        )
+    numbers = _numbers_of(rows.features, plan)
+    columns: list[NumberSummary | CategorySummary] = []
+    is_counted = None if rows.weights is None else rows.weights > 0
+    at = 0
+    for j, column in enumerate(plan.schema.columns):
+        known = before.columns[j]
+        if isinstance(known, CategorySummary):
+            kind = "given" if plan.has_categories[j] else column.kind
+            columns.append(_categories_of(rows.features[column.name], kind, is_counted))
+            continue
+        columns.append(_number_summary(numbers[:, at], is_counted, known))
+        at += 1
+    sampled = numbers if is_counted is None else numbers[is_counted]
+    sample = RowSample.of(sampled, below=before.sample.bound)
+    return Summary(rows.features.num_rows, tuple(columns), counts, sample)
+
+
+def _numbers_of(features: Any, plan: ColumnPlan) -> FloatArray:
+    """Return the columns of numbers and dates of a batch, as a fit in memory would read them."""
+    schema = Schema(tuple(plan.schema.columns[j] for j in plan.numbers), plan.schema.named)
+    numbers = np.empty((features.num_rows, len(schema)), order="F")
+    if len(schema):
+        table = encode(features.select(list(schema.names)), schema)
+        for j, column in enumerate(table.columns):
+            numbers[:, j] = column
+    return numbers
+
+
+def _number_summary(
+    values: FloatArray, is_counted: NDArray[np.bool_] | None, before: NumberSummary
+) -> NumberSummary:
+    n_missing = int(np.count_nonzero(np.isnan(values)))
+    counted = values if is_counted is None else values[is_counted]
+    highest = (
+        -np.inf if n_missing == len(values) else float(np.fmax.reduce(counted, initial=-np.inf))
+    )
+    distinct = None
+    if before.values is not None:
+        flags = None if is_counted is None else is_counted.view(np.uint8)
+        distinct = _kernel.few_values(values, flags)
+    return NumberSummary(distinct, highest, n_missing)
+
+
+def _categories_of(column: Any, kind: str, is_counted: NDArray[np.bool_] | None) -> CategorySummary:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n_missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
+    if kind == "given":
+        return CategorySummary(n_missing=n_missing)
+    if pa.types.is_dictionary(column.type) and kind == "ordered":
+        chunks = [chunk.dictionary for chunk in column.chunks]
+        values = reduce(
+            lambda a, b: a + b, (CategorySummary(d, is_declared=True) for d in chunks)
+        ).values
+        return CategorySummary(values, True, n_missing)
+    counted = column if is_counted is None else column.filter(pa.array(is_counted))
+    distinct = pc.unique(counted)
+    if pa.types.is_dictionary(distinct.type):
+        distinct = distinct.dictionary_decode()
+    distinct = distinct.filter(pc.invert(pc.is_null(distinct, nan_is_null=True)))
+    if isinstance(distinct, pa.ChunkedArray):
+        distinct = distinct.combine_chunks()
+    return CategorySummary(distinct, False, n_missing)
+
+
+# ---- one coding for all parts --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """How the rows of every part become codes.
+
+    Parameters
+    ----------
+    plan : ColumnPlan
+        The columns of the parts.
+    schema : Schema
+        The columns, with their categories.
+    values : tuple of ndarray or None
+        Per column of numbers: the value of each code, ascending; None for categories. A column
+        with few values has one code per value. In other columns a code is a range of values, and
+        its value is the upper end, so that ``x <= value`` can be a test.
+    is_exact : tuple of bool
+        Per column, whether codes are single values or categories.
+    has_missing : tuple of bool
+        Per column, whether a value is missing in any row.
+    classes : ndarray
+        The classes.
+    n_rows : int
+        All rows.
+    """
+
+    plan: ColumnPlan
+    schema: Schema
+    values: tuple[FloatArray | None, ...]
+    is_exact: tuple[bool, ...]
+    has_missing: tuple[bool, ...]
+    classes: NDArray[Any]
+    n_rows: int
+
+    @classmethod
+    def of(cls, summary: Summary, plan: ColumnPlan) -> "Coding":
+        """Make the coding from the sum of the summaries of all parts.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are no rows, or the target is continuous.
+        """
+        import pyarrow as pa
+
+        if not summary.n_rows:
+            raise InvalidArgumentError("there must be rows to fit; got none.")
+        target_type = plan.arrow_schema.field(plan.roles.target).type
+        if pa.types.is_dictionary(target_type):
+            target_type = target_type.value_type
+        labels = pa.array(list(summary.class_counts), target_type)
+        _, classes = encode_labels(labels)
+        columns = list(plan.schema.columns)
+        values: list[FloatArray | None] = [None] * len(columns)
+        is_exact = [True] * len(columns)
+        at = 0
+        for j, part in enumerate(summary.columns):
+            if isinstance(part, CategorySummary):
+                if not plan.has_categories[j] and part.values is not None:
+                    columns[j] = _with_categories(columns[j], part)
+                continue
+            is_exact[j] = part.values is not None
+            values[j] = part.values
+            if values[j] is None:
+                values[j] = _ranges(summary.sample, at, part.highest)
+            at += 1
+        return cls(
+            plan,
+            replace(plan.schema, columns=tuple(columns)),
+            tuple(values),
+            tuple(is_exact),
+            tuple(part.n_missing > 0 for part in summary.columns),
+            classes,
+            summary.n_rows,
+        )
+
+    def n_codes(self, j: int) -> int:
+        """Return the number of codes of a column; it is also the code of a missing value."""
+        values = self.values[j]
+        return len(self.schema.columns[j].categories) if values is None else len(values)
+
+    def no_rows(self) -> CodedColumns:
+        """Return the columns without rows."""
+        n_codes = [self.n_codes(j) for j in range(len(self.schema))]
+        is_wide = [
+            n > MAX_VALUES and values is None
+            for n, values in zip(n_codes, self.values, strict=True)
+        ]
+        return CodedColumns(
+            np.empty((0, len(n_codes) - sum(is_wide)), np.uint8),
+            tuple(np.empty(0, np.int32) for _ in range(sum(is_wide))),
+            self.values,
+            tuple(n if v is None else -1 for n, v in zip(n_codes, self.values, strict=True)),
+            tuple(not exact for exact in self.is_exact),
+            self.has_missing,
+        )
+
+
+def _with_categories(column: Any, part: CategorySummary) -> Any:
+    """Return the column with the categories that a fit in memory would find."""
+    import pyarrow as pa
+
+    values = part.values
+    if part.is_declared:
+        values = pa.DictionaryArray.from_arrays(
+            pa.array(np.arange(len(values), dtype=np.int32)), values, ordered=True
+        )
+    table = read_table(
+        pa.table({column.name: values if len(values) else pa.nulls(1)}),
+        categorical_features={column.name: column.kind},
+    )
+    return replace(column, categories=table.schema.columns[0].categories)
+
+
+def _ranges(sample: RowSample, at: int, highest: float) -> FloatArray:
+    """Return the upper ends of ranges with about the same number of rows each."""
+    column = sample.numbers[:, at]
+    known = ~np.isnan(column)
+    values, inverse = np.unique(column[known] + 0.0, return_inverse=True)
+    rows = np.bincount(inverse, sample.counts[known], len(values))
+    if len(values) > MAX_VALUES:
+        up_to = np.cumsum(rows)
+        wanted = np.arange(1, MAX_VALUES) * (up_to[-1] / MAX_VALUES)
+        values = np.unique(values[np.searchsorted(up_to, wanted)])
+    return np.append(values[values < highest], highest)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedPart:
+    """The rows of a part as codes.
+
+    Parameters
+    ----------
+    columns : CodedColumns
+        The code of each cell.
+    labels : ndarray of int32
+        The class of each row.
+    weights, groups : ndarray or None
+        The weight and the group of each row.
+    name : str
+        The part.
+    """
+
+    columns: CodedColumns
+    labels: NDArray[np.int32]
+    weights: FloatArray | None
+    groups: NDArray[Any] | None
+    name: str
+
+
+def encode_part(part: Part, coding: Coding) -> CodedPart:
+    """Code the rows of a part.
+
+    Parameters
+    ----------
+    part : Part
+        The rows.
+    coding : Coding
+        The coding of all parts.
+
+    Returns
+    -------
+    CodedPart
+    """
+    pieces = [_encode_batch(rows, coding, part.name) for rows in _read_rows(part, coding.plan)]
+    return join_parts([_no_rows(coding, part.name), *pieces])
+
+
+def join_parts(parts: Sequence[CodedPart]) -> CodedPart:
+    """Return the rows of several parts as one part, with the name of the first."""
+
+    def joined(arrays: Sequence[Any]) -> Any:
+        if arrays[0] is None:
+            return None
+        # Without those that have no rows, whose type is not known.
+        return np.concatenate([array for array in arrays if len(array)] or arrays)
+
+    return CodedPart(
+        join_columns([part.columns for part in parts]),
+        joined([part.labels for part in parts]),
+        joined([part.weights for part in parts]),
+        joined([part.groups for part in parts]),
+        parts[0].name,
+    )
+
+
+def join_columns(parts: Sequence[CodedColumns]) -> CodedColumns:
+    """Return the rows of several coded tables."""
+    return replace(
+        parts[0],
+        codes=np.concatenate([part.codes for part in parts]),
+        wide=tuple(np.concatenate(wide) for wide in zip(*(p.wide for p in parts), strict=True)),
+    )
+
+
+def _no_rows(coding: Coding, name: str) -> CodedPart:
+    roles, nothing = coding.plan.roles, np.empty(0, np.int32)
+    return CodedPart(
+        coding.no_rows(),
+        nothing,
+        None if roles.weight is None else np.empty(0),
+        None if roles.group is None else np.empty(0),
+        name,
+    )
+
+
+def _encode_batch(rows: _Rows, coding: Coding, part_name: str) -> CodedPart:
+    try:
+        table = encode(rows.features, coding.schema)
+    except SureleafError as error:
+        raise type(error)(f"{part_name}: {error}") from error
+    _check_categories(table.unseen_counts, coding, part_name)
+    empty = coding.no_rows()
+    codes = np.empty((rows.features.num_rows, empty.codes.shape[1]), np.uint8)
+    wide: list[NDArray[np.int32]] = []
+    for j, column in enumerate(table.columns):
+        n_codes, values, at = coding.n_codes(j), coding.values[j], j - len(wide)
+        if values is not None:
+            _kernel.code_numbers(np.ascontiguousarray(column, np.float64), values, codes, at)
+        elif n_codes > MAX_VALUES:
+            wide.append(np.where(column < 0, -1, column).astype(np.int32))
+        else:
+            codes[:, at] = np.where(column < 0, n_codes, column)
+    groups = None if rows.groups is None else rows.groups.to_numpy()
+    columns = replace(empty, codes=codes, wide=tuple(wide))
+    labels = _label_codes(rows.labels, coding.classes)
+    return CodedPart(columns, labels, rows.weights, groups, part_name)
+
+
+def _check_categories(unseen_counts: dict[str, int], coding: Coding, part_name: str) -> None:
+    """Raise if a column whose categories were given has others."""
+    for column, given in zip(coding.schema.columns, coding.plan.has_categories, strict=True):
+        if given and column.name in unseen_counts:
+            raise InvalidArgumentError(
+                f"column {column.name!r} must hold the given categories; {part_name} has "
+                f"{unseen_counts[column.name]:,} other values. Add them, or make them missing."
+            )
+
+
+def _label_codes(labels: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(labels.type):
+        labels = labels.cast(labels.type.value_type)
+    known = pa.array(classes.tolist(), labels.type)
+    codes: NDArray[np.int32] = pc.index_in(labels, value_set=known).to_numpy().astype(np.int32)
+    return codes

@@ -1,0 +1,579 @@
+"""Parts of a table on the workers of a Dask cluster, through Dask's futures.
+
+Only `Client.submit` is used. Every task is a pure function of other tasks, what is common to all
+parts included, so Dask itself computes again what a lost worker had. Rows stay on the workers as
+codes; here are the classes, weights and groups of the rows, and the sums of counts.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from itertools import pairwise
+from operator import add
+from typing import Any, Final
+
+import distributed
+import numpy as np
+from dask.base import is_dask_collection
+from dask.sizeof import sizeof
+from numpy.typing import NDArray
+
+from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError, SureleafError
+from sureleaf.scale.batches import Part, Source, TablePart, open_source, read_schema
+from sureleaf.scale.coding import (
+    CodedPart,
+    Coding,
+    Roles,
+    encode_part,
+    join_columns,
+    plan_columns,
+    summarize,
+)
+from sureleaf.scale.growing import TreePart, TreeWeights, grow_by_levels, start_part
+from sureleaf.scale.training import CodeStore, class_totals, memory_bytes
+from sureleaf.table import EncodedTable, Schema
+from sureleaf.table.encoded_table import CodedColumns, DistantColumns
+from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes
+from sureleaf.tree.routing import add_to_parents, route
+
+__all__ = ["Cluster", "ClusterRows", "DaskParts", "read_cluster_rows"]
+
+_POLL: Final = 1.0
+"""Seconds between two looks at the connection while a result is awaited."""
+_FAN_IN: Final = 8
+"""Results that one task adds."""
+
+
+# ---- the cluster ---------------------------------------------------------------------------------
+
+
+class Cluster:
+    """A Dask client, with errors that say what to do.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The client; None for the one that was made last in this process.
+    """
+
+    def __init__(self, client: Any = None) -> None:
+        if client is None:
+            try:
+                client = distributed.get_client()
+            except ValueError:
+                raise InvalidArgumentError(
+                    "a fit on Dask's data needs a client; got none. Start one with "
+                    "distributed.Client(...), or give it as client=."
+                ) from None
+        if not isinstance(client, distributed.Client) or client.asynchronous:
+            raise InvalidTypeError(
+                "client must be a distributed.Client that is not asynchronous; got "
+                f"{type(client).__name__}."
+            )
+        self.client = client
+        self._address = getattr(client.scheduler, "address", "an unknown address")
+
+    def worker_memory(self, memory: Any) -> int:
+        """Return the bytes that one task may use on a worker."""
+        if memory is not None:
+            return memory_bytes(memory)
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        limits = [w["memory_limit"] // max(1, w["nthreads"]) for w in workers if w["memory_limit"]]
+        return max(min(limits) // 2, 1 << 24) if limits else memory_bytes(None)
+
+    def submit(self, function: Callable[..., Any], *args: Any, first: bool = False) -> Any:
+        """Submit a task; one that is to run first frees memory."""
+        self.check()
+        key = f"sureleaf-{function.__name__.strip('_')}-{uuid.uuid4().hex}"
+        try:
+            return self.client.submit(function, *args, key=key, pure=False, priority=int(first))
+        except (OSError, RuntimeError) as error:
+            raise self._lost(error) from error
+
+    def result(self, future: Any, name: str = "") -> Any:
+        """Wait for a task, and return its result."""
+        try:
+            while True:
+                try:
+                    with self.client.as_current():  # wait() knows only the current client
+                        distributed.wait([future], timeout=_POLL)
+                    break
+                except TimeoutError:
+                    self.check()
+            return future.result()
+        except SureleafError:
+            raise
+        except distributed.KilledWorker as error:
+            raise ClusterError(
+                f"workers ended {'at ' + name if name else 'at one task'} again and again; Dask "
+                "gave up. Most often a worker has too little memory: use smaller partitions, or "
+                f"workers with more memory ({error})."
+            ) from error
+        except (CancelledError, OSError) as error:
+            if isinstance(error, OSError) and self.is_connected:
+                raise
+            raise self._lost(error) from error
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the scheduler answers."""
+        comm = self.client.scheduler_comm
+        return self.client.status == "running" and comm is not None and not comm.closed()
+
+    def check(self) -> None:
+        """Raise an error if the scheduler has gone away."""
+        if not self.is_connected:
+            raise self._lost(self.client.status)
+
+    def _lost(self, cause: object) -> ClusterError:
+        return ClusterError(
+            f"Dask's scheduler at {self._address} has gone away, or has cancelled the work of this "
+            f"fit ({cause}). Start the cluster again, make a new distributed.Client, and fit again."
+        )
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def _share(*shared: Any) -> tuple[Any, ...]:
+    return shared
+
+
+def _apply(function: Callable[..., Any], part: Any, shared: tuple[Any, ...], own: Any) -> Any:
+    return function(part, *shared, *own)
+
+
+def _add_all(results: Sequence[Any]) -> Any:
+    return reduce(add, results)
+
+
+def _same(part: Any) -> Any:
+    return part
+
+
+@dataclass(frozen=True, eq=False)
+class DaskParts:
+    """Parts of a table on the workers of a cluster: `sureleaf.scale.growing.Parts`.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The cluster.
+    futures : tuple of Future
+        One per part. A part that is on no worker any more is computed again by Dask.
+    names : tuple of str
+        For messages.
+    """
+
+    cluster: Cluster
+    futures: tuple[Any, ...]
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.futures)
+
+    def _calls(
+        self, function: Callable[..., Any], shared: tuple[Any, ...], each: Any
+    ) -> Iterator[Any]:
+        # One task holds what all parts share: it is sent once, and can be computed again.
+        common = self.cluster.submit(_share, *shared, first=True) if shared else ()
+        own = [()] * len(self) if each is None else [(mine,) for mine in each]
+        for future, mine in zip(self.futures, own, strict=True):
+            yield self.cluster.submit(_apply, function, future, common, mine)
+
+    def map(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> "DaskParts":
+        """Return the results as parts, which stay on the workers."""
+        return replace(self, futures=tuple(self._calls(function, shared, each)))
+
+    def results(
+        self, function: Callable[..., Any], *shared: Any, each: Any = None
+    ) -> Iterator[Any]:
+        """Return the results here, in the order of the parts."""
+        futures = list(self._calls(function, shared, each))[::-1]
+        for name in self.names:
+            yield self.cluster.result(futures.pop(), name)
+
+    def total(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> Any:
+        """Return the sum of the results, added on the workers, a few at a time."""
+        waiting = list(self._calls(function, shared, each))
+        while len(waiting) > 1:
+            waiting = [
+                self.cluster.submit(_add_all, waiting[i : i + _FAN_IN], first=True)
+                for i in range(0, len(waiting), _FAN_IN)
+            ]
+        return self.cluster.result(waiting[0])
+
+
+def _bytes_of_columns(columns: CodedColumns) -> int:
+    return int(columns.codes.nbytes) + sum(int(wide.nbytes) for wide in columns.wide)
+
+
+def _bytes_of_coded(part: CodedPart) -> int:
+    return _bytes_of_columns(part.columns) + int(part.labels.nbytes)
+
+
+def _bytes_of_tree_part(part: TreePart) -> int:
+    return _bytes_of_columns(part.columns) + int(part.labels.nbytes) + int(part.node_of.nbytes)
+
+
+def _bytes_of_table(part: TablePart) -> int:
+    return int(part.table.nbytes)
+
+
+# Dask weighs whether to move a task to another worker by the bytes of what it needs.
+sizeof.register(CodedColumns, _bytes_of_columns)
+sizeof.register(CodedPart, _bytes_of_coded)
+sizeof.register(TreePart, _bytes_of_tree_part)
+sizeof.register(TablePart, _bytes_of_table)
+
+
+# ---- from Dask's data to parts -------------------------------------------------------------------
+
+
+def _as_part(data: Any, name: str) -> Part:
+    """Return a partition as a part; this runs on a worker."""
+    import pyarrow as pa
+
+    try:
+        if hasattr(data, "iloc") and hasattr(data, "columns"):
+            return TablePart(pa.Table.from_pandas(data, preserve_index=False), name)
+        if hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns"):
+            return TablePart(pa.table(data), name)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        cause = " ".join(str(error).split()).rstrip(".")[:200]
+        raise InvalidArgumentError(
+            f"{name} must be a table whose columns have one type each; {cause}. Convert the column."
+        ) from error
+    raise InvalidTypeError(
+        f"{name} must be a pandas, polars or Arrow table; got {type(data).__name__}."
+    )
+
+
+@dataclass(frozen=True)
+class _SchemaOnly:
+    """A part of which only the columns are known here."""
+
+    name: str
+    arrow_schema: Any = field(repr=False)
+
+    def schema(self) -> Any:
+        return self.arrow_schema
+
+    def batches(self) -> Iterator[Any]:
+        raise InvalidTypeError(f"the rows of {self.name} are on the cluster.")
+
+
+def _open_parts(X: Any, cluster: Cluster) -> tuple[DaskParts, Source | None]:
+    """Return the parts of a Dask DataFrame, of delayed partitions or of files."""
+    if hasattr(X, "to_delayed"):
+        X = X.to_delayed()
+    if isinstance(X, list | tuple) and len(X) and all(map(_is_lazy, X)):
+        names = tuple(f"partition {index}" for index in range(len(X)))
+        lazy = iter(cluster.client.compute([x for x in X if is_dask_collection(x)]))
+        data = [next(lazy) if is_dask_collection(x) else x for x in X]
+        futures = [
+            cluster.submit(_as_part, future, name) for future, name in zip(data, names, strict=True)
+        ]
+        return DaskParts(cluster, tuple(futures), names), None
+    source = open_source(X)
+    names = tuple(part.name for part in source.parts)
+    futures = [cluster.submit(_same, part) for part in source.parts]
+    return DaskParts(cluster, tuple(futures), names), source
+
+
+def _is_lazy(X: Any) -> bool:
+    return bool(is_dask_collection(X)) or isinstance(X, distributed.Future)
+
+
+def _read_schemas(parts: DaskParts) -> list[_SchemaOnly]:
+    found: list[_SchemaOnly] = []
+    schemas = parts.results(read_schema)
+    for name in parts.names:
+        try:
+            found.append(_SchemaOnly(name, next(schemas)))
+        except SureleafError:
+            raise
+        except Exception as error:  # of the user's own code, which makes the partition
+            raise InvalidArgumentError(
+                f"{name} cannot be read: {type(error).__name__}: {error}. Compute it alone to see "
+                "the whole error."
+            ) from error
+    return found
+
+
+# ---- rows on the cluster -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterColumns(DistantColumns):
+    """The codes of a table on the workers.
+
+    Parameters
+    ----------
+    parts : DaskParts of CodedPart
+        The rows.
+    schema : Schema
+        The columns.
+    first_row : ndarray of int64
+        The number of the first row of each part, and of all rows.
+    empty : CodedColumns
+        The columns, without rows.
+    """
+
+    parts: DaskParts
+    schema: Schema
+    first_row: NDArray[np.int64]
+    empty: CodedColumns
+
+    @property
+    def has_missing(self) -> tuple[bool, ...]:
+        """Per column, whether a value is missing in any row."""
+        return self.empty.has_missing
+
+    def per_part(self, function: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+        """Return ``function(table, *shared)`` of every part, in order."""
+        return self.parts.results(_on_table, self.schema, function, *shared)
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> CodedColumns:
+        """Return some rows, in this order."""
+        order = np.argsort(rows, kind="stable")
+        bounds = np.searchsorted(rows[order], self.first_row)
+        own = [
+            rows[order[first:last]] - start
+            for (first, last), start in zip(pairwise(bounds), self.first_row, strict=False)
+        ]
+        found = join_columns(list(self.parts.results(_take_rows, each=own)))
+        back = np.empty(len(rows), np.int64)
+        back[order] = np.arange(len(rows))
+        return found.take(back)
+
+    @cached_property
+    def collected(self) -> CodedColumns:
+        """All rows here, in memory or in a temporary file: for what cannot be done on workers."""
+        n_rows = int(self.first_row[-1])
+        n_bytes = n_rows * (self.empty.codes.shape[1] + 4 * len(self.empty.wide))
+        store = CodeStore(self.empty, n_rows, is_spilled=3 * n_bytes > memory_bytes(None))
+        for columns in self.parts.results(_columns_of):
+            store.add(columns)
+        return store.columns()
+
+
+def _on_table(part: CodedPart, schema: Schema, function: Callable[..., Any], *shared: Any) -> Any:
+    return function(EncodedTable(schema, part.columns, len(part.labels)), *shared)
+
+
+def _take_rows(part: CodedPart, rows: NDArray[np.int64]) -> CodedColumns:
+    return part.columns.take(rows)
+
+
+def _columns_of(part: CodedPart) -> CodedColumns:
+    return part.columns
+
+
+def _row_facts(part: CodedPart) -> tuple[Any, Any, Any]:
+    return part.labels, part.weights, part.groups
+
+
+@dataclass(frozen=True)
+class _OwnRows:
+    """What a tree needs to know of the rows of one part besides their codes, in few bytes."""
+
+    labels: NDArray[np.integer[Any]] | None
+    weights: NDArray[Any] | None
+    are_bits: bool
+
+    @classmethod
+    def of(cls, labels: NDArray[np.int32] | None, weights: NDArray[np.int64] | None) -> "_OwnRows":
+        if labels is not None:
+            labels = labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
+        if weights is None or not len(weights):
+            return cls(labels, weights, False)
+        highest = int(weights.max())
+        if highest <= 1:
+            return cls(labels, np.packbits(weights.astype(bool)), True)
+        return cls(labels, weights.astype(np.min_scalar_type(highest)), False)
+
+    def of_part(self, part: CodedPart) -> tuple[CodedPart, NDArray[np.int64] | None]:
+        weights = self.weights
+        if weights is not None:
+            if self.are_bits:
+                weights = np.unpackbits(weights, count=len(part.labels))
+            weights = weights.astype(np.int64)
+        labels = part.labels if self.labels is None else self.labels.astype(np.int32)
+        return replace(part, labels=labels), weights
+
+
+def _start(part: CodedPart, schema: Schema, n_classes: int, own: _OwnRows) -> TreePart:
+    part, weights = own.of_part(part)
+    return start_part(part, schema, n_classes, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class _NodeCounts:
+    """Counts of nodes, and whether no row was divided: then they are whole numbers."""
+
+    counts: NDArray[np.float64]
+    are_whole: bool
+
+    def __add__(self, other: "_NodeCounts") -> "_NodeCounts":
+        return _NodeCounts(self.counts + other.counts, self.are_whole and other.are_whole)
+
+
+def _count_part(
+    part: CodedPart, schema: Schema, n_classes: int, tree: Tree, own: _OwnRows
+) -> _NodeCounts:
+    part, weights = own.of_part(part)
+    table = EncodedTable(schema, part.columns, len(part.labels))
+    as_floats = None if weights is None else weights.astype(np.float64)
+    counts = count_nodes(tree, TrainingRows(table, part.labels, n_classes, as_floats))
+    return _NodeCounts(counts, len(route(tree, table).nodes) == table.n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterRows:
+    """Rows on the workers: the store of their `TrainingRows`, which grows and counts trees.
+
+    Parameters
+    ----------
+    columns : ClusterColumns
+        The codes.
+    labels : ndarray of int32
+        The class of each row, as the workers know it.
+    classes : ndarray
+        What the class codes mean.
+    weights, groups : ndarray or None
+        The weight and the group of each row.
+    memory : int
+        Bytes that a task may use.
+    """
+
+    columns: ClusterColumns
+    labels: NDArray[np.int32]
+    classes: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+    memory: int
+
+    @property
+    def table(self) -> EncodedTable:
+        """The rows, which are elsewhere."""
+        return EncodedTable(self.columns.schema, self.columns, int(self.columns.first_row[-1]))
+
+    def training_rows(self, weights: NDArray[np.float64] | None) -> TrainingRows:
+        """Return the rows for a fit, whose trees are grown on the workers."""
+        return TrainingRows(self.table, self.labels, len(self.classes), weights, store=self)
+
+    def _own(self, rows: TrainingRows, weights: NDArray[np.int64] | None) -> list[_OwnRows]:
+        bounds = self.columns.first_row.tolist()
+        labels = None if rows.labels is self.labels else rows.labels
+        return [
+            _OwnRows.of(
+                None if labels is None else labels[first:last],
+                None if weights is None else weights[first:last],
+            )
+            for first, last in pairwise(bounds)
+        ]
+
+    def grow(self, rows: TrainingRows, rules: GrowthRules, n_threads: int) -> Tree:
+        """Grow a tree level by level on the workers; small nodes are finished here."""
+        unit = TreeWeights.of(rows.weights)
+        weights = unit.to_whole(rows.weights)
+        parts = self.columns.parts.map(
+            _start, rows.table.schema, rows.n_classes, each=self._own(rows, weights)
+        )
+        return grow_by_levels(
+            parts,
+            EncodedTable(rows.table.schema, self.columns.empty, 0),
+            class_totals(rows.labels, weights, rows.n_classes),
+            rules,
+            unit=unit,
+            memory=self.memory,
+        )
+
+    def count_nodes(self, tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
+        """Count the rows of every node, on the workers if sums do not depend on the order."""
+        unit = TreeWeights.of(rows.weights)
+        if unit.are_whole:
+            own = self._own(rows, unit.to_whole(rows.weights))
+            total = self.columns.parts.total(
+                _count_part, rows.table.schema, rows.n_classes, tree, each=own
+            )
+            if total.are_whole:
+                counts: NDArray[np.float64] = total.counts
+                return counts
+        routes = route(tree, rows.table)
+        row = routes.rows()
+        weight = routes.shares if rows.weights is None else rows.weights[row] * routes.shares
+        cells: NDArray[Any] = np.bincount(
+            routes.nodes.astype(np.int64) * rows.n_classes + rows.labels[row],
+            weight,
+            tree.n_nodes * rows.n_classes,
+        )
+        return add_to_parents(tree, cells.reshape(tree.n_nodes, rows.n_classes).astype(float))
+
+
+def read_cluster_rows(
+    X: Any,
+    roles: Roles,
+    *,
+    client: Any = None,
+    categorical_features: Any = "auto",
+    memory: Any = None,
+) -> ClusterRows:
+    """Summarize and code a table on the workers of a cluster.
+
+    Parameters
+    ----------
+    X : Dask DataFrame, list of delayed partitions or futures, or paths
+        Each partition is a pandas, polars or Arrow table. Workers must be able to read the paths.
+    roles : Roles
+        What its columns are for.
+    client : distributed.Client, optional
+        By default, the one that was made last.
+    categorical_features
+        As for `TreeClassifier`.
+    memory : int, str or None
+        Bytes that a task may use on a worker; by default, half of what a thread of the smallest
+        worker has.
+
+    Returns
+    -------
+    ClusterRows
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError
+        If a partition cannot be read, or has other columns than the first one.
+    ClusterError
+        If the cluster has gone away.
+    """
+    cluster = Cluster(client)
+    parts, source = _open_parts(X, cluster)
+    if source is not None and source.temporary is not None:
+        raise InvalidArgumentError(
+            "a cluster reads Parquet and Arrow files; got one that must be converted first. Write "
+            "it as Parquet to a place that all workers can read."
+        )
+    if source is not None:
+        roles = replace(roles, drop=(*roles.drop, *source.drop))
+    plan = plan_columns(_read_schemas(parts), roles, categorical_features=categorical_features)
+    coding = Coding.of(parts.total(summarize, plan), plan)
+    coded = parts.map(encode_part, coding)
+    labels, weights, groups = zip(*coded.results(_row_facts), strict=True)
+    del parts  # the rows themselves are needed no more, unless a worker is lost
+    columns = ClusterColumns(
+        coded,
+        coding.schema,
+        np.concatenate([[0], np.cumsum([len(own) for own in labels])]).astype(np.int64),
+        coding.no_rows(),
+    )
+    return ClusterRows(
+        columns,
+        np.concatenate(labels),
+        coding.classes,
+        None if roles.weight is None else np.concatenate(weights),
+        None if roles.group is None else np.concatenate([g for g in groups if len(g)]),
+        cluster.worker_memory(memory),
+    )

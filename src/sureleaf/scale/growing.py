@@ -1,0 +1,526 @@
+"""Growing a tree level by level: the parts count, the counts are added, the sums are split.
+
+A part holds its rows as codes, and the node of each row. For every level it counts classes per
+code in the nodes that are to be split, and moves its rows to the children. Only counts and splits
+leave or reach a part. Splits are found by the kernel in the same way as for rows in memory.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf import _kernel
+from sureleaf.errors import InvalidTypeError
+from sureleaf.scale.coding import join_columns
+from sureleaf.table import EncodedTable, Schema
+from sureleaf.table.encoded_table import CodedColumns
+from sureleaf.tree import GrowthRules, Tree
+from sureleaf.tree.growing import kernel_table
+
+__all__ = [
+    "LevelCounts",
+    "LevelSplits",
+    "LocalParts",
+    "Parts",
+    "TreePart",
+    "TreeWeights",
+    "advance_part",
+    "count_part",
+    "grow_by_levels",
+    "rows_per_node",
+    "select_rows",
+    "start_part",
+]
+
+
+class Parts(Protocol):
+    """Parts of a table, wherever they are: `LocalParts` here, or on the workers of a cluster.
+
+    Functions are pure and can be pickled. `each` holds one further argument per part.
+    """
+
+    def __len__(self) -> int:
+        """Return the number of parts."""
+
+    def map(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> "Parts":
+        """Return the results of ``function(part, *shared, own)`` as parts, where they are."""
+
+    def results(
+        self, function: Callable[..., Any], *shared: Any, each: Any = None
+    ) -> Iterator[Any]:
+        """Return the results of all parts here, in the order of the parts."""
+
+    def total(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> Any:
+        """Return the sum of the results, added with ``+``."""
+
+
+@dataclass(frozen=True)
+class LocalParts:
+    """Parts in this process, worked on by threads.
+
+    Parameters
+    ----------
+    parts : sequence
+        The parts.
+    n_threads : int
+        Parts that are worked on at a time.
+
+    Examples
+    --------
+    >>> LocalParts([1, 2, 3]).total(pow, 2)
+    14
+    """
+
+    parts: Sequence[Any]
+    n_threads: int = 1
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def map(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> "LocalParts":
+        """Return the results as parts."""
+        return LocalParts(tuple(self.results(function, *shared, each=each)), self.n_threads)
+
+    def results(
+        self, function: Callable[..., Any], *shared: Any, each: Any = None
+    ) -> Iterator[Any]:
+        """Return the results in order; only a few are computed ahead, so few are in memory."""
+        own: Iterable[tuple[Any, ...]] = [()] * len(self.parts) if each is None else zip(each)
+        calls = [(part, *shared, *mine) for part, mine in zip(self.parts, own, strict=True)]
+        if self.n_threads == 1 or len(calls) < 2:
+            yield from (function(*call) for call in calls)
+            return
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            waiting = iter(calls)
+            ahead = [pool.submit(function, *c) for c in islice(waiting, self.n_threads + 1)]
+            while ahead:
+                yield ahead.pop(0).result()
+                ahead += [pool.submit(function, *call) for call in islice(waiting, 1)]
+
+    def total(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> Any:
+        """Return the sum of the results."""
+        results = self.results(function, *shared, each=each)
+        total = next(results)
+        for result in results:
+            total = total + result
+        return total
+
+
+# ---- what a part does ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TreePart:
+    """Rows of a part on their way through a growing tree.
+
+    Parameters
+    ----------
+    columns : CodedColumns
+        The codes of the rows.
+    schema : Schema
+        Their columns.
+    labels : ndarray of int32
+        The class of each row.
+    n_classes : int
+        Number of classes.
+    weights : ndarray of int64, or None
+        The weight of each row, a whole number; None if all are 1.
+    node_of : ndarray of int32
+        The node of each row.
+    """
+
+    columns: CodedColumns
+    schema: Schema
+    labels: NDArray[np.int32]
+    n_classes: int
+    weights: NDArray[np.int64] | None
+    node_of: NDArray[np.int32]
+
+    @property
+    def kernel(self) -> _kernel.KernelTable:
+        """The codes in the kernel."""
+        return kernel_table(EncodedTable(self.schema, self.columns, len(self.labels)))
+
+
+def start_part(
+    part: Any, schema: Schema, n_classes: int, weights: NDArray[np.int64] | None = None
+) -> TreePart:
+    """Put all rows of a coded part into the root.
+
+    Parameters
+    ----------
+    part : CodedPart
+        The rows.
+    schema : Schema
+        The columns, with their categories.
+    n_classes : int
+        Number of classes.
+    weights : ndarray of int64, or None
+        The weight of each row in this tree.
+
+    Returns
+    -------
+    TreePart
+    """
+    nodes = np.zeros(len(part.labels), np.int32)
+    return TreePart(part.columns, schema, part.labels, n_classes, weights, nodes)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCounts:
+    """Class counts of some nodes; counts of parts are added.
+
+    Parameters
+    ----------
+    cells : ndarray of int64, shape (n_nodes, n_cells)
+        Per node: for each column, code (the last one is of missing values) and class, the sum of
+        the weights.
+    """
+
+    cells: NDArray[np.int64]
+
+    def __add__(self, other: "LevelCounts") -> "LevelCounts":
+        return LevelCounts(self.cells + other.cells)
+
+
+def count_part(part: TreePart, slot_of_node: NDArray[np.int32], n_slots: int) -> LevelCounts:
+    """Count classes per code in some nodes.
+
+    Parameters
+    ----------
+    part : TreePart
+        The rows.
+    slot_of_node : ndarray of int32
+        Per node of the tree, its line in the result; -1 if it is not counted.
+    n_slots : int
+        Lines of the result.
+
+    Returns
+    -------
+    LevelCounts
+    """
+    cells = _kernel.count_level(
+        part.kernel, part.labels, part.n_classes, part.weights, part.node_of, slot_of_node, n_slots
+    )
+    return LevelCounts(cells)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSplits:
+    """The splits of one level.
+
+    Parameters
+    ----------
+    column : ndarray of int32
+        Per node of the tree, the column that it was split by; -1 if it was not.
+    offset : ndarray of int64
+        Per node, where its branches start in `branches`.
+    first_child : ndarray of int32
+        Per node, the number of its first child.
+    branches : ndarray of int32
+        Per split node: the branch of each code, then that of missing values.
+    """
+
+    column: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    first_child: NDArray[np.int32]
+    branches: NDArray[np.int32]
+
+
+def advance_part(part: TreePart, splits: LevelSplits) -> TreePart:
+    """Move rows to the children of their nodes."""
+    nodes = _kernel.advance_rows(
+        part.kernel, part.n_classes, part.node_of, splits.column, splits.offset,
+        splits.first_child, splits.branches,
+    )  # fmt: skip
+    return replace(part, node_of=nodes)
+
+
+def select_rows(part: TreePart, is_wanted: NDArray[np.bool_]) -> TreePart:
+    """Return the rows of weight above 0 in some nodes."""
+    chosen = is_wanted[part.node_of]
+    if part.weights is not None:
+        chosen &= part.weights > 0
+    rows = np.flatnonzero(chosen)
+    return TreePart(
+        part.columns.take(rows),
+        part.schema,
+        part.labels[rows],
+        part.n_classes,
+        None if part.weights is None else part.weights[rows],
+        part.node_of[rows],
+    )
+
+
+# ---- what is done with the sums ------------------------------------------------------------------
+
+_MAX_GATHERS: Final = 4
+"""Rows of open nodes are collected to be finished in memory if so many passes are enough."""
+_ROW_BYTES: Final = 24
+"""Of a row besides its codes, while a tree is grown in memory."""
+
+
+@dataclass(frozen=True)
+class TreeWeights:
+    """What the whole weights of `TreePart` mean.
+
+    Parameters
+    ----------
+    unit : float
+        The weight that 1 stands for: 1 if all weights are whole numbers, else a power of two.
+        Sums of whole numbers do not depend on their order.
+    """
+
+    unit: float = 1.0
+
+    @classmethod
+    def of(cls, weights: NDArray[np.float64] | None) -> "TreeWeights":
+        """Choose the unit so that no sum exceeds 2**62."""
+        if weights is None or bool((weights == np.floor(weights)).all()):
+            return cls()
+        return cls(2.0 ** (int(np.ceil(np.log2(weights.sum() + 1.0))) - 61))
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether the weights are whole numbers."""
+        return self.unit == 1.0
+
+    def to_whole(self, weights: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
+        """Return weights as whole numbers of units."""
+        return None if weights is None else np.rint(weights / self.unit).astype(np.int64)
+
+
+def grow_by_levels(
+    parts: Parts,
+    table: EncodedTable,
+    class_weights: NDArray[np.int64],
+    rules: GrowthRules,
+    *,
+    unit: TreeWeights,
+    memory: int,
+    n_threads: int = 1,
+) -> Tree:
+    """Grow a tree, without pruning, from parts of the rows.
+
+    Parameters
+    ----------
+    parts : Parts of TreePart
+        All rows, in the root.
+    table : EncodedTable
+        The coded columns, without rows.
+    class_weights : ndarray of int64
+        The weight of each class, in units.
+    rules : GrowthRules
+        The parameters of growing.
+    unit : TreeWeights
+        What the weights mean.
+    memory : int
+        Bytes for histograms and for the rows of nodes that are finished here.
+    n_threads : int
+        Threads that finish nodes here.
+
+    Returns
+    -------
+    Tree
+        The same as of rows in memory, to the last bit, if weights are whole numbers; with
+        ``missing="fraction"`` and missing values all rows are collected here.
+    """
+    columns, config = table.columns, rules.kernel
+    if not isinstance(columns, CodedColumns):
+        raise InvalidTypeError("a tree is grown by levels from coded columns; got other columns.")
+    weights = np.asarray(class_weights * unit.unit, np.float64)
+    grower = _kernel.LevelGrower(kernel_table(table), weights, unit.are_whole, config)
+    row_bytes = columns.codes.shape[1] + 4 * len(columns.wide) + _ROW_BYTES
+    growth = _LevelGrowth(parts, grower, config, unit, memory, n_threads, row_bytes)
+    if rules.missing == "fraction" and any(columns.has_missing):
+        growth.finish_nodes(grower.open_nodes().tolist())
+    growth.run(may_finish=rules.max_leaves is None)
+    return Tree.from_kernel(grower.finish(), len(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Family:
+    """The children of a split node, and the histograms of that node if they are kept."""
+
+    nodes: tuple[int, ...]
+    parent_cells: NDArray[np.int64] | None = None
+
+
+@dataclass(eq=False)
+class _LevelGrowth:
+    """A tree that is grown level by level."""
+
+    parts: Parts
+    grower: _kernel.LevelGrower
+    config: _kernel.GrowthConfig
+    unit: TreeWeights
+    memory: int
+    n_threads: int
+    row_bytes: int
+
+    def run(self, *, may_finish: bool) -> None:
+        """Split nodes until none is open."""
+        families = [_Family((0,))]
+        while not self.grower.is_complete:
+            is_open = np.zeros(self.grower.n_nodes, bool)
+            is_open[self.grower.open_nodes()] = True
+            n_rows = self.parts.total(rows_per_node, self.grower.n_nodes)
+            if may_finish and self._finish_all(np.flatnonzero(is_open), n_rows):
+                return
+            families = self._split_level(
+                [family for family in families if is_open[list(family.nodes)].any()],
+                is_open,
+                n_rows,
+            )
+
+    def _split_level(
+        self, families: list[_Family], is_open: NDArray[np.bool_], n_rows: NDArray[np.int64]
+    ) -> list[_Family]:
+        """Split all open nodes, some families at a time, and move the rows."""
+        splits: dict[int, tuple[int, int, NDArray[np.int32]]] = {}
+        children: list[_Family] = []
+        n_kept = max(1, self.memory // 4 // (8 * self.grower.n_cells))
+        for batch in self._batches(families):
+            for node, cells in self._count(batch, is_open, n_rows):
+                column, first, n_branches, branches = self._split(node, cells)
+                if column >= 0:
+                    splits[node] = (column, first, branches)
+                    nodes = tuple(range(first, first + n_branches))
+                    children.append(_Family(nodes, cells if len(children) < n_kept else None))
+        if splits:
+            self.parts = self.parts.map(advance_part, self._level_splits(splits))
+        return children
+
+    def _batches(self, families: list[_Family]) -> Iterator[list[_Family]]:
+        """Divide families so that the histograms of a batch fit into memory, once per thread."""
+        n_at_once = self.memory // 4 // (8 * self.grower.n_cells * (self.n_threads + 1))
+        batch: list[_Family] = []
+        for family in families:
+            if batch and sum(len(f.nodes) for f in batch) + len(family.nodes) > n_at_once:
+                yield batch
+                batch = []
+            batch.append(family)
+        if batch:
+            yield batch
+
+    def _count(
+        self, families: list[_Family], is_open: NDArray[np.bool_], n_rows: NDArray[np.int64]
+    ) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Return the histograms of open nodes; the largest child's is its parent's minus others."""
+        counted: list[int] = []
+        for family in families:
+            largest = max(family.nodes, key=lambda node: int(n_rows[node]))
+            by_subtraction = family.parent_cells is not None and is_open[largest]
+            if by_subtraction:
+                counted += [node for node in family.nodes if node != largest]
+            else:
+                counted += [node for node in family.nodes if is_open[node]]
+        slot_of_node = np.full(len(is_open), -1, np.int32)
+        slot_of_node[counted] = np.arange(len(counted))
+        cells = self.parts.total(count_part, slot_of_node, len(counted)).cells
+        for family in families:
+            for node in family.nodes:
+                if not is_open[node]:
+                    continue
+                if slot_of_node[node] >= 0:
+                    yield node, cells[slot_of_node[node]]
+                elif family.parent_cells is not None:
+                    others = [slot_of_node[other] for other in family.nodes if other != node]
+                    yield node, family.parent_cells - cells[others].sum(axis=0)
+
+    def _split(self, node: int, cells: NDArray[np.int64]) -> Any:
+        if self.unit.are_whole:
+            return self.grower.split(node, cells)
+        return self.grower.split_weighted(node, np.asarray(cells * self.unit.unit, np.float64))
+
+    def _level_splits(self, splits: dict[int, tuple[int, int, NDArray[np.int32]]]) -> LevelSplits:
+        n_nodes = self.grower.n_nodes
+        column, first = np.full(n_nodes, -1, np.int32), np.zeros(n_nodes, np.int32)
+        offset, branches, n_before = np.zeros(n_nodes, np.int64), [], 0
+        for node, (split_column, first_child, branch_of_code) in splits.items():
+            column[node], first[node], offset[node] = split_column, first_child, n_before
+            branches.append(branch_of_code)
+            n_before += len(branch_of_code)
+        return LevelSplits(column, offset, first, np.concatenate(branches))
+
+    # ---- nodes whose rows fit into memory --------------------------------------------------------
+
+    def _finish_all(self, nodes: NDArray[np.intp], n_rows: NDArray[np.int64]) -> bool:
+        """Finish all open nodes if their rows can be collected in few passes."""
+        most_rows = self.memory // 2 // self.row_bytes
+        groups: list[list[int]] = [[]]
+        in_group = 0
+        for node in nodes.tolist():
+            if n_rows[node] > most_rows:
+                return False
+            if in_group + n_rows[node] > most_rows:
+                groups.append([])
+                in_group = 0
+            groups[-1].append(node)
+            in_group += int(n_rows[node])
+        if len(groups) > _MAX_GATHERS:
+            return False
+        for group in groups:
+            self.finish_nodes(group)
+        return True
+
+    def finish_nodes(self, nodes: list[int]) -> None:
+        """Collect the rows of open nodes, and grow the trees below them in memory."""
+        is_wanted = np.zeros(self.grower.n_nodes, bool)
+        is_wanted[nodes] = True
+        rows = _join(list(self.parts.results(select_rows, is_wanted)))
+        order = np.argsort(rows.node_of, kind="stable")
+        bounds = np.searchsorted(rows.node_of[order], [*nodes, self.grower.n_nodes])
+        rows = _take(rows, order) if len(nodes) > 1 else rows
+        starts = [self.grower.start_below(node) for node in nodes]
+        pieces = [slice(*bounds[i : i + 2].tolist()) for i in range(len(nodes))]
+        alone = len(nodes) < self.n_threads
+        trees = LocalParts(pieces, 1 if alone else self.n_threads).results(
+            self._finish, rows, self.n_threads if alone else 1, each=starts
+        )
+        for node, tree in zip(nodes, trees, strict=True):
+            self.grower.graft(node, tree)
+
+    def _finish(
+        self, piece: slice, rows: TreePart, n_threads: int, start: _kernel.NodeStart
+    ) -> _kernel.KernelTree:
+        part = _take(rows, piece)
+        counts = weights = None
+        if part.weights is not None and self.unit.are_whole:
+            counts = part.weights.astype(np.uint32)
+        elif part.weights is not None:
+            weights = np.asarray(part.weights * self.unit.unit, np.float64)
+        return _kernel.grow(
+            _kernel.presort(part.kernel, n_threads), part.labels, part.n_classes, self.config,
+            counts=counts, weights=weights, n_threads=n_threads, start=start,
+        )  # fmt: skip
+
+
+def rows_per_node(part: TreePart, n_nodes: int) -> NDArray[np.int64]:
+    """Count the rows of weight above 0 in every node."""
+    nodes = part.node_of if part.weights is None else part.node_of[part.weights > 0]
+    return np.bincount(nodes, minlength=n_nodes).astype(np.int64)
+
+
+def _take(part: TreePart, rows: NDArray[np.integer[Any]] | slice) -> TreePart:
+    weights = None if part.weights is None else part.weights[rows]
+    columns, labels = part.columns.take(rows), np.ascontiguousarray(part.labels[rows])
+    return TreePart(columns, part.schema, labels, part.n_classes, weights, part.node_of[rows])
+
+
+def _join(parts: Sequence[TreePart]) -> TreePart:
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    columns = join_columns([part.columns for part in parts])
+    weights = None
+    if first.weights is not None:
+        weights = np.concatenate([part.weights for part in parts if part.weights is not None])
+    labels = np.concatenate([part.labels for part in parts])
+    nodes = np.concatenate([part.node_of for part in parts])
+    return TreePart(columns, first.schema, labels, first.n_classes, weights, nodes)

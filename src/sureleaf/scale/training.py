@@ -1,0 +1,230 @@
+"""A source of rows as the training rows of a fit: summarized, coded, and in memory or spilled."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.scale.batches import Source
+from sureleaf.scale.coding import (
+    CodedPart,
+    Coding,
+    Roles,
+    encode_part,
+    plan_columns,
+    summarize,
+)
+from sureleaf.scale.growing import LocalParts, Parts, TreeWeights, grow_by_levels, start_part
+from sureleaf.table import EncodedTable
+from sureleaf.table.encoded_table import CodedColumns
+from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes, grow
+
+__all__ = ["CodeStore", "SourceRows", "SpilledRows", "class_totals", "memory_bytes", "read_rows"]
+
+_UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_LEAST_MEMORY: Final = 1 << 24
+_LEAST_CHUNK: Final = 1 << 18
+
+
+def memory_bytes(memory: Any) -> int:
+    """Return a memory limit in bytes; by default, half of the memory that is free.
+
+    Examples
+    --------
+    >>> memory_bytes("2GB"), memory_bytes("512 MB"), memory_bytes(10**9)
+    (2000000000, 512000000, 1000000000)
+    """
+    if memory is None:
+        return max(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2, _LEAST_MEMORY)
+    n_bytes = None
+    if isinstance(memory, int | float) and not isinstance(memory, bool):
+        n_bytes = int(memory)
+    elif isinstance(memory, str):
+        text = memory.strip().upper().removesuffix("B")
+        unit = text[-1:] if text[-1:] in _UNITS else ""
+        try:
+            n_bytes = int(float(text.removesuffix(unit)) * _UNITS[unit])
+        except ValueError:
+            n_bytes = None
+    if n_bytes is None or n_bytes < _LEAST_MEMORY:
+        raise InvalidArgumentError(
+            f"memory must be at least {_LEAST_MEMORY >> 20} MB, in bytes or as text such as '2GB'; "
+            f"got {memory!r}."
+        )
+    return n_bytes
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """The rows of a source.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        The rows as codes, in memory or in a temporary file.
+    labels : ndarray of int32
+        The class of each row.
+    classes : ndarray
+        What the class codes mean.
+    weights, groups : ndarray or None
+        The weight and the group of each row.
+    is_spilled : bool
+        Whether the codes are in a file.
+    memory : int
+        Bytes that a fit may use.
+    """
+
+    table: EncodedTable
+    labels: NDArray[np.int32]
+    classes: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+    is_spilled: bool
+    memory: int
+
+    def training_rows(self, weights: NDArray[np.float64] | None) -> TrainingRows:
+        """Return the rows for a fit; trees of a spilled table are grown level by level."""
+        store = SpilledRows(self.memory) if self.is_spilled else None
+        return TrainingRows(self.table, self.labels, len(self.classes), weights, store=store)
+
+
+def read_rows(
+    source: Source,
+    roles: Roles,
+    *,
+    categorical_features: Any = "auto",
+    memory: Any = None,
+    n_threads: int = 1,
+) -> SourceRows:
+    """Read a source twice, once for a summary and once for the codes of its rows.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    roles : Roles
+        What its columns are for.
+    categorical_features
+        As for `TreeClassifier`.
+    memory : int, str or None
+        Bytes to use, as a number or as text such as "2GB". Codes that need more are written to a
+        temporary file.
+    n_threads : int
+        Parts that are read at a time.
+
+    Returns
+    -------
+    SourceRows
+    """
+    limit = memory_bytes(memory)
+    parts: Parts = LocalParts(source.parts, n_threads)
+    plan = plan_columns(source.parts, roles, categorical_features=categorical_features)
+    coding = Coding.of(parts.total(summarize, plan), plan)
+    empty = coding.no_rows()
+    n_bytes = coding.n_rows * (empty.codes.shape[1] + 4 * len(empty.wide))
+    is_spilled = 3 * n_bytes > limit
+    store = CodeStore(empty, coding.n_rows, is_spilled=is_spilled)
+    coded: Iterator[CodedPart] = parts.results(encode_part, coding)
+    labels, weights, groups = [], [], []
+    for part in coded:
+        store.add(part.columns)
+        labels.append(part.labels)
+        weights.append(part.weights)
+        groups.append(part.groups)
+    table = EncodedTable(coding.schema, store.columns(), coding.n_rows)
+    return SourceRows(
+        table,
+        np.concatenate(labels),
+        coding.classes,
+        None if roles.weight is None else np.concatenate([w for w in weights if w is not None]),
+        None if roles.group is None else np.concatenate([g for g in groups if g is not None]),
+        is_spilled,
+        limit,
+    )
+
+
+class CodeStore:
+    """Codes of all rows, which are added part by part; in memory or in a temporary file."""
+
+    def __init__(self, empty: CodedColumns, n_rows: int, *, is_spilled: bool) -> None:
+        self._empty, self._is_spilled, self._n_added = empty, is_spilled, 0
+        width = empty.codes.shape[1]
+        self._codes: NDArray[np.uint8] = self._allocate((n_rows, width), np.uint8)
+        self._wide = [self._allocate((n_rows,), np.int32) for _ in empty.wide]
+
+    def _allocate(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        if not self._is_spilled or 0 in shape:
+            return np.empty(shape, dtype)
+        with tempfile.TemporaryFile(prefix="sureleaf-") as file:  # deleted with the last mapping
+            return np.memmap(file, dtype, "w+", shape=shape)
+
+    def add(self, columns: CodedColumns) -> None:
+        """Append the rows of a part."""
+        rows = slice(self._n_added, self._n_added + len(columns.codes))
+        self._codes[rows] = columns.codes
+        for store, wide in zip(self._wide, columns.wide, strict=True):
+            store[rows] = wide
+        self._n_added = rows.stop
+
+    def columns(self) -> CodedColumns:
+        """Return the columns of all rows."""
+        codes = np.asarray(self._codes)
+        return replace(self._empty, codes=codes, wide=tuple(map(np.asarray, self._wide)))
+
+
+@dataclass(frozen=True)
+class SpilledRows:
+    """Rows whose codes are in a file: the store of their `TrainingRows`.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes for histograms and for nodes that are finished in memory.
+    chunk_rows : int or None
+        Rows that one step reads; by default, some steps per thread.
+    """
+
+    memory: int
+    chunk_rows: int | None = None
+
+    def grow(self, rows: TrainingRows, rules: GrowthRules, n_threads: int) -> Tree:
+        """Grow a tree level by level."""
+        columns, n_rows = rows.table.columns, rows.table.n_rows
+        if not isinstance(columns, CodedColumns):
+            return grow(replace(rows, store=None), rules, n_threads=n_threads)
+        unit = TreeWeights.of(rows.weights)
+        weights = unit.to_whole(rows.weights)
+        parts = []
+        step = self.chunk_rows or max(_LEAST_CHUNK, -(-n_rows // (4 * n_threads)))
+        for start in range(0, n_rows, step):
+            chunk = slice(start, min(start + step, n_rows))
+            part = CodedPart(columns.take(chunk), rows.labels[chunk], None, None, "")
+            own = None if weights is None else weights[chunk]
+            parts.append(start_part(part, rows.table.schema, rows.n_classes, own))
+        return grow_by_levels(
+            LocalParts(parts, n_threads),
+            EncodedTable(rows.table.schema, columns.take(slice(0, 0)), 0),
+            class_totals(rows.labels, weights, rows.n_classes),
+            rules,
+            unit=unit,
+            memory=self.memory,
+            n_threads=n_threads,
+        )
+
+    def count_nodes(self, tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
+        """Count the rows: the system reads the file, and forgets what it has read."""
+        return count_nodes(tree, replace(rows, store=None))
+
+
+def class_totals(
+    labels: NDArray[np.int32], weights: NDArray[np.int64] | None, n_classes: int
+) -> NDArray[np.int64]:
+    """Return the sum of the weights of each class, exactly."""
+    if weights is None:
+        return np.bincount(labels, minlength=n_classes).astype(np.int64)
+    return np.array([weights[labels == k].sum() for k in range(n_classes)], np.int64)

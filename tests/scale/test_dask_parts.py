@@ -1,0 +1,294 @@
+import dataclasses
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import dask
+import dask.dataframe as dd
+import distributed
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import sureleaf
+from sureleaf import BaggedTreesClassifier, TreeClassifier
+from sureleaf.designs import KFold
+from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError
+from sureleaf.scale import training as training_module
+from sureleaf.scale.dask_parts import Cluster, DaskParts
+from sureleaf.studies import DataSet, Learner, Store, Study, run
+from tests.scale.tables import assert_same_tree, few_valued_table
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit="1GB", dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def table():
+    return few_valued_table(400).drop_columns(["weight"])
+
+
+@pytest.fixture
+def by_levels(monkeypatch):
+    """Finish no node here: every level is counted on the workers."""
+    monkeypatch.setattr(training_module, "_LEAST_MEMORY", 1)
+    return 10_000
+
+
+def delayed_parts(table, bounds):
+    pieces = [table.slice(a, b - a) for a, b in pairwise(bounds)]
+    return [dask.delayed(piece) for piece in pieces]
+
+
+def tree_of(X, client=None, memory=None, weight=None, **parameters):
+    quick = {"pruning": None, "cv": 2, "levels_from": "training"}
+    parameters = {"random_state": 3, "n_jobs": 1} | quick | parameters
+    return TreeClassifier(**parameters).fit(X, "class", weight, memory=memory, client=client)
+
+
+def assert_same_model(got, expected):
+    states = [model.model_.to_state() for model in (got, expected)]
+    assert states[0].header == states[1].header
+    assert states[0].arrays.keys() == states[1].arrays.keys()
+    for name, array in states[0].arrays.items():
+        np.testing.assert_array_equal(array, states[1].arrays[name], err_msg=name)
+
+
+# ---- the same model as on one machine ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pruning", [None, "auto", "pessimistic"])
+def test_a_fit_on_a_cluster_gives_the_model_of_one_machine(client, table, pruning, by_levels):
+    expected = tree_of(table.to_reader(), pruning=pruning)
+    parts = delayed_parts(table, [0, 90, 250, 400])
+    assert_same_model(tree_of(parts, client, by_levels, pruning=pruning), expected)
+    assert_same_model(tree_of(parts, client, pruning=pruning), expected)
+
+
+def test_dask_data_frames_delayed_partitions_and_files_give_the_same_model(client, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 300), "b": rng.choice(list("xyz"), 300)})
+    frame["class"] = np.where((frame["a"] > 4) ^ (rng.random(300) < 0.2), "yes", "no")
+    expected = tree_of(pa.Table.from_pandas(frame).to_reader())
+    assert expected.model_.tree.n_leaves > 1
+    assert_same_model(tree_of(dd.from_pandas(frame, npartitions=4)), expected)
+    assert_same_model(tree_of([dask.delayed(pl.from_pandas(frame))]), expected)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+    assert_same_model(tree_of(tmp_path / "rows.parquet", client), expected)
+
+
+def test_weights_and_divided_rows_are_those_of_one_machine(client):
+    table = few_valued_table(300)
+    parts = delayed_parts(table, [0, 120, 300])
+    for options in ({"weight": "weight"}, {"missing": "fraction"}):
+        source = table if "weight" in options else table.drop_columns(["weight"])
+        own = parts if "weight" in options else delayed_parts(source, [0, 120, 300])
+        assert_same_model(tree_of(own, client, **options), tree_of(source.to_reader(), **options))
+
+
+def test_at_costs_the_tree_is_that_of_one_machine_but_for_rounded_shares(client, table):
+    # Splits are chosen by weights that are not whole numbers: see docs/scale.md.
+    cost = [[0, 1, 4], [2, 0, 1], [1, 1, 0]]
+    there = tree_of(delayed_parts(table, [0, 120, 400]), client, cost=cost).model_.tree
+    here = tree_of(table.to_reader(), cost=cost).model_.tree
+    np.testing.assert_allclose(there.branch_share, here.branch_share, rtol=1e-12)
+    assert_same_tree(dataclasses.replace(there, branch_share=here.branch_share), here)
+
+
+@pytest.mark.slow
+def test_cross_fitted_levels_are_those_of_one_machine(client):
+    table = few_valued_table(300)
+    parts = delayed_parts(table, [0, 120, 300])
+    options = {"levels_from": "cross_fit", "pruning": "auto"}
+    here = tree_of(table.to_reader(), weight="weight", **options)
+    there = tree_of(parts, client, weight="weight", **options)
+    rows = table.drop_columns(["weight", "class"])
+    assert str(there.predict_levels(rows)) == str(here.predict_levels(rows))
+    assert_same_model(there, here)
+
+
+# ---- what has broken other libraries -------------------------------------------------------------
+
+
+def test_a_worker_without_data_and_empty_partitions_change_nothing(client, table):
+    expected = tree_of(table.to_reader())
+    assert_same_model(tree_of(delayed_parts(table, [0, 400]), client), expected)
+    assert_same_model(tree_of(delayed_parts(table, [0, 0, 200, 200, 400, 400]), client), expected)
+
+
+def test_sorted_and_very_uneven_partitions_give_the_model_of_one_machine(client, table, by_levels):
+    ordered = table.sort_by("class")
+    expected = tree_of(ordered.to_reader())
+    # Each of the classes is in one partition alone, and so are most categories.
+    assert_same_model(tree_of(delayed_parts(ordered, [0, 1, 2, 390, 400]), client), expected)
+    assert_same_model(
+        tree_of(delayed_parts(ordered, [0, 1, 2, 390, 400]), client, by_levels), expected
+    )
+
+
+def test_a_category_or_class_of_one_partition_is_known_to_all(client):
+    pieces = [
+        pd.DataFrame({"x": ["a", "b"] * 20, "class": ["no", "yes"] * 20}),
+        pd.DataFrame({"x": ["a", "c"] * 20, "class": ["no", "maybe"] * 20}),
+    ]
+    model = tree_of([dask.delayed(piece) for piece in pieces], client, pruning=None)
+    assert model.classes_.tolist() == ["maybe", "no", "yes"]
+    assert model.predict(pd.DataFrame({"x": ["a", "b", "c"]})).tolist() == ["no", "yes", "maybe"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda frame: frame.assign(a=frame["a"] + 0.5), "double in column 'a'"),
+        (lambda frame: frame[["b", "a", "class"]], "the columns in another order"),
+        (lambda frame: frame.drop(columns="b"), "no column 'b'"),
+        (lambda frame: frame.assign(a=[{}, 1]), "partition 1 must be a table whose columns"),
+        (lambda frame: frame["a"], "partition 1 must be a pandas, polars or Arrow table"),
+    ],
+)
+def test_a_partition_with_other_columns_is_named(client, change, problem):
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4], "class": ["no", "yes"]})
+    parts = [dask.delayed(piece) for piece in (frame, change(frame))]
+    with pytest.raises((InvalidArgumentError, InvalidTypeError), match=problem) as caught:
+        tree_of(parts, client)
+    assert "partition 1" in str(caught.value)
+
+
+def test_a_partition_that_fails_to_compute_is_named(client):
+    def fail():
+        raise FileNotFoundError("no such disk")
+
+    frame = pd.DataFrame({"a": [1, 2], "class": ["no", "yes"]})
+    with pytest.raises(InvalidArgumentError, match="partition 1 cannot be read: FileNotFound"):
+        tree_of([dask.delayed(frame), dask.delayed(fail)()], client)
+
+
+def test_two_fits_at_the_same_time_do_not_disturb_each_other(client, table, by_levels):
+    parts = delayed_parts(table, [0, 150, 400])
+    criteria = ("gini", "entropy")
+    with ThreadPoolExecutor(2) as threads:
+        fits = [
+            threads.submit(tree_of, parts, client, by_levels, criterion=criterion)
+            for criterion in criteria
+        ]
+        for criterion, fit in zip(criteria, fits, strict=True):
+            assert_same_model(fit.result(), tree_of(table.to_reader(), criterion=criterion))
+
+
+def test_a_worker_killed_during_the_fit_changes_nothing(client, table, by_levels, monkeypatch):
+    expected = tree_of(table.to_reader())
+    submit, n_submitted = Cluster.submit, []
+
+    def submit_and_kill(self, *args, **options):
+        n_submitted.append(None)
+        if len(n_submitted) == 35:  # in the middle of the levels
+            pid = next(iter(client.run(os.getpid).values()))
+            os.kill(pid, signal.SIGKILL)
+        return submit(self, *args, **options)
+
+    monkeypatch.setattr(Cluster, "submit", submit_and_kill)
+    got = tree_of(delayed_parts(table, [0, 90, 250, 400]), client, by_levels)
+    assert len(n_submitted) > 40
+    assert_same_model(got, expected)
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_a_scheduler_that_goes_away_ends_the_fit_with_an_error(table, by_levels, monkeypatch):
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    )
+    client = distributed.Client(cluster.scheduler_address, timeout=2, set_as_default=False)
+    submit, n_submitted = Cluster.submit, []
+
+    def submit_and_stop(self, *args, **options):
+        n_submitted.append(None)
+        if len(n_submitted) == 25:
+            cluster.sync(cluster.scheduler.close)
+        return submit(self, *args, **options)
+
+    monkeypatch.setattr(Cluster, "submit", submit_and_stop)
+    try:
+        with pytest.raises(ClusterError, match=r"scheduler at .* has gone away"):
+            tree_of(delayed_parts(table, [0, 200, 400]), client, by_levels)
+    finally:
+        client.close(timeout=1)
+        cluster.close(timeout=1)
+
+
+def test_bad_arguments_are_refused(client, table, tmp_path):
+    parts = delayed_parts(table, [0, 400])
+    with pytest.raises(InvalidArgumentError, match="y must be the name of a column"):
+        TreeClassifier().fit(parts, np.zeros(400))
+    with pytest.raises(InvalidTypeError, match=r"client must be a distributed.Client"):
+        tree_of(parts, client="tcp://127.0.0.1:1")
+    (tmp_path / "rows.csv").write_text("a,class\n1,no\n2,yes\n")
+    with pytest.raises(InvalidArgumentError, match="a cluster reads Parquet and Arrow files"):
+        tree_of(tmp_path / "rows.csv", client)
+
+
+def test_sums_of_parts_are_added_on_the_workers(client):
+    cluster = Cluster(client)
+    parts = DaskParts(cluster, tuple(client.map(abs, range(20))), ("part",) * 20)
+    assert parts.total(pow, 2) == sum(i**2 for i in range(20))
+    assert list(parts.map(pow, 2).results(max, each=[50] * 20))[:9] == [50] * 8 + [64]
+
+
+# ---- folds, bags and studies on the cluster ------------------------------------------------------
+
+
+def n_steps(client):
+    """The scheduler's steps so far, which grow with every task."""
+    return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (90, 3)).astype(float)
+    return X, (X[:, 0] > 4) ^ (rng.random(90) < 0.2)
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), TreeClassifier(random_state=0)])
+def test_evaluate_places_folds_on_the_cluster(client, labelled, estimator):
+    here = sureleaf.evaluate(estimator, *labelled, design=KFold(3), random_state=0)
+    before = n_steps(client)
+    with joblib.parallel_backend("dask", client=client):
+        there = sureleaf.evaluate(estimator, *labelled, design=KFold(3), random_state=0)
+    assert n_steps(client) > before
+    np.testing.assert_array_equal(there.prediction, here.prediction)
+    np.testing.assert_array_equal(there.probabilities, here.probabilities)
+
+
+def test_bags_are_grown_on_the_cluster(client, labelled):
+    here = BaggedTreesClassifier(n_estimators=6, random_state=0).fit(*labelled)
+    before = n_steps(client)
+    with joblib.parallel_backend("dask", client=client):
+        there = BaggedTreesClassifier(n_estimators=6, random_state=0).fit(*labelled)
+    assert n_steps(client) > before
+    for got, expected in zip(there.model_.trees, here.model_.trees, strict=True):
+        assert_same_tree(got, expected)
+
+
+def test_workers_of_a_study_can_be_those_of_the_cluster(client, labelled, tmp_path):
+    data, learner = DataSet("rows", X=labelled[0], y=labelled[1]), Learner("bayes", GaussianNB())
+    study = Study("small", [data], [learner], KFold(3))
+    stores = [Store(f"{tmp_path}/{name}.db") for name in ("here", "there")]
+    run(study, stores[0])
+    assert run(study, stores[1], client=client).done == 3
+    results = [[store.raw(claim.cell_id) for claim in store.done(1)] for store in stores]
+    assert results[0] == results[1]

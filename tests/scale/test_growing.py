@@ -1,0 +1,161 @@
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sureleaf import TreeClassifier, _kernel
+from sureleaf.scale import Roles, read_rows
+from sureleaf.scale.coding import CodedPart
+from sureleaf.scale.growing import LocalParts, count_part, start_part
+from sureleaf.scale.training import SpilledRows
+from sureleaf.tree import GrowthRules, grow
+from tests.naive import scale as naive
+from tests.scale.tables import assert_same_tree, few_valued_table, in_parts
+
+SETTINGS = list(
+    itertools.product(
+        ("gini", "entropy", "gain_ratio"),
+        ("subset", "multiway"),
+        ("branch", "fraction"),
+        (False, True),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def rows_of():
+    table = few_valued_table(900)
+    known = few_valued_table(900, missing=0.0)
+    return {
+        (has_missing, is_weighted): read_rows(
+            in_parts(data if is_weighted else data.drop_columns(["weight"]), 250),
+            Roles("class", weight="weight" if is_weighted else None),
+        )
+        for has_missing, data in ((True, table), (False, known))
+        for is_weighted in (False, True)
+    }
+
+
+def spilled(rows, memory, chunk_rows=200):
+    return replace(rows, store=SpilledRows(memory, chunk_rows))
+
+
+@pytest.mark.parametrize(("criterion", "split", "missing", "is_weighted"), SETTINGS)
+def test_a_tree_grown_by_levels_is_that_of_rows_in_memory(
+    rows_of, criterion, split, missing, is_weighted
+):
+    few = 9 if split == "subset" else 320  # a column has 300 branches
+    for has_missing, most in ((True, None), (False, None), (False, few)):
+        source = rows_of[has_missing, is_weighted]
+        rows = source.training_rows(source.weights)
+        penalty = float(split == "subset")
+        rules = GrowthRules(
+            criterion, split, missing=missing, max_leaves=most, category_penalty=penalty
+        )
+        expected = grow(rows, rules)
+        assert expected.n_nodes > 2
+        # Nodes are never, soon or at once finished in memory.
+        for memory in (30_000, 150_000, 10**9):
+            assert_same_tree(grow(spilled(rows, memory), rules), expected)
+
+
+def test_depth_and_draws_and_constraints_hold_below_a_finished_node(rows_of):
+    source = rows_of[True, False]
+    rows = source.training_rows(None)
+    n_columns = len(rows.table.columns)
+    signs = [[0, 0, 0]] * n_columns
+    signs[0] = [0, 1, -1]
+    for rules in (
+        GrowthRules("entropy", max_depth=4, missing="branch"),
+        GrowthRules("gini", "subset", max_features=2, seed=5, missing="branch"),
+        GrowthRules("gini", "subset", min_impurity_decrease=0.002, missing="branch"),
+        GrowthRules("entropy", "subset", monotone=signs, missing="branch"),
+    ):
+        expected = grow(rows, rules)
+        for memory in (30_000, 150_000):
+            assert_same_tree(grow(spilled(rows, memory), rules), expected)
+
+
+def test_fractional_weights_give_the_same_tree_for_every_number_of_chunks(rows_of):
+    source = rows_of[False, False]
+    weights = np.random.default_rng(3).random(len(source.labels)) + 0.5
+    rows = source.training_rows(weights)
+    rules = GrowthRules("entropy", missing="branch")
+    trees = [grow(spilled(rows, 30_000, n), rules) for n in (10_000, 7, 400)]
+    for tree in trees[1:]:
+        assert_same_tree(tree, trees[0])
+    exact = grow(rows, rules)
+    np.testing.assert_array_equal(trees[0].feature, exact.feature)
+    np.testing.assert_allclose(trees[0].class_counts, exact.class_counts, rtol=1e-9)
+
+
+def test_counts_are_those_of_the_slow_twin(rows_of):
+    source = rows_of[True, True]
+    columns, weights = source.table.columns, source.weights.astype(np.int64)
+    coded = CodedPart(columns, source.labels, None, None, "")
+    part = start_part(coded, source.table.schema, 3, weights)
+    nodes = np.random.default_rng(0).integers(0, 3, len(source.labels)).astype(np.int32)
+    counts = count_part(replace(part, node_of=nodes), np.array([1, -1, 0], np.int32), 2)
+    n_codes = [
+        len(values) if values is not None else n
+        for values, n in zip(columns.values, columns.n_categories, strict=True)
+    ]
+    codes = np.column_stack(
+        [
+            np.where(column < 0, n, column)
+            if values is None
+            else np.where(np.isnan(column), n, np.searchsorted(values, column))
+            for column, values, n in zip(columns, columns.values, n_codes, strict=True)
+        ]
+    ).astype(int)
+    for slot, node in ((1, 0), (0, 2)):
+        expected = naive.class_counts(codes, source.labels, weights, nodes, node, n_codes, 3)
+        np.testing.assert_array_equal(counts.cells[slot], expected)
+
+
+def test_parts_are_worked_on_by_threads_in_order():
+    parts = LocalParts(list(range(20)), 3)
+    assert list(parts.results(pow, 2)) == [i * i for i in range(20)]
+    assert parts.map(pow, 2).total(max, -1) == sum(i * i for i in range(20))
+    assert list(parts.results(pow, each=[1] * 20)) == list(range(20))
+    assert len(parts) == 20
+
+
+def test_an_error_in_one_part_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        LocalParts([1, 0, 2], 2).total(divmod_of_10)
+
+
+def divmod_of_10(part):
+    return 10 // part
+
+
+def test_the_kernel_refuses_wrong_codes_nodes_and_histograms(rows_of):
+    source = rows_of[True, False]
+    rows = source.training_rows(None)
+    table, n = rows.kernel, len(rows.labels)
+    zeros = np.zeros(n, np.int32)
+    with pytest.raises(ValueError, match="a row is in no node"):
+        _kernel.count_level(table, rows.labels, 3, None, zeros + 1, zeros[:1], 1)
+    with pytest.raises(ValueError, match="a slot is out of range"):
+        _kernel.count_level(table, rows.labels, 3, None, zeros, zeros[:1] + 1, 1)
+    grower = _kernel.LevelGrower(table, np.ones(3), True, GrowthRules().kernel)
+    with pytest.raises(ValueError, match="another size"):
+        grower.split(0, np.zeros(3, np.int64))
+    with pytest.raises(ValueError, match="still open"):
+        _kernel.LevelGrower(table, np.full(3, 9.0), True, GrowthRules().kernel).finish()
+    codes = rows.table.columns.codes.copy()
+    codes[3, 0] = 255
+    wrong = replace(rows.table, columns=replace(rows.table.columns, codes=codes))
+    with pytest.raises(ValueError, match="a code is not one of its column"):
+        grow(replace(rows, table=wrong), GrowthRules())
+
+
+def test_a_fit_in_memory_and_one_by_levels_predict_the_same(rows_of):
+    table = few_valued_table(900).drop_columns(["weight"])
+    X = table.drop_columns(["class"])
+    model = TreeClassifier(random_state=0, n_jobs=1).fit(in_parts(table, 100), "class")
+    exact = TreeClassifier(random_state=0, n_jobs=1).fit(X, table["class"])
+    assert_same_tree(model.tree_, exact.tree_)
+    np.testing.assert_array_equal(model.predict_proba(X), exact.predict_proba(X))
