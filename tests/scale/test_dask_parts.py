@@ -218,7 +218,7 @@ def test_a_scheduler_that_goes_away_ends_the_fit_with_an_error(table, by_levels,
     def submit_and_stop(self, *args, **options):
         n_submitted.append(None)
         if len(n_submitted) == 25:
-            cluster.sync(cluster.scheduler.close)
+            cluster.close()
         return submit(self, *args, **options)
 
     monkeypatch.setattr(Cluster, "submit", submit_and_stop)
@@ -227,7 +227,7 @@ def test_a_scheduler_that_goes_away_ends_the_fit_with_an_error(table, by_levels,
             tree_of(delayed_parts(table, [0, 200, 400]), client, by_levels)
     finally:
         client.close(timeout=1)
-        cluster.close(timeout=1)
+        cluster.close()
 
 
 def test_bad_arguments_are_refused(client, table, tmp_path):
@@ -284,6 +284,7 @@ def test_bags_are_grown_on_the_cluster(client, labelled):
         assert_same_tree(got, expected)
 
 
+@pytest.mark.slow
 def test_workers_of_a_study_can_be_those_of_the_cluster(client, labelled, tmp_path):
     data, learner = DataSet("rows", X=labelled[0], y=labelled[1]), Learner("bayes", GaussianNB())
     study = Study("small", [data], [learner], KFold(3))
