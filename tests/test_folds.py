@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from sureleaf.folds import assign_folds, assign_groups, assign_holdout, group_classes
+from sureleaf.folds import (
+    assign_folds,
+    assign_groups,
+    assign_holdout,
+    enough_folds,
+    group_classes,
+)
 
 GENERATOR = np.random.default_rng(0)
 CLASSES = GENERATOR.choice(3, 101, p=[0.6, 0.3, 0.1])
@@ -45,3 +51,22 @@ def test_groups_stay_whole_and_no_part_is_empty() -> None:
 
 def test_the_class_of_a_group_is_its_most_frequent_one_and_the_first_of_a_tie() -> None:
     assert group_classes(np.array([1, 1, 0, 1, 0]), np.array([0, 0, 0, 1, 1])).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_folds", "least", "expected"),
+    [
+        (100_000, 10, 1, list(range(10))),  # not too large
+        (100_010, 10, 1, list(range(10))),
+        (200_000, 5, 1, [0, 1, 3]),
+        (1_000_000, 5, 1, [0]),
+        (1_000_000, 10, 2, [0, 5]),
+        (9_000_000, 3, 9, [0, 1, 2]),
+    ],
+)
+def test_large_tables_test_as_many_folds_as_hold_enough_rows(
+    n_rows: int, n_folds: int, least: int, expected: list[int]
+) -> None:
+    fold_of = np.arange(n_rows) % n_folds
+    assert enough_folds(fold_of, least=least) == expected
+    assert enough_folds(np.append(fold_of, -1), least=least) == expected

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sureleaf.progress import ProgressBar, progress_enabled, track
+from sureleaf.progress import ProgressBar, progress_enabled, track, watched
 
 
 def slowly(seconds: float) -> Iterator[int]:
@@ -58,3 +58,13 @@ def test_an_error_removes_the_bar(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert capsys.readouterr().out == ""
+
+
+def test_a_watcher_is_told_the_share_of_the_outer_work_only() -> None:
+    shares: list[float] = []
+    with watched(shares.append):
+        for _ in track("ab", total=2, what="Outer", costs=[3, 1]):
+            assert list(track(range(3), total=3, what="Inner")) == [0, 1, 2]
+        list(track("c", total=1, what="Next"))
+    list(track("d", total=1, what="Alone"))
+    assert shares == [0.75, 1.0, 1.0]

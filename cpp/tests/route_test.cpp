@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <limits>
 
 #include "check.hpp"
 #include "growing.hpp"
@@ -116,6 +117,91 @@ void a_tree_that_is_kept_walks_as_a_new_one() {
   CHECK(agree);
 }
 
+// A chain of tests of two columns, with these thresholds in ascending order.
+Tree chain_of(const std::vector<double>& thresholds) {
+  Tree tree;
+  tree.n_classes = 1;
+  tree.child_offset = {0};
+  for (std::size_t k = 0; k <= thresholds.size(); ++k)
+    for (const bool is_test : {true, false}) {
+      if (is_test && k == thresholds.size()) continue;
+      const auto node = static_cast<std::int32_t>(tree.feature.size());
+      tree.feature.push_back(is_test ? static_cast<std::int32_t>(k % 2) : -1);
+      tree.threshold.push_back(is_test ? thresholds[k] : std::nan(""));
+      if (is_test) tree.children.insert(tree.children.end(), {node + 1, node + 2});
+      if (is_test) tree.branch_share.insert(tree.branch_share.end(), {0.25, 0.75});
+      tree.child_offset.push_back(static_cast<std::int64_t>(tree.children.size()));
+    }
+  tree.category_offset.assign(tree.size() + 1, 0);
+  tree.missing_branch.assign(tree.size(), -1);
+  tree.class_weights.assign(tree.size(), 1.0);
+  return tree;
+}
+
+template <class Cell>
+void check_cells_of(const std::vector<Cell>& cells, sureleaf::CellType type) {
+  InterruptFlag interrupt;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> thresholds{-1e300, -1e30,  -0x1p63, -3e9,  -0x1p31, -0x1p31 + 0.5,
+                                 -1,     -0.1,   0,       0.1,   1,       3.4028235677973365e38,
+                                 1e300,  0x1p31, 0x1p53,  0x1p63};
+  std::ranges::sort(thresholds);
+  for (const std::vector<double>& own :
+       {thresholds, std::vector<double>{-infinity, -0.1, 0.1, infinity}}) {
+    const Tree tree = chain_of(own);
+    CHECK(sureleaf::fault_in(tree, tree.size(), 2) == nullptr);
+    std::vector<double> values;
+    for (std::size_t node = 0; node < tree.size(); ++node)
+      values.push_back(std::sin(static_cast<double>(node)));
+    for (const bool by_rows : {true, false}) {
+      // Each row has two neighbours of the list, as cells of two columns.
+      const std::size_t n = cells.size() - 1;
+      std::vector<Cell> memory(2 * n);
+      for (std::size_t row = 0; row < n; ++row)
+        for (std::size_t j = 0; j < 2; ++j)
+          memory[by_rows ? 2 * row + j : j * n + row] = cells[row + j];
+      sureleaf::Columns table;
+      table.n_rows = n;
+      for (std::size_t j = 0; j < 2; ++j)
+        table.columns.push_back(
+            {.data = reinterpret_cast<const char*>(&memory[by_rows ? j : j * n]),
+             .stride = static_cast<std::ptrdiff_t>((by_rows ? 2 : 1) * sizeof(Cell)),
+             .cell_type = type});
+      std::vector<double> out(n), expected(n);
+      sureleaf::predict(tree, table, values, 1, Unseen::mixture, 1, out.data(), interrupt);
+      sureleaf::RowRouter alone(tree, table, Unseen::mixture);
+      for (std::size_t row = 0; row < n; ++row)
+        alone(row,
+              [&](std::size_t node, double share, bool) { expected[row] += share * values[node]; });
+      CHECK(out == expected);
+    }
+  }
+}
+
+template <class Cell>
+std::vector<Cell> extremes() {
+  using Limits = std::numeric_limits<Cell>;
+  std::vector<Cell> cells;
+  for (int times = 0; times < 3; ++times)
+    for (const Cell cell : {Limits::lowest(), Limits::max(), Cell{0}, Cell{1}}) {
+      cells.insert(cells.end(), {cell, static_cast<Cell>(cell / 2)});
+      if constexpr (Limits::has_infinity)
+        cells.insert(cells.end(), {Limits::infinity(), static_cast<Cell>(0.1), Limits::quiet_NaN(),
+                                   -Limits::infinity()});
+    }
+  return cells;
+}
+
+void cells_of_every_type_go_as_float64_numbers_would() {
+  check_cells_of(extremes<double>(), sureleaf::CellType::float64);
+  check_cells_of(extremes<float>(), sureleaf::CellType::float32);
+  check_cells_of(extremes<std::int64_t>(), sureleaf::CellType::int64);
+  check_cells_of(extremes<std::int32_t>(), sureleaf::CellType::int32);
+  check_cells_of(extremes<std::int16_t>(), sureleaf::CellType::int16);
+  check_cells_of(extremes<std::int8_t>(), sureleaf::CellType::int8);
+  check_cells_of(extremes<std::uint8_t>(), sureleaf::CellType::uint8);
+}
+
 // A branch that no category of the table takes is reached by rows that lack the value.
 void a_branch_without_categories_is_reached() {
   InterruptFlag interrupt;
@@ -206,6 +292,7 @@ int main() {
   predictions_are_the_mixtures_of_routes();
   rows_go_together_as_they_go_alone();
   a_tree_that_is_kept_walks_as_a_new_one();
+  cells_of_every_type_go_as_float64_numbers_would();
   a_branch_without_categories_is_reached();
   unseen_and_missing_rows_go_their_ways();
   arrays_that_make_no_tree_are_refused();

@@ -1,12 +1,12 @@
 """Progress bars on the terminal, with the remaining time, for work that takes over a second."""
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-__all__ = ["ProgressBar", "progress_enabled", "track"]
+__all__ = ["ProgressBar", "progress_enabled", "track", "watched"]
 
 Item = TypeVar("Item")
 
@@ -26,6 +26,26 @@ def progress_enabled(enabled: bool = True) -> Iterator[None]:
         yield
     finally:
         _state.enabled = before
+
+
+@contextmanager
+def watched(tell: Callable[[float], None] | None) -> Iterator[None]:
+    """Tell the share that is done of every `track` inside the block, in place of a bar.
+
+    Examples
+    --------
+    >>> shares = []
+    >>> with watched(shares.append):
+    ...     _ = list(track("ab", total=2, what="Reading"))
+    >>> shares
+    [0.5, 1.0]
+    """
+    before = getattr(_state, "tell", None)
+    _state.tell = tell
+    try:
+        yield
+    finally:
+        _state.tell = before
 
 
 def track(
@@ -61,10 +81,19 @@ def track(
     >>> list(track(range(3), total=3, what="Counting", shown=False))
     [0, 1, 2]
     """
+    total_cost = total if costs is None else sum(costs)
+    tell = getattr(_state, "tell", None)
+    if tell is not None:
+        done = 0.0
+        with watched(None):
+            for index, item in enumerate(items):
+                yield item
+                done += 1.0 if costs is None else costs[index]
+                tell(min(1.0, done / max(total_cost, 1e-300)))
+        return
     if not (getattr(_state, "enabled", False) if shown is None else shown):
         yield from items
         return
-    total_cost = total if costs is None else sum(costs)
     with ProgressBar(what, total_cost) as bar, progress_enabled(False):
         for index, item in enumerate(items):
             yield item

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from sureleaf.folds import fold_numbers
+from sureleaf import folds
+from sureleaf.folds import enough_folds, fold_numbers
 from sureleaf.model import cross_fitting
 from sureleaf.model.cross_fitting import (
     cross_fit,
@@ -16,7 +17,7 @@ from sureleaf.model.node_levels import posterior_confidence
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
 from sureleaf.table import read_table
-from sureleaf.tree import GrowthRules, TrainingRows, cut, grow
+from sureleaf.tree import GrowthRules, TrainingRows, cut, grow, mixture, route
 from tests.naive import cross_fitted as naive
 
 
@@ -233,3 +234,64 @@ def test_evidence_of_rounds_is_the_mean_of_their_accuracies_and_variances():
     without = [confidence([k for k in range(4) if k != left])[2] for left in range(4)]
     np.testing.assert_allclose(evidence.confidence_error, np.sqrt(3 * np.var(without, axis=0)))
     assert evidence.tree_strength == pytest.approx(90 / 2 - 1)
+
+
+def test_some_folds_are_predicted_as_among_all():
+    rows, fold_of = make_rows(), np.arange(90) % 6
+    every = predict_out_of_fold(rows, fold_of, build, Laplace())
+    some = predict_out_of_fold(rows, fold_of, build, Laplace(), folds=[0, 3])
+    tested = np.isin(fold_of, [0, 3])
+    np.testing.assert_array_equal(np.isnan(some.correct), ~tested)
+    np.testing.assert_array_equal(some.correct[tested], every.correct[tested])
+    np.testing.assert_array_equal(some.features[tested], every.features[tested])
+    assert some.accuracy == every.correct[tested].mean()
+    # Half trees lack whole halves, and are compared on the same rows.
+    half_correct = np.full(90, np.nan)
+    for half in (fold_of < 3, fold_of >= 3):
+        tree = build(rows.with_weights(np.where(half, 0.0, 1.0)))
+        leaf = route(tree, rows.table).heaviest()
+        half_correct[half] = (predictions(tree).argmax(axis=1)[leaf] == rows.labels)[half]
+    gain = np.log(1 / (5 / 6)) / np.log((5 / 6) / 0.5)
+    expected = (some.accuracy - half_correct[tested].mean()) * gain
+    assert some.correction == pytest.approx(expected)
+
+
+def test_a_large_table_tests_some_folds_and_chooses_penalties_by_the_others(monkeypatch):
+    monkeypatch.setattr(folds, "ENOUGH_TESTED", 60)
+    rows = make_rows(n_rows=240)
+    settings = TreeSettings(GrowthRules("gini"), pruning="auto", levels_from="cross_fit")
+    _, resolved, _ = fit_tree(rows, settings)
+    fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed)
+    out_of_fold = cross_fit(rows, resolved)
+    tested = enough_folds(fold_of, least=2)
+    assert tested == [0, 3, 6]
+    np.testing.assert_array_equal(~np.isnan(out_of_fold.correct), np.isin(fold_of, tested))
+    rule = penalty_rule(resolved)
+    grown, sums = {}, {}
+    for fold in tested:
+        train = rows.with_weights(np.where(fold_of == fold, 0.0, 1.0))
+        test = rows.with_weights(np.where(fold_of == fold, 1.0, 0.0))
+        grown[fold] = grow_unpruned(train, resolved)
+        sums[fold] = rule.fold_sums(grown[fold], test, resolved.penalties)
+    for fold, tree in grown.items():
+        others = np.sum([sums[other] for other in tested if other != fold], axis=0)
+        penalty = rule.choose(resolved.penalties, others)
+        tree = cut(tree, rule.node_alphas(tree) <= penalty)
+        probabilities = resolved.leaf_estimate(tree, tree.class_counts)
+        own = fold_of == fold
+        decided = mixture(tree, rows.table, probabilities).argmax(axis=1)
+        np.testing.assert_array_equal(out_of_fold.correct[own], (decided == rows.labels)[own])
+
+
+def test_the_size_is_chosen_by_the_folds_that_are_tested(monkeypatch):
+    monkeypatch.setattr(folds, "ENOUGH_TESTED", 60)
+    rows = make_rows(n_rows=240)
+    settings = TreeSettings(GrowthRules("gini"), pruning="auto")
+    _, resolved, _ = fit_tree(rows, settings)
+    part_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed) % 5
+    rule, total = penalty_rule(resolved), 0
+    for part in (0, 2):
+        train = rows.with_weights(np.where(part_of == part, 0.0, 1.0))
+        test = rows.with_weights(np.where(part_of == part, 1.0, 0.0))
+        total = total + rule.fold_sums(grow_unpruned(train, settings), test, resolved.penalties)
+    assert resolved.penalty == rule.choose(resolved.penalties, total)

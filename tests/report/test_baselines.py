@@ -1,15 +1,18 @@
 """The models of the comparison, and what classifiers of other libraries get."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import TreeClassifier
 from sureleaf.evaluation import KFold, evaluate
 from sureleaf.report import baselines
 from sureleaf.report.baselines import (
+    SampledTree,
     _sample_words,
     evaluate_models,
     max_categories,
@@ -117,3 +120,22 @@ def test_the_budget_shrinks_with_the_rows_and_the_report_says_so():
     assert large.bootstraps < small.bootstraps
     assert _sample_words(150_000, small) == "the rows"
     assert _sample_words(1_000_000, large) == "100,000 of the rows, because the table is large"
+
+
+def test_scikit_learns_tree_grows_on_a_sample_of_a_large_table() -> None:
+    X, y = mixed()
+    request = ReportRequest(X, y, n_jobs=1)
+    table = read_table(X)
+    fitted = TreeClassifier(random_state=0).fit(table, y)
+    budget = replace(Budget(3, 1, 3, 2, 10), bagged_trees=2, bagged_rows=30)
+    found = evaluate_models(request, table, fitted, "<bad>", budget, lambda stage, share: None)
+    peer = found.models[-1]
+    assert "grown on 30 of the rows, because the table is large" in peer.description
+    assert peer.n_leaves is not None
+    assert peer.n_leaves <= 30
+    matrix = numeric_matrix(table)
+    sampled = SampledTree(30, random_state=0).fit(matrix, y, sample_weight=np.ones(len(y)))
+    assert sampled.tree_.n_node_samples[0] == 30
+    whole = SampledTree(len(y), random_state=0).fit(matrix, y)
+    plain = DecisionTreeClassifier(random_state=0).fit(matrix, y)
+    np.testing.assert_array_equal(whole.predict(matrix), plain.predict(matrix))

@@ -2,6 +2,7 @@
 
 import datetime
 import warnings
+from collections import UserDict
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,16 @@ def test_one_row_one_column_is_a_table() -> None:
     assert read_table([[1]]).columns[0].tolist() == [1.0]
 
 
+class Dataset(UserDict[str, Any]):
+    """Offers what a Dataset of xarray offers: variables by name, and no conversion to one array."""
+
+    def __array__(self, *_: Any) -> Any:
+        raise TypeError("cannot directly convert an xarray.Dataset into a numpy array")
+
+    def to_dataframe(self) -> pd.DataFrame:
+        return pd.DataFrame(self.data)
+
+
 def check_error(X: Any, error: type[SureleafError], message: str) -> None:
     with pytest.raises(error, match=message):
         read_table(X)
@@ -219,6 +230,7 @@ def test_an_object_that_is_not_a_table_is_an_error_that_says_what_to_do() -> Non
     )
     check_error("text", InvalidArgumentError, "Expected 2D array, got scalar array instead")
     check_error({"a": [1]}, InvalidTypeError, "got dict")
+    check_error(Dataset(a=[1]), InvalidTypeError, r"got Dataset\. Call its method to_dataframe\(\)")
     check_error(None, InvalidTypeError, "got NoneType")
     for series in (pd.Series([1]), pl.Series([1]), pa.array([1]), pa.chunked_array([[1]])):
         check_error(series, InvalidArgumentError, "Expected a 2-dimensional container")

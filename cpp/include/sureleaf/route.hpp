@@ -116,105 +116,159 @@ struct Routes {
   std::vector<double> imputed_share;  // one per row
 };
 
-// Takes rows begin .. end through a tree, several at a time: while one row waits for memory, the
-// others move. start(row) begins a row, step(row) moves it or returns false at its end, and a row
-// that has ended makes room for the next.
-template <class Start, class Step, class Stand>
-void route_interleaved(std::size_t begin, std::size_t end, Start&& start, Step&& step,
-                       Stand&& stand) {
-  constexpr std::size_t width = 8;
-  decltype(start(begin)) rows[width];
-  std::size_t next = begin, n_rows = 0;
-  while (n_rows < width && next < end) rows[n_rows++] = start(next++);
-  while (n_rows > 0) {
-    for (std::size_t i = 0; i < n_rows; ++i) {
-      if (step(rows[i])) continue;
-      stand(rows[i]);
-      rows[i] = next < end ? start(next++) : rows[--n_rows];
-    }
+// Whether all tests are thresholds on numbers, the columns have equal cell types and strides, and
+// a `NumericRouter` can hold where columns begin and what they are compared with.
+inline bool tests_equal_numbers(const Tree& tree, const Columns& table) {
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    if (tree.is_leaf(node)) continue;
+    const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
+    if (column.kind != Kind::numeric || column.cell_type != table[0].cell_type ||
+        column.stride != table[0].stride || tree.n_branches(node) != 2)
+      return false;
+    const std::ptrdiff_t bytes = column.data - table[0].data;
+    const bool is_held = with_cell_type(column.cell_type, [&](auto cell) {
+      constexpr auto size = static_cast<std::ptrdiff_t>(sizeof cell);
+      const std::ptrdiff_t cells = bytes / size;
+      if (cells * size != bytes || cells != static_cast<std::int32_t>(cells)) return false;
+      return !std::is_integral_v<decltype(cell)> || size < 4 ||
+             tree.threshold[node] >=
+                 static_cast<double>(std::numeric_limits<decltype(cell)>::min());
+    });
+    if (!is_held) return false;
   }
+  return true;
 }
 
-// A tree packed for routing many rows at once, if all its tests are thresholds on numbers and the
-// columns have equal cell types and strides.
+// A tree packed for routing many rows at once, if it tests equal numbers. Rows are read where they
+// lie, and compared in their own type.
+template <class Cell>
 class NumericRouter {
  public:
-  static bool can_walk(const Tree& tree, const Columns& table) {
-    for (std::size_t node = 0; node < tree.size(); ++node) {
+  NumericRouter(const Tree& tree, const Columns& table)
+      : nodes_(tree.size()), node_of_(tree.size()) {
+    if (table.size() > 0) {
+      stride_ = table[0].stride;
+      base_ = table[0].data;
+    }
+    std::vector<std::int32_t> position_of(tree.size(), 0);
+    std::int32_t n_placed = 1;
+    for (std::size_t node = 0; node < tree.size(); ++node) {  // in preorder, so parents first
+      const auto at = static_cast<std::size_t>(position_of[node]);
+      node_of_[at] = static_cast<std::int32_t>(node);
       if (tree.is_leaf(node)) continue;
       const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
-      if (column.kind != Kind::numeric || column.is_coded_number() ||
-          column.cell_type != table[0].cell_type ||
-          column.stride != table[0].stride || tree.n_branches(node) != 2)
-        return false;
-    }
-    return true;
-  }
-
-  NumericRouter(const Tree& tree, const Columns& table) {
-    stride_ = table.size() == 0 ? 0 : table[0].stride;
-    base_ = table.size() == 0 ? nullptr : table[0].data;
-    cell_type_ = table.size() == 0 ? CellType::float64 : table[0].cell_type;
-    nodes_.reserve(tree.size());
-    for (std::size_t node = 0; node < tree.size(); ++node) {
-      PackedNode position{tree.threshold[node], 0, {-1, -1}};
-      if (!tree.is_leaf(node)) {
-        position.offset = table[static_cast<std::size_t>(tree.feature[node])].data - base_;
-        position.next[0] = tree.branches(node)[0];
-        position.next[1] = tree.branches(node)[1];
+      const auto cell = static_cast<std::int32_t>((column.data - base_) /
+                                                  static_cast<std::ptrdiff_t>(sizeof(Cell)));
+      nodes_[at] = {bound_of(tree.threshold[node]), n_placed, cell};
+      for (const std::int32_t child : tree.branches(node)) {
+        position_of[static_cast<std::size_t>(child)] = n_placed;
+        // A leaf reads the cell of its parent, which is not missing.
+        nodes_[static_cast<std::size_t>(n_placed)] = {
+            bound_of(std::numeric_limits<double>::infinity()), n_placed, cell};
+        ++n_placed;
       }
-      nodes_.push_back(position);
     }
   }
 
-  // Calls stand(row, node) for rows begin .. end in some order, with the leaf, or with the node
-  // whose value is missing.
+  // Calls stand(row, node) for rows begin .. end, with the leaf, or with the node whose value is
+  // missing.
   template <class Stand>
   void operator()(std::size_t begin, std::size_t end, Stand&& stand) const {
-    with_cell_type(cell_type_, [&](auto type) { walk<decltype(type)>(begin, end, stand); });
+    std::size_t row = begin;
+    if (nodes_.size() == 1)
+      for (; row < end; ++row) stand(row, std::size_t{0});
+    for (; row + width <= end; row += width) walk_together(row, end, stand);
+    for (; row < end; ++row) stand(row, walk_alone(row));
   }
 
  private:
+  static constexpr std::size_t width = 8;
+  static constexpr bool is_float = std::is_floating_point_v<Cell>;
+  using Bound = std::conditional_t<is_float || sizeof(Cell) == 8, Cell, std::int32_t>;
+
+  // The two branches of a node are adjacent, so a row finds its way by addition, without a branch
+  // to predict. A leaf leads to itself.
   struct PackedNode {
-    double threshold;
-    std::ptrdiff_t offset;
-    std::int32_t next[2];
+    Bound bound;
+    std::int32_t next, cell;
+    std::int32_t after(Cell x) const { return next + static_cast<std::int32_t>(x > bound); }
   };
 
-  template <class Cell, class Stand>
-  void walk(std::size_t begin, std::size_t end, Stand&& stand) const {
-    constexpr std::ptrdiff_t ahead = 16;
-    const std::ptrdiff_t prefetched = stride_ > 64 && stride_ <= 1024 ? stride_ : 0;
-    struct Row {
-      const char* data;
-      std::size_t number;
-      std::int32_t node;
-    };
-    auto start = [&](std::size_t number) {
-      const char* data = base_ + static_cast<std::ptrdiff_t>(number) * stride_;
-      // In a table stored by rows, it is not known in time which values of a row are needed.
-      if (number + 1 + static_cast<std::size_t>(ahead) < end)
-        for (std::ptrdiff_t at = 0; at < prefetched; at += 64)
-          __builtin_prefetch(data + ahead * stride_ + at);
-      return Row{data, number, 0};
-    };
-    auto move = [&](Row& row) {
-      const PackedNode& position = nodes_[static_cast<std::size_t>(row.node)];
-      if (position.next[0] < 0) return false;
-      const auto value = number_of(*reinterpret_cast<const Cell*>(row.data + position.offset));
-      if (value != value) return false;
-      row.node = position.next[value > position.threshold];  // an index, not a branch to predict
-      return true;
-    };
-    route_interleaved(begin, end, start, move, [&](const Row& row) {
-      stand(row.number, static_cast<std::size_t>(row.node));
-    });
+  // The largest value of the type that is not above the threshold: cells above the one are above
+  // the other.
+  static Bound bound_of(double threshold) {
+    if constexpr (std::is_same_v<Bound, double>) {
+      return threshold;
+    } else if constexpr (std::is_same_v<Bound, float>) {
+      constexpr double largest = std::numeric_limits<float>::max();
+      if (std::isinf(threshold)) return static_cast<float>(threshold);
+      if (threshold < -largest) return -std::numeric_limits<float>::infinity();
+      const auto bound = static_cast<float>(std::min(threshold, largest));
+      return static_cast<double>(bound) <= threshold
+                 ? bound
+                 : std::nextafter(bound, -std::numeric_limits<float>::infinity());
+    } else {
+      constexpr auto least = std::numeric_limits<Bound>::min();
+      constexpr auto largest = std::numeric_limits<Bound>::max();
+      const double whole = std::floor(threshold);
+      if (whole >= static_cast<double>(largest)) return largest;
+      return whole <= static_cast<double>(least) ? least : static_cast<Bound>(whole);
+    }
   }
 
-  const char* base_;
-  std::ptrdiff_t stride_;
-  CellType cell_type_;
+  const Cell* cells_of(std::size_t row) const {
+    return reinterpret_cast<const Cell*>(base_ + static_cast<std::ptrdiff_t>(row) * stride_);
+  }
+
+  // While one row waits for memory, the others move. Those that have arrived stand still.
+  template <class Stand>
+  void walk_together(std::size_t first, std::size_t end, Stand&& stand) const {
+    const PackedNode* const nodes = nodes_.data();
+    const Cell* cells[width];
+    std::int32_t at[width] = {};
+    Cell missing[width] = {};  // becomes NaN
+    for (std::size_t i = 0; i < width; ++i) cells[i] = cells_of(first + i);
+    // In a table stored by rows, it is not known in time which values of a row are needed.
+    if (stride_ > 64 && stride_ <= 1024 && first + 3 * width <= end) {
+      const char* const ahead = reinterpret_cast<const char*>(cells_of(first + 2 * width));
+      for (std::ptrdiff_t byte = 0; byte < static_cast<std::ptrdiff_t>(width) * stride_; byte += 64)
+        __builtin_prefetch(ahead + byte);
+    }
+    for (std::int32_t moved = 1; moved != 0;) {
+      moved = 0;
+      for (std::size_t i = 0; i < width; ++i) {
+        const PackedNode& node = nodes[at[i]];
+        const Cell x = cells[i][node.cell];
+        const std::int32_t next = node.after(x);
+        if constexpr (is_float) missing[i] += x - x;
+        moved |= next ^ at[i];
+        at[i] = next;
+      }
+    }
+    for (std::size_t i = 0; i < width; ++i) {
+      // Not only if a value is missing: the difference of infinite numbers is not a number, too.
+      if (missing[i] != missing[i])
+        stand(first + i, walk_alone(first + i));
+      else
+        stand(first + i, static_cast<std::size_t>(node_of_[static_cast<std::size_t>(at[i])]));
+    }
+  }
+
+  std::size_t walk_alone(std::size_t row) const {
+    const Cell* const cells = cells_of(row);
+    for (std::int32_t at = 0;;) {
+      const PackedNode& node = nodes_[static_cast<std::size_t>(at)];
+      const Cell x = cells[node.cell];
+      if (node.next == at || x != x)
+        return static_cast<std::size_t>(node_of_[static_cast<std::size_t>(at)]);
+      at = node.after(x);
+    }
+  }
+
+  const char* base_ = nullptr;
+  std::ptrdiff_t stride_ = 0;
   std::vector<PackedNode> nodes_;
+  std::vector<std::int32_t> node_of_;
 };
 
 // Routes rows that may go down several branches; along packed nodes if possible.
@@ -260,25 +314,27 @@ template <class Arrive>
 void route_rows(const RoutingTree& routing_tree, const Columns& table, Unseen unseen,
                 std::size_t n_threads, InterruptFlag& interrupt, Arrive&& arrive) {
   const Tree& tree = routing_tree.tree();
-  const bool is_of_numbers = PackedNodes::pays(tree, table) && NumericRouter::can_walk(tree, table);
-  if (is_of_numbers) {
-    const NumericRouter together(tree, table);
-    constexpr std::size_t block = 8192;
-    run_jobs((table.n_rows + block - 1) / block, n_threads, interrupt,
-             [&](std::size_t i, std::size_t) {
-               RowRouter alone(tree, table, unseen);
-               together(i * block, std::min(table.n_rows, (i + 1) * block),
-                        [&](std::size_t row, std::size_t node) {
-                          if (tree.is_leaf(node)) return arrive(row, node, 1.0, false);
-                          // A missing value: several branches from here on.
-                          alone(
-                              row,
-                              [&](std::size_t end, double share, bool imputed) {
-                                arrive(row, end, share, imputed);
-                              },
-                              node);
-                        });
-             });
+  if (PackedNodes::pays(tree, table) && tests_equal_numbers(tree, table)) {
+    const CellType cell_type = table.size() == 0 ? CellType::float64 : table[0].cell_type;
+    with_cell_type(cell_type, [&](auto cell) {
+      const NumericRouter<decltype(cell)> together(tree, table);
+      constexpr std::size_t block = 8192;
+      run_jobs((table.n_rows + block - 1) / block, n_threads, interrupt,
+               [&](std::size_t i, std::size_t) {
+                 RowRouter alone(tree, table, unseen);
+                 together(i * block, std::min(table.n_rows, (i + 1) * block),
+                          [&](std::size_t row, std::size_t node) {
+                            if (tree.is_leaf(node)) return arrive(row, node, 1.0, false);
+                            // A missing value: several branches from here on.
+                            alone(
+                                row,
+                                [&](std::size_t end, double share, bool imputed) {
+                                  arrive(row, end, share, imputed);
+                                },
+                                node);
+                          });
+               });
+    });
     return;
   }
   const std::shared_ptr<const PackedTree> packed = routing_tree.packed_for(table);

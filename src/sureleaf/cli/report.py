@@ -1,6 +1,7 @@
 """``sureleaf report``: fit a tree to a table and report how far it can be trusted."""
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from sureleaf.progress import progress_enabled
 if TYPE_CHECKING:
     from sureleaf.report.request import Progress
 
-__all__ = ["page_path", "report"]
+__all__ = ["page_path", "report", "time_left"]
 
 
 @options.with_tree_options
@@ -171,26 +172,50 @@ def page_path(
 
 @contextmanager
 def _progress(*, shown: bool) -> Iterator["Progress | None"]:
-    """Draw a bar with the stage and the remaining time, on a terminal."""
+    """Draw a bar with the stage, the time that has passed and the time that is left."""
     if not shown:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     # Bars of the work inside would be drawn over this one.
     with (
         progress_enabled(False),
         Progress(
-            TextColumn("{task.description:<36}"),
-            BarColumn(),
-            TimeRemainingColumn(),
+            TextColumn("{task.description:<40}"),
+            BarColumn(bar_width=None),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]:<18}"),
             console=Console(stderr=True),
             transient=True,
         ) as bar,
     ):
-        task = bar.add_task("", total=1.0)
-        yield lambda stage, share: bar.update(task, description=stage, completed=share)
+        task, began = bar.add_task("", total=1.0, left=""), time.monotonic()
+
+        def tell(stage: str, share: float) -> None:
+            left = time_left(share, time.monotonic() - began)
+            bar.update(task, description=stage, completed=share, left=left)
+
+        yield tell
+
+
+def time_left(share: float, seconds: float) -> str:
+    """Return about how long the work will still take, given what is done and what it took.
+
+    Examples
+    --------
+    >>> time_left(0.25, 30), time_left(0.5, 8), time_left(0.0, 3)
+    ('about 1:30 left', 'about 8 s left', '')
+    """
+    if share < LEAST_SHARE:
+        return ""
+    left = round(seconds * (1 - share) / share)
+    return f"about {left // 60}:{left % 60:02} left" if left >= 60 else f"about {left} s left"
+
+
+LEAST_SHARE = 0.02
+"""Of the work that must be done before the rest is estimated."""
 
 
 def _write(result: Any, page: Path | None, as_json: Path | None) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from sureleaf.folds import fold_numbers
+from sureleaf.folds import enough_folds, fold_numbers
 from sureleaf.levels.decisions import CostRule
 from sureleaf.model.fitting import (
     TreeSettings,
@@ -150,10 +150,17 @@ def cross_fit(
     settings = replace(settings, n_threads=max(1, n_threads // 12), keep_order=True)
     seed = settings.seed if number == 0 else seed_for(settings.seed, ROUND, number)
     fold_of = fold_numbers(rows.labels, settings.cv, seed=seed, groups=groups)
+    folds = _tested_folds(fold_of, _weights(rows))
+    if isinstance(settings.cv, int | np.integer):
+        # Two, so that a nested choice has another one; folds that the caller gives are all tested.
+        enough = enough_folds(fold_of, least=2)
+        folds = [fold for fold in folds if fold in enough]
     if settings.penalties is None:
         grow_part = _without_choice(settings, groups)
     else:
-        grow_part = _with_nested_choice(rows, fold_of, settings, settings.penalties, n_threads)
+        grow_part = _with_nested_choice(
+            rows, fold_of, folds, settings, settings.penalties, n_threads
+        )
 
     def build_part(part: TrainingRows, fold: int) -> Tree:
         tree = grow_part(part, fold)
@@ -168,6 +175,7 @@ def cross_fit(
         fold_of,
         build_part,
         settings.leaf_estimate,
+        folds=folds,
         rule=settings.rule,
         n_threads=n_threads,
     )
@@ -185,20 +193,21 @@ def _without_choice(settings: TreeSettings, groups: NDArray[Any] | None) -> Buil
 def _with_nested_choice(
     rows: TrainingRows,
     fold_of: NDArray[np.int64],
+    folds: Sequence[int],
     settings: TreeSettings,
     penalties: FloatArray,
     n_threads: int,
 ) -> BuildPart:
     """Return a builder whose penalty per leaf never saw the rows that the tree tests.
 
-    The trees of all folds are grown once. Each is tested at all penalties on its own fold; the
-    penalty of a fold is the best one on the other folds, that of a half the best one on the folds
-    that grow it.
+    The trees of the tested folds are grown once. Each is tested at all penalties on its own fold;
+    the penalty of a fold is the best one on the other folds, that of a half the best one on the
+    folds that grow it.
     """
     rule = penalty_rule(settings)
     assert rule is not None, "only a pruning by penalties has penalties"
     weights = _weights(rows)
-    folds = _tested_folds(fold_of, weights)
+    first_half = _first_half(_tested_folds(fold_of, weights))
     rows.sort(n_threads)
 
     def grow_fold(fold: int) -> tuple[Tree, FloatArray] | None:
@@ -211,9 +220,9 @@ def _with_nested_choice(
 
     with thread_map(_n_at_once(rows, n_threads)) as run:
         grown = dict(zip(folds, run(grow_fold, folds), strict=True))
-    half = len(folds) // 2
     chosen_from = {fold: [other for other in folds if other != fold] for fold in folds}
-    chosen_from |= {-1: folds[half:], -2: folds[:half]}
+    chosen_from[-1] = [fold for fold in folds if fold not in first_half]
+    chosen_from[-2] = [fold for fold in folds if fold in first_half]
 
     def build_part(part: TrainingRows, fold: int) -> Tree:
         found = grown.get(fold)
@@ -413,6 +422,7 @@ def predict_out_of_fold(
     build: BuildPart,
     estimate: LeafEstimate,
     *,
+    folds: Sequence[int] | None = None,
     rule: CostRule | None = None,
     n_threads: int = 1,
 ) -> OutOfFold:
@@ -429,6 +439,8 @@ def predict_out_of_fold(
         trees that test the first and the second half of the folds.
     estimate : LeafEstimate
         From a tree and its counts to the class probabilities of its nodes.
+    folds : sequence of int, optional
+        The folds whose rows are predicted, all by default.
     rule : CostRule, optional
         The costs that decide, if errors have different costs.
     n_threads : int
@@ -451,16 +463,20 @@ def predict_out_of_fold(
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     weights = _weights(rows)
-    tested = (fold_of >= 0) & (weights > 0)
-    folds = _tested_folds(fold_of, weights)
-    parts = [tested & (fold_of == fold) for fold in folds]
+    in_a_fold = (fold_of >= 0) & (weights > 0)
+    every_fold = _tested_folds(fold_of, weights)
+    folds = every_fold if folds is None else folds
+    tested = in_a_fold if len(folds) == len(every_fold) else in_a_fold & np.isin(fold_of, folds)
+    parts = [in_a_fold & (fold_of == fold) for fold in folds]
     # Halves are whole folds, so that groups stay together; fewer than 3 folds have no halves.
-    first_half = np.isin(fold_of, folds[: len(folds) // 2])
-    halves = [tested & first_half, tested & ~first_half] if len(folds) > 2 else []
+    first_half = np.isin(fold_of, _first_half(every_fold))
+    halves = [in_a_fold & first_half, in_a_fold & ~first_half] if len(every_fold) > 2 else []
     rows.sort(n_threads)
 
     def predict_part(part: NDArray[np.bool_], fold: int) -> _PartPredictions | None:
-        return _predict_part(rows, weights, part, lambda train: build(train, fold), estimate, rule)
+        train = rows.with_weights(np.where(part, 0.0, weights))
+        index = np.flatnonzero(part & tested)
+        return _predict_part(rows, train, index, lambda train: build(train, fold), estimate, rule)
 
     with thread_map(_n_at_once(rows, n_threads)) as run:
         every = [*parts, *halves]
@@ -469,7 +485,9 @@ def predict_out_of_fold(
     joined = _join(rows, predictions[: len(parts)])
     accuracy = _accuracy(joined[0], weights)
     half_accuracy = _accuracy(_join(rows, predictions[len(parts) :])[0], weights)
-    seen = 1.0 - sum((weights[part].sum() / weights.sum()) ** 2 for part in parts)
+    lacked = sum((weights[part].sum() / weights.sum()) ** 2 for part in parts)
+    share_tested = weights[tested].sum() / weights.sum()
+    seen = 1.0 - lacked / share_tested if share_tested else 1.0
     correction = _gain_of_all_rows(accuracy, half_accuracy, float(seen))
     decided = np.full(len(rows.labels), -1, dtype=np.intp)
     for each in filter(None, predictions[: len(parts)]):
@@ -489,6 +507,10 @@ def _weights(rows: TrainingRows) -> FloatArray:
     return np.ones(len(rows.labels)) if rows.weights is None else rows.weights
 
 
+def _first_half(folds: Sequence[int]) -> list[int]:
+    return list(folds[: len(folds) // 2])
+
+
 def _tested_folds(fold_of: NDArray[np.int64], weights: FloatArray) -> list[int]:
     folds: list[int] = np.unique(fold_of[(fold_of >= 0) & (weights > 0)]).tolist()
     return folds
@@ -501,8 +523,8 @@ _PartPredictions = tuple[
 
 def _predict_part(
     rows: TrainingRows,
-    weights: FloatArray,
-    part: NDArray[np.bool_],
+    train: TrainingRows,
+    index: NDArray[np.intp],
     build: Callable[[TrainingRows], Tree],
     estimate: LeafEstimate,
     rule: CostRule | None,
@@ -511,8 +533,6 @@ def _predict_part(
 
     None if no row is left.
     """
-    train = rows.with_weights(np.where(part, 0.0, weights))
-    index = np.flatnonzero(part)
     if not train.total_weight or not len(index):
         return None
     tree = build(train)

@@ -21,6 +21,7 @@ from sureleaf.model.size_selection import (
     family_alphas,
     fold_sums,
     merge_unsure_leaves,
+    n_tested_parts,
     penalty_candidates,
     penalty_for_size,
     select_size,
@@ -402,21 +403,28 @@ def fit_family(
     -------
     TreeFamily
     """
-    chosen, resolved, counted = fit_tree(rows, settings, groups=groups)
-    rule, curve = penalty_rule(resolved), resolved.size_curve
-    if rule is None or curve is None:
+    rule = penalty_rule(settings)
+    if rule is None or settings.pruning != "auto":
         raise InvalidArgumentError(
             f"a family of trees needs pruning='auto'; got {settings.pruning!r}."
         )
-    growing = rows if counted is rows else _honest_parts(rows, settings, groups)[0]
-    best = replace(resolved, penalty=float(curve.alphas[curve.smallest_within(0.0)]))
-    large = grow_unpruned(growing, resolved)
+    growing = counted = rows
+    if settings.levels_from == "honest":
+        growing, counted = _honest_parts(rows, settings, groups)
+    large = grow_unpruned(growing, replace(settings, keep_order=True))
+    resolved = _with_selected_size(large, growing, settings, groups)
+    curve, penalty = resolved.size_curve, resolved.penalty
+    assert curve is not None
+    assert penalty is not None
     own = rule.node_alphas(large)
-    by_size = [cut(large, own <= penalty_for_size(large, own, most)) for most in most_leaves]
-    trees = [build(growing, best), *by_size]
+    trees = [
+        merge_if_wanted(cut(large, own <= penalty), settings),
+        merge_if_wanted(cut(large, own <= curve.alphas[curve.smallest_within(0.0)]), settings),
+        *(cut(large, own <= penalty_for_size(large, own, most)) for most in most_leaves),
+    ]
     if counted is not rows:
         trees = [recount(tree, counted) for tree in trees]
-    return TreeFamily(chosen, trees[0], tuple(trees[1:]))
+    return TreeFamily(trees[0], trees[1], tuple(trees[2:]))
 
 
 def _honest_parts(
@@ -536,12 +544,13 @@ def _with_selected_size(
     tree: Tree, rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> TreeSettings:
     """Choose the size of the tree, and what it would be without each fold."""
-    n_at_once = trees_at_once(rows, settings.n_threads)
+    fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
+    n_at_once = min(trees_at_once(rows, settings.n_threads), n_tested_parts(fold_of))
     of_part = replace(settings, keep_order=True, n_threads=max(1, settings.n_threads // n_at_once))
     selection = select_size(
         tree,
         rows,
-        fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups),
+        fold_of,
         lambda part: grow_unpruned(part, of_part),
         sized_estimate(settings.rule),  # so a tree does not depend on how its leaves are estimated
         margin=settings.margin,

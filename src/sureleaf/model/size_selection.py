@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.folds import enough_folds
 from sureleaf.levels.decisions import CostRule
 from sureleaf.model.node_levels import node_ties, posterior_confidence
 from sureleaf.probability import LeafEstimate, predicted_class
@@ -34,6 +35,7 @@ __all__ = [
     "family_alphas",
     "fold_sums",
     "merge_unsure_leaves",
+    "n_tested_parts",
     "penalty_candidates",
     "penalty_for_size",
     "select_size",
@@ -155,7 +157,8 @@ def select_size(
     rows : TrainingRows
         The rows.
     fold_of : ndarray of int
-        The fold that tests each row, -1 for none. More than `N_FOLDS` folds are put together.
+        The fold that tests each row, -1 for none. More than `N_FOLDS` folds are put together. In
+        large tables not all are tested, see `enough_folds`.
     grow_part : callable
         Grows a tree on weighted rows as `tree` was grown.
     estimate : LeafEstimate
@@ -182,12 +185,20 @@ def select_size(
         sums = fold_sums(grow_part(train), test, candidates, estimate, rule)
         return fold, sums * unit
 
-    part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
     with thread_map(n_at_once) as run:
-        parts = dict(run(test_fold, _fold_parts(rows, part_of)))
+        parts = dict(run(test_fold, _fold_parts(rows, _part_of(fold_of))))
     total = sum(parts.values(), np.zeros((len(candidates), 4)))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
     return SizeSelection(choose_penalty(candidates, total, margin), curve)
+
+
+def n_tested_parts(fold_of: NDArray[np.int64]) -> int:
+    """Return how many trees `select_size` grows, at least 1."""
+    return max(1, len(enough_folds(_part_of(fold_of))))
+
+
+def _part_of(fold_of: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where(fold_of < 0, -1, fold_of % N_FOLDS)
 
 
 def penalty_candidates(tree: Tree, node_alphas: FloatArray) -> FloatArray:
@@ -214,7 +225,7 @@ def _fold_parts(
 ) -> Iterator[tuple[int, TrainingRows, TrainingRows]]:
     """Each fold with the rows that train and the rows that test."""
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    for fold in np.unique(fold_of[fold_of >= 0]).tolist():
+    for fold in enough_folds(fold_of):
         is_test = fold_of == fold
         train = rows.with_weights(np.where(is_test, 0.0, weights))
         test = rows.with_weights(np.where(is_test, weights, 0.0))

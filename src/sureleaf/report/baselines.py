@@ -1,15 +1,17 @@
 """The models that are evaluated over the same folds: the report's tree and its baselines."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from sureleaf.arguments import thread_count
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.tree_classifier import C45
 from sureleaf.evaluation import Evaluation, KFold, evaluate
@@ -17,7 +19,8 @@ from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, describe, fresh_copy, make_fitter
 from sureleaf.evaluation.labelled_table import read_table as read_labelled_table
 from sureleaf.model.refits import TreeRefits
-from sureleaf.report.request import Budget, Progress, ReportRequest, is_rare
+from sureleaf.progress import track
+from sureleaf.report.request import Budget, Progress, ReportRequest, is_rare, start_stage
 from sureleaf.table import EncodedTable
 
 __all__ = [
@@ -150,7 +153,7 @@ def evaluate_models(
     fitted: TreeClassifier,
     positive: Any,
     budget: Budget,
-    start_stage: Progress,
+    progress: Progress,
 ) -> ModelEvaluations:
     """Evaluate the tree, other sizes of it and the baselines over the same folds.
 
@@ -162,7 +165,7 @@ def evaluate_models(
         The tree, fitted on all rows.
     positive : label
     budget : Budget
-    start_stage : callable
+    progress : callable
     """
     matrix = numeric_matrix(table)
 
@@ -181,9 +184,9 @@ def evaluate_models(
         decides = getattr(estimator, "cost", None) is not None
         return evaluation if decides else _deciding(evaluation, request.cost)
 
-    start_stage("Cross-validating: baseline", 0.05)
+    start_stage(progress, "Cross-validating: baseline")
     majority = evaluated(DummyClassifier(strategy="most_frequent"), matrix[:, :1])
-    start_stage("Cross-validating: trees of several sizes", 0.06)
+    start_stage(progress, "Cross-validating: trees of several sizes")
     c45 = _prepared(request, TreeClassifier.c45())
     c45_leaves = _fitted(request, c45, table).tree_.n_leaves
     tree, sized = report_tree(request), sized_tree(request)
@@ -214,7 +217,7 @@ def evaluate_models(
         )
     )
     if tree.get_params() | C45 != tree.get_params():
-        start_stage("Cross-validating: C4.5's tree", 0.23)
+        start_stage(progress, "Cross-validating: C4.5's tree")
         models.append(
             EvaluatedModel(
                 C45_TREE,
@@ -223,7 +226,7 @@ def evaluate_models(
                 evaluated(c45, table),
             )
         )
-    start_stage("Cross-validating: bagged trees", 0.27)
+    start_stage(progress, "Cross-validating: bagged trees")
     models.append(
         EvaluatedModel(
             BAGGED_TREES,
@@ -241,20 +244,9 @@ def evaluate_models(
             ),
         )
     )
-    start_stage("Cross-validating: scikit-learn's tree", 0.62)
-    models.append(
-        EvaluatedModel(
-            "scikit-learn's tree",
-            "scikit-learn's DecisionTreeClassifier with its defaults; the "
-            f"{max_categories(table)} most frequent categories of each column become 0/1 columns",
-            int(
-                _fitted(
-                    request, DecisionTreeClassifier(random_state=request.seed), matrix
-                ).get_n_leaves()
-            ),
-            evaluated(DecisionTreeClassifier(), matrix),
-        )
-    )
+    start_stage(progress, "Cross-validating: scikit-learn's tree")
+    with parallel_config("threading", n_jobs=thread_count(request.n_jobs)):
+        models.append(_evaluated_peer(request, table, matrix, budget, evaluated))
     return ModelEvaluations(
         tuple(models),
         tuple(
@@ -262,6 +254,58 @@ def evaluate_models(
             for most, evaluation in zip(most_leaves, of_sizes, strict=True)
         ),
     )
+
+
+def _evaluated_peer(
+    request: ReportRequest,
+    table: EncodedTable,
+    matrix: NDArray[np.float32],
+    budget: Budget,
+    evaluated: Callable[[Any, Any], Evaluation],
+) -> EvaluatedModel:
+    """Evaluate scikit-learn's tree, which takes too long to grow on all rows of a large table."""
+    peer, sample = DecisionTreeClassifier(), ""
+    if table.n_rows > budget.bagged_rows:
+        peer = SampledTree(budget.bagged_rows)
+        sample = f", grown on {budget.bagged_rows:,} of the rows, because the table is large"
+    return EvaluatedModel(
+        "scikit-learn's tree",
+        f"scikit-learn's DecisionTreeClassifier with its defaults{sample}; the "
+        f"{max_categories(table)} most frequent categories of each column become 0/1 columns",
+        int(
+            _fitted(
+                request, clone(peer).set_params(random_state=request.seed), matrix
+            ).get_n_leaves()
+        ),
+        evaluated(peer, matrix),
+    )
+
+
+class SampledTree(DecisionTreeClassifier):  # type: ignore[misc]  # scikit-learn has no types
+    """scikit-learn's tree, grown on a sample of the rows.
+
+    Parameters
+    ----------
+    max_rows : int
+        Rows of the sample, drawn without replacement; all rows if there are not more.
+    random_state : int or None
+        Of the sample and of the tree.
+    """
+
+    def __init__(self, max_rows: int = 100_000, random_state: int | None = None) -> None:
+        super().__init__(random_state=random_state)
+        self.max_rows = max_rows
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SampledTree":
+        """Draw the sample and grow the tree."""
+        n = len(y)
+        if n > self.max_rows:
+            rng = np.random.default_rng(self.random_state)
+            rows = np.sort(rng.choice(n, self.max_rows, replace=False))
+            X, y = X[rows], np.asarray(y)[rows]
+            sample_weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        super().fit(X, y, sample_weight=sample_weight)
+        return self
 
 
 def _sample_words(n_rows: int, budget: Budget) -> str:
@@ -347,7 +391,8 @@ def _evaluate_family(
     splits = majority.design.splits(labelled.codes, groups=labelled.groups, seed=majority.seed)
     keep = request.cost is None and is_rare(np.bincount(labelled.codes, labelled.weights).tolist())
     jobs = ((split, number, most_leaves, keep) for number, split in enumerate(splits))
-    by_split = list(fitter.run(_fit_family, jobs, None))
+    fits = fitter.run(_fit_family, jobs, None)
+    by_split = list(track(fits, total=len(majority.splits), what="Fitting"))
     evaluations = []
     for which in range(2 + len(most_leaves)):
         parts = [outcome[which] for outcome in by_split]

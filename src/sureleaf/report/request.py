@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
 
 __all__ = [
+    "STAGES",
     "Budget",
     "ComparedMeasure",
     "Origin",
@@ -17,6 +18,7 @@ __all__ = [
     "ReportRequest",
     "budget_for",
     "is_rare",
+    "start_stage",
 ]
 
 
@@ -31,7 +33,7 @@ class Budget:
     repeats
         Repeats of that cross-validation.
     bootstraps
-        Bootstrap samples for the .632+ error.
+        Bootstrap samples for the .632+ error; 0 if it is not computed.
     curve_repeats
         Repeats of the learning curve.
     band_draws
@@ -39,7 +41,8 @@ class Budget:
     bagged_trees
         Number of bagged trees that the tree is compared with.
     bagged_rows
-        Most rows of the bootstrap sample of each bagged tree.
+        Most rows of the bootstrap sample of each bagged tree, and of the rows that grow
+        scikit-learn's tree.
     """
 
     folds: int
@@ -57,9 +60,10 @@ _BY_ROWS = (
     (3_000, Budget(10, 3, 100, 20, 1000)),
     (20_000, Budget(10, 1, 50, 10, 500)),
     (200_000, Budget(10, 1, 25, 5, 200)),
-    (500_000, Budget(5, 1, 10, 3, 100, bagged_trees=10)),
+    (500_000, Budget(5, 1, 4, 2, 100, bagged_trees=10, bagged_rows=100_000)),
 )
-_LARGEST_TABLES = Budget(3, 1, 6, 3, 50, bagged_trees=10, bagged_rows=100_000)
+_LARGEST_TABLES = Budget(3, 1, 0, 2, 50, bagged_trees=10, bagged_rows=100_000)
+"""Growing trees is nearly all of the time, so what bounds it is rows times fits."""
 
 
 FEWER_REFITS = 3
@@ -86,7 +90,7 @@ def budget_for(n_rows: int, n_units: int, *, is_resized: bool = False) -> Budget
         budget = replace(
             budget,
             bootstraps=min(budget.bootstraps, max(10, budget.bootstraps // FEWER_REFITS)),
-            curve_repeats=max(3, budget.curve_repeats // FEWER_REFITS),
+            curve_repeats=min(budget.curve_repeats, max(3, budget.curve_repeats // FEWER_REFITS)),
         )
     return replace(budget, folds=min(budget.folds, n_units))
 
@@ -113,7 +117,26 @@ def is_rare(counts: Sequence[float]) -> bool:
 
 
 Progress = Callable[[str, float], None]
-"""Receives the name of the stage that begins, and the share of the work that is done."""
+"""Receives the name of the current stage, and the share of the work that is done."""
+
+STAGES = {
+    "Reading the columns": 0.0,
+    "Growing the tree": 0.01,
+    "Cross-validating: baseline": 0.09,
+    "Cross-validating: trees of several sizes": 0.1,
+    "Cross-validating: C4.5's tree": 0.33,
+    "Cross-validating: bagged trees": 0.38,
+    "Cross-validating: scikit-learn's tree": 0.53,
+    "Estimating the error by bootstrap": 0.66,
+    "Computing the learning curve": 0.83,
+    "Writing the report": 0.94,
+}
+"""The stages of a report, and the share of the work that is done when each begins."""
+
+
+def start_stage(progress: Progress, stage: str) -> None:
+    """Tell that a stage of `STAGES` begins."""
+    progress(stage, STAGES[stage])
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from sureleaf.evaluation import (
 from sureleaf.model.fitting import BY_FOLDS
 from sureleaf.model.leaf_table import LeafTable
 from sureleaf.model.tree_model import TreeModel
+from sureleaf.progress import watched
 from sureleaf.report.baselines import (
     EvaluatedModel,
     EvaluatedSize,
@@ -30,12 +31,14 @@ from sureleaf.report.baselines import (
     report_tree,
 )
 from sureleaf.report.request import (
+    STAGES,
     Budget,
     ComparedMeasure,
     Progress,
     ReportRequest,
     budget_for,
     is_rare,
+    start_stage,
 )
 from sureleaf.table import EncodedTable, read_table
 
@@ -115,8 +118,35 @@ class ReportResults:
 
 def compute_results(request: ReportRequest, progress: Progress | None = None) -> ReportResults:
     """Fit, evaluate, bootstrap and draw the learning curve: the slow part of a report."""
-    start_stage = progress or (lambda stage, share: None)
-    start_stage("Reading the columns", 0.0)
+    stages = _StageProgress(progress or (lambda stage, share: None))
+    with watched(stages.advance):
+        return _compute(request, stages)
+
+
+class _StageProgress:
+    """Tells where a stage begins, and how far it is."""
+
+    def __init__(self, tell: Progress) -> None:
+        self._tell = tell
+        self._stage, self._start, self._end = "", 0.0, 0.0
+        self._told = 0.0
+
+    def __call__(self, stage: str, share: float) -> None:
+        self._stage, self._start = stage, share
+        self._end = min((each for each in STAGES.values() if each > share), default=1.0)
+        self._told = share
+        self._tell(stage, share)
+
+    def advance(self, done: float) -> None:
+        """Tell the share of a stage that is done; work that begins anew does not go back."""
+        share = self._start + done * (self._end - self._start)
+        if share > self._told:
+            self._told = share
+            self._tell(self._stage, share)
+
+
+def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
+    start_stage(progress, "Reading the columns")
     table = _read(request)
     positive = _rarest_class(request.y) if request.positive is None else request.positive
     groups = request.groups
@@ -128,23 +158,23 @@ def compute_results(request: ReportRequest, progress: Progress | None = None) ->
         )
     is_resized = report_tree(request).pruning in BY_FOLDS
     budget = request.budget or budget_for(table.n_rows, n_units, is_resized=is_resized)
-    start_stage("Growing the tree", 0.02)
+    start_stage(progress, "Growing the tree")
     fitted, n_refitted_leaves = _fit(request, table)
     model = fitted.complete_model()
     leaves = model.leaves(
         level=request.level, confidence=request.confidence, utility=request.utility
     )
-    evaluations = evaluate_models(request, table, fitted, positive, budget, start_stage)
-    start_stage("Estimating the error by bootstrap", 0.68)
+    evaluations = evaluate_models(request, table, fitted, positive, budget, progress)
+    start_stage(progress, "Estimating the error by bootstrap")
     bootstrap = _bootstrap(request, table, budget)
-    start_stage("Computing the learning curve", 0.83)
+    start_stage(progress, "Computing the learning curve")
     measure = "accuracy"
     if request.cost is not None:
         measure = "decided_cost"
     elif is_rare(np.unique(np.asarray(request.y), return_counts=True)[1].tolist()):
         measure = "auc"
     curve = _curve(request, table, measure, budget, positive)
-    start_stage("Writing the report", 0.95)
+    start_stage(progress, "Writing the report")
     return ReportResults(
         request,
         budget,
@@ -203,6 +233,11 @@ def _rarest_class(y: Any) -> Any:
 def _bootstrap(request: ReportRequest, table: EncodedTable, budget: Budget) -> BootstrapError | str:
     if request.groups is not None:
         return "There is no bootstrap estimate: rows come in groups, and it resamples single rows."
+    if budget.bootstraps == 0:
+        return (
+            f"There is no bootstrap estimate: with {table.n_rows:,} rows it would take as long as "
+            "the rest of the report, and it corrects for small training sets."
+        )
     try:
         return bootstrap_error(
             report_tree(request),

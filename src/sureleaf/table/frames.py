@@ -226,12 +226,14 @@ def _open_records(rows: Sequence[Mapping[str, Any]]) -> RawTable:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    if isinstance(X, str | bytes | dict | set) or not (
+    if isinstance(X, str | bytes | Mapping | set) or not (
         isinstance(X, Sequence) or hasattr(X, "__array__") or hasattr(X, "__array_interface__")
     ):
         if np.isscalar(X):
             return np.asarray(X)
         cure = " Use pandas.DataFrame(X) or pyarrow.table(X)." if isinstance(X, dict) else ""
+        if hasattr(X, "to_dataframe"):  # an xarray Dataset
+            cure = " Call its method to_dataframe() first."
         raise InvalidTypeError(f"X must be {_ACCEPTED}; got {type(X).__name__}.{cure}")
     if not isinstance(X, Sequence):
         return np.asarray(X)

@@ -1,12 +1,13 @@
 """What each number means, what it assumes, and how to make the report again."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from sureleaf.estimators import TreeClassifier
+from sureleaf.folds import ENOUGH_TESTED
 from sureleaf.formatting import level_percent
 from sureleaf.model.fitting import BY_FOLDS
 from sureleaf.report.baselines import report_tree
-from sureleaf.report.request import FEWER_REFITS, Budget
+from sureleaf.report.request import FEWER_REFITS, Budget, budget_for
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.models import MeasureWords, comparison_margin
 from sureleaf.report.sections.tree import leaf_terms
@@ -101,11 +102,24 @@ def _tree_definition(tree: TreeClassifier) -> Definition:
     )
 
 
+def _large_table(n_rows: int, what: str) -> str:
+    """Say that not all folds are tested, if that is so."""
+    if n_rows <= ENOUGH_TESTED:
+        return ""
+    return (
+        f" The table is large, so not all folds test {what}: only as many as together hold "
+        f"{ENOUGH_TESTED:,} of the {n_rows:,} rows."
+    )
+
+
 def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
-    budget = results.budget
+    budget, tree = results.budget, report_tree(results.request)
+    defined = _tree_definition(tree)
+    if tree.pruning == "auto":
+        defined = replace(defined, text=defined.text + _large_table(results.n_rows, "the sizes"))
     repeats = f", {budget.repeats} times with different folds" if budget.repeats > 1 else ""
     return (
-        _tree_definition(report_tree(results.request)),
+        defined,
         Definition(
             "accuracy and other measures",
             f"Rows are divided into {budget.folds} folds with equal class proportions{repeats}. "
@@ -119,7 +133,8 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         ),
         Definition(
             "confidence and utility of a leaf",
-            f"{results.leaves.notes()[0]} A calibration curve gives the accuracy of leaves with "
+            f"{results.leaves.notes()[0]}{_large_table(results.n_rows, 'the leaves')} "
+            "A calibration curve gives the accuracy of leaves with "
             "the same features; the leaf's own correct and wrong predictions are added to it. All "
             "leaves are then shifted by the same amount, so that together they give the "
             "cross-validated accuracy, corrected for the fewer training rows of the folds. The "
@@ -156,7 +171,8 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
 def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
     budget, request, words = results.budget, results.request, MeasureWords(results.measure)
     fewer = ""
-    if results.request.budget is None and report_tree(request).pruning in BY_FOLDS:
+    is_resized = request.budget is None and report_tree(request).pruning in BY_FOLDS
+    if is_resized and budget.bootstraps < budget_for(results.n_rows, results.n_rows).bootstraps:
         fewer = (
             f" Every fit chooses the size of its tree by cross-validation, so there are "
             f"{FEWER_REFITS} times fewer samples than for a tree of fixed size."
@@ -193,8 +209,9 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
         ),
         Definition(
             ".632+ error",
-            f"{budget.bootstraps} bootstrap samples of the rows: the error on the rows that a "
-            f"sample left out, corrected for its smaller training set and for overfitting.{fewer}",
+            f"{budget.bootstraps or 'No'} bootstrap samples of the rows: the error on the rows "
+            "that a sample left out, corrected for its smaller training set and for overfitting."
+            f"{fewer}",
             "rows are independent; not computed for rows in groups",
             "Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ "
             "bootstrap method. JASA 92, 548-560.",
