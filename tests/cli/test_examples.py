@@ -61,6 +61,10 @@ def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     patient, ill = rng.integers(0, 30, 120), rng.random(120) < 0.5
     visits = {"patient": patient, "fever": rng.normal(size=120) + 2 * ill, "ill": ill}
     pq.write_table(pa.table(visits), folder / "visits.parquet")
+    (folder / "folder-of-parquet").mkdir()
+    for name in ("a", "b"):
+        rows = pa.Table.from_pandas(pd.read_csv(folder / f"{name}.csv"))
+        pq.write_table(rows, folder / "folder-of-parquet" / f"{name}.parquet")
     commands.append(["report", data, "-t", "class", "--json", str(folder / "old.json")])
     for arguments in commands:
         with pytest.raises(SystemExit) as stop:

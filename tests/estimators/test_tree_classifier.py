@@ -70,6 +70,7 @@ def calls_before_fit():
         "around",
         "settings",
         "prepare_refits",
+        "read_columns",
         "get_params",
         "set_params",
     }

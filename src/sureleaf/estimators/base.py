@@ -260,8 +260,10 @@ def split_columns(X: Any, names: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """
     import narwhals.stable.v2 as nw
 
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
     taken = [name for name in names.values() if isinstance(name, str)]
+    if not taken:
+        return X, names
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise InvalidArgumentError(
             f"a column can be given by its name if X is a table with names; got {taken[0]!r} and "
