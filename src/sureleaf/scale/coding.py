@@ -290,9 +290,15 @@ class RowSample:
         counts = np.concatenate([sample.counts for sample in samples])
         hashes, first, inverse = np.unique(everything, return_index=True, return_inverse=True)
         totals = np.bincount(inverse, counts, len(hashes)).astype(np.int64)
-        numbers = np.concatenate([sample.numbers for sample in samples])
-        keep = slice(None, SAMPLE_ROWS)
-        return cls(hashes[keep], totals[keep], numbers[first[keep]])
+        kept = first[:SAMPLE_ROWS]
+        numbers = np.empty((len(kept), samples[0].numbers.shape[1]))
+        start = 0
+        for sample in samples:  # without a copy of all rows, which are several times as many
+            end = start + len(sample.hashes)
+            own = np.flatnonzero((kept >= start) & (kept < end))
+            numbers[own] = sample.numbers[kept[own] - start]
+            start = end
+        return cls(hashes[:SAMPLE_ROWS].copy(), totals[:SAMPLE_ROWS].copy(), numbers)
 
     @property
     def bound(self) -> np.uint64 | None:
@@ -364,7 +370,7 @@ def summarize(part: Part, plan: ColumnPlan) -> Summary:
     for rows in _read_rows(part, plan):
         batch = _summarize_batch(rows, plan, total)
         waiting.append(batch.sample)
-        if sum(len(sample.hashes) for sample in waiting) > 2 * SAMPLE_ROWS:
+        if sum(len(sample.hashes) for sample in waiting) > SAMPLE_ROWS // 2:
             total = replace(total, sample=RowSample.join([total.sample, *waiting]))
             waiting = []
         total = total.with_columns(batch)
