@@ -1,4 +1,6 @@
 // Numbers of a batch of rows. Shapes are checked here, and the work runs without the GIL.
+#include "sureleaf/coding.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "parts.hpp"
-#include "sureleaf/coding.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -375,7 +375,8 @@ Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_c
   });
 }
 
-// ---- level by level ------------------------------------------------------------------------------
+// ---- level by level
+// ------------------------------------------------------------------------------
 
 sureleaf::CodedRows coded_rows_of(const Table& table) {
   const Columns& columns = table.columns;
@@ -443,8 +444,8 @@ Output<std::int64_t> count_level(const Table& table, const Input<std::int32_t>& 
   std::vector<std::int64_t> cells(n_slots * layout.cells.n_cells, 0);
   run([&](InterruptFlag& interrupt) {
     sureleaf::count_level(coded_rows_of(table), view(labels),
-                          weights ? view(*weights) : std::span<const std::int64_t>{},
-                          view(node_of), view(slot_of_node), layout.cells, cells, interrupt);
+                          weights ? view(*weights) : std::span<const std::int64_t>{}, view(node_of),
+                          view(slot_of_node), layout.cells, cells, interrupt);
     return true;
   });
   return give(std::move(cells), {n_slots, layout.cells.n_cells});
@@ -468,8 +469,9 @@ Output<std::int32_t> advance_rows(const Table& table, std::size_t n_classes,
     if (static_cast<std::size_t>(j) >= table.columns.size())
       throw std::invalid_argument("a split has no column in the table");
     positions[node] = layout.position_of_column[static_cast<std::size_t>(j)];
-    const std::int64_t end = offset.data()[node] + 1 + static_cast<std::int64_t>(
-                                 n_codes_of(table.columns[static_cast<std::size_t>(j)]));
+    const std::int64_t end =
+        offset.data()[node] + 1 +
+        static_cast<std::int64_t>(n_codes_of(table.columns[static_cast<std::size_t>(j)]));
     if (offset.data()[node] < 0 || end > static_cast<std::int64_t>(branches.shape(0)))
       throw std::invalid_argument("a split has too few branches");
   }

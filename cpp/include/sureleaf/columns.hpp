@@ -16,7 +16,8 @@ enum class Kind : std::uint8_t { numeric, categorical, ordered };
 inline constexpr std::int32_t missing_code = -1;
 inline constexpr std::int32_t unseen_code = -2;
 
-// The type of a column's cells in memory. Category codes are int32, int8 or (in coded tables) uint8.
+// The type of a column's cells in memory. Category codes are int32, int8 or (in coded tables)
+// uint8.
 enum class CellType : std::uint8_t { float64, float32, int64, int32, int16, int8, uint8 };
 
 // Calls use with a value of the type, for loops that are compiled once per type.

@@ -72,7 +72,7 @@ struct NodeTask {
   std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
   std::vector<std::int64_t>
       code_counts;  // histograms of the small columns, if they follow from the parent's
-  std::vector<double> code_weights;  // the same if weights are fractional and it is known
+  std::vector<double> code_weights;    // the same if weights are fractional and it is known
   std::vector<RankRange> rank_ranges;  // per column, if nodes are sorted
 
   bool is_exhausted(std::size_t j) const { return (exhausted[j / 64] >> (j % 64)) & 1; }

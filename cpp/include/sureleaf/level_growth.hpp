@@ -177,8 +177,8 @@ class LevelGrower {
     const auto found = open_.find(node);
     if (found == open_.end()) throw std::invalid_argument("the node is not open");
     NodeTask& task = found->second;
-    NodeStart start{task.depth, task.key, task.bounds, task.exhausted,
-                    grower_.growth_.total_weight, {}};
+    NodeStart start{task.depth, task.key, task.bounds, task.exhausted, grower_.growth_.total_weight,
+                    {}};
     if (grower_.growth_.needs_rows_of_codes()) start.first_rows = grower_.growth_.first_rows;
     open_.erase(found);
     return start;
@@ -265,9 +265,9 @@ class LevelGrower {
     branches.start(n, arena_.add_nodes(n));
     Split split{static_cast<std::int32_t>(j), branches.first_child, n, {}};
     for (std::size_t code = 0; code < n_codes; ++code)
-      split.branch_of_code.push_back(column.has_thresholds()       ? code > candidate.cut
-                                     : candidate.groups.empty()    ? static_cast<std::int32_t>(code)
-                                                                   : candidate.groups[code]);
+      split.branch_of_code.push_back(column.has_thresholds()    ? code > candidate.cut
+                                     : candidate.groups.empty() ? static_cast<std::int32_t>(code)
+                                                                : candidate.groups[code]);
     split.branch_of_code.push_back(candidate.missing_branch);
     double* const sums = arena_.weights(branches.first_child).data();
     for (std::size_t code = 0; code <= n_codes; ++code)
