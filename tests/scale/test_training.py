@@ -243,3 +243,17 @@ def test_data_of_four_times_the_memory_limit_is_fitted(tmp_path):
     n_leaves, n_counted = done.stdout.split()
     assert int(n_leaves) > 100
     assert float(n_counted) == n_rows
+
+
+def test_many_coded_rows_take_the_branches_of_their_values():
+    """Large tables of numbers are routed in a way of their own, which codes must not take."""
+    rng = np.random.default_rng(3)
+    values = rng.integers(-100, 100, size=(20_000, 2)) / 8
+    y = (values.sum(axis=1) + rng.normal(size=20_000) > 0).astype(int)
+    table = pa.table({"a": values[:, 0], "b": values[:, 1], "y": y})
+    here, streamed = (
+        TreeClassifier(levels_from="training", random_state=0).fit(source, "y")
+        for source in (table, table.to_reader())
+    )
+    assert here.tree_.n_leaves > 5
+    assert_same_tree(streamed.tree_, here.tree_)

@@ -122,8 +122,9 @@ inline bool tests_equal_numbers(const Tree& tree, const Columns& table) {
   for (std::size_t node = 0; node < tree.size(); ++node) {
     if (tree.is_leaf(node)) continue;
     const Column& column = table[static_cast<std::size_t>(tree.feature[node])];
-    if (column.kind != Kind::numeric || column.cell_type != table[0].cell_type ||
-        column.stride != table[0].stride || tree.n_branches(node) != 2)
+    if (column.kind != Kind::numeric || column.is_coded_number() ||
+        column.cell_type != table[0].cell_type || column.stride != table[0].stride ||
+        tree.n_branches(node) != 2)
       return false;
     const std::ptrdiff_t bytes = column.data - table[0].data;
     const bool is_held = with_cell_type(column.cell_type, [&](auto cell) {
