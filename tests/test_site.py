@@ -18,14 +18,18 @@ LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "sourc
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("sphinx", reason="pip install 'sureleaf[docs]'")
+    fcntl = pytest.importorskip("fcntl", reason="locks of files")
     folder = tmp_path_factory.mktemp("site")
     options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "doctrees")]
-    made = subprocess.run(
-        [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(folder / "html")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # The pages of the reference are written into docs/, so processes must build in turn.
+    with (tmp_path_factory.getbasetemp().parent / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = subprocess.run(
+            [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(folder / "html")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert made.returncode == 0, made.stderr
     return folder / "html"
 
