@@ -451,22 +451,6 @@ class BaggedTreesClassifier(ModelEstimator):
         n_threads = thread_count(self.n_jobs)
         return self.model_.predict_proba(table, voting=voting, n_threads=n_threads)
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of `predict_proba`; -inf for a class of probability 0.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logarithms
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, the first one on ties.
 

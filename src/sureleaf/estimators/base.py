@@ -79,6 +79,22 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self)
         return self.model_
 
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the class probabilities; minus infinity for 0.
+
+        Parameters
+        ----------
+        X : table
+            As in fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes."""

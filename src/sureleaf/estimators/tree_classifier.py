@@ -776,22 +776,6 @@ class TreeClassifier(ModelEstimator):
         table = self._encode(X)
         return self.model_.predict_proba(table, n_threads=thread_count(self.n_jobs))
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the class probabilities; minus infinity for 0.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logarithms
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, the first one on ties.
 

@@ -133,7 +133,7 @@ class _MeetingNodes:
     def candidates(self, branches: Sequence[NDArray[np.intp]]) -> set[int]:
         """Return where the paths of neighbouring branches part, given their rows by leaf."""
         medians = [int(rows[len(rows) // 2]) for rows in branches if len(rows)]
-        return {self._above_both(one, medians[place - 1]) for place, one in enumerate(medians)}
+        return {self._above_both(one, medians[index - 1]) for index, one in enumerate(medians)}
 
     def _above_both(self, one: int, other: int) -> int:
         """Return the lowest node that has both leaves below it, or is both."""

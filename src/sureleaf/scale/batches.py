@@ -262,7 +262,7 @@ def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
     Raises
     ------
     InvalidArgumentError
-        If there is no such file, or no file in the folder.
+        If the file does not exist, or the folder has no files.
 
     Examples
     --------

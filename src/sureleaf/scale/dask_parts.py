@@ -84,7 +84,7 @@ class Cluster:
         return max(min(limits) // 2, 1 << 24) if limits else memory_bytes(None)
 
     def submit(self, function: Callable[..., Any], *args: Any, first: bool = False) -> Any:
-        """Submit a task; one that is to run first frees memory."""
+        """Submit a task. With `first`, it runs before others, because its result frees memory."""
         self.check()
         key = f"sureleaf-{function.__name__.strip('_')}-{uuid.uuid4().hex}"
         try:
