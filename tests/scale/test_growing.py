@@ -11,6 +11,7 @@ from sureleaf.scale.coding import CodedPart
 from sureleaf.scale.growing import LocalParts, count_part, start_part
 from sureleaf.scale.training import SpilledRows
 from sureleaf.tree import GrowthRules, grow
+from sureleaf.tree.growing import kernel_table
 from tests.naive import scale as naive
 from tests.scale.tables import assert_same_tree, few_valued_table, in_parts
 
@@ -178,11 +179,29 @@ def test_the_kernel_refuses_wrong_codes_nodes_and_histograms(rows_of):
         grower.split(0, np.zeros(3, np.int64))
     with pytest.raises(ValueError, match="still open"):
         _kernel.LevelGrower(table, np.full(3, 9.0), True, GrowthRules().kernel).finish()
+    with pytest.raises(ValueError, match="slots without node"):
+        _kernel.count_level(table, rows.labels, 3, None, zeros, zeros[:1] - 1, 2**63)
+    with pytest.raises(ValueError, match="their sum is above"):
+        _kernel.count_level(table, rows.labels, 3, np.full(n, 2**62, np.int64), zeros, zeros[:1], 1)
+    with pytest.raises(ValueError, match="where none can be"):
+        grower.graft(7, grow(rows, GrowthRules()).kernel)
     codes = rows.table.columns.codes.copy()
     codes[3, 0] = 255
     wrong = replace(rows.table, columns=replace(rows.table.columns, codes=codes))
     with pytest.raises(ValueError, match="a code is not one of its column"):
         grow(replace(rows, table=wrong), GrowthRules())
+    splits = zeros[:1], zeros[:1].astype(np.int64), zeros[:1] + 1, np.zeros(300, np.int32)
+    for use in (
+        lambda table: _kernel.count_level(table, rows.labels, 3, None, zeros, zeros[:1], 1),
+        lambda table: _kernel.advance_rows(table, 3, zeros, *splits),
+    ):
+        use(table)
+        with pytest.raises(ValueError, match="a code is not one of its column"):
+            use(kernel_table(wrong))
+    with pytest.raises(ValueError, match="a child is out of range"):
+        _kernel.advance_rows(table, 3, zeros, *splits[:2], zeros[:1] - 1, splits[3])
+    with pytest.raises(TypeError, match="wrong type or shape"):
+        _kernel.make_table([np.array(["a"], object)], [-1], [False], 1)
 
 
 def test_a_fit_in_memory_and_one_by_levels_predict_the_same(rows_of):
