@@ -54,7 +54,7 @@ def bytes_received(dask_worker: distributed.Worker) -> Counter[str]:
     received: Counter[str] = Counter()
     for record in dask_worker.transfer_incoming_log:
         for key, n_bytes in record["keys"].items():
-            received["rows" if "select_rows" in str(key) else "counts"] += n_bytes
+            received["rows" if "selectrows" in str(key) else "counts"] += n_bytes
     return received
 
 
