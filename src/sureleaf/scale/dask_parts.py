@@ -242,6 +242,11 @@ class DaskParts:
         """The threads of all workers."""
         return self.cluster.n_threads
 
+    @property
+    def reads_again(self) -> bool:
+        """Parts are in the memory of the workers."""
+        return False
+
     def regroup(
         self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
     ) -> Iterator[Any]:

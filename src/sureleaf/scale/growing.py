@@ -64,6 +64,10 @@ class Parts(Protocol):
     def n_places(self) -> int:
         """The number of places that can each hold rows of all parts and work at the same time."""
 
+    @property
+    def reads_again(self) -> bool:
+        """Whether all parts are read again, perhaps from a file, for each group."""
+
     def regroup(
         self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
     ) -> Iterator[Any]:
@@ -123,8 +127,13 @@ class LocalParts:
 
     @property
     def n_places(self) -> int:
-        """One: all parts are read for each group."""
+        """One: groups are collected one after the other."""
         return 1
+
+    @property
+    def reads_again(self) -> bool:
+        """Parts may be in a file."""
+        return True
 
     def regroup(
         self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
@@ -529,7 +538,7 @@ class _LevelGrowth:
                 in_group = 0
             groups[-1].append(int(nodes[at]))
             in_group += int(sizes[at])
-        if self.parts.n_places == 1 and len(groups) > _MAX_GATHERS:
+        if self.parts.reads_again and len(groups) > _MAX_GATHERS:
             return False
         starts = [self._start_group(group) for group in groups]
         trees = self.parts.regroup(select_rows, finish_group, starts)
