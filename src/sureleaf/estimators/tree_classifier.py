@@ -34,6 +34,7 @@ from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
+from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.stability import SplitTable
 from sureleaf.model.state import CHOICES
@@ -674,6 +675,13 @@ class TreeClassifier(ModelEstimator):
                 n_threads=thread_count(self.n_jobs),
             )
             self.model_ = model
+        return self._with_seen_rows()
+
+    def _with_seen_rows(self) -> TreeModel:
+        """Return the fitted model with fingerprints of its rows, as far as rows are kept."""
+        model = self._fitted()
+        if model.seen is None and self._rows is not None:
+            self.model_ = model = model.with_seen(seen_rows(self._rows))
         return model
 
     @property
@@ -701,7 +709,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.forget_rows().levels() == levels
         True
         """
-        self._fitted()
+        self._with_seen_rows()
         self._rows = self._groups = self._resolved = self._correct = None
         return self
 
@@ -1022,7 +1030,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.certify(X[200:], y[200:]).predict_set([[3], [40]], alpha=0.05).tolist()
         [[True, False], [False, True]]
         """
-        model = self._fitted()
+        model = self._with_seen_rows()
         rows = model.read_rows(X, y, estimator=type(self).__name__)
         other = self._shell(model.certify(rows))
         other._rows, other._groups = self._rows, self._groups
