@@ -28,6 +28,7 @@ OTHERS = (*list(POPULATIONS)[:5], "mammography", "segment", "mushroom")  # noise
 SIZES = (200, 600)
 FRESH = 12
 EDGES = (0.2, 0.4, 0.6, 0.8)
+GROUPS = ("below .2", ".2 to .4", ".4 to .6", ".6 to .8", "above .8")
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,14 @@ class Pairs:
     stated: np.ndarray
     found: np.ndarray
 
+    def group_of(self) -> np.ndarray:
+        """Return the number of the group of each stated share."""
+        return np.searchsorted(EDGES, self.stated, side="right")
+
     def groups(self) -> Iterator[tuple[str, int, float, float]]:
         """Name of the group, its size, the mean stated and the mean found share."""
-        group_of = np.searchsorted(EDGES, self.stated, side="right")
-        names = ("below .2", ".2 to .4", ".4 to .6", ".6 to .8", "above .8")
-        for number, name in enumerate(names):
+        group_of = self.group_of()
+        for number, name in enumerate(GROUPS):
             inside = group_of == number
             if inside.any():
                 means = self.stated[inside].mean(), self.found[inside].mean()

@@ -675,10 +675,16 @@ class TreeClassifier(ModelEstimator):
                 n_threads=thread_count(self.n_jobs),
             )
             self.model_ = model
-        return self._with_seen_rows()
+        return self.recognising_model()
 
-    def _with_seen_rows(self) -> TreeModel:
-        """Return the fitted model with fingerprints of its rows, as far as rows are kept."""
+    def recognising_model(self) -> TreeModel:
+        """Return the fitted model with fingerprints of its rows, by which it recognises them.
+
+        Returns
+        -------
+        TreeModel
+            Without fingerprints only if the rows were read in batches.
+        """
         model = self._fitted()
         if model.seen is None and self._rows is not None:
             self.model_ = model = model.with_seen(seen_rows(self._rows))
@@ -709,7 +715,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.forget_rows().levels() == levels
         True
         """
-        self._with_seen_rows()
+        self.recognising_model()
         self._rows = self._groups = self._resolved = self._correct = None
         return self
 
@@ -1030,7 +1036,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.certify(X[200:], y[200:]).predict_set([[3], [40]], alpha=0.05).tolist()
         [[True, False], [False, True]]
         """
-        model = self._with_seen_rows()
+        model = self.recognising_model()
         rows = model.read_rows(X, y, estimator=type(self).__name__)
         other = self._shell(model.certify(rows))
         other._rows, other._groups = self._rows, self._groups

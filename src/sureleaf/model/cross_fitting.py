@@ -73,6 +73,10 @@ _ROW_BUDGET = 100_000
 """Rows times rounds; larger tables have fewer rounds, at least one. With more than four classes,
 rows cost in proportion to the classes."""
 
+_ROUNDS_FOR_ROOT = 20
+"""Rounds from which on the rival of the root is compared with trees that keep the root: there are
+at most 20 trees more than the 240 or more of the levels."""
+
 _CHECKED_ROUNDS = (4, 6, 9, 13, 19, 27)
 """Numbers of rounds after which it is checked whether there are enough."""
 
@@ -297,6 +301,7 @@ def cross_fit_levels(
             fold_of,
             rounds[0].correct,
             n_folds=max(1, len(rounds)),  # trees: at most a twelfth of those of the levels
+            keeps_root=len(rounds) >= _ROUNDS_FOR_ROOT,
         )
         stability = replace(stability, rival=rival)
     return model.with_evidence(replace(evidence, stability=stability)), correct
