@@ -9,9 +9,9 @@ The other trees are those that cross-fitting grows on halves of the rows. A half
 rows that chose the split, so the split is found in halves more often than in fresh samples. Fewer
 rows work against this. What remains is measured: a split that is found in a share ``Phi(z)`` of the
 halves is found in ``Phi(0.75 z + 0.2 t - 0.4)`` of fresh samples of the same size, where ``Phi(t)``
-is the mean share of all splits of the tree, and a row keeps its predicted class in ``Phi(z - 0.12)``
-of them. docs/stability.md shows on which tables the figures were chosen, and how far they hold on
-others.
+is the mean share of all splits of the tree, and a row keeps its predicted class in
+``Phi(z - 0.12)`` of them. docs/stability.md shows on which tables the figures were chosen, and how
+far they hold on others.
 """
 
 from collections.abc import Sequence
