@@ -6,12 +6,13 @@ of the Adult census data: 48,842 rows, six columns of integers, eight of text, w
 
 import tempfile
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import compute, csv, feather, parquet
 from sklearn.preprocessing import OrdinalEncoder
 
 from benchmarks.speed.clock import seconds
@@ -39,10 +40,12 @@ def report(title: str, ours: float, peer: float) -> None:
     print(f"{title:<44} {1e3 * ours:9.2f} ms {1e3 * peer:9.2f} ms {peer / ours:8.1f} x")
 
 
-def read_parquet(rng: np.random.Generator) -> None:
-    """Checked reading beside plain reading, and beside a memory map, in processor time.
+def read_files(rng: np.random.Generator) -> None:
+    """Checked reading beside pyarrow's, which checks nothing, in processor time.
 
-    The three take turns, so that other work on the machine disturbs them alike.
+    The ways take turns, so that other work on the machine disturbs them alike; the ratio is the
+    median of the ratios within a turn. The cells are summed or measured at the end of each way,
+    because a memory map reads them only then.
     """
     n_rows, n_turns = 500_000, 60
     words = np.array([f"word {i}" for i in range(1000)])
@@ -51,22 +54,40 @@ def read_parquet(rng: np.random.Generator) -> None:
         | {f"text{i}": words[rng.integers(0, 1000, n_rows)] for i in range(5)}
     )
     with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/rows.parquet"
-        parquet.write_table(table, path)
-        ways = (
-            lambda: read_file(path),
-            lambda: parquet.read_table(path),
-            lambda: parquet.ParquetFile(pa.memory_map(path), pre_buffer=True).read(),
-        )
-        used: list[list[float]] = [[], [], []]
-        for _ in range(n_turns):
-            for way, times in zip(ways, used, strict=True):
-                start = time.process_time()
-                way()
-                times.append(time.process_time() - start)
-    ours, plain, mapped = (float(np.median(times)) for times in used)
-    report("read Parquet (peer: pyarrow.read_table)", ours, plain)
-    report("read Parquet (peer: a memory map, unchecked)", ours, mapped)
+        path = f"{folder}/rows"
+        parquet.write_table(table, f"{path}.parquet")
+        feather.write_feather(table, f"{path}.arrow", compression="uncompressed")
+        feather.write_feather(table, f"{path}.lz4", compression="lz4")
+        csv.write_csv(table.slice(0, n_rows // 10), f"{path}.csv")
+        peers: dict[str, tuple[str, Callable[[str], pa.Table]]] = {
+            "Parquet (peer: pyarrow)": ("parquet", parquet.read_table),
+            "Parquet (peer: a memory map)": (
+                "parquet",
+                lambda file: parquet.ParquetFile(pa.memory_map(file), pre_buffer=True).read(),
+            ),
+            "Arrow (peer: pyarrow)": ("arrow", lambda file: _read_arrow(pa.OSFile(file))),
+            "Arrow (peer: a memory map)": ("arrow", lambda f: _read_arrow(pa.memory_map(f))),
+            "Feather, LZ4 (peer: pyarrow)": ("lz4", lambda file: _read_arrow(pa.OSFile(file))),
+            "CSV (peer: pyarrow)": ("csv", csv.read_csv),
+        }
+        for title, (ending, read) in peers.items():
+            file, used = f"{path}.{ending}", np.empty((n_turns, 2))
+            for turn in range(n_turns):
+                for way in (0, 1) if turn % 2 else (1, 0):
+                    start = time.process_time()
+                    _touch((read_file, read)[way](file))
+                    used[turn, way] = time.process_time() - start
+            ours = float(np.median(used[:, 0]))
+            report(f"read {title}", ours, ours * float(np.median(used[:, 1] / used[:, 0])))
+
+
+def _read_arrow(file: pa.NativeFile) -> pa.Table:
+    return pa.ipc.open_file(file).read_all()
+
+
+def _touch(table: pa.Table) -> None:
+    for column in table.columns:
+        compute.sum(column if pa.types.is_floating(column.type) else compute.binary_length(column))
 
 
 def run() -> None:
@@ -89,7 +110,7 @@ def run() -> None:
         )
         report(f"encode, {library}", seconds(lambda X=X: encode(X, schema), 7), encode_peer)
 
-    read_parquet(rng)
+    read_files(rng)
 
     numbers = rng.normal(size=(1_000_000, 20))
     copied = seconds(lambda: numbers.copy(), 3)

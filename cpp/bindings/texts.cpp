@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -25,6 +24,7 @@ template <class T>
 using Input = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Output = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 using Codes = nb::ndarray<std::int32_t, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Marks = nb::ndarray<bool, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 using Texts = nb::typed<nb::list, nb::str>;
 
@@ -50,6 +50,13 @@ Output add(TextCoder& coder, const Input<Offset>& offsets, const Input<std::uint
     *new_indices = sureleaf::code_texts(texts, first, coder.known, {codes.data(), codes.shape(0)});
   }
   return Output(new_indices->data(), {new_indices->size()}, owner);
+}
+
+template <class Offset>
+bool are_ascii(const Input<Offset>& offsets, const Input<std::uint8_t>& data) {
+  const sureleaf::Unlocked unlocked;
+  return sureleaf::are_ascii(std::span<const Offset>(offsets.data(), offsets.shape(0)),
+                             {data.data(), data.shape(0)});
 }
 
 // Codes of the str objects of a NumPy array, and the different ones; none if there is another
@@ -107,23 +114,21 @@ void look_up(const Input<Index>& indices, const Input<std::int32_t>& new_codes,
     to[i] = code_of[static_cast<std::size_t>(std::max<Index>(from[i], -1) + std::int64_t{1})];
 }
 
-// Which of the codes 0 .. n - 1 occur; the search stops when all have been seen.
-nb::ndarray<nb::numpy, bool, nb::ndim<1>> find_used(const Codes& codes, std::size_t n) {
+// Marks the codes that occur; the search stops when all have been seen.
+void mark_used(const Codes& codes, const Marks& is_used) {
   constexpr std::size_t block = 1024;
-  if (n > std::numeric_limits<std::int32_t>::max())
-    throw std::invalid_argument("there are more codes than int32 has");
-  auto* is_used = new bool[n + 1]();  // one more, for codes that are below 0
-  nb::capsule owner(is_used, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+  const auto n = static_cast<std::int64_t>(is_used.shape(0));
+  bool* const marks = is_used.data();
+  bool missing = false;
   for (std::size_t first = 0; first < codes.shape(0); first += block) {
     const std::size_t end = std::min(codes.shape(0), first + block);
     for (std::size_t i = first; i < end; ++i) {
-      const std::int32_t code = std::max(codes.data()[i], -1);
-      if (code >= static_cast<std::int64_t>(n)) throw std::invalid_argument("a code is too large");
-      is_used[code + 1] = true;
+      const std::int32_t code = codes.data()[i];
+      if (code >= n) throw std::invalid_argument("a code is too large");
+      *(code < 0 ? &missing : marks + code) = true;
     }
-    if (std::all_of(is_used + 1, is_used + n + 1, [](bool used) { return used; })) break;
+    if (std::all_of(marks, marks + n, [](bool used) { return used; })) break;
   }
-  return {is_used + 1, {n}, owner};
 }
 
 void recode(const Codes& codes, const Input<std::int32_t>& new_codes) {
@@ -147,6 +152,9 @@ void bind_texts(nb::module_& module) {
            "the indices of new texts.")
       .def("add", &add<std::int64_t>, "offsets"_a, "data"_a, "validity"_a.none(), "first"_a,
            "codes"_a);
+  module.def("are_ascii", &are_ascii<std::int32_t>, "offsets"_a, "data"_a,
+             "Whether texts in Arrow's buffers are ASCII, with offsets that ascend in the data.");
+  module.def("are_ascii", &are_ascii<std::int64_t>, "offsets"_a, "data"_a);
   module.def("code_objects", &code_objects, "objects"_a, "codes"_a,
              "Code the str objects of an array; returns the different ones in the order in which "
              "they first come, or None if there are other objects.");
@@ -155,7 +163,7 @@ void bind_texts(nb::module_& module) {
   module.def("look_up", &look_up<std::int16_t>, "indices"_a, "new_codes"_a, "codes"_a);
   module.def("look_up", &look_up<std::int32_t>, "indices"_a, "new_codes"_a, "codes"_a);
   module.def("look_up", &look_up<std::int64_t>, "indices"_a, "new_codes"_a, "codes"_a);
-  module.def("find_used", &find_used, "codes"_a, "n"_a, "Which of the codes 0 to n - 1 occur.");
+  module.def("mark_used", &mark_used, "codes"_a, "is_used"_a, "Mark the codes that occur.");
   module.def("recode", &recode, "codes"_a, "new_codes"_a,
              "Replace each code by its new one; those below 0 stay.");
 }

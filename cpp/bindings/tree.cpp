@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -74,6 +76,14 @@ std::span<const T> view(const Input<T>& array) {
   return {array.data(), array.shape(0)};
 }
 
+// An object of a list as an array.
+template <class Array>
+Array array_of(const nb::object& owner) {
+  Array array;
+  if (!nb::try_cast(owner, array)) throw nb::type_error("a column has the wrong type or shape");
+  return array;
+}
+
 constexpr std::size_t max_rows = std::size_t{1} << 40;  // a table without columns has any number
 constexpr std::size_t max_classes = std::size_t{1} << 24;
 constexpr std::size_t max_threads = std::size_t{1} << 16;
@@ -89,6 +99,7 @@ std::size_t checked_threads(std::size_t n_threads) {
 struct Table {
   Columns columns;
   std::vector<nb::object> owners;
+  mutable bool has_sound_codes = false;  // once they were found so
 };
 
 sureleaf::CellType cell_type_of(nb::dlpack::dtype type) {
@@ -114,7 +125,7 @@ Table make_table(const nb::typed<nb::list, nb::object>& arrays,
   for (std::size_t j = 0; j < n_categories.size(); ++j) {
     sureleaf::Column column;
     const nb::object owner = arrays[j];
-    const auto array = nb::cast<nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>>(owner);
+    const auto array = array_of<nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>>(owner);
     if (array.shape(0) != n_rows) throw std::invalid_argument("a column has another length");
     column.data = static_cast<const char*>(array.data());
     column.stride = array.stride(0) * static_cast<std::ptrdiff_t>(array.itemsize());
@@ -135,7 +146,7 @@ Table make_table(const nb::typed<nb::list, nb::object>& arrays,
 
 // A table whose columns are those of one array; ten thousand columns cost microseconds.
 Table make_matrix(const nb::object& owner) {
-  const auto array = nb::cast<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>(owner);
+  const auto array = array_of<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>(owner);
   Table table;
   const auto size = static_cast<std::ptrdiff_t>(array.itemsize());
   sureleaf::Column column;
@@ -176,7 +187,7 @@ Table make_coded(const nb::ndarray<nb::ro, const std::uint8_t, nb::ndim<2>, nb::
     if (!is_number && n_categories[j] > 255) {
       if (at_wide == wide.size()) throw std::invalid_argument("a wide column is missing");
       const nb::object owner = wide[at_wide++];
-      const auto array = nb::cast<Input<std::int32_t>>(owner);
+      const auto array = array_of<Input<std::int32_t>>(owner);
       if (array.shape(0) != n_rows) throw std::invalid_argument("a column has another length");
       column.data = reinterpret_cast<const char*>(array.data());
       column.stride = sizeof(std::int32_t);
@@ -194,7 +205,7 @@ Table make_coded(const nb::ndarray<nb::ro, const std::uint8_t, nb::ndim<2>, nb::
       nb::capsule owner(owned,
                         [](void* q) noexcept { delete static_cast<std::vector<double>*>(q); });
       table.owners.push_back(owner);
-      const auto given = nb::cast<Input<double>>(nb::object(values[j]));
+      const auto given = array_of<Input<double>>(values[j]);
       if (given.shape(0) > 255) throw std::invalid_argument("a column has more than 255 codes");
       std::copy(given.data(), given.data() + given.shape(0), owned->begin());
       column.value_of_code = owned->data();
@@ -345,14 +356,17 @@ void check_labels(const Input<std::int32_t>& labels, std::size_t n_rows, std::si
       throw std::invalid_argument("a label is out of range");
 }
 
+void check_weights(std::span<const double> weights) {
+  for (const double weight : weights)
+    if (!(weight >= 0 && std::isfinite(weight)))
+      throw std::invalid_argument("a weight is negative or not finite");
+}
+
 template <class T>
 std::span<const T> optional_view(const std::optional<Input<T>>& array, std::size_t n_rows) {
   if (!array) return {};
   if (array->shape(0) != n_rows) throw std::invalid_argument("weights differ in length");
-  if constexpr (std::is_floating_point_v<T>)
-    for (const T weight : view(*array))
-      if (!(weight >= 0 && std::isfinite(weight)))
-        throw std::invalid_argument("a weight is negative or not finite");
+  if constexpr (std::is_floating_point_v<T>) check_weights(view(*array));
   return view(*array);
 }
 
@@ -363,12 +377,14 @@ Tree grow(SortedTable& table, const Input<std::int32_t>& labels, std::size_t n_c
   const std::size_t n_rows = table.presorted.table.n_rows;
   check_labels(labels, n_rows, n_classes);
   n_threads = checked_threads(n_threads);
-  if (table.is_used_up) throw std::invalid_argument("the orders of the table were used up");
   if (config.is_monotone() && config.monotone.size() != table.presorted.table.size() * n_classes)
     throw std::invalid_argument("monotone must have one sign per column and class");
   const sureleaf::RowWeights row_weights{optional_view(counts, n_rows),
                                          optional_view(weights, n_rows), are_copies};
-  table.is_used_up = use_up;
+  // Only one of several threads can use it up.
+  const std::atomic_ref<bool> is_used_up(table.is_used_up);
+  if (use_up ? is_used_up.exchange(true) : is_used_up.load())
+    throw std::invalid_argument("the orders of the table were used up");
   return run([&](InterruptFlag& interrupt) {
     return sureleaf::grow(table.presorted, view(labels), n_classes, row_weights, config, n_threads,
                           use_up, interrupt, start);
@@ -420,6 +436,25 @@ Layout layout_of(const Table& table, std::size_t n_classes) {
   return layout;
 }
 
+// Rows are counted and moved by codes without further checks, level by level.
+void check_codes_once(const Table& table) {
+  const std::atomic_ref<bool> is_known(table.has_sound_codes);
+  if (is_known.load()) return;
+  check_codes(table);
+  is_known.store(true);
+}
+
+// Sums of them must not overflow.
+void check_weights(std::span<const std::int64_t> weights) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  std::int64_t total = 0;
+  for (const std::int64_t weight : weights) {
+    if (weight < 0 || weight > most - total)
+      throw std::invalid_argument("weights are negative, or their sum is above 2^62");
+    total += weight;
+  }
+}
+
 void check_nodes(const Input<std::int32_t>& node_of, std::size_t n_rows, std::size_t n_nodes) {
   if (node_of.shape(0) != n_rows) throw std::invalid_argument("nodes of rows differ in length");
   for (const std::int32_t node : view(node_of))
@@ -433,14 +468,17 @@ Output<std::int64_t> count_level(const Table& table, const Input<std::int32_t>& 
                                  const Input<std::int32_t>& node_of,
                                  const Input<std::int32_t>& slot_of_node, std::size_t n_slots) {
   const std::size_t n_rows = table.columns.n_rows;
-  const Layout layout = layout_of(table, n_classes);
   check_labels(labels, n_rows, n_classes);
+  const Layout layout = layout_of(table, n_classes);
   check_nodes(node_of, n_rows, slot_of_node.shape(0));
+  check_codes_once(table);
+  if (n_slots > slot_of_node.shape(0)) throw std::invalid_argument("there are slots without node");
   for (const std::int32_t slot : view(slot_of_node))
-    if (slot < -1 || slot >= static_cast<std::int32_t>(n_slots))
+    if (slot < -1 || slot >= static_cast<std::int64_t>(n_slots))
       throw std::invalid_argument("a slot is out of range");
   if (weights && weights->shape(0) != n_rows)
     throw std::invalid_argument("weights differ in length");
+  if (weights) check_weights(view(*weights));
   std::vector<std::int64_t> cells(n_slots * layout.cells.n_cells, 0);
   run([&](InterruptFlag& interrupt) {
     sureleaf::count_level(coded_rows_of(table), view(labels),
@@ -460,6 +498,10 @@ Output<std::int32_t> advance_rows(const Table& table, std::size_t n_classes,
   const Layout layout = layout_of(table, n_classes);
   const std::size_t n_nodes = column.shape(0);
   check_nodes(node_of, table.columns.n_rows, n_nodes);
+  check_codes_once(table);
+  std::int32_t highest_branch = 0;
+  for (const std::int32_t branch : view(branches))
+    highest_branch = std::max(highest_branch, branch);
   if (offset.shape(0) != n_nodes || first_child.shape(0) != n_nodes)
     throw std::invalid_argument("splits differ in length");
   std::vector<std::int32_t> positions(n_nodes, -1);
@@ -469,11 +511,13 @@ Output<std::int32_t> advance_rows(const Table& table, std::size_t n_classes,
     if (static_cast<std::size_t>(j) >= table.columns.size())
       throw std::invalid_argument("a split has no column in the table");
     positions[node] = layout.position_of_column[static_cast<std::size_t>(j)];
-    const std::int64_t end =
-        offset.data()[node] + 1 +
-        static_cast<std::int64_t>(n_codes_of(table.columns[static_cast<std::size_t>(j)]));
-    if (offset.data()[node] < 0 || end > static_cast<std::int64_t>(branches.shape(0)))
+    const std::size_t n_branches = n_codes_of(table.columns[static_cast<std::size_t>(j)]) + 1;
+    if (n_branches > branches.shape(0) || offset.data()[node] < 0 ||
+        static_cast<std::size_t>(offset.data()[node]) > branches.shape(0) - n_branches)
       throw std::invalid_argument("a split has too few branches");
+    const std::int32_t first = first_child.data()[node];
+    if (first < 0 || first > std::numeric_limits<std::int32_t>::max() - highest_branch)
+      throw std::invalid_argument("a child is out of range");
   }
   std::vector<std::int32_t> moved(table.columns.n_rows);
   run([&](InterruptFlag& interrupt) {
@@ -496,7 +540,20 @@ void bind_level_growth(nb::module_& module) {
              "Class counts per code of every column, one line per slot.");
   module.def("advance_rows", &advance_rows, "table"_a, "n_classes"_a, "node_of"_a, "column"_a,
              "offset"_a, "first_child"_a, "branches"_a, "The child of its node for every row.");
-  nb::class_<NodeStart>(module, "NodeStart", "Where a tree starts below a node of a larger one.");
+  using NodeStartState =
+      std::tuple<std::int64_t, std::uint64_t, std::vector<double>, std::vector<double>,
+                 std::vector<std::uint64_t>, double, std::vector<std::vector<std::uint32_t>>>;
+  nb::class_<NodeStart>(module, "NodeStart", "Where a tree starts below a node of a larger one.")
+      .def("__getstate__",
+           [](const NodeStart& start) {
+             return NodeStartState{start.depth,        start.key,       start.bounds.lower,
+                                   start.bounds.upper, start.exhausted, start.total_weight,
+                                   start.first_rows};
+           })
+      .def("__setstate__", [](NodeStart& self, const NodeStartState& state) {
+        const auto& [depth, key, lower, upper, exhausted, total_weight, first_rows] = state;
+        new (&self) NodeStart{depth, key, {lower, upper}, exhausted, total_weight, first_rows};
+      });
   nb::class_<LevelGrower>(module, "LevelGrower", "A tree that is grown from histograms.")
       .def(
           "__init__",
@@ -505,6 +562,7 @@ void bind_level_growth(nb::module_& module) {
             if (table.columns.coded_rows == nullptr)
               throw std::invalid_argument("the table has no codes");
             if (class_weights.shape(0) < 1) throw std::invalid_argument("there are no classes");
+            check_weights(view(class_weights));
             if (config.is_monotone() &&
                 config.monotone.size() != table.columns.size() * class_weights.shape(0))
               throw std::invalid_argument("monotone must have one sign per column and class");
@@ -518,6 +576,7 @@ void bind_level_growth(nb::module_& module) {
       .def(
           "split",
           [](LevelGrower& grower, std::size_t node, const Input<std::int64_t>& counts) {
+            check_weights(view(counts));
             const LevelGrower::Split split = grower.split<std::int64_t>(node, view(counts));
             return std::make_tuple(split.column, split.first_child, split.n_branches,
                                    give(split.branch_of_code));
@@ -526,6 +585,7 @@ void bind_level_growth(nb::module_& module) {
       .def(
           "split_weighted",
           [](LevelGrower& grower, std::size_t node, const Input<double>& weights) {
+            check_weights(view(weights));
             const LevelGrower::Split split = grower.split<double>(node, view(weights));
             return std::make_tuple(split.column, split.first_child, split.n_branches,
                                    give(split.branch_of_code));

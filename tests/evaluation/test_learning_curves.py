@@ -262,7 +262,7 @@ def test_a_level_curve_has_reached_what_it_is_beyond(measure: str, target: float
 @pytest.mark.parametrize("measure", ["accuracy", "cost"])
 def test_the_interval_at_a_size_knows_that_class_shares_are_a_sample(measure: str) -> None:
     """All repeats have the table's class shares; by their spread alone .55 and 0 are held."""
-    replicates, holds, truth = runs(60), 0, {"accuracy": 0.7, "cost": 1.5}[measure]
+    replicates, holds, truth = runs(30), 0, {"accuracy": 0.7, "cost": 1.5}[measure]
     for seed in range(replicates):
         y = (np.random.default_rng(seed).random(300) < 0.3).astype(int)
         curve = learning_curve(

@@ -1,6 +1,7 @@
 """A file of any format gives the table that was written."""
 
 import datetime
+import itertools
 import json
 import pathlib
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files import read_file
 from sureleaf.table import encode, read_table, stream_rows
@@ -28,6 +30,27 @@ def write(tmp_path: pathlib.Path) -> Any:
         return path
 
     return written
+
+
+def test_the_check_of_ascii_texts_says_what_a_loop_says() -> None:
+    rng = np.random.default_rng(0)
+    answers = set()
+    for _ in range(300):
+        data = rng.integers(0, rng.choice([129, 256]), rng.integers(0, 40)).astype(np.uint8)
+        offsets = np.sort(rng.integers(0, len(data) + 1, rng.integers(1, 20)))
+        if rng.random() < 0.3:
+            offsets[rng.integers(len(offsets))] += rng.integers(-9, 9)
+        expected = bool(
+            offsets[0] >= 0
+            and offsets[-1] <= len(data)
+            and all(low <= high for low, high in itertools.pairwise(offsets))
+            and all(letter < 128 for letter in data[offsets[0] : offsets[-1]])
+        )
+        for dtype in (np.int32, np.int64):
+            assert _kernel.are_ascii(offsets.astype(dtype), data) == expected
+        answers.add(expected)
+    assert answers == {True, False}
+    assert not _kernel.are_ascii(np.zeros(0, np.int32), np.zeros(3, np.uint8))
 
 
 def columns(path: pathlib.Path, **arguments: Any) -> dict[str, list[Any]]:

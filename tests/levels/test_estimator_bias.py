@@ -118,7 +118,7 @@ def test_what_cannot_be_used_is_named(call: object, said: str) -> None:
 
 def by_trying(p_range: tuple[float, float], bound: float, method: str, of: str, upto: int) -> int:
     """Check every n up to a limit on a grid of p, evenly spaced and fine."""
-    p = np.unique(np.linspace(*p_range, 41))
+    p = np.unique(np.linspace(*p_range, 21))
     n = np.arange(1, upto + 1)
     worst = np.abs(exact_bias(n[:, np.newaxis], p, method=method, of=of)).max(axis=1)
     assert (worst[upto * 3 // 4 :] < bound).all()

@@ -1,15 +1,17 @@
 import itertools
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sureleaf import TreeClassifier, _kernel
-from sureleaf.scale import Roles, read_rows
+from sureleaf.scale import Roles, growing, read_rows, training
 from sureleaf.scale.coding import CodedPart
 from sureleaf.scale.growing import LocalParts, count_part, start_part
 from sureleaf.scale.training import SpilledRows
 from sureleaf.tree import GrowthRules, grow
+from sureleaf.tree.growing import kernel_table
 from tests.naive import scale as naive
 from tests.scale.tables import assert_same_tree, few_valued_table, in_parts
 
@@ -60,7 +62,21 @@ def test_a_tree_grown_by_levels_is_that_of_rows_in_memory(
             assert_same_tree(grow(spilled(rows, memory), rules), expected)
 
 
-def test_depth_and_draws_and_constraints_hold_below_a_finished_node(rows_of):
+class DistantParts(LocalParts):
+    """Parts of a cluster with three places, whose groups of nodes and trees are pickled."""
+
+    n_places = 3
+
+    def map(self, *args, **options):
+        return DistantParts(super().map(*args, **options).parts)
+
+    def regroup(self, select, finish, groups):
+        assert len(groups) > 1
+        for group in pickle.loads(pickle.dumps(groups)):
+            yield pickle.loads(pickle.dumps(finish(list(self.results(select, group)), group)))
+
+
+def test_depth_and_draws_and_constraints_hold_below_a_finished_node(rows_of, monkeypatch):
     source = rows_of[True, False]
     rows = source.training_rows(None)
     n_columns = len(rows.table.columns)
@@ -71,10 +87,28 @@ def test_depth_and_draws_and_constraints_hold_below_a_finished_node(rows_of):
         GrowthRules("gini", "subset", max_features=2, seed=5, missing="branch"),
         GrowthRules("gini", "subset", min_impurity_decrease=0.002, missing="branch"),
         GrowthRules("entropy", "subset", monotone=signs, missing="branch"),
+        GrowthRules("gain_ratio", missing="branch"),
     ):
         expected = grow(rows, rules)
         for memory in (30_000, 150_000):
             assert_same_tree(grow(spilled(rows, memory), rules), expected)
+        with monkeypatch.context() as cluster:
+            cluster.setattr(training, "LocalParts", lambda parts, n_threads: DistantParts(parts))
+            cluster.setattr(growing, "_SMALL_GROUP", 30)
+            assert_same_tree(grow(spilled(rows, 10**9), rules), expected)
+
+
+def test_uneven_nodes_are_finished_after_some_levels(rows_of, monkeypatch):
+    source = rows_of[False, False]
+    rows, rules = source.training_rows(None), GrowthRules("entropy", "subset")
+    monkeypatch.setattr(training, "LocalParts", lambda parts, n_threads: DistantParts(parts))
+    monkeypatch.setattr(growing, "_SMALL_GROUP", 1)
+    monkeypatch.setattr(growing, "_MAX_LEVELS", 3)
+    finished = []
+    monkeypatch.setattr(DistantParts, "regroup", lambda self, *args: finished.append(args) or
+                        LocalParts.regroup(self, *args))  # fmt: skip
+    assert_same_tree(grow(spilled(rows, 10**9), rules), grow(rows, rules))
+    assert len(finished) == 1
 
 
 def test_fractional_weights_give_the_same_tree_for_every_number_of_chunks(rows_of):
@@ -145,11 +179,29 @@ def test_the_kernel_refuses_wrong_codes_nodes_and_histograms(rows_of):
         grower.split(0, np.zeros(3, np.int64))
     with pytest.raises(ValueError, match="still open"):
         _kernel.LevelGrower(table, np.full(3, 9.0), True, GrowthRules().kernel).finish()
+    with pytest.raises(ValueError, match="slots without node"):
+        _kernel.count_level(table, rows.labels, 3, None, zeros, zeros[:1] - 1, 2**63)
+    with pytest.raises(ValueError, match="their sum is above"):
+        _kernel.count_level(table, rows.labels, 3, np.full(n, 2**62, np.int64), zeros, zeros[:1], 1)
+    with pytest.raises(ValueError, match="where none can be"):
+        grower.graft(7, grow(rows, GrowthRules()).kernel)
     codes = rows.table.columns.codes.copy()
     codes[3, 0] = 255
     wrong = replace(rows.table, columns=replace(rows.table.columns, codes=codes))
     with pytest.raises(ValueError, match="a code is not one of its column"):
         grow(replace(rows, table=wrong), GrowthRules())
+    splits = zeros[:1], zeros[:1].astype(np.int64), zeros[:1] + 1, np.zeros(300, np.int32)
+    for use in (
+        lambda table: _kernel.count_level(table, rows.labels, 3, None, zeros, zeros[:1], 1),
+        lambda table: _kernel.advance_rows(table, 3, zeros, *splits),
+    ):
+        use(table)
+        with pytest.raises(ValueError, match="a code is not one of its column"):
+            use(kernel_table(wrong))
+    with pytest.raises(ValueError, match="a child is out of range"):
+        _kernel.advance_rows(table, 3, zeros, *splits[:2], zeros[:1] - 1, splits[3])
+    with pytest.raises(TypeError, match="wrong type or shape"):
+        _kernel.make_table([np.array(["a"], object)], [-1], [False], 1)
 
 
 def test_a_fit_in_memory_and_one_by_levels_predict_the_same(rows_of):

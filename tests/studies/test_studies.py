@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -334,32 +335,17 @@ def test_a_store_that_cannot_be_written_is_read_and_named(tmp_path):
         run(study, read_only)
 
 
-FULL_DISK = """
-import resource, sys
-from sureleaf.studies import Store, StoreError
-from sureleaf.studies.worker import begin, work
-from tests.studies.test_studies import killable_study
-study, store = killable_study(), Store(sys.argv[1])
-study_id = begin(study, store)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
-try:
-    work(study, store, study_id)
-except StoreError as problem:
-    print(problem)
-"""
-
-
 def test_a_full_disk_is_an_error_and_the_study_resumes(unbroken, tmp_path):
     path = tmp_path / "full.db"
-    Store(path).close()
-    found = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(path), "120000"],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-    )
-    assert "What was complete is kept: correct the cause and resume the study." in found.stdout
     store, study = Store(path), killable_study()
+    study_id = begin(study, store)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, before[1]))
+    try:
+        with pytest.raises(StoreError, match="What was complete is kept: correct the cause"):
+            work(study, store, study_id)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert 0 < store.status("killed").done < 15
     work(study, store, begin(study, store))
     assert bits(store, "killed") == unbroken
@@ -443,13 +429,19 @@ def postgresql(new_database):
     return new_database()
 
 
+@pytest.mark.slow
 def test_postgresql_keeps_the_same_bits_through_kills(new_database, unbroken):
-    from tests.long_runs import LONG
-
-    for store in kill_and_resume(new_database, 50 if LONG else 1, 1):
+    for store in kill_and_resume(new_database, 50, 1):
         assert store.status("killed").done == 15
         assert bits(store, "killed") == unbroken
         store.close()
+
+
+def test_postgresql_keeps_the_same_bits_as_sqlite(postgresql, unbroken):
+    store = Store(postgresql)
+    assert run(killable_study(), store).done == 15
+    assert bits(store, "killed") == unbroken
+    store.close()
 
 
 @pytest.mark.slow

@@ -37,6 +37,11 @@ def as_chunks(content: Content) -> pa.Table:
     return pa.concat_tables([table.slice(0, 1), table.slice(1, 0), table.slice(1)])
 
 
+def as_pandas_nullable(content: Content) -> pd.DataFrame:
+    with np.errstate(invalid="ignore"):  # pandas 2 tries whether infinity is a whole number
+        return pd.DataFrame(as_objects(content), columns=list(content)).convert_dtypes()
+
+
 def as_pandas_arrow(content: Content) -> pd.DataFrame:
     return as_arrow(content).to_pandas(types_mapper=pd.ArrowDtype)
 
@@ -55,9 +60,7 @@ NAMED: dict[str, Callable[[Content], Any]] = {
     ),
     "pandas": lambda content: as_arrow(content).to_pandas(),
     "pandas objects": lambda content: pd.DataFrame(as_objects(content), columns=list(content)),
-    "pandas nullable": lambda content: pd.DataFrame(
-        as_objects(content), columns=list(content)
-    ).convert_dtypes(),
+    "pandas nullable": as_pandas_nullable,
     "pandas arrow": as_pandas_arrow,
     "pandas categories": lambda content: pd.DataFrame(
         {

@@ -185,7 +185,10 @@ class LevelGrower {
   }
   // Puts a tree that was grown elsewhere in the place of a node.
   void graft(std::size_t node, const Tree& tree) {
-    arena_.nodes.at(node).sub_arena = static_cast<std::int32_t>(grafts_.size());
+    if (node >= arena_.nodes.size() || open_.contains(node) || arena_.nodes[node].feature >= 0 ||
+        arena_.nodes[node].sub_arena >= 0 || tree.n_classes != n_classes_)
+      throw std::invalid_argument("a tree is put where none can be");
+    arena_.nodes[node].sub_arena = static_cast<std::int32_t>(grafts_.size());
     grafts_.push_back(arena_of(tree));
   }
 

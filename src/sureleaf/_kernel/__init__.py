@@ -12,6 +12,7 @@ from sureleaf._kernel._core import (
     StopFlag,  # stops the calls of threads that watch it
     TextCoder,  # equal texts -> equal codes, over Arrow's buffers
     advance_rows,  # (table, n_classes, node_of, ...): the child of its node for every row
+    are_ascii,  # (offsets, data): whether texts are ASCII, with offsets that ascend in the data
     average_prunings,  # (tree, counts, evidence, ...): mean over all prunings, one line per node
     code_numbers,  # (column, values, codes, position): write the code of each number
     code_objects,  # (objects, codes): code str objects, and return the distinct ones
@@ -24,7 +25,6 @@ from sureleaf._kernel._core import (
     cut_at,  # (tree, marks): the same tree with some nodes as leaves
     entropic_estimate,  # (y_max, n): maximiser of (2)
     few_values,  # (column, is_counted): the distinct values; None if they are more than 255
-    find_used,  # (codes, n): which of the codes 0 to n - 1 occur
     grow,  # (table, labels, n_classes, config, *, ...): a tree
     hash_rows,  # (table): a hash of the numbers of each row
     log_binomial,  # (y, n, p): log P(Bin(n, p) = y) for whole y, n and p >= 1/2
@@ -33,6 +33,7 @@ from sureleaf._kernel._core import (
     make_matrix,  # the columns of one array as kernel columns, without a copy
     make_table,  # arrays as kernel columns, without a copy
     make_tree,  # a tree from arrays, checked
+    mark_used,  # (codes, is_used): mark the codes that occur
     node_confidence,  # (n, share, p_max, empty_is_coin): (9), interpolated between whole n
     plurality,  # (rows, probabilities, wins, exact): P(class j is the most frequent), into wins
     predict,  # (routing tree, table, values, *, ...): mixtures of node values, one line per row
@@ -57,6 +58,7 @@ __all__ = [
     "StopFlag",
     "TextCoder",
     "advance_rows",
+    "are_ascii",
     "average_prunings",
     "code_numbers",
     "code_objects",
@@ -69,7 +71,6 @@ __all__ = [
     "cut_at",
     "entropic_estimate",
     "few_values",
-    "find_used",
     "grow",
     "hash_rows",
     "log_binomial",
@@ -78,6 +79,7 @@ __all__ = [
     "make_matrix",
     "make_table",
     "make_tree",
+    "mark_used",
     "node_confidence",
     "plurality",
     "predict",

@@ -45,6 +45,15 @@ class TextCoder:
     @overload
     def add(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], validity: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first: int, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
+@overload
+def are_ascii(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+    """
+    Whether texts in Arrow's buffers are ASCII, with offsets that ascend in the data.
+    """
+
+@overload
+def are_ascii(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool: ...
+
 def code_objects(objects: object, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> list[str] | None:
     """
     Code the str objects of an array; returns the different ones in the order in which they first come, or None if there are other objects.
@@ -63,8 +72,8 @@ def look_up(indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='
 @overload
 def look_up(indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
 
-def find_used(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
-    """Which of the codes 0 to n - 1 occur."""
+def mark_used(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], is_used: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Mark the codes that occur."""
 
 def recode(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """Replace each code by its new one; those below 0 stay."""
@@ -157,6 +166,10 @@ def advance_rows(table: Table, n_classes: int, node_of: Annotated[NDArray[numpy.
 
 class NodeStart:
     """Where a tree starts below a node of a larger one."""
+
+    def __getstate__(self) -> tuple[int, int, list[float], list[float], list[int], float, list[list[int]]]: ...
+
+    def __setstate__(self, arg: tuple[int, int, Sequence[float], Sequence[float], Sequence[int], float, Sequence[Sequence[int]]], /) -> None: ...
 
 class LevelGrower:
     """A tree that is grown from histograms."""

@@ -53,7 +53,7 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
     codes, wrong = rows.codes[part], wrong[part]
     if np.bincount(codes).min(initial=n_rows, where=np.bincount(codes) > 0) < 2:
         return None
-    table = rows.table()[part]
+    table = rows.table(rows=part)
     cross_fitted = min(_errors_without_a_row(table, codes), key=lambda errors: errors.sum())
     expected = float(cross_fitted.mean())
     if expected < LEAST_ERRORS or wrong.mean() > LEFT_ERRORS * expected:

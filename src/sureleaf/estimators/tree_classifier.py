@@ -364,7 +364,7 @@ class TreeClassifier(ModelEstimator):
         settings = self.settings()
         if client is not None or is_dask(X):
             self._check_names(y, sample_weight, groups)
-        if isinstance(y, str) and is_source(X):
+        if isinstance(X, SourceRows) or (isinstance(y, str) and is_source(X)):
             read = self._read_batches(X, (y, sample_weight, groups), memory, client)
             rows, weights = source_training_rows(read, self.weights, self.class_weight)
             classes, groups = read.classes, read.groups
@@ -524,6 +524,8 @@ class TreeClassifier(ModelEstimator):
     def _read_batches(
         self, X: Any, names: tuple[str, Any, Any], memory: Any, client: Any = None
     ) -> "SourceRows | ClusterRows":
+        if isinstance(X, SourceRows):
+            return X
         self._check_names(*names)
         target, weight, group = names
         if client is not None or is_dask(X):
@@ -540,7 +542,7 @@ class TreeClassifier(ModelEstimator):
         source = open_source(X)
         return read_rows(
             source,
-            Roles(target, weight, group, source.drop),
+            Roles(target, weight, group, source.drop, source.skips_unlabelled),
             categorical_features=self.categorical_features,
             memory=memory,
             n_threads=thread_count(self.n_jobs),

@@ -14,7 +14,14 @@ from typing import Any, Final, Protocol
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, nullify
-from sureleaf.files.read_file import check_arrow, open_arrow, open_parquet, read_whole, reading
+from sureleaf.files.read_file import (
+    check_arrow,
+    open_arrow,
+    open_parquet,
+    read_whole,
+    reading,
+    without_views,
+)
 from sureleaf.files.source import list_files
 from sureleaf.files.source import open_source as open_bytes
 
@@ -194,12 +201,15 @@ class Source:
         Holds files that are deleted with it.
     drop : tuple of str
         Columns to leave out.
+    skips_unlabelled : bool
+        Whether rows without a class are left out; otherwise they are an error.
     """
 
     parts: tuple[Part, ...]
     name: str
     temporary: Any = field(default=None, repr=False)
     drop: tuple[str, ...] = ()
+    skips_unlabelled: bool = False
 
 
 class _TemporaryFolder:
@@ -492,7 +502,7 @@ def _plain_type(arrow_type: Any) -> Any:
 def _without_views(batch: Any) -> Any:
     import pyarrow as pa
 
-    columns = [column.cast(_plain_type(column.type)) for column in batch.columns]
+    columns = [without_views(column) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 

@@ -417,12 +417,15 @@ class Store:
         with self._transaction() as connection:
             connection.execute(self._own(claim, worker).values(**values))
 
-    def release_dead(self, study_id: int) -> int:
-        """Open the cells of workers of this machine that have died; return how many."""
+    def release_dead(self, study_id: int, also: str | None = None) -> int:
+        """Open the cells of workers of this machine that have died; return how many.
+
+        ``also`` names a worker that lives and holds no cell any more.
+        """
         where = (_cells.c.study_id == study_id, _cells.c.state == "running")
         with self._transaction() as connection:
             workers = connection.execute(sa.select(_cells.c.worker).where(*where).distinct())
-            dead = [name for name in workers.scalars() if name and _is_dead(name)]
+            dead = [name for name in workers.scalars() if name and (name == also or _is_dead(name))]
             if not dead:
                 return 0
             done = connection.execute(

@@ -159,9 +159,22 @@ class _Executor:
         self._process = self._pipe = None
 
 
-def work(study: Study, store: Store, study_id: int) -> None:
+def work(
+    study: Study,
+    store: Store,
+    study_id: int,
+    report_progress: Callable[[StatusCounts], None] | None = None,
+) -> None:
     """Compute cells until all are done or failed."""
     worker, executor = worker_name(), _Executor(study)
+    reported = 0.0
+
+    def report() -> None:
+        nonlocal reported
+        if report_progress is not None and time.monotonic() - reported >= 1.0:
+            report_progress(store.status(study.name))
+            reported = time.monotonic()
+
     claim: Claim | None = None
     try:
         while True:
@@ -173,8 +186,9 @@ def work(study: Study, store: Store, study_id: int) -> None:
                     return
                 time.sleep(_WAIT)
                 continue
-            _one_cell(store, claim, worker, executor, study.limits)
+            _one_cell(store, claim, worker, executor, study.limits, report)
             claim = None
+            report()
     finally:
         executor.stop()
         if claim is not None:
@@ -182,13 +196,20 @@ def work(study: Study, store: Store, study_id: int) -> None:
                 store.release(claim, worker)
 
 
-def _one_cell(store: Store, claim: Claim, worker: str, executor: _Executor, limits: Limits) -> None:
+def _one_cell(
+    store: Store,
+    claim: Claim,
+    worker: str,
+    executor: _Executor,
+    limits: Limits,
+    report: Callable[[], None],
+) -> None:
     executor.start(claim.cell)
     started = time.monotonic()
     while True:
         elapsed = time.monotonic() - started
         left = max(limits.seconds - elapsed, 0.0)
-        outcome = executor.wait(min(left, store.lease / 3))
+        outcome = executor.wait(min(left, store.lease / 3, 1.0))
         if outcome is None and time.monotonic() - started >= limits.seconds:
             executor.stop()
             outcome = f"it took more than the limit of {limits.seconds:g} seconds"
@@ -201,12 +222,13 @@ def _one_cell(store: Store, claim: Claim, worker: str, executor: _Executor, limi
         if not store.renew(claim, worker):  # another worker computes the same bits
             executor.stop()
             return
+        report()
 
 
 def begin(study: Study, store: Store) -> int:
     """Store the cells of a study, or open those again that dead workers held; return its number."""
     study_id = store.register(study)
-    store.release_dead(study_id)
+    store.release_dead(study_id, also=worker_name())
     store.count_attempts_anew(study_id)
     return study_id
 
@@ -275,8 +297,10 @@ def run(
     before = store.status(study.name)
     if client is not None:
         _run_on_cluster(study, store, study_id, client, report_progress)
+    elif n_jobs <= 1:
+        work(study, store, study_id, report_progress)
     elif before.open or before.running:
-        _run_here(study, store, study_id, max(n_jobs, 1), report_progress)
+        _run_here(study, store, study_id, n_jobs, report_progress)
     return store.status(study.name)
 
 

@@ -322,7 +322,8 @@ def look_up(code_of: Codes, indices: NDArray[np.integer[Any]]) -> Codes:
 
 
 def _drop_unused(codes: Codes, categories: tuple[object, ...]) -> tuple[Codes, tuple[object, ...]]:
-    is_used = _kernel.find_used(codes, len(categories))
+    is_used = np.zeros(len(categories), np.bool_)
+    _kernel.mark_used(codes, is_used)
     if is_used.all():
         return codes, categories
     _kernel.recode(codes, np.cumsum(is_used, dtype=np.int32) - np.int32(1))

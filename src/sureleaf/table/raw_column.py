@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.files.read_file import check_arrow
+from sureleaf.files.read_file import check_arrow, without_views
 from sureleaf.table.dates import temporal_of
 
 __all__ = ["Family", "RawColumn", "from_arrow", "from_numpy", "unusable_type_error"]
@@ -162,9 +162,8 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
     if types.is_dictionary(values.type):
         declared = values.type.ordered if ordered is None else ordered
         return RawColumn(name, values, declared)
-    if types.is_string_view(values.type):
-        values = values.cast(pa.large_string())
-    elif _is_binary(values.type):
+    values = without_views(values)
+    if _is_binary(values.type):
         try:
             values = values.cast(pa.large_binary()).cast(pa.large_string())
         except pa.ArrowInvalid as error:
