@@ -1,12 +1,14 @@
 """Trees on a Dask cluster of processes: time against rows and workers, bytes moved, memory.
 
-``python -m benchmarks.scale cluster`` fits 250,000, 500,000, 1 and 2 million rows of 20 columns;
-with ``SURELEAF_ROWS=20000000`` up to 20 million.
+``python -m benchmarks.scale cluster`` fits an eighth, a quarter, half and all of 2 million rows of
+20 columns, with one worker process and with two; ``SURELEAF_ROWS=20000000`` takes other rows, and
+``SURELEAF_SHARES=1`` all of them only.
 """
 
 import os
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import distributed
@@ -15,16 +17,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sureleaf import TreeClassifier
-from sureleaf.scale.growing import count_part
+from sureleaf.scale.growing import _LevelGrowth
 
-N_COLUMNS, FILE_ROWS = 20, 125_000
+N_COLUMNS, N_FILES = 20, 32
 MOST_ROWS = int(os.environ.get("SURELEAF_ROWS", "2000000"))
+FILE_ROWS = MOST_ROWS // N_FILES
+SHARES = tuple(map(int, os.environ.get("SURELEAF_SHARES", "8,4,2,1").split(",")))
 
 
-def write_files(folder: Path, n_files: int) -> list[Path]:
+def write_files(folder: Path) -> list[Path]:
     """Write files of equal size; the class depends on eight columns, and a tenth is noise."""
     paths = []
-    for index in range(n_files):
+    for index in range(N_FILES):
         rng = np.random.default_rng(index)
         X = rng.normal(size=(FILE_ROWS, N_COLUMNS)).astype(np.float32)
         is_yes = (X[:, 0] + X[:, 1] * X[:, 2] + np.abs(X[:, 3]) > 0.8) ^ (X[:, 4:8].sum(axis=1) > 3)
@@ -41,53 +45,79 @@ def peak_memory() -> int:
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM:"))
 
 
-def bytes_received(dask_worker: distributed.Worker) -> int:
-    return sum(record["total"] for record in dask_worker.transfer_incoming_log)
+def cpu_seconds() -> float:
+    return time.process_time()
 
 
-def fit(paths: list[Path], n_workers: int) -> None:
+def bytes_received(dask_worker: distributed.Worker) -> Counter[str]:
+    """Return the bytes that came from other workers, by what they were."""
+    received: Counter[str] = Counter()
+    for record in dask_worker.transfer_incoming_log:
+        for key, n_bytes in record["keys"].items():
+            received["rows" if "select_rows" in str(key) else "counts"] += n_bytes
+    return received
+
+
+def fit(paths: list[Path], n_workers: int) -> float:
+    n_levels = 0
+    split_level = _LevelGrowth._split_level
+
+    def counted(self, *args):
+        nonlocal n_levels
+        n_levels += 1
+        return split_level(self, *args)
+
     with (
         distributed.LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
-            memory_limit="4GB",
+            memory_limit="6GB",
             dashboard_address=":0",
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        n_levels = 0
-        original = distributed.Client.submit
-
-        def counted(self, function, *args, **options):
-            nonlocal n_levels
-            n_levels += bool(args) and args[0] is count_part
-            return original(self, function, *args, **options)
-
-        distributed.Client.submit = counted
+        client.run(lambda: __import__("sureleaf.scale.dask_parts"))
+        _LevelGrowth._split_level = counted
         try:
-            started = time.perf_counter()
+            before = sum(client.run(cpu_seconds).values())
+            started, client_started = time.perf_counter(), time.process_time()
             model = TreeClassifier(
                 pruning=None, max_depth=12, levels_from="training", random_state=0
             ).fit([str(path) for path in paths], "y", client=client, memory="256MB")
             seconds = time.perf_counter() - started
         finally:
-            distributed.Client.submit = original
-        n_levels //= len(paths)
-        moved = sum(client.run(bytes_received).values())
+            _LevelGrowth._split_level = split_level
+        client_seconds = time.process_time() - client_started
+        worker_seconds = sum(client.run(cpu_seconds).values()) - before
+        moved = sum(client.run(bytes_received).values(), Counter())
         memory = max(client.run(peak_memory).values())
         n_rows = len(paths) * FILE_ROWS
         print(
-            f"{n_rows:>12,} rows, {n_workers} workers: {seconds:7.1f} s, "
-            f"{n_rows / seconds:>10,.0f} rows/s, {n_levels:3} passes, "
-            f"{moved / max(n_levels, 1) / 1e6:6.2f} MB per pass between workers, "
-            f"{memory / 1e6:6.0f} MB per worker, {model.tree_.n_leaves:,} leaves",
+            f"{n_rows:>11,} rows, {n_workers} workers: {seconds:6.1f} s "
+            f"(processors: workers {worker_seconds:.1f} s, client and scheduler "
+            f"{client_seconds:.1f} s), {n_rows / seconds:>9,.0f} rows/s; between workers "
+            f"{moved['counts'] / max(n_levels, 1) / 1e6:.2f} MB of counts in each of {n_levels} "
+            f"levels, then {moved['rows'] / 1e6:.0f} MB of rows; peak {memory / 1e6:.0f} MB per "
+            f"worker; {model.tree_.n_leaves:,} leaves",
             flush=True,
         )
+    return seconds
 
 
 def run() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        paths = write_files(Path(folder), MOST_ROWS // FILE_ROWS)
+        paths = write_files(Path(folder))
+        seconds = {
+            (share, n_workers): fit(paths[: N_FILES // share], n_workers)
+            for share in SHARES
+            for n_workers in (1, 2)
+        }
+    for share in SHARES:
+        ratio = seconds[share, 1] / seconds[share, 2]
+        print(f"{MOST_ROWS // share:>11,} rows: two workers are {ratio:.2f} times as fast as one")
+    if len(SHARES) > 1:
+        rows = np.log([MOST_ROWS / share for share in SHARES])
         for n_workers in (1, 2):
-            for share in (8, 4, 2, 1):
-                fit(paths[: len(paths) // share], n_workers)
+            times = np.log([seconds[share, n_workers] for share in SHARES])
+            slope = np.polyfit(rows, times, 1)[0]
+            print(f"{n_workers} workers: slope of time against rows {slope:.2f}")

@@ -540,7 +540,20 @@ void bind_level_growth(nb::module_& module) {
              "Class counts per code of every column, one line per slot.");
   module.def("advance_rows", &advance_rows, "table"_a, "n_classes"_a, "node_of"_a, "column"_a,
              "offset"_a, "first_child"_a, "branches"_a, "The child of its node for every row.");
-  nb::class_<NodeStart>(module, "NodeStart", "Where a tree starts below a node of a larger one.");
+  using NodeStartState =
+      std::tuple<std::int64_t, std::uint64_t, std::vector<double>, std::vector<double>,
+                 std::vector<std::uint64_t>, double, std::vector<std::vector<std::uint32_t>>>;
+  nb::class_<NodeStart>(module, "NodeStart", "Where a tree starts below a node of a larger one.")
+      .def("__getstate__",
+           [](const NodeStart& start) {
+             return NodeStartState{start.depth,        start.key,       start.bounds.lower,
+                                   start.bounds.upper, start.exhausted, start.total_weight,
+                                   start.first_rows};
+           })
+      .def("__setstate__", [](NodeStart& self, const NodeStartState& state) {
+        const auto& [depth, key, lower, upper, exhausted, total_weight, first_rows] = state;
+        new (&self) NodeStart{depth, key, {lower, upper}, exhausted, total_weight, first_rows};
+      });
   nb::class_<LevelGrower>(module, "LevelGrower", "A tree that is grown from histograms.")
       .def(
           "__init__",

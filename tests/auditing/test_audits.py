@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,7 @@ from sureleaf import (
     audit,
 )
 from tests.naive.audit import count
+from tests.scale.tables import in_parts
 
 X, CODES = load_breast_cancer(return_X_y=True)
 Y = np.array(["bad", "good"])[CODES]
@@ -404,3 +406,66 @@ def test_rows_in_groups_count_as_one():
 def _rows_of_leaves(found):
     at = tree(max_depth=2).apply(X[UNSEEN])
     return [np.flatnonzero(at == leaf) for leaf in found.leaves.leaf]
+
+
+# ---- tables that are read in batches -------------------------------------------------------------
+
+
+def numbers_table(n_rows):
+    rng = np.random.default_rng(5)
+    X = np.round(rng.normal(size=(n_rows, 3)), 1)
+    X[: n_rows // 5, 1] = np.nan  # in the first parts alone
+    label = np.where(np.nan_to_num(X[:, 1]) + X[:, 0] + rng.normal(size=n_rows) > 0, "yes", "no")
+    columns = {f"x{j}": X[:, j] for j in range(3)} | {"class": label}
+    return pa.table(columns | {"w": rng.integers(1, 4, n_rows), "g": rng.integers(0, 50, n_rows)})
+
+
+@pytest.mark.parametrize("has_groups", [False, True])
+def test_a_table_in_batches_is_audited_as_one_in_memory(has_groups):
+    rows = numbers_table(400)
+    X, y = rows.select(["x0", "x1", "x2"]), rows["class"].to_numpy(zero_copy_only=False)
+    names = {"sample_weight": "w", "groups": "g"} if has_groups else {}
+    columns = {name: rows[column].to_numpy() for name, column in names.items()}
+    source = replace(in_parts(rows, 70), drop=() if has_groups else ("w", "g"))
+    train, labels = X.slice(0, 200), y[:200]
+    models = (
+        TreeClassifier(random_state=0).fit(train, labels),
+        TreeClassifier.c45().fit(train, labels),  # divides rows with missing values
+        DecisionTreeClassifier(max_depth=3, random_state=0).fit(train.to_pandas(), labels),
+        RandomForestClassifier(3, random_state=0).fit(train.to_pandas(), labels),
+    )
+    for model in models[:1] if has_groups else models:
+        expected = audit(model, X, y, **columns)
+        got = audit(model, source, "class", **names)
+        assert got.to_json() == expected.to_json()
+        assert got.by("x0").records() == expected.by("x0").records()
+        with pytest.raises(InvalidArgumentError, match="Give a sample of the rows"):
+            got.where()
+
+
+def test_the_rows_that_a_remark_needs_are_read_again():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
+    table = pa.table({f"x{j}": X[:, j] for j in range(4)} | {"class": y})
+    model = GradientBoostingClassifier(n_estimators=200, max_depth=5, random_state=0)
+    model.fit(table.drop_columns(["class"]).to_pandas(), y)
+    with pytest.warns(TrainingRowsWarning, match="look like training rows"):
+        expected = audit(model, table.drop_columns(["class"]), y)
+    with pytest.warns(TrainingRowsWarning, match="look like training rows"):
+        got = audit(model, in_parts(table, 90), "class")
+    assert got.remarks == expected.remarks
+
+
+def test_arguments_of_an_audit_in_batches_are_names_of_columns():
+    rows = numbers_table(60)
+    model = TreeClassifier(random_state=0).fit(rows.select(["x0", "x1", "x2"]), rows["class"])
+    with pytest.raises(InvalidArgumentError, match="groups must be the name of a column"):
+        audit(model, in_parts(rows, 20), "class", groups=rows["g"].to_numpy())
+    unlabelled = rows.set_column(3, "class", pa.array([None, *["no"] * 59]))
+    unlabelled = unlabelled.drop_columns(["w", "g"])
+    with pytest.raises(InvalidArgumentError, match="has 1 rows without a value in 'class'"):
+        audit(model, in_parts(unlabelled, 20), "class")
+    kept = audit(model, replace(in_parts(unlabelled, 20), skips_unlabelled=True), "class")
+    assert (kept.n_rows, kept.audited.n_unlabelled) == (59, 1)
+    with pytest.raises(InvalidArgumentError, match="'x9' must be a column of"):
+        kept.by("x9")

@@ -214,3 +214,26 @@ def test_training_rows_of_a_forest_are_not_called_unseen(capsys, files):
     assert "unseen rows correctly" not in " ".join(out.split())
     page = (files / "seen.html").read_text(encoding="utf-8")
     assert "unseen rows predicted correctly" not in page
+
+
+def test_a_folder_is_audited_in_batches_without_the_rows_that_have_no_label(capsys, files):
+    frame = pd.read_csv(files / "unseen.csv")
+    frame.loc[3, "kind"] = None
+    frame.to_csv(files / "some.csv", index=False)
+    (files / "parts").mkdir()
+    frame[:30].to_parquet(files / "parts" / "a.parquet")
+    frame[30:].to_parquet(files / "parts" / "b.parquet")
+    results = []
+    for arguments in (("some.csv",), ("some.csv", "--batches"), ("parts",)):
+        path, *options = arguments
+        common = ("audit", files / "tree.skops", files / path, "-t", "kind", "--by", "sl")
+        code, out, _ = run(capsys, *common, "--cost", "0,1,1;1,0,1;5,1,0", *options)
+        assert code == 0
+        results.append(out)
+    assert "1 row without a label is left out" in results[0]
+    assert results[0] == results[1] == results[2]
+    code, _, err = run(
+        capsys, "audit", files / "tree.skops", files / "parts", "-t", "kind", "--where"
+    )
+    assert code == 2
+    assert "Give a sample of the rows" in err

@@ -4,9 +4,11 @@ import json
 import re
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.command import run
+from tests.scale.tables import few_valued_table
 
 
 def columns(data: Path) -> list[str]:
@@ -148,3 +150,20 @@ def test_impossible_options_of_an_evaluation_are_one_line(
     code, out, err = run(capsys, "evaluate", data, "--target", "class", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_a_table_is_evaluated_in_batches_as_in_memory(tmp_path, capsys):
+    rows = few_valued_table(150).drop_columns(["size", "many"])
+    pq.write_table(rows.slice(0, 100), tmp_path / "a.parquet")
+    pq.write_table(rows.slice(100), tmp_path / "b.parquet")
+    pq.write_table(rows, tmp_path.with_suffix(".parquet"))
+    options = ("-t", "class", "--weight", "weight", "--folds", 3, "--json")
+    outputs = []
+    for path in (tmp_path.with_suffix(".parquet"), tmp_path):
+        code, out, _ = run(capsys, "evaluate", path, *options)
+        assert code == 0
+        outputs.append(json.loads(out))
+    assert outputs[0] == outputs[1]
+    code, _, err = run(capsys, "evaluate", tmp_path, "-t", "class", "--design", "bootstrap")
+    assert code == 2
+    assert "not by bootstrap" in err

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -123,3 +124,22 @@ def test_memory_and_bad_options_of_a_fit_in_batches(
         code, _, err = run(capsys, *start, *options, "--overwrite")
         assert code == 2
         assert message in err
+
+
+def test_a_fit_in_batches_says_the_same_as_one_in_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = few_valued_table(200)
+    labels = pa.array([None, *rows["class"].to_pylist()[1:]])
+    rows = rows.set_column(rows.column_names.index("class"), "class", labels)
+    rows = rows.drop_columns(["size", "many"])
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    start = ("fit", tmp_path / "rows.parquet", "-t", "class", "-o", tmp_path / "m.sureleaf")
+    outputs = []
+    for options in ((), ("--memory", "1GB")):
+        code, out, _ = run(capsys, *start, "--weight", "weight", "--overwrite", *options)
+        assert code == 0
+        outputs.append(out)
+    assert "199 rows" in outputs[0]
+    assert "1 row without a label is left out" in outputs[0]
+    assert outputs[0] == outputs[1]

@@ -20,6 +20,7 @@ import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.designs import KFold
 from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError
+from sureleaf.scale import growing
 from sureleaf.scale import training as training_module
 from sureleaf.scale.dask_parts import Cluster, DaskParts
 from sureleaf.studies import DataSet, Learner, Store, Study, run
@@ -192,22 +193,34 @@ def test_two_fits_at_the_same_time_do_not_disturb_each_other(client, table, by_l
             assert_same_model(fit.result(), tree_of(table.to_reader(), criterion=criterion))
 
 
-def test_a_worker_killed_during_the_fit_changes_nothing(client, table, by_levels, monkeypatch):
+def test_workers_killed_during_the_fit_change_nothing(client, table, by_levels, monkeypatch):
     expected = tree_of(table.to_reader())
-    submit, n_submitted = Cluster.submit, []
+    submit, submitted, killed = Cluster.submit, [], []
 
-    def submit_and_kill(self, *args, **options):
-        n_submitted.append(None)
-        if len(n_submitted) == 35:  # in the middle of the levels
-            pid = next(iter(client.run(os.getpid).values()))
-            os.kill(pid, signal.SIGKILL)
-        return submit(self, *args, **options)
+    def submit_and_kill(self, function, *args, **options):
+        submitted.append(getattr(args[0], "__name__", "") if args else "")
+        future = submit(self, function, *args, **options)
+        # In the middle of the levels, and while a worker has the rows of small nodes.
+        if len(submitted) == 35 or submitted.count("finish_group") == len(killed) == 1:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[-1], signal.SIGKILL)
+        return future
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     got = tree_of(delayed_parts(table, [0, 90, 250, 400]), client, by_levels)
-    assert len(n_submitted) > 40
+    assert len(killed) == 2
     assert_same_model(got, expected)
     client.wait_for_workers(2, timeout=60)
+
+
+def test_nodes_are_finished_on_the_workers(client, table, by_levels, monkeypatch):
+    monkeypatch.setattr(growing, "_grow_below", None)  # here, and not on the workers
+    monkeypatch.setattr(growing, "_SMALL_GROUP", 20)
+    before = n_steps(client)
+    got = tree_of(delayed_parts(table, [0, 90, 250, 400]), client)
+    monkeypatch.undo()
+    assert n_steps(client) > before
+    assert_same_model(got, tree_of(table.to_reader()))
 
 
 def test_a_scheduler_that_goes_away_ends_the_fit_with_an_error(table, by_levels, monkeypatch):

@@ -1,11 +1,12 @@
 import itertools
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sureleaf import TreeClassifier, _kernel
-from sureleaf.scale import Roles, read_rows
+from sureleaf.scale import Roles, growing, read_rows, training
 from sureleaf.scale.coding import CodedPart
 from sureleaf.scale.growing import LocalParts, count_part, start_part
 from sureleaf.scale.training import SpilledRows
@@ -61,7 +62,21 @@ def test_a_tree_grown_by_levels_is_that_of_rows_in_memory(
             assert_same_tree(grow(spilled(rows, memory), rules), expected)
 
 
-def test_depth_and_draws_and_constraints_hold_below_a_finished_node(rows_of):
+class DistantParts(LocalParts):
+    """Parts of a cluster with three places, whose groups of nodes and trees are pickled."""
+
+    n_places = 3
+
+    def map(self, *args, **options):
+        return DistantParts(super().map(*args, **options).parts)
+
+    def regroup(self, select, finish, groups):
+        assert len(groups) > 1
+        for group in pickle.loads(pickle.dumps(groups)):
+            yield pickle.loads(pickle.dumps(finish(list(self.results(select, group)), group)))
+
+
+def test_depth_and_draws_and_constraints_hold_below_a_finished_node(rows_of, monkeypatch):
     source = rows_of[True, False]
     rows = source.training_rows(None)
     n_columns = len(rows.table.columns)
@@ -72,10 +87,28 @@ def test_depth_and_draws_and_constraints_hold_below_a_finished_node(rows_of):
         GrowthRules("gini", "subset", max_features=2, seed=5, missing="branch"),
         GrowthRules("gini", "subset", min_impurity_decrease=0.002, missing="branch"),
         GrowthRules("entropy", "subset", monotone=signs, missing="branch"),
+        GrowthRules("gain_ratio", missing="branch"),
     ):
         expected = grow(rows, rules)
         for memory in (30_000, 150_000):
             assert_same_tree(grow(spilled(rows, memory), rules), expected)
+        with monkeypatch.context() as cluster:
+            cluster.setattr(training, "LocalParts", lambda parts, n_threads: DistantParts(parts))
+            cluster.setattr(growing, "_SMALL_GROUP", 30)
+            assert_same_tree(grow(spilled(rows, 10**9), rules), expected)
+
+
+def test_uneven_nodes_are_finished_after_some_levels(rows_of, monkeypatch):
+    source = rows_of[False, False]
+    rows, rules = source.training_rows(None), GrowthRules("entropy", "subset")
+    monkeypatch.setattr(training, "LocalParts", lambda parts, n_threads: DistantParts(parts))
+    monkeypatch.setattr(growing, "_SMALL_GROUP", 1)
+    monkeypatch.setattr(growing, "_MAX_LEVELS", 3)
+    finished = []
+    monkeypatch.setattr(DistantParts, "regroup", lambda self, *args: finished.append(args) or
+                        LocalParts.regroup(self, *args))  # fmt: skip
+    assert_same_tree(grow(spilled(rows, 10**9), rules), grow(rows, rules))
+    assert len(finished) == 1
 
 
 def test_fractional_weights_give_the_same_tree_for_every_number_of_chunks(rows_of):

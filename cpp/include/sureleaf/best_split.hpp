@@ -63,9 +63,12 @@ class BestSplitFinder {
     });
   }
 
+  bool passes_down(const NodeTask& task, const Totals& totals) const {
+    return histograms_.passes_down(task.n, totals);
+  }
   void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
-                 Workspace<Entry>& space) const {
-    histograms_.pass_down(task, totals, branches, space);
+                 Workspace<Entry>& space, ThreadPool& pool) const {
+    if (passes_down(task, totals)) histograms_.pass_down(task, totals, branches, space, pool);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -55,14 +56,20 @@ inline void code_numbers(std::span<const double> column, std::span<const double>
   std::array<double, 256> ends;
   ends.fill(std::numeric_limits<double>::infinity());
   std::ranges::copy(values, ends.begin());
-  const auto last = static_cast<std::uint8_t>(n == 0 ? 0 : n - 1);
-  for (std::size_t row = 0; row < column.size(); ++row) {
-    const double x = column[row];
-    std::size_t below = 0;
-    for (std::size_t half = 128; half > 0; half /= 2)
-      below += half * static_cast<std::size_t>(ends[below + half - 1] < x);
-    const auto code = std::min(static_cast<std::uint8_t>(below), last);
-    codes[row * step] = std::isnan(x) ? static_cast<std::uint8_t>(n) : code;
+  const auto last = static_cast<std::uint32_t>(n == 0 ? 0 : n - 1);
+  // The steps of a search wait for each other, so several rows are searched at a time.
+  constexpr std::size_t n_lanes = 8;
+  for (std::size_t row = 0; row < column.size(); row += n_lanes) {
+    const std::size_t n_rows = std::min(n_lanes, column.size() - row);
+    std::array<double, n_lanes> x{};
+    std::copy_n(column.begin() + static_cast<std::ptrdiff_t>(row), n_rows, x.begin());
+    std::array<std::uint32_t, n_lanes> below{};
+    for (std::uint32_t half = 128; half > 0; half /= 2)
+      for (std::size_t i = 0; i < n_lanes; ++i)
+        below[i] += ends[below[i] + half - 1] < x[i] ? half : 0;
+    for (std::size_t i = 0; i < n_rows; ++i)
+      codes[(row + i) * step] =
+          static_cast<std::uint8_t>(std::isnan(x[i]) ? n : std::min(below[i], last));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -218,28 +219,28 @@ class HistogramBuilder {
     counter.add(task.fractional_rows);
   }
 
+  // Whether a node of n rows gives histograms to its children. They are kept while a node is
+  // queued, so they must be small compared with its rows.
+  bool passes_down(std::size_t n, const Totals& totals) const {
+    return totals.whole && totals.codes_are_counted && totals.is_drawn.empty() &&
+           n * growth_.data.small_columns.size() >= 8 * totals.code_counts.size();
+  }
+
   // Gives histograms to the children that are to be split, if all rows of the node went down whole.
   // The histogram of the largest child is that of the node minus that of the other rows, which are
   // fewer.
   void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
-                 Workspace<Entry>& space) const {
-    if (branches.empty() || !totals.whole || !totals.codes_are_counted || !totals.is_drawn.empty())
-      return;
+                 Workspace<Entry>& space, ThreadPool& pool) const {
+    if (branches.empty()) return;
     NodeTask& largest = *std::ranges::max_element(branches, {}, &NodeTask::n);
     const std::size_t n_rest = task.n - largest.n, n_cells = totals.code_counts.size();
-    const std::size_t n_columns = growth_.data.small_columns.size();
-    // Histograms are kept while a node is queued, so they must be small compared with its rows.
-    auto is_large = [&](std::size_t n) { return n * n_columns >= 8 * n_cells; };
-    if (n_rest > largest.n || !is_large(largest.n)) return;
-    std::vector<std::int64_t> rest(n_cells, 0);
-    const RowCounter<std::int64_t> counter(growth_, task, totals, 0, n_columns, rest, space);
-    counter.add(task.begin, largest.begin);
-    counter.add(largest.begin + largest.n, task.begin + task.n);
+    if (n_rest > largest.n || !passes_down(largest.n, totals)) return;
+    std::vector<std::int64_t> rest = count_around(task, largest, totals, space, pool);
     largest.code_counts = totals.code_counts;
     for (std::size_t i = 0; i < n_cells; ++i) largest.code_counts[i] -= rest[i];
     if (branches.size() == 2)
       for (NodeTask& branch : branches)
-        if (branch.code_counts.empty() && branch.n == n_rest && is_large(n_rest))
+        if (branch.code_counts.empty() && branch.n == n_rest && passes_down(n_rest, totals))
           branch.code_counts = std::move(rest);
   }
 
@@ -257,6 +258,39 @@ class HistogramBuilder {
   }
 
  private:
+  // The histograms of the rows of a node that are not in one of its children; each thread counts
+  // some of the rows.
+  std::vector<std::int64_t> count_around(const NodeTask& task, const NodeTask& child,
+                                         const Totals& totals, Workspace<Entry>& space,
+                                         ThreadPool& pool) const {
+    constexpr std::size_t least_rows = 1 << 14;  // per thread
+    const std::size_t n_rows = task.n - child.n, n_before = child.begin - task.begin;
+    const std::size_t n_parts = std::clamp<std::size_t>(n_rows / least_rows, 1, pool.size());
+    std::vector<std::vector<std::int64_t>> parts(n_parts);
+    std::vector<RowCounter<std::int64_t>> counters;
+    counters.reserve(n_parts);
+    for (std::vector<std::int64_t>& cells : parts) {
+      cells.assign(totals.code_counts.size(), 0);
+      counters.emplace_back(growth_, task, totals, 0, growth_.data.small_columns.size(), cells,
+                            space);
+    }
+    // The rows without those of the child, as positions in the lists.
+    auto add = [&](const RowCounter<std::int64_t>& counter, std::size_t begin, std::size_t end) {
+      const std::size_t middle = std::clamp(n_before, begin, end);
+      counter.add(task.begin + begin, task.begin + middle);
+      counter.add(task.begin + middle + child.n, task.begin + end + child.n);
+    };
+    if (n_parts == 1)
+      add(counters[0], 0, n_rows);
+    else
+      pool.run(n_parts, interrupt_, [&](std::size_t i, std::size_t) {
+        add(counters[i], i * n_rows / n_parts, (i + 1) * n_rows / n_parts);
+      });
+    for (std::size_t i = 1; i < n_parts; ++i)
+      std::ranges::transform(parts[0], parts[i], parts[0].begin(), std::plus<>{});
+    return std::move(parts[0]);
+  }
+
   // Adds rows to the histograms of small columns `first` to `last`, all codes of a row at a time;
   // exhausted columns, and those that are not drawn, are left out.
   template <class Weight>
@@ -276,9 +310,19 @@ class HistogramBuilder {
     void add(std::size_t begin, std::size_t end) const {
       const std::span<const Entry> rows(growth_.lists.back().data() + begin, end - begin);
       with_row([&](auto&& add_row) {
+        // Rows of a small node are far apart: their codes are fetched ahead.
+        constexpr std::size_t n_ahead = 16;
+        const std::uint8_t* const codes = growth_.data.small_codes.data();
+        const std::size_t step = growth_.data.small_columns.size();
+        const Packing<Entry> packing = growth_.packing;
         auto add_all = [&](auto&& weigh) {
-          for (const Entry entry : rows)
-            add_row(growth_.packing.row(entry), growth_.packing.cls(entry), weigh(entry));
+          const std::size_t n_fetched = rows.size() < n_ahead ? 0 : rows.size() - n_ahead;
+          for (std::size_t i = 0; i < n_fetched; ++i) {
+            __builtin_prefetch(codes + packing.row(rows[i + n_ahead]) * step);
+            add_row(packing.row(rows[i]), packing.cls(rows[i]), weigh(rows[i]));
+          }
+          for (const Entry entry : rows.subspan(n_fetched))
+            add_row(packing.row(entry), packing.cls(entry), weigh(entry));
         };
         if constexpr (std::is_same_v<Weight, double>)
           growth_.with_weights(add_all);

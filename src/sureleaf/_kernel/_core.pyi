@@ -167,6 +167,10 @@ def advance_rows(table: Table, n_classes: int, node_of: Annotated[NDArray[numpy.
 class NodeStart:
     """Where a tree starts below a node of a larger one."""
 
+    def __getstate__(self) -> tuple[int, int, list[float], list[float], list[int], float, list[list[int]]]: ...
+
+    def __setstate__(self, arg: tuple[int, int, Sequence[float], Sequence[float], Sequence[int], float, Sequence[Sequence[int]]], /) -> None: ...
+
 class LevelGrower:
     """A tree that is grown from histograms."""
 

@@ -20,7 +20,7 @@ from sureleaf.arguments import (
     read_labels,
 )
 from sureleaf.auditing.model_output import ModelOutput, model_output
-from sureleaf.auditing.remarks import looks_like_training, seems_swapped
+from sureleaf.auditing.remarks import looks_like_training, rows_of_the_fit, seems_swapped
 from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.auditing.where import (
@@ -39,6 +39,7 @@ from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import predicted_class
+from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_columns
 
 __all__ = [
     "Audit",
@@ -608,7 +609,7 @@ class _Request:
 def audit(
     model: Any,
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | str,
     *,
     rows: str = "unseen",
     level: float = 0.95,
@@ -617,8 +618,8 @@ def audit(
     n_bins: int = 10,
     classes: ArrayLike | None = None,
     cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    groups: ArrayLike | str | None = None,
 ) -> Audit:
     """Compare the predictions of a fitted model with labelled rows, per leaf or per bin.
 
@@ -629,9 +630,11 @@ def audit(
         a Pipeline or in a parameter search, are audited per leaf. LightGBM, XGBoost and all other
         models with `predict_proba` are audited per bin of predicted probabilities, because the
         leaves of boosters hold scores.
-    X : array, sparse matrix, pandas, polars or Arrow table
-        Rows. If the model has column names, columns are matched by name and others ignored.
-    y : array_like
+    X : array, sparse matrix, pandas, polars or Arrow table, or a source of batches
+        Rows. If the model has column names, columns are matched by name and others ignored. A
+        folder, a file or another source of batches (docs/scale.md) is read batch by batch; y,
+        sample_weight and groups are then names of columns, and `where` needs a table in memory.
+    y : array_like or str
         Their labels.
     rows : {"unseen", "training"}
         Whether the model was trained on the rows. Levels from training rows are those of the
@@ -689,9 +692,15 @@ def audit(
         _check_proportion("utility", utility),
     )
     check_count("n_bins", n_bins)
-    output = model_output(model, X, classes)
-    codes = _class_codes(y, output)
+    if is_source(X) and isinstance(y, str):
+        X, output, codes, sample_weight, groups, n_unlabelled = _read_batches(
+            model, X, y, sample_weight, groups, classes
+        )
+    else:
+        output, n_unlabelled = model_output(model, X, classes), 0
+        codes = _class_codes(y, output)
     audited = _audited_rows(X, output, codes, cost, sample_weight, groups)
+    audited = replace(audited, n_unlabelled=n_unlabelled)
     if rows == "training":
         warnings.warn(
             "levels from training rows are too optimistic, because the model was fitted to these "
@@ -700,7 +709,7 @@ def audit(
             stacklevel=2,
         )
     leaves = _audit_leaves(output, audited, request) if output.trees else None
-    remarks, looks_seen = _remarks(output, audited, leaves, rows, named=classes is not None)
+    remarks, looks_seen = _remarks(output, audited, leaves, rows, model, named=classes is not None)
     bins = _audit_bins(output, audited, n_bins, request)
     accuracy = _estimate(_evaluation(output.name, audited), "accuracy", request.level)
     table = bins if leaves is None or len(output.trees) > 1 else leaves
@@ -725,6 +734,42 @@ def audit(
         remarks=tuple(remarks),
         looks_seen=looks_seen,
         effective_rows=_effective_rows(audited) if has_units else None,
+    )
+
+
+def _read_batches(
+    model: Any, X: Any, y: str, sample_weight: Any, groups: Any, classes: ArrayLike | None
+) -> tuple[SourceColumns, ModelOutput, NDArray[np.int64], Any, Any, int]:
+    """Predict a table batch by batch; what the model says about each row stays in memory."""
+    for name, given in (("sample_weight", sample_weight), ("groups", groups)):
+        if given is not None and not isinstance(given, str):
+            raise InvalidArgumentError(
+                f"{name} must be the name of a column if the table is read in batches; got "
+                f"{type(given).__name__}."
+            )
+    source = open_source(X)
+    roles = Roles(y, sample_weight, groups, source.drop, source.skips_unlabelled)
+    columns = SourceColumns(source, plan_columns(source.parts, roles))
+    outputs, codes, weights, group_labels = [], [], [], []
+    n_unlabelled = 0
+    for batch in columns.batches():
+        n_unlabelled += batch.n_unlabelled
+        if not batch.features.num_rows:
+            continue
+        outputs.append(model_output(model, batch.features, classes))
+        codes.append(_class_codes(batch.labels, outputs[-1]))
+        weights.append(batch.weights)
+        if groups is not None:
+            group_labels.append(np.asarray(batch.groups.to_numpy()))
+    if not outputs:
+        raise InvalidArgumentError(f"{source.name} must have at least one row; got none.")
+    return (
+        columns,
+        ModelOutput.join(outputs),
+        np.concatenate(codes),
+        None if sample_weight is None else np.concatenate([w for w in weights if w is not None]),
+        None if groups is None else np.concatenate(group_labels),
+        n_unlabelled,
     )
 
 
@@ -850,6 +895,7 @@ def _remarks(
     audited: AuditedRows,
     leaves: AuditedLeaves | None,
     rows: str,
+    model: Any,
     *,
     named: bool,
 ) -> tuple[list[str], bool]:
@@ -859,8 +905,8 @@ def _remarks(
         return [swapped], False
     if rows == "training":
         return [], False
-    text = None
-    if leaves is not None and len(output.trees) == 1:
+    text = rows_of_the_fit(model, audited)
+    if text is None and leaves is not None and len(output.trees) == 1:
         text = _same_leaves(output.trees[0], leaves)
     if text is None:
         text = looks_like_training(audited, output.trees)

@@ -6,7 +6,7 @@ LightGBM, XGBoost, or any other library with `classes_` and `predict_proba`.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -61,6 +61,19 @@ class ModelOutput:
     def stated(self) -> NDArray[np.float64]:
         """The probability of the predicted class, for each row."""
         return self.probabilities[np.arange(len(self.predicted)), self.predicted]
+
+    @classmethod
+    def join(cls, outputs: Sequence["ModelOutput"]) -> "ModelOutput":
+        """Return the output for the rows of several outputs of one model."""
+        first = outputs[0]
+        return replace(
+            first,
+            predicted=np.concatenate([output.predicted for output in outputs]),
+            probabilities=np.concatenate([output.probabilities for output in outputs]),
+            trees=[
+                TreeLeaves.join(trees) for trees in zip(*(o.trees for o in outputs), strict=True)
+            ],
+        )
 
 
 def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:

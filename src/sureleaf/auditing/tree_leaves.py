@@ -1,6 +1,6 @@
 """The leaves of a fitted tree of this library or of scikit-learn, and the rows in them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +37,10 @@ class TreeLeaves:
     predicted : ndarray of int, shape (n_leaves,), or None
         Index of the class that each leaf predicts, if that is not the most probable one: a tree
         with costs.
+    has_missing : ndarray of bool, or None
+        Whether each column has missing values, if the rules say which branch these take.
+    rules_of : callable or None
+        Returns the rules for such an array.
     """
 
     leaf: NDArray[np.intp]
@@ -45,6 +49,19 @@ class TreeLeaves:
     rule: NDArray[np.object_] | None
     n_training: NDArray[np.float64]
     predicted: NDArray[np.intp] | None = None
+    has_missing: NDArray[np.bool_] | None = None
+    rules_of: Callable[[NDArray[np.bool_]], NDArray[np.object_]] | None = None
+
+    @classmethod
+    def join(cls, parts: Sequence["TreeLeaves"]) -> "TreeLeaves":
+        """Return the same leaves with the rows of all parts."""
+        shares = sp.csr_array(sp.vstack([part.shares for part in parts], format="csr"))
+        known = [part.has_missing for part in parts if part.has_missing is not None]
+        joined = replace(parts[0], shares=shares)
+        if joined.rules_of is None:
+            return joined
+        has_missing = np.logical_or.reduce(known)
+        return replace(joined, rule=joined.rules_of(has_missing), has_missing=has_missing)
 
     def class_counts(
         self, codes: NDArray[np.int64], n_classes: int, weights: NDArray[np.float64] | None = None
@@ -93,8 +110,13 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
         return [_sureleaf_leaves(member, X) for member in model.model_.members]
     if isinstance(model, BaseDecisionTree):
         leaves = _sklearn_leaves(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
-        rule = path_rules(model.tree_, names, _has_missing(X))
-        return [replace(leaves, rule=rule[leaves.leaf])]
+        has_missing = _has_missing(X)
+
+        def rules_of(has_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
+            return path_rules(model.tree_, names, has_missing)[leaves.leaf]
+
+        rule = rules_of(has_missing)
+        return [replace(leaves, rule=rule, has_missing=has_missing, rules_of=rules_of)]
     if isinstance(model, RandomForestClassifier | ExtraTreesClassifier):
         leaf_of_row, codes = np.asarray(model.apply(X)), np.arange(n_classes)
         return [

@@ -31,6 +31,7 @@ from sureleaf.formatting import count_of, interval, measure_value, p_value, perc
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.subgroups import column_groups
+from sureleaf.scale import SourceColumns
 from sureleaf.table import EncodedTable, read_table
 
 __all__ = ["AuditedRows", "Segments", "Subgroups", "Where", "WhereRecord", "find_segments",
@@ -61,6 +62,8 @@ class AuditedRows:
         Index of the group of each row.
     cost : ndarray of float64, shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``.
+    n_unlabelled : int
+        Rows without a label, which were left out when the table was read in batches.
     """
 
     X: Any
@@ -71,12 +74,22 @@ class AuditedRows:
     weights: FloatArray | None = None
     groups: NDArray[np.int64] | None = None
     cost: FloatArray | None = None
+    n_unlabelled: int = 0
 
-    def table(self) -> EncodedTable:
-        """Return the rows, encoded."""
+    def table(
+        self, *, columns: Sequence[str] | None = None, rows: NDArray[np.intp] | None = None
+    ) -> EncodedTable:
+        """Return the rows, or some of them, encoded.
+
+        Of a table that was read in batches, only these columns or rows are read again.
+        """
+        if isinstance(self.X, SourceColumns):
+            table = read_table(self.X.read(columns=columns, rows=rows), estimator="audit")
+            return EncodedTable(table.schema_with_missing(), table.columns, table.n_rows)
         X = self.X.toarray() if sp.issparse(self.X) else self.X
         table = read_table(X, estimator="audit")
-        return EncodedTable(table.schema_with_missing(), table.columns, table.n_rows)
+        table = EncodedTable(table.schema_with_missing(), table.columns, table.n_rows)
+        return table if rows is None else table[rows]
 
     def errors(self, of: str, positive: object = None) -> tuple[Errors, str]:
         """Return what the model says about an event in each row, and the event in words."""
@@ -453,10 +466,10 @@ def subgroup_table(
     """Compare the model with the rows of each value, or range, of named columns."""
     check_level(level)
     errors, _ = rows.errors(of, positive)
-    table = rows.table()
-    names = [column.name for column in table.schema.columns]
     if not columns:
         raise InvalidArgumentError("by needs the name of at least one column.")
+    table = rows.table(columns=columns)
+    names = [column.name for column in table.schema.columns]
     lines: list[tuple[str, str, NDArray[np.bool_]]] = []
     for name in columns:
         if name not in names:

@@ -1,8 +1,9 @@
 """``sureleaf audit``: check a fitted model of any library on unseen rows."""
 
 import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -90,6 +91,14 @@ def audit(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    batches: Annotated[
+        bool,
+        typer.Option(
+            "--batches",
+            help="Read the file in batches, because it is larger than memory. A folder is always "
+            "read in batches. --where needs a file in memory.",
+        ),
+    ] = False,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -106,6 +115,8 @@ def audit(
     - sureleaf audit forest.joblib data.csv --target class --trust-pickle --json
 
     - sureleaf audit booster.txt data.csv --target class --classes "no,yes"
+
+    - sureleaf audit model.sureleaf folder-of-parquet --target class
     """
     from rich.text import Text
 
@@ -113,7 +124,6 @@ def audit(
     from sureleaf.cli.output import show, show_json
     from sureleaf.errors import TrainingRowsWarning
     from sureleaf.report.audit_report import audit_document, write_audit
-    from sureleaf.report.question import read_question
     from sureleaf.report.request import Origin
     from sureleaf.report.terminal import show_audit, show_subgroups, show_where
 
@@ -123,29 +133,32 @@ def audit(
         auditing.load_model(file, trust_pickle=trust_pickle, trust=trust or ()) for file in files
     ]
     csv = options.csv_format(delimiter, encoding, decimal, missing)
-    question = read_question(data, target, group=group, weight=weight, drop=drop or (), csv=csv)
+    given = (_read_in_batches if data.is_dir() or batches else _read_in_memory)(
+        data, loaded[0], csv, target=target, group=group, weight=weight, drop=drop or ()
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingRowsWarning)
         result, *others = (
             auditing.audit(
                 one,
-                question.X,
-                question.y,
+                given.X,
+                given.y,
                 rows=rows,
                 level=level,
                 confidence=confidence,
                 utility=utility,
                 n_bins=bins,
-                classes=None if classes is None else options.read_labels(classes, question.y),
-                cost=None if cost is None else options.read_cost(cost, question.y),
-                sample_weight=question.weights,
-                groups=question.groups,
+                classes=None if classes is None else options.read_labels(classes, given.labels),
+                cost=None if cost is None else options.read_cost(cost, given.labels),
+                sample_weight=given.weights,
+                groups=given.groups,
             )
             for one in loaded
         )
-    label = options.read_label(positive, question.y)
+    n_left_out = given.n_left_out + result.audited.n_unlabelled
+    label = options.read_label(positive, given.labels)
     segments = result.where(of, positive=label, random_state=seed) if where else None
-    groups = result.by(*by, of=of, positive=label) if by else None
+    subgroups = result.by(*by, of=of, positive=label) if by else None
     comparison = result.compare(others[0], measure=measure) if others else None
     compared = None if comparison is None else (others[0].model, comparison)
     for warning in caught:
@@ -155,24 +168,55 @@ def audit(
         source=data.name,
         command=repeat_command(context, "audit", model, data),
         data_sha256=sha256(data),
-        rows_left_out=question.n_left_out,
+        rows_left_out=n_left_out,
         columns_left_out=tuple(drop or ()),
     )
     if output is not None or as_json:
         document = audit_document(
-            result, origin, model_file=model.name, where=segments, by=groups, comparison=compared
+            result, origin, model_file=model.name, where=segments, by=subgroups, comparison=compared
         )
     if output is not None:
         write_audit(document, output)
     if as_json:
         show_json(dict(document))
         return
-    show(*show_audit(result), *options.unlabelled_note(question.n_left_out))
+    show(*show_audit(result), *options.unlabelled_note(n_left_out))
     if segments is not None:
         show("", *show_where(segments))
-    if groups is not None:
-        show("", *show_subgroups(groups, level))
+    if subgroups is not None:
+        show("", *show_subgroups(subgroups, level))
     if comparison is not None:
         show("", Text(str(comparison)))
     if output is not None:
         show("", Text(f"Page: {output}"))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows to audit; of a table that is read in batches, the names of its columns."""
+
+    X: Any
+    y: Any
+    weights: Any
+    groups: Any
+    labels: Any
+    n_left_out: int = 0
+
+
+def _read_in_memory(data: Path, model: Any, csv: Any, *, target: str, **names: Any) -> _Rows:
+    from sureleaf.report.question import read_question
+
+    question = read_question(data, target, csv=csv, **names)
+    X, y, n_left_out = question.X, question.y, question.n_left_out
+    return _Rows(X, y, question.weights, question.groups, y, n_left_out)
+
+
+def _read_in_batches(
+    data: Path, model: Any, csv: Any, *, target: str, weight: Any, group: Any, drop: Any
+) -> _Rows:
+    import numpy as np
+
+    from sureleaf.scale import open_source
+
+    source = replace(open_source(data, csv=csv), drop=tuple(drop), skips_unlabelled=True)
+    return _Rows(source, target, weight, group, np.asarray(getattr(model, "classes_", ())))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from sureleaf.cli import options
+from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["evaluate"]
 
@@ -36,6 +37,7 @@ def evaluate(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     missing: options.Missing = None,
+    memory: options.Memory = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -52,6 +54,8 @@ def evaluate(
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
 
     - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,5;1,0" --json
+
+    - sureleaf evaluate folder-of-parquet -t class --memory 2GB
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import evaluate as evaluate_model
@@ -60,25 +64,49 @@ def evaluate(
     from sureleaf.report.question import read_question
 
     options.check_output(save, data, overwrite=overwrite)
-    question = read_question(
-        data,
-        target,
-        group=group,
-        weight=weight,
-        drop=drop or (),
-        categorical=categorical or (),
-        csv=options.csv_format(delimiter, encoding, decimal, missing),
-    )
-    estimator = options.evaluated_model(model, tree_options, question.X)
+    csv = options.csv_format(delimiter, encoding, decimal, missing)
+    if data.is_dir() or memory is not None:
+        if model is not None or design == "bootstrap":
+            raise InvalidArgumentError(
+                "a table that is read in batches is evaluated with trees of this library, and not "
+                "by bootstrap; got --model or --design bootstrap. Leave it out, or evaluate a "
+                "sample of the rows in one file, without --memory."
+            )
+        rows = options.read_batches(
+            data,
+            target,
+            weight=weight,
+            group=group,
+            drop=drop,
+            csv=csv,
+            categorical=categorical,
+            memory=memory,
+        )
+        X: Any = rows.table
+        y, groups, weights = rows.classes[rows.labels], rows.groups, rows.weights
+        n_left_out = rows.n_unlabelled
+    else:
+        question = read_question(
+            data,
+            target,
+            group=group,
+            weight=weight,
+            drop=drop or (),
+            categorical=categorical or (),
+            csv=csv,
+        )
+        X, y, groups, weights = question.X, question.y, question.groups, question.weights
+        n_left_out = question.n_left_out
+    estimator = options.evaluated_model(model, tree_options, X)
     evaluation = evaluate_model(
         estimator,
-        question.X,
-        question.y,
+        X,
+        y,
         design=options.read_design(design, folds, repeats, test),
-        positive=options.read_label(positive, question.y),
-        cost=None if cost is None else options.read_cost(cost, question.y),
-        groups=question.groups,
-        sample_weight=question.weights,
+        positive=options.read_label(positive, y),
+        cost=None if cost is None else options.read_cost(cost, y),
+        groups=groups,
+        sample_weight=weights,
         n_jobs=jobs,
         random_state=seed,
     )
@@ -87,12 +115,11 @@ def evaluate(
         evaluation.save(save)
     plus = None
     if design == "bootstrap":
-        X, y, weights = question.X, question.y, question.weights
         plus = plus_estimates(evaluation, estimator, X, y, sample_weight=weights)
     if as_json:
         show_json(terminal.evaluation_values(evaluation, summary, plus))
     else:
         show(
             *terminal.show_evaluation(evaluation, summary, plus),
-            *options.unlabelled_note(question.n_left_out),
+            *options.unlabelled_note(n_left_out),
         )

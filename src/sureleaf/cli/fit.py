@@ -1,6 +1,5 @@
 """``sureleaf fit``: fit a tree to a table and save it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,7 +55,6 @@ def fit(
     from sureleaf.cli.output import show, show_json
     from sureleaf.report import terminal
     from sureleaf.report.question import read_question
-    from sureleaf.scale import open_source
 
     if bagged is not None and group is not None:
         raise InvalidArgumentError(
@@ -74,11 +72,19 @@ def fit(
         if cost is not None:
             tree_options = tree_options | {"cost": options.read_cost(cost)}
         model = options.make_model(tree_options, bagged=None, jobs=jobs, seed=seed)
-        if categorical:
-            model.set_params(categorical_features=dict.fromkeys(categorical, "categorical"))
-        source = replace(open_source(data, csv=csv), drop=tuple(drop or ()))
-        model.fit(source, target, weight, group, memory=memory)
-        n_rows = round(float(model.leaf_counts_.n.sum()))
+        rows = options.read_batches(
+            data,
+            target,
+            weight=weight,
+            group=group,
+            drop=drop,
+            csv=csv,
+            categorical=categorical,
+            memory=memory,
+            jobs=jobs,
+        )
+        model.fit(rows, target)
+        n_rows, n_left_out = rows.table.n_rows, rows.n_unlabelled
     else:
         question = read_question(
             data,

@@ -15,6 +15,7 @@ from sureleaf.errors import InvalidArgumentError, suggestion
 if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
     from sureleaf.files import CsvFormat
+    from sureleaf.scale import SourceRows
 
 __all__ = [
     "check_output",
@@ -377,6 +378,31 @@ def evaluated_model(name: str | None, tree_options: dict[str, Any], X: Any) -> A
     from sureleaf.report.question import read_model
 
     return read_model(name, X)
+
+
+def read_batches(
+    data: Path,
+    target: str,
+    *,
+    weight: str | None,
+    group: str | None,
+    drop: list[str] | None,
+    csv: "CsvFormat",
+    categorical: list[str] | None,
+    memory: str | None,
+    jobs: int | None = None,
+) -> "SourceRows":
+    """Read a table in batches; rows without a label are left out, as from a table in memory."""
+    from sureleaf.arguments import thread_count
+    from sureleaf.scale import Roles, open_source, read_rows
+
+    return read_rows(
+        open_source(data, csv=csv),
+        Roles(target, weight, group, tuple(drop or ()), skips_unlabelled=True),
+        categorical_features=dict.fromkeys(categorical, "categorical") if categorical else "auto",
+        memory=memory,
+        n_threads=thread_count(jobs),
+    )
 
 
 # ---- evaluation --------------------------------------------------------------------------------

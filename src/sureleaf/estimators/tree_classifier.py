@@ -34,6 +34,7 @@ from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
+from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.stability import SplitTable
 from sureleaf.model.state import CHOICES
@@ -363,7 +364,7 @@ class TreeClassifier(ModelEstimator):
         settings = self.settings()
         if client is not None or is_dask(X):
             self._check_names(y, sample_weight, groups)
-        if isinstance(y, str) and is_source(X):
+        if isinstance(X, SourceRows) or (isinstance(y, str) and is_source(X)):
             read = self._read_batches(X, (y, sample_weight, groups), memory, client)
             rows, weights = source_training_rows(read, self.weights, self.class_weight)
             classes, groups = read.classes, read.groups
@@ -523,6 +524,8 @@ class TreeClassifier(ModelEstimator):
     def _read_batches(
         self, X: Any, names: tuple[str, Any, Any], memory: Any, client: Any = None
     ) -> "SourceRows | ClusterRows":
+        if isinstance(X, SourceRows):
+            return X
         self._check_names(*names)
         target, weight, group = names
         if client is not None or is_dask(X):
@@ -539,7 +542,7 @@ class TreeClassifier(ModelEstimator):
         source = open_source(X)
         return read_rows(
             source,
-            Roles(target, weight, group, source.drop),
+            Roles(target, weight, group, source.drop, source.skips_unlabelled),
             categorical_features=self.categorical_features,
             memory=memory,
             n_threads=thread_count(self.n_jobs),
@@ -674,6 +677,19 @@ class TreeClassifier(ModelEstimator):
                 n_threads=thread_count(self.n_jobs),
             )
             self.model_ = model
+        return self.recognising_model()
+
+    def recognising_model(self) -> TreeModel:
+        """Return the fitted model with fingerprints of its rows, by which it recognises them.
+
+        Returns
+        -------
+        TreeModel
+            Without fingerprints only if the rows were read in batches.
+        """
+        model = self._fitted()
+        if model.seen is None and self._rows is not None:
+            self.model_ = model = model.with_seen(seen_rows(self._rows))
         return model
 
     @property
@@ -701,7 +717,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.forget_rows().levels() == levels
         True
         """
-        self._fitted()
+        self.recognising_model()
         self._rows = self._groups = self._resolved = self._correct = None
         return self
 
@@ -1022,7 +1038,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.certify(X[200:], y[200:]).predict_set([[3], [40]], alpha=0.05).tolist()
         [[True, False], [False, True]]
         """
-        model = self._fitted()
+        model = self.recognising_model()
         rows = model.read_rows(X, y, estimator=type(self).__name__)
         other = self._shell(model.certify(rows))
         other._rows, other._groups = self._rows, self._groups

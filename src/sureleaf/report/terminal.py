@@ -922,8 +922,8 @@ def show_subgroups(groups: "Subgroups", level: float) -> Iterator[RenderableType
             f"[yellow]{p}[/yellow]" if groups.found[line] else p,
         )
     number = count_of(len(groups), "subgroup")
-    table.caption = f"p-values and intervals are corrected for {number}"
     yield table
+    yield f"[dim]p-values and intervals are corrected for {number}.[/dim]"
 
 
 def _model_size(audit: "Audit") -> str:
@@ -944,12 +944,14 @@ def _group_count(audit: "Audit", n: int, more: str = "") -> str:
 def _audit_table(audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: list[int]) -> Table:
     is_leaf = table is audit.leaves
     shown = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
-    shown.add_column("leaf" if is_leaf else "predicted", no_wrap=True)
+    shown.add_column("leaf" if is_leaf else "says", no_wrap=True)
     shown.add_column("rows", justify="right", no_wrap=True)
-    shown.add_column("predicts", justify="right", overflow="fold")
-    predicted = ["predicted"] if is_leaf else []
+    longest = max((len(str(table.prediction[line])) for line in lines), default=0)
+    is_short = longest <= MAX_WHOLE_LABEL
+    shown.add_column("predicts", justify="right", overflow="fold", no_wrap=is_short, min_width=8)
+    predicted = ["says"] if is_leaf else []
     level = level_percent(audit.level)
-    for name in (*predicted, "observed", level, "confidence", "utility", "needed"):
+    for name in (*predicted, "is", level, "confidence", "utility", "needed"):
         shown.add_column(name, justify="right", no_wrap=True)
     for line in lines:
         star = "" if table.agrees[line] else "[yellow]*[/yellow]"

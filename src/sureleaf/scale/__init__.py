@@ -12,9 +12,17 @@ Nothing depends on the order of the parts, their number, or the number of rows p
 """
 
 from sureleaf.scale.batches import Part, Source, is_dask, is_source, open_source
-from sureleaf.scale.coding import CodedPart, Coding, Roles, Summary, encode_part, summarize
+from sureleaf.scale.coding import (
+    CodedPart,
+    Coding,
+    Roles,
+    Summary,
+    encode_part,
+    plan_columns,
+    summarize,
+)
 from sureleaf.scale.growing import LocalParts, Parts, grow_by_levels
-from sureleaf.scale.training import SourceRows, read_rows
+from sureleaf.scale.training import SourceColumns, SourceRows, read_rows
 
 __all__ = [
     "CodedPart",
@@ -24,6 +32,7 @@ __all__ = [
     "Parts",
     "Roles",
     "Source",
+    "SourceColumns",
     "SourceRows",
     "Summary",
     "encode_part",
@@ -31,6 +40,7 @@ __all__ = [
     "is_dask",
     "is_source",
     "open_source",
+    "plan_columns",
     "read_rows",
     "summarize",
 ]

@@ -201,12 +201,15 @@ class Source:
         Holds files that are deleted with it.
     drop : tuple of str
         Columns to leave out.
+    skips_unlabelled : bool
+        Whether rows without a class are left out; otherwise they are an error.
     """
 
     parts: tuple[Part, ...]
     name: str
     temporary: Any = field(default=None, repr=False)
     drop: tuple[str, ...] = ()
+    skips_unlabelled: bool = False
 
 
 class _TemporaryFolder:

@@ -7,7 +7,7 @@ a set, a whole number, or a sample of the rows whose hash is lowest (a bottom-k 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Final
@@ -27,13 +27,16 @@ __all__ = [
     "CodedPart",
     "Coding",
     "ColumnPlan",
+    "LabelledBatch",
     "Roles",
     "RowSample",
     "Summary",
+    "encode_batches",
     "encode_part",
     "join_columns",
     "join_parts",
     "plan_columns",
+    "read_labelled",
     "summarize",
 ]
 
@@ -60,12 +63,15 @@ class Roles:
         The columns with the weights and the groups of rows.
     drop : tuple of str
         Columns to leave out.
+    skips_unlabelled : bool
+        Whether rows without a class are left out and counted; otherwise they are an error.
     """
 
     target: str
     weight: str | None = None
     group: str | None = None
     drop: tuple[str, ...] = ()
+    skips_unlabelled: bool = False
 
     @property
     def taken(self) -> tuple[str, ...]:
@@ -326,12 +332,15 @@ class Summary:
         How many rows have each label.
     sample : RowSample
         A sample of the columns of numbers.
+    n_unlabelled : int
+        Rows without a class, which were left out.
     """
 
     n_rows: int
     columns: tuple[NumberSummary | CategorySummary, ...]
     class_counts: "Counter[Any]"
     sample: RowSample
+    n_unlabelled: int = 0
 
     def __add__(self, other: "Summary") -> "Summary":
         return replace(self.with_columns(other), sample=self.sample + other.sample)
@@ -342,8 +351,13 @@ class Summary:
             a + b  # type: ignore[operator]
             for a, b in zip(self.columns, other.columns, strict=True)
         )
-        class_counts = self.class_counts + other.class_counts
-        return Summary(self.n_rows + other.n_rows, columns, class_counts, self.sample)
+        return Summary(
+            self.n_rows + other.n_rows,
+            columns,
+            self.class_counts + other.class_counts,
+            self.sample,
+            self.n_unlabelled + other.n_unlabelled,
+        )
 
 
 def summarize(part: Part, plan: ColumnPlan) -> Summary:
@@ -367,10 +381,10 @@ def summarize(part: Part, plan: ColumnPlan) -> Summary:
     """
     total = _empty(plan)
     waiting: list[RowSample] = []
-    for rows in _read_rows(part, plan):
+    for rows in read_labelled(part, plan):
         batch = _summarize_batch(rows, plan, total)
         waiting.append(batch.sample)
-        if sum(len(sample.hashes) for sample in waiting) > SAMPLE_ROWS // 2:
+        if sum(len(sample.hashes) for sample in waiting) > 2 * SAMPLE_ROWS:
             total = replace(total, sample=RowSample.join([total.sample, *waiting]))
             waiting = []
         total = total.with_columns(batch)
@@ -386,16 +400,39 @@ def _empty(plan: ColumnPlan) -> Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """The columns of one batch, by their roles."""
+class LabelledBatch:
+    """The columns of one batch, by their roles.
+
+    Parameters
+    ----------
+    features : pyarrow.Table
+        The columns to predict from.
+    labels : pyarrow.ChunkedArray
+        The class of each row.
+    weights : ndarray of float64, or None
+        The weight of each row.
+    groups : pyarrow.ChunkedArray or None
+        The group of each row.
+    n_unlabelled : int
+        Rows without a class, which were left out.
+    """
 
     features: Any
     labels: Any
     weights: FloatArray | None
     groups: Any
+    n_unlabelled: int = 0
 
 
-def _read_rows(part: Part, plan: ColumnPlan) -> Any:
+def read_labelled(part: Part, plan: ColumnPlan) -> Iterator[LabelledBatch]:
+    """Read the batches of a part, by the roles of their columns.
+
+    Raises
+    ------
+    InvalidArgumentError, InvalidTypeError
+        If the part cannot be read, has other columns, or has rows without a class that are not to
+        be left out.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -408,7 +445,9 @@ def _read_rows(part: Part, plan: ColumnPlan) -> Any:
             )
         is_known = pc.invert(pc.is_null(batch.column(roles.target), nan_is_null=True))
         n_unknown = batch.num_rows - pc.sum(is_known).as_py()
-        if n_unknown:
+        if n_unknown and roles.skips_unlabelled:
+            batch = batch.filter(is_known)
+        elif n_unknown:
             raise InvalidArgumentError(
                 f"every row must have a class; {part.name} has {n_unknown:,} rows without a value "
                 f"in {roles.target!r}. Leave these rows out."
@@ -417,7 +456,7 @@ def _read_rows(part: Part, plan: ColumnPlan) -> Any:
         weights = None if roles.weight is None else _weights_of(rows[roles.weight], part.name)
         groups = None if roles.group is None else rows[roles.group]
         features = rows.select(list(plan.schema.names))
-        yield _Rows(features, rows[roles.target], weights, groups)
+        yield LabelledBatch(features, rows[roles.target], weights, groups, n_unknown)
 
 
 def _weights_of(column: Any, part_name: str) -> FloatArray:
@@ -436,7 +475,7 @@ def _weights_of(column: Any, part_name: str) -> FloatArray:
     return weights
 
 
-def _summarize_batch(rows: _Rows, plan: ColumnPlan, before: Summary) -> Summary:
+def _summarize_batch(rows: LabelledBatch, plan: ColumnPlan, before: Summary) -> Summary:
     """Summarize a batch; what the rows before it have decided is not looked at again."""
     import pyarrow.compute as pc
 
@@ -463,7 +502,7 @@ def _summarize_batch(rows: _Rows, plan: ColumnPlan, before: Summary) -> Summary:
         at += 1
     sampled = numbers if is_counted is None else numbers[is_counted]
     sample = RowSample.of(sampled, below=before.sample.bound)
-    return Summary(rows.features.num_rows, tuple(columns), counts, sample)
+    return Summary(rows.features.num_rows, tuple(columns), counts, sample, rows.n_unlabelled)
 
 
 def _numbers_of(features: Any, plan: ColumnPlan) -> FloatArray:
@@ -540,6 +579,8 @@ class Coding:
         The classes.
     n_rows : int
         All rows.
+    n_unlabelled : int
+        Rows without a class, which are left out.
     """
 
     plan: ColumnPlan
@@ -549,6 +590,7 @@ class Coding:
     has_missing: tuple[bool, ...]
     classes: NDArray[Any]
     n_rows: int
+    n_unlabelled: int = 0
 
     @classmethod
     def of(cls, summary: Summary, plan: ColumnPlan) -> "Coding":
@@ -590,6 +632,7 @@ class Coding:
             tuple(part.n_missing > 0 for part in summary.columns),
             classes,
             summary.n_rows,
+            summary.n_unlabelled,
         )
 
     def n_codes(self, j: int) -> int:
@@ -680,8 +723,12 @@ def encode_part(part: Part, coding: Coding) -> CodedPart:
     -------
     CodedPart
     """
-    pieces = [_encode_batch(rows, coding, part.name) for rows in _read_rows(part, coding.plan)]
-    return join_parts([_no_rows(coding, part.name), *pieces])
+    return join_parts([_no_rows(coding, part.name), *encode_batches(part, coding)])
+
+
+def encode_batches(part: Part, coding: Coding) -> list[CodedPart]:
+    """Code the rows of a part, batch by batch: for a store that copies them anyway."""
+    return [_encode_batch(rows, coding, part.name) for rows in read_labelled(part, coding.plan)]
 
 
 def join_parts(parts: Sequence[CodedPart]) -> CodedPart:
@@ -722,7 +769,7 @@ def _no_rows(coding: Coding, name: str) -> CodedPart:
     )
 
 
-def _encode_batch(rows: _Rows, coding: Coding, part_name: str) -> CodedPart:
+def _encode_batch(rows: LabelledBatch, coding: Coding, part_name: str) -> CodedPart:
     try:
         table = encode(rows.features, coding.schema)
     except SureleafError as error:

@@ -83,10 +83,21 @@ class Cluster:
         limits = [w["memory_limit"] // max(1, w["nthreads"]) for w in workers if w["memory_limit"]]
         return max(min(limits) // 2, 1 << 24) if limits else memory_bytes(None)
 
+    @property
+    def n_threads(self) -> int:
+        """The tasks that all workers together run at a time; 1 while there is no worker."""
+        self.check()
+        try:
+            return max(1, int(sum(self.client.nthreads().values())))
+        except (OSError, RuntimeError) as error:
+            raise self._lost(error) from error
+
     def submit(self, function: Callable[..., Any], *args: Any, first: bool = False) -> Any:
         """Submit a task. With `first`, it runs before others, because its result frees memory."""
         self.check()
-        key = f"sureleaf-{function.__name__.strip('_')}-{uuid.uuid4().hex}"
+        # Dask expects that tasks with the same first part of their key take about the same time.
+        name = args[0].__name__ if function is _apply else function.__name__
+        key = f"sureleaf-{name.strip('_')}-{uuid.uuid4().hex}"
         try:
             return self.client.submit(function, *args, key=key, pure=False, priority=int(first))
         except (OSError, RuntimeError) as error:
@@ -204,6 +215,23 @@ class DaskParts:
                 for i in range(0, len(waiting), _FAN_IN)
             ]
         return self.cluster.result(waiting[0])
+
+    @property
+    def n_places(self) -> int:
+        """The threads of all workers."""
+        return self.cluster.n_threads
+
+    def regroup(
+        self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Finish each group on a worker: only the rows that other workers have are moved."""
+        futures = []
+        for group in groups:
+            shared = self.cluster.submit(_share, group, first=True)
+            pieces = [self.cluster.submit(_apply, select, f, shared, ()) for f in self.futures]
+            futures.append(self.cluster.submit(_apply, finish, pieces, shared, (), first=True))
+        for future in futures:
+            yield self.cluster.result(future)
 
 
 def _bytes_of_columns(columns: CodedColumns) -> int:
@@ -373,7 +401,11 @@ def _columns_of(part: CodedPart) -> CodedColumns:
 
 
 def _row_facts(part: CodedPart) -> tuple[Any, Any, Any]:
-    return part.labels, part.weights, part.groups
+    return _in_few_bytes(part.labels), part.weights, part.groups
+
+
+def _in_few_bytes(codes: NDArray[np.int32]) -> NDArray[np.integer[Any]]:
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))
 
 
 @dataclass(frozen=True)
@@ -386,14 +418,13 @@ class _OwnRows:
 
     @classmethod
     def of(cls, labels: NDArray[np.int32] | None, weights: NDArray[np.int64] | None) -> "_OwnRows":
-        if labels is not None:
-            labels = labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
+        own = None if labels is None else _in_few_bytes(labels)
         if weights is None or not len(weights):
-            return cls(labels, weights, False)
+            return cls(own, weights, False)
         highest = int(weights.max())
         if highest <= 1:
-            return cls(labels, np.packbits(weights.astype(bool)), True)
-        return cls(labels, weights.astype(np.min_scalar_type(highest)), False)
+            return cls(own, np.packbits(weights.astype(bool)), True)
+        return cls(own, weights.astype(np.min_scalar_type(highest)), False)
 
     def of_part(self, part: CodedPart) -> tuple[CodedPart, NDArray[np.int64] | None]:
         weights = self.weights
@@ -477,7 +508,7 @@ class ClusterRows:
         ]
 
     def grow(self, rows: TrainingRows, rules: GrowthRules, n_threads: int) -> Tree:
-        """Grow a tree level by level on the workers; small nodes are finished here."""
+        """Grow a tree on the workers, level by level until nodes are small enough to finish."""
         unit = TreeWeights.of(rows.weights)
         weights = unit.to_whole(rows.weights)
         parts = self.columns.parts.map(
@@ -571,7 +602,7 @@ def read_cluster_rows(
     )
     return ClusterRows(
         columns,
-        np.concatenate(labels),
+        np.concatenate(labels).astype(np.int32),
         coding.classes,
         None if roles.weight is None else np.concatenate(weights),
         None if roles.group is None else np.concatenate([g for g in groups if len(g)]),

@@ -8,7 +8,7 @@ leave or reach a part. Splits are found by the kernel in the same way as for row
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -26,11 +26,13 @@ __all__ = [
     "LevelCounts",
     "LevelSplits",
     "LocalParts",
+    "NodeGroup",
     "Parts",
     "TreePart",
     "TreeWeights",
     "advance_part",
     "count_part",
+    "finish_group",
     "grow_by_levels",
     "rows_per_node",
     "select_rows",
@@ -57,6 +59,15 @@ class Parts(Protocol):
 
     def total(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> Any:
         """Return the sum of the results, added with ``+``."""
+
+    @property
+    def n_places(self) -> int:
+        """The number of places that can each hold rows of all parts and work at the same time."""
+
+    def regroup(
+        self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Return ``finish([select(part, group) for all parts], group)`` of each group."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +120,18 @@ class LocalParts:
         for result in results:
             total = total + result
         return total
+
+    @property
+    def n_places(self) -> int:
+        """One: all parts are read for each group."""
+        return 1
+
+    def regroup(
+        self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Collect one group after the other."""
+        for group in groups:
+            yield finish(list(self.results(select, group)), group)
 
 
 # ---- what a part does ----------------------------------------------------------------------------
@@ -241,26 +264,16 @@ def advance_part(part: TreePart, splits: LevelSplits) -> TreePart:
     return replace(part, node_of=nodes)
 
 
-def select_rows(part: TreePart, is_wanted: NDArray[np.bool_]) -> TreePart:
-    """Return the rows of weight above 0 in some nodes."""
-    chosen = is_wanted[part.node_of]
-    if part.weights is not None:
-        chosen &= part.weights > 0
-    rows = np.flatnonzero(chosen)
-    return TreePart(
-        part.columns.take(rows),
-        part.schema,
-        part.labels[rows],
-        part.n_classes,
-        None if part.weights is None else part.weights[rows],
-        part.node_of[rows],
-    )
-
-
 # ---- what is done with the sums ------------------------------------------------------------------
 
 _MAX_GATHERS: Final = 4
 """Rows of open nodes are collected to be finished in memory if so many passes are enough."""
+_GROUPS_PER_PLACE: Final = 3
+"""Of several places, each finishes about so many groups, so that all end at about the same time."""
+_SMALL_GROUP: Final = 20_000
+"""Groups of so few rows are not divided further for that."""
+_MAX_LEVELS: Final = 20
+"""After so many levels, nodes are finished even if their rows are very uneven."""
 _ROW_BYTES: Final = 24
 """Of a row besides its codes, while a tree is grown in memory."""
 
@@ -330,15 +343,15 @@ def grow_by_levels(
         The same as of rows in memory, to the last bit, if weights are whole numbers; with
         ``missing="fraction"`` and missing values all rows are collected here.
     """
-    columns, config = table.columns, rules.kernel
+    columns = table.columns
     if not isinstance(columns, CodedColumns):
         raise InvalidTypeError("a tree is grown by levels from coded columns; got other columns.")
     weights = np.asarray(class_weights * unit.unit, np.float64)
-    grower = _kernel.LevelGrower(kernel_table(table), weights, unit.are_whole, config)
+    grower = _kernel.LevelGrower(kernel_table(table), weights, unit.are_whole, rules.kernel)
     row_bytes = columns.codes.shape[1] + 4 * len(columns.wide) + _ROW_BYTES
-    growth = _LevelGrowth(parts, grower, config, unit, memory, n_threads, row_bytes)
+    growth = _LevelGrowth(parts, grower, rules, unit, memory, n_threads, row_bytes)
     if rules.missing == "fraction" and any(columns.has_missing):
-        growth.finish_nodes(grower.open_nodes().tolist())
+        growth.finish_here(grower.open_nodes().tolist())
     growth.run(may_finish=rules.max_leaves is None)
     return Tree.from_kernel(grower.finish(), len(columns))
 
@@ -357,11 +370,12 @@ class _LevelGrowth:
 
     parts: Parts
     grower: _kernel.LevelGrower
-    config: _kernel.GrowthConfig
+    rules: GrowthRules
     unit: TreeWeights
     memory: int
     n_threads: int
     row_bytes: int
+    n_levels: int = 0
 
     def run(self, *, may_finish: bool) -> None:
         """Split nodes until none is open."""
@@ -372,6 +386,7 @@ class _LevelGrowth:
             n_rows = self.parts.total(rows_per_node, self.grower.n_nodes)
             if may_finish and self._finish_all(np.flatnonzero(is_open), n_rows):
                 return
+            self.n_levels += 1
             families = self._split_level(
                 [family for family in families if is_open[list(family.nodes)].any()],
                 is_open,
@@ -451,54 +466,130 @@ class _LevelGrowth:
     # ---- nodes whose rows fit into memory --------------------------------------------------------
 
     def _finish_all(self, nodes: NDArray[np.intp], n_rows: NDArray[np.int64]) -> bool:
-        """Finish all open nodes if their rows can be collected in few passes."""
+        """Finish all open nodes if their rows can be collected in few passes, or on workers."""
         most_rows = self.memory // 2 // self.row_bytes
+        sizes = n_rows[nodes]
+        if self.parts.n_places > 1 and self.n_levels < _MAX_LEVELS:
+            share = int(sizes.sum()) // (_GROUPS_PER_PLACE * self.parts.n_places)
+            most_rows = min(most_rows, max(share, _SMALL_GROUP))
+        if sizes.max(initial=0) > most_rows:
+            return False
         groups: list[list[int]] = [[]]
         in_group = 0
-        for node in nodes.tolist():
-            if n_rows[node] > most_rows:
-                return False
-            if in_group + n_rows[node] > most_rows:
+        for at in np.argsort(-sizes, kind="stable").tolist():
+            if in_group + sizes[at] > most_rows:
                 groups.append([])
                 in_group = 0
-            groups[-1].append(node)
-            in_group += int(n_rows[node])
-        if len(groups) > _MAX_GATHERS:
+            groups[-1].append(int(nodes[at]))
+            in_group += int(sizes[at])
+        if self.parts.n_places == 1 and len(groups) > _MAX_GATHERS:
             return False
-        for group in groups:
-            self.finish_nodes(group)
+        starts = [self._start_group(group) for group in groups]
+        trees = self.parts.regroup(select_rows, finish_group, starts)
+        for start, finished in zip(starts, trees, strict=True):
+            self._graft(start, finished)
         return True
 
-    def finish_nodes(self, nodes: list[int]) -> None:
-        """Collect the rows of open nodes, and grow the trees below them in memory."""
-        is_wanted = np.zeros(self.grower.n_nodes, bool)
-        is_wanted[nodes] = True
-        rows = _join(list(self.parts.results(select_rows, is_wanted)))
-        order = np.argsort(rows.node_of, kind="stable")
-        bounds = np.searchsorted(rows.node_of[order], [*nodes, self.grower.n_nodes])
-        rows = _take(rows, order) if len(nodes) > 1 else rows
-        starts = [self.grower.start_below(node) for node in nodes]
-        pieces = [slice(*bounds[i : i + 2].tolist()) for i in range(len(nodes))]
-        alone = len(nodes) < self.n_threads
-        trees = LocalParts(pieces, 1 if alone else self.n_threads).results(
-            self._finish, rows, self.n_threads if alone else 1, each=starts
-        )
-        for node, tree in zip(nodes, trees, strict=True):
-            self.grower.graft(node, tree)
+    def finish_here(self, nodes: list[int]) -> None:
+        """Collect the rows of open nodes here, and grow the trees below them."""
+        group = self._start_group(nodes)
+        self._graft(group, finish_group(list(self.parts.results(select_rows, group)), group))
 
-    def _finish(
-        self, piece: slice, rows: TreePart, n_threads: int, start: _kernel.NodeStart
-    ) -> _kernel.KernelTree:
-        part = _take(rows, piece)
-        counts = weights = None
-        if part.weights is not None and self.unit.are_whole:
-            counts = part.weights.astype(np.uint32)
-        elif part.weights is not None:
-            weights = np.asarray(part.weights * self.unit.unit, np.float64)
-        return _kernel.grow(
-            _kernel.presort(part.kernel, n_threads), part.labels, part.n_classes, self.config,
-            counts=counts, weights=weights, n_threads=n_threads, start=start,
-        )  # fmt: skip
+    def _start_group(self, nodes: list[int]) -> "NodeGroup":
+        nodes = sorted(nodes)
+        starts = tuple(self.grower.start_below(node) for node in nodes)
+        n_nodes = self.grower.n_nodes
+        return NodeGroup(tuple(nodes), starts, n_nodes, self.rules, self.unit, self.n_threads)
+
+    def _graft(self, group: "NodeGroup", trees: Sequence[Tree]) -> None:
+        for node, tree in zip(group.nodes, trees, strict=True):
+            self.grower.graft(node, tree.kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeGroup:
+    """Open nodes whose rows are collected in one place, where the trees below them are grown.
+
+    Parameters
+    ----------
+    nodes : tuple of int
+        The nodes, ascending.
+    starts : tuple of NodeStart
+        What each tree needs to know of the tree above it.
+    n_nodes : int
+        Nodes of the whole tree.
+    rules : GrowthRules
+        The parameters of growing.
+    unit : TreeWeights
+        What the weights mean.
+    n_threads : int
+        Threads that grow trees.
+    """
+
+    nodes: tuple[int, ...]
+    starts: tuple[_kernel.NodeStart, ...]
+    n_nodes: int
+    rules: GrowthRules
+    unit: TreeWeights
+    n_threads: int = 1
+
+
+def select_rows(part: TreePart, group: NodeGroup) -> TreePart:
+    """Return the rows of weight above 0 in the nodes of a group."""
+    is_wanted = np.zeros(group.n_nodes, bool)
+    is_wanted[list(group.nodes)] = True
+    chosen = is_wanted[part.node_of]
+    if part.weights is not None:
+        chosen &= part.weights > 0
+    return _take(part, np.flatnonzero(chosen))
+
+
+def finish_group(pieces: Sequence[TreePart], group: NodeGroup) -> list[Tree]:
+    """Grow the trees below the nodes of a group from their rows, by the kernel.
+
+    Parameters
+    ----------
+    pieces : sequence of TreePart
+        The rows of the group in every part, in the order of the parts.
+    group : NodeGroup
+        The nodes.
+
+    Returns
+    -------
+    list of Tree
+        One per node.
+    """
+    rows = _join(pieces)
+    nodes = list(group.nodes)
+    if len(nodes) > 1:
+        rows = _take(rows, np.argsort(rows.node_of, kind="stable"))
+    bounds = np.searchsorted(rows.node_of, [*nodes, group.n_nodes]).tolist()
+    alone = len(nodes) < group.n_threads
+    config = group.rules.kernel
+    trees = LocalParts(list(pairwise(bounds)), 1 if alone else group.n_threads).results(
+        _grow_below, rows, group.unit, config, group.n_threads if alone else 1, each=group.starts
+    )
+    return [Tree.from_kernel(tree, len(rows.columns)) for tree in trees]
+
+
+def _grow_below(
+    bounds: tuple[int, int],
+    rows: TreePart,
+    unit: TreeWeights,
+    config: _kernel.GrowthConfig,
+    n_threads: int,
+    start: _kernel.NodeStart,
+) -> _kernel.KernelTree:
+    part = _take(rows, slice(*bounds))
+    counts = weights = None
+    if part.weights is not None and unit.are_whole:
+        counts = part.weights.astype(np.uint32)
+    elif part.weights is not None:
+        weights = np.asarray(part.weights * unit.unit, np.float64)
+    return _kernel.grow(
+        _kernel.presort(part.kernel, n_threads), part.labels, part.n_classes, config,
+        counts=counts, weights=weights, n_threads=n_threads, start=start,
+    )  # fmt: skip
 
 
 def rows_per_node(part: TreePart, n_nodes: int) -> NDArray[np.int64]:

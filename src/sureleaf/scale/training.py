@@ -2,21 +2,25 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.scale.batches import Source
 from sureleaf.scale.coding import (
     CodedPart,
     Coding,
+    ColumnPlan,
+    LabelledBatch,
     Roles,
-    encode_part,
+    encode_batches,
     plan_columns,
+    read_labelled,
     summarize,
 )
 from sureleaf.scale.growing import LocalParts, Parts, TreeWeights, grow_by_levels, start_part
@@ -24,7 +28,15 @@ from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import CodedColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes, grow
 
-__all__ = ["CodeStore", "SourceRows", "SpilledRows", "class_totals", "memory_bytes", "read_rows"]
+__all__ = [
+    "CodeStore",
+    "SourceColumns",
+    "SourceRows",
+    "SpilledRows",
+    "class_totals",
+    "memory_bytes",
+    "read_rows",
+]
 
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEMORY: Final = 1 << 24
@@ -77,6 +89,8 @@ class SourceRows:
         Whether the codes are in a file.
     memory : int
         Bytes that a fit may use.
+    n_unlabelled : int
+        Rows without a class, which were left out.
     """
 
     table: EncodedTable
@@ -86,6 +100,7 @@ class SourceRows:
     groups: NDArray[Any] | None
     is_spilled: bool
     memory: int
+    n_unlabelled: int = 0
 
     def training_rows(self, weights: NDArray[np.float64] | None) -> TrainingRows:
         """Return the rows for a fit; trees of a spilled table are grown level by level."""
@@ -129,9 +144,9 @@ def read_rows(
     n_bytes = coding.n_rows * (empty.codes.shape[1] + 4 * len(empty.wide))
     is_spilled = 3 * n_bytes > limit
     store = CodeStore(empty, coding.n_rows, is_spilled=is_spilled)
-    coded: Iterator[CodedPart] = parts.results(encode_part, coding)
+    coded: Iterator[list[CodedPart]] = parts.results(encode_batches, coding)
     labels, weights, groups = [], [], []
-    for part in coded:
+    for part in chain.from_iterable(coded):
         store.add(part.columns)
         labels.append(part.labels)
         weights.append(part.weights)
@@ -145,7 +160,67 @@ def read_rows(
         None if roles.group is None else np.concatenate([g for g in groups if g is not None]),
         is_spilled,
         limit,
+        coding.n_unlabelled,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class SourceColumns:
+    """The columns of a source that rows are predicted from, read again when they are needed.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    plan : ColumnPlan
+        Its columns; rows without a class are left out if its roles say so.
+    """
+
+    source: Source
+    plan: ColumnPlan
+
+    def batches(self) -> Iterator[LabelledBatch]:
+        """Read the batches in order; those without rows are left out."""
+        for part in self.source.parts:
+            for batch in read_labelled(part, self.plan):
+                if batch.features.num_rows or batch.n_unlabelled:
+                    yield batch
+
+    def read(
+        self, *, columns: Sequence[str] | None = None, rows: NDArray[np.intp] | None = None
+    ) -> Any:
+        """Read some columns, or some rows in ascending order, as an Arrow table.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If neither is given, because all of them may not fit into memory, or a column does not
+            exist.
+        """
+        import pyarrow as pa
+
+        if columns is None and rows is None:
+            raise InvalidArgumentError(
+                f"this needs all columns of all rows in memory, and {self.source.name} was read in "
+                "batches. Give a sample of the rows as a table in memory."
+            )
+        names = list(self.plan.schema.names) if columns is None else list(dict.fromkeys(columns))
+        for name in names:
+            if name not in self.plan.schema.names:
+                raise InvalidArgumentError(
+                    f"{name!r} must be a column of {self.source.name}."
+                    f"{suggestion(name, self.plan.schema.names)}"
+                )
+        found, n_before = [], 0
+        for batch in self.batches():
+            features = batch.features.select(names)
+            end = n_before + features.num_rows
+            if rows is not None:
+                own = rows[np.searchsorted(rows, n_before) : np.searchsorted(rows, end)]
+                features = features.take(own - n_before)
+            found.append(features)
+            n_before = end
+        return pa.concat_tables(found, promote_options="permissive")
 
 
 class CodeStore:
