@@ -142,7 +142,7 @@ COMMANDS: dict[str, list[str]] = {
         "-o", "{out}/a.html",
     ],
     "sureleaf export": ["export", "{in}/big", "--to", "sql", "-o", "{out}/big.sql"],
-    "sureleaf reproduce": ["reproduce", "chawla2006"],
+    "sureleaf reproduce": ["reproduce", "zhang2024"],
     "sureleaf study run": ["study", "run", "{in}/study.toml", "--store", "{out}/study.db"],
 }  # fmt: skip
 

@@ -3,18 +3,20 @@
 A tree is fitted on a sample of a large table and states how often its splits return and how many
 rows of its leaves keep their class. Trees of fresh samples of the same size, which share no row
 with the first, show how often they do. The tables group splits and leaves by what was stated, for
-large data sets and for populations whose class probabilities are known.
+large data sets and for populations whose class probabilities are known. The first table has those
+on which the formulas of `sureleaf.model.stability` were chosen, the second one others.
 SURELEAF_TABLES sets the number of fitted trees per data set and size.
 """
 
 import os
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, softmax
 
 from benchmarks.quality.data_sets import DataSet, load
 from benchmarks.quality.promises.levels import POPULATIONS
@@ -23,11 +25,44 @@ from sureleaf.errors import UnseenCategoryWarning
 from sureleaf.model.stability import recurrence_in
 from sureleaf.tree import route
 
-DATA_SETS = ("adult", "covtype", "phoneme", "satimage")
-OTHERS = (*list(POPULATIONS)[:5], "mammography", "segment", "mushroom")  # noise has no split
+Array = np.ndarray
+
+
+def _two(second: Array) -> Array:
+    return np.column_stack([1 - second, second])
+
+
+def _ladder(X: Array) -> Array:
+    steps = [X[:, 0] > 1, X[:, 1] > 0.8, X[:, 2] > 0.6, X[:, 3] > 0.4]
+    return _two(np.select(steps, [0.95, 0.85, 0.2, 0.7], 0.3))
+
+
+def _three(X: Array) -> Array:
+    scores = [1.2 * X[:, 0], 1.2 * X[:, 1] - 0.3, np.where(X[:, 2] > 0, 1.0, -0.5)]
+    return softmax(np.column_stack(scores), axis=1)
+
+
+MORE: dict[str, Callable[[Array], Array]] = {
+    "correlated": lambda X: _two(expit(1.17 * (X[:, 0] + X[:, 1]) + 0.6 * (X[:, 2] > 0.5))),
+    "ladder": _ladder,
+    "smooth": lambda X: _two(expit(1.2 * np.sin(2 * X[:, 0]) + X[:, 1] ** 2 - 1)),
+    "three classes": _three,
+    "weak": lambda X: _two(expit(X @ [0.5, 0.5, 0.4, 0.3, 0, 0])),
+}
+"""Populations of six columns, besides those of the promises about levels."""
+
+CHOSEN_ON = (
+    *("correlated", "ladder", "smooth", "weak", "linear", "imbalanced"),
+    *("adult", "covtype", "segment"),
+)
+OTHERS = (
+    *("three classes", "step", "four classes", "exclusive or"),
+    *("hypothyroid", "mammography", "mushroom", "phoneme", "satimage"),
+)
 SIZES = (200, 600)
 FRESH = 12
 EDGES = (0.2, 0.4, 0.6, 0.8)
+GROUPS = ("below .2", ".2 to .4", ".4 to .6", ".6 to .8", "above .8")
 
 
 @dataclass(frozen=True)
@@ -37,11 +72,14 @@ class Pairs:
     stated: np.ndarray
     found: np.ndarray
 
+    def group_of(self) -> np.ndarray:
+        """Return the number of the group of each stated share."""
+        return np.searchsorted(EDGES, self.stated, side="right")
+
     def groups(self) -> Iterator[tuple[str, int, float, float]]:
         """Name of the group, its size, the mean stated and the mean found share."""
-        group_of = np.searchsorted(EDGES, self.stated, side="right")
-        names = ("below .2", ".2 to .4", ".4 to .6", ".6 to .8", "above .8")
-        for number, name in enumerate(names):
+        group_of = self.group_of()
+        for number, name in enumerate(GROUPS):
             inside = group_of == number
             if inside.any():
                 means = self.stated[inside].mean(), self.found[inside].mean()
@@ -93,17 +131,24 @@ def joined(parts: list[Pairs]) -> Pairs:
 
 
 def draw(population: str, n: int = 20_000) -> DataSet:
+    """Draw rows of a population; a tree sees some of them."""
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(n, 5))
-    p = POPULATIONS[population](X)
+    X = rng.normal(size=(n, 6 if population in MORE else 5))
+    if population == "correlated":
+        X[:, 1] = 0.8 * X[:, 0] + 0.6 * X[:, 1]
+        X[:, 3] = 0.7 * X[:, 0] + 0.7 * X[:, 3]
+    p = (POPULATIONS | MORE)[population](X)
     y = (rng.random(n)[:, np.newaxis] > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
-    return DataSet(population, pd.DataFrame(X, columns=list("abcde")), y)
+    table = pd.DataFrame(X, columns=list("abcdef")[: X.shape[1]])
+    if population in ("three classes", "weak"):
+        table["e"] = np.array(list("pqrst"))[np.clip((1.2 * table["e"] + 2.5).astype(int), 0, 4)]
+    return DataSet(population, table, y)
 
 
 def run() -> None:
     warnings.simplefilter("ignore", UnseenCategoryWarning)  # a sample lacks some categories
     n_trees = int(os.environ.get("SURELEAF_TABLES", "6"))
-    for names in (DATA_SETS, OTHERS):
+    for names in (CHOSEN_ON, OTHERS):
         _table(names, n_trees)
 
 
@@ -111,7 +156,7 @@ def _table(names: tuple[str, ...], n_trees: int) -> None:
     start = time.perf_counter()
     splits, leaves = [], []
     for name in names:
-        data = draw(name) if name in POPULATIONS else load(name)
+        data = draw(name) if name in POPULATIONS | MORE else load(name)
         both = [pairs(data, n, seed) for n in SIZES for seed in range(n_trees)]
         splits.append(joined([each[0] for each in both]))
         leaves.append(joined([each[1] for each in both]))

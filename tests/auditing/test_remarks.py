@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from sureleaf import TrainingRowsWarning, audit
+from sureleaf import TrainingRowsWarning, TreeClassifier, audit
 
 
 def noisy(n, seed, columns=5):
@@ -39,6 +39,15 @@ def test_rows_that_a_model_knows_by_heart_are_not_called_unseen(model):
         unseen = audit(model, *noisy(300, 1))
     assert not unseen.looks_seen
     assert not unseen.remarks
+
+
+def test_our_trees_recognise_rows_of_their_fit_among_others():
+    X, y = noisy(400, 2)
+    tree = TreeClassifier(pruning=None, max_depth=2, random_state=0).fit(X[:200], y[:200])
+    with pytest.warns(TrainingRowsWarning, match="60 of 260 rows are equal to rows that the tree"):
+        known = audit(tree, X[140:], y[140:])
+    assert known.looks_seen
+    assert not audit(tree, X[200:], y[200:]).looks_seen
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])

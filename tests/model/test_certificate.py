@@ -244,3 +244,72 @@ def test_venn_probabilities_hold_the_merged_one():
         for name in ("venn", "jeffreys")
     )
     assert one.predict_proba([[0]]) == pytest.approx(other.predict_proba([[0]]))  # two classes
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_a_part_of_the_rows_of_the_fit_cannot_certify_the_tree(plain, honest, tmp_path, share):
+    for model, (n, seed) in ((plain, (300, 1)), (honest, (600, 0))):
+        X, y = table(n, seed)
+        part = np.random.default_rng(0).permutation(n)[: int(share * n)].tolist()
+        seen_X, seen_y = [X[k] for k in part], y[part]
+        fresh_X, fresh_y = table(400, 8)
+        model.save(tmp_path / "tree.sureleaf")
+        copies = (model, sureleaf.load(tmp_path / "tree.sureleaf"), from_json(to_json(model)))
+        for copy in copies:
+            with pytest.raises(InvalidArgumentError, match=r"\d+ of the \d+ rows are equal to row"):
+                copy.certify(seen_X, seen_y)
+            with pytest.raises(InvalidArgumentError, match="has not seen"):  # mixed with new rows
+                copy.certificate(seen_X + fresh_X, np.concatenate([seen_y, fresh_y]))
+            assert copy.certificate(fresh_X, fresh_y).n_equal == 0
+
+
+def test_rows_that_equal_rows_of_the_fit_by_chance_are_counted_not_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (900, 3)), rng.integers(0, 2, 900)
+    model = TreeClassifier(levels_from="training").fit(X[:500], y[:500])
+    certificate = model.certificate(X[500:], y[500:])
+    equal = [
+        [*row, label] in np.column_stack([X[:500], y[:500]]).tolist()
+        for row, label in zip(X[500:].tolist(), y[500:].tolist(), strict=True)
+    ]
+    assert (certificate.n_compared, certificate.n_equal) == (400, sum(equal))
+    assert f"{sum(equal)} of 400 certifying rows are equal to a row of the fit" in str(certificate)
+    assert json.loads(json.dumps(certificate.to_dict()))["n_equal"] == sum(equal)
+
+
+def test_rows_of_large_tables_are_recognised_by_a_sample_of_them():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(9000, 3))
+    X[rng.random((9000, 3)) < 0.1] = np.nan
+    y = (np.nan_to_num(X[:, 0]) + rng.normal(size=9000) > 0).astype(int)
+    model = TreeClassifier(levels_from="training", max_depth=2).fit(X[:6000], y[:6000])
+    seen = model.model_.seen
+    assert (len(seen.fingerprints), seen.is_complete) == (1024, False)
+    with pytest.raises(InvalidArgumentError, match="rows that can be compared are equal"):
+        model.certify(X[:900], y[:900])
+    found = model.certify(X[6000:], y[6000:]).model_.held_out
+    assert found.n_equal == 0
+    assert 300 < found.n_compared < 750  # the 1,024 smallest of 6,000: about 512 of 3,000
+
+
+def test_damaged_fingerprints_are_refused(plain):
+    written = json.loads(to_json(plain))
+    for change in (
+        {"fingerprints": "?"},
+        {"fingerprints": "AAAA"},
+        {"fingerprints": ""},
+        {"n_twins": -1},
+        {"n_sampled": 1},
+        {"n_sampled": "many"},
+    ):
+        damaged = json.loads(json.dumps(written))
+        damaged["seen"] |= change
+        with pytest.raises(InvalidArgumentError):
+            from_json(json.dumps(damaged))
+
+
+def test_forgotten_rows_are_still_recognised():
+    X, y = table(120, 1)
+    model = TreeClassifier(random_state=0, pruning=None, max_depth=2).fit(X, y).forget_rows()
+    with pytest.raises(InvalidArgumentError, match="30 of the 30 rows are equal to rows of its fi"):
+        model.certify(X[:30], y[:30])

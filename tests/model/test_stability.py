@@ -77,7 +77,7 @@ def test_recurrence_in_trees_of_many_leaves_needs_no_table_of_their_pairs():
 
 def test_expected_shares_rise_with_what_was_found_and_stay_within_0_and_1():
     for n in (0, 1, 8, 80):
-        shares = fresh_share(n, 0.95, -0.47, 1.5)
+        shares = fresh_share(n, 0.75, -0.4, 2.5)
         assert (np.diff(shares) > 0).all()
         assert 0 < shares[0] <= shares[-1] < 1
 

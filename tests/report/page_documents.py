@@ -312,6 +312,7 @@ def document(
                 "band_draws": 100,
                 "bagged_trees": 30,
                 "bagged_rows": 200_000,
+                "curve_rows": 200_000,
             },
         },
         "paper": {

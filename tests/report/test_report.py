@@ -1,6 +1,7 @@
 """make_report: the whole document, for tables of every kind."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,15 @@ def test_very_few_rows_are_reported_without_a_curve() -> None:
     assert document["error"]["curve"] is None
     rows = next(one["text"] for one in document["answer"]["sentences"] if one["topic"] == "rows")
     assert rows.startswith("It is not known whether more rows would help: 24 rows are too few")
+
+
+def test_the_curve_of_a_large_table_ends_at_the_rows_of_the_budget_and_says_so() -> None:
+    X, y = mixed(240)
+    document = quick_report(X, y, budget=replace(QUICK, curve_rows=80)).to_dict()
+    check_document(document)
+    assert document["error"]["curve"]["sizes"][-1] == 80
+    methods = {one["name"]: one["text"] for one in document["methods"]["definitions"]}
+    assert "training sets of up to 80 rows, because the table is large" in methods["learning curve"]
 
 
 @pytest.mark.parametrize("labels", [["a"] * 20, []])

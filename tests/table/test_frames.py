@@ -106,7 +106,7 @@ def test_every_kind_of_missing_value_is_missing() -> None:
 
 @pytest.mark.parametrize("scalar", [np.datetime64, np.timedelta64])
 def test_numpy_times_among_objects_may_be_missing(scalar: Any) -> None:
-    times = np.array([[scalar(1, "D")], [scalar("NaT")], [None], [pd.NaT]], dtype=object)
+    times = np.array([[scalar(1, "D")], [scalar("NaT", "D")], [None], [pd.NaT]], dtype=object)
     table = read_table(times)
     assert table.schema.columns[0].kind == "date"
     assert np.isnan(table.columns[0]).tolist() == [False, True, True, True]

@@ -23,6 +23,7 @@ from benchmarks.quality.promises import (
     models,
     rates,
     segments,
+    stability,
     stratified,
 )
 from benchmarks.quality.promises.record import Promise, Section, document, load, save
@@ -100,6 +101,10 @@ SECTIONS: dict[str, list[Part]] = {
     "Segments in which a model is wrong": [
         (segments.false_alarms, (1000,)),
         (segments.planted, (320,)),
+    ],
+    "Trees that would come out again": [
+        *((stability.rivals, (population, 320)) for population in stability.RIVALS),
+        (stability.recurrence, (6, 12)),
     ],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 namespace sureleaf {
@@ -25,19 +26,23 @@ struct Texts {
 };
 
 // Whether texts are ASCII, with offsets that ascend in the data: then nothing is wrong with them.
-// Without a branch in the loops, which compilers turn into vector instructions.
+// The loops only collect bits, so that compilers turn them into vector instructions.
 template <class Offset>
 bool are_ascii(std::span<const Offset> offsets, std::span<const std::uint8_t> data) {
   if (offsets.empty() || offsets.front() < 0 || offsets.back() < offsets.front() ||
       static_cast<std::uint64_t>(offsets.back()) > data.size())
     return false;
-  bool ascend = true;
-  for (std::size_t i = 1; i < offsets.size(); ++i) ascend &= offsets[i - 1] <= offsets[i];
-  if (!ascend) return false;
-  std::uint8_t bits = 0;
+  using Bits = std::make_unsigned_t<Offset>;
+  Bits signs = 0;  // of the offsets and, if none is below 0, of their differences
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    const auto low = static_cast<Bits>(offsets[i - 1]), high = static_cast<Bits>(offsets[i]);
+    signs |= high | (high - low);
+  }
+  if (static_cast<Offset>(signs) < 0) return false;
+  std::uint8_t letters = 0;
   const auto end = static_cast<std::size_t>(offsets.back());
-  for (auto i = static_cast<std::size_t>(offsets.front()); i < end; ++i) bits |= data[i];
-  return bits < 0x80;
+  for (auto i = static_cast<std::size_t>(offsets.front()); i < end; ++i) letters |= data[i];
+  return letters < 0x80;
 }
 
 // A text with its length, its first eight bytes and its last: of up to 16 bytes nothing else has to

@@ -20,7 +20,7 @@ from sureleaf.arguments import (
     read_labels,
 )
 from sureleaf.auditing.model_output import ModelOutput, model_output
-from sureleaf.auditing.remarks import looks_like_training, seems_swapped
+from sureleaf.auditing.remarks import looks_like_training, rows_of_the_fit, seems_swapped
 from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.auditing.where import (
@@ -709,7 +709,7 @@ def audit(
             stacklevel=2,
         )
     leaves = _audit_leaves(output, audited, request) if output.trees else None
-    remarks, looks_seen = _remarks(output, audited, leaves, rows, named=classes is not None)
+    remarks, looks_seen = _remarks(output, audited, leaves, rows, model, named=classes is not None)
     bins = _audit_bins(output, audited, n_bins, request)
     accuracy = _estimate(_evaluation(output.name, audited), "accuracy", request.level)
     table = bins if leaves is None or len(output.trees) > 1 else leaves
@@ -895,6 +895,7 @@ def _remarks(
     audited: AuditedRows,
     leaves: AuditedLeaves | None,
     rows: str,
+    model: Any,
     *,
     named: bool,
 ) -> tuple[list[str], bool]:
@@ -904,8 +905,8 @@ def _remarks(
         return [swapped], False
     if rows == "training":
         return [], False
-    text = None
-    if leaves is not None and len(output.trees) == 1:
+    text = rows_of_the_fit(model, audited)
+    if text is None and leaves is not None and len(output.trees) == 1:
         text = _same_leaves(output.trees[0], leaves)
     if text is None:
         text = looks_like_training(audited, output.trees)

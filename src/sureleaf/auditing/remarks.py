@@ -1,6 +1,8 @@
 """Do the rows fit what was said about them? Training rows called unseen, and swapped classes."""
 
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +11,16 @@ from scipy.special import bdtr
 
 from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.where import AuditedRows
-from sureleaf.estimators import BaggedTreesClassifier
+from sureleaf.errors import UnseenCategoryWarning
+from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.folds import fold_numbers
 from sureleaf.formatting import percent
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import shuffled
 from sureleaf.table import EncodedTable
+from sureleaf.tree import TrainingRows
 
-__all__ = ["looks_like_training", "seems_swapped"]
+__all__ = ["looks_like_training", "rows_of_the_fit", "seems_swapped"]
 
 FEWEST_ROWS = 50
 MOST_ROWS = 2000
@@ -61,6 +65,28 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
         f"These rows look like training rows: the model is right for {percent(1 - wrong.mean())} "
         f"of them, models that were fitted without a row for {percent(1 - expected)}. Unless it "
         "was trained on many other rows, all figures are too good: audit it with unseen rows."
+    )
+
+
+def rows_of_the_fit(model: Any, rows: AuditedRows) -> str | None:
+    """Return that rows equal rows which our own tree was fitted on, if chance cannot explain it."""
+    if not isinstance(model, TreeClassifier):
+        return None
+    fitted = model.recognising_model()
+    code_of = {label: code for code, label in enumerate(fitted.classes.tolist())}
+    if fitted.seen is None or set(rows.classes.tolist()) != set(code_of):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)  # the audit has warned already
+        table = fitted.encode(rows.X)
+    codes = np.array([code_of[label] for label in rows.classes.tolist()], dtype=np.int32)
+    found = fitted.seen.compare(TrainingRows(table, codes[rows.codes], len(codes)))
+    if fitted.seen.is_chance(found):
+        return None
+    compared = "" if found.n_compared == len(rows.codes) else " that can be compared"
+    return (
+        f"{found.n_equal:,} of {found.n_compared:,} rows{compared} are equal to rows that the tree "
+        "was fitted on, cell by cell: all figures are too good. Audit it with unseen rows."
     )
 
 

@@ -34,6 +34,7 @@ from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
+from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.stability import SplitTable
 from sureleaf.model.state import CHOICES
@@ -676,6 +677,19 @@ class TreeClassifier(ModelEstimator):
                 n_threads=thread_count(self.n_jobs),
             )
             self.model_ = model
+        return self.recognising_model()
+
+    def recognising_model(self) -> TreeModel:
+        """Return the fitted model with fingerprints of its rows, by which it recognises them.
+
+        Returns
+        -------
+        TreeModel
+            Without fingerprints only if the rows were read in batches.
+        """
+        model = self._fitted()
+        if model.seen is None and self._rows is not None:
+            self.model_ = model = model.with_seen(seen_rows(self._rows))
         return model
 
     @property
@@ -703,7 +717,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.forget_rows().levels() == levels
         True
         """
-        self._fitted()
+        self.recognising_model()
         self._rows = self._groups = self._resolved = self._correct = None
         return self
 
@@ -1024,7 +1038,7 @@ class TreeClassifier(ModelEstimator):
         >>> model.certify(X[200:], y[200:]).predict_set([[3], [40]], alpha=0.05).tolist()
         [[True, False], [False, True]]
         """
-        model = self._fitted()
+        model = self.recognising_model()
         rows = model.read_rows(X, y, estimator=type(self).__name__)
         other = self._shell(model.certify(rows))
         other._rows, other._groups = self._rows, self._groups

@@ -431,7 +431,7 @@ def bound_without_spread(
     number of groups.
     """
     cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
-    rows = np.unique(evaluation.row[cells])
+    rows = _distinct_rows(evaluation, cells)
     if measure.row_values is None:
         rows = rows[evaluation.truth[rows] == _rarest(evaluation, rows)]
     n = _effective(evaluation, rows)
@@ -464,7 +464,7 @@ def rarest_class_is_uniform(evaluation: "Evaluation") -> bool:
     """
     cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
     truth = evaluation.truth[evaluation.row[cells]]
-    own = truth == _rarest(evaluation, np.unique(evaluation.row[cells]))
+    own = truth == _rarest(evaluation, _distinct_rows(evaluation, cells))
     return len(np.unique(evaluation.prediction[cells[own]] == truth[own])) < 2
 
 
@@ -477,7 +477,7 @@ def _if_the_rarest_class_differed(
     """
     cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
     rows = evaluation.scored(cells)
-    rarest = _rarest(evaluation, np.unique(evaluation.row[cells]))
+    rarest = _rarest(evaluation, _distinct_rows(evaluation, cells))
     counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
     values = []
     for other in range(rows.n_classes):
@@ -495,8 +495,15 @@ def interval_of_rate(
     """Return the rows that a rate is counted among, each counted once, and the exact interval."""
     cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
     _, among = measure.counted(evaluation.scored(cells))  # type: ignore[misc]
-    n = _effective(evaluation, np.unique(evaluation.row[cells[among]]))
+    n = _effective(evaluation, _distinct_rows(evaluation, cells[among]))
     return n, clopper_pearson(min(rate * n, n), n, level=level)
+
+
+def _distinct_rows(evaluation: "Evaluation", cells: IntArray) -> IntArray:
+    """Return the rows that these predictions are about, in order and each once."""
+    is_there = np.zeros(len(evaluation.truth), dtype=bool)
+    is_there[evaluation.row[cells]] = True
+    return np.flatnonzero(is_there)
 
 
 def _rarest(evaluation: "Evaluation", rows: IntArray) -> int:

@@ -371,13 +371,14 @@ class Evaluation(TextDisplay):
         """Return the calibration curve of one class, with consistency bands."""
         rows, table = self._pooled("calibration")
         code = self._code(positive)
+        distinct = np.count_nonzero(np.bincount(self.row[np.isin(self.split, self.main_splits)]))
         return calibration_curve(
             rows.truth == code,
             table[:, code],
             n_bins=n_bins,
             level=level,
             sample_weight=rows.weights,
-            repeats=len(rows) / len(np.unique(self.row[np.isin(self.split, self.main_splits)])),
+            repeats=len(rows) / distinct,
         )
 
     def _code(self, positive: object) -> int:

@@ -47,6 +47,8 @@ class HeldOut:
         Whether other rows chose the class that each leaf predicts.
     problem : str
         Why these rows cannot give a guarantee; empty if they can.
+    n_compared, n_equal : int
+        Rows that were compared with the rows of the fit, and how many were equal to one of them.
 
     Examples
     --------
@@ -58,6 +60,8 @@ class HeldOut:
     counts: FloatArray
     named_before: bool = True
     problem: str = ""
+    n_compared: int = 0
+    n_equal: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -71,6 +75,8 @@ class HeldOut:
             "counts": self.counts.tolist(),
             "named_before": self.named_before,
             "problem": self.problem,
+            "n_compared": self.n_compared,
+            "n_equal": self.n_equal,
         }
 
     @classmethod
@@ -85,9 +91,13 @@ class HeldOut:
                 counts,
                 written["named_before"] is True,
                 str(written["problem"]),
+                int(written.get("n_compared", 0)),
+                int(written.get("n_equal", 0)),
             )
-        except (TypeError, ValueError, KeyError, OverflowError):
+        except (TypeError, ValueError, KeyError, OverflowError, AttributeError):
             raise Damaged("its held-out rows cannot be read") from None
+        if not 0 <= held_out.n_equal <= held_out.n_compared:
+            raise Damaged("more of its held-out rows are equal to rows of the fit than there are")
         is_count = np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))
         if counts.shape != tree.class_counts.shape or not is_count.all() or held_out.n_grown < 0:
             raise Damaged("its held-out counts are not whole rows in the nodes of its tree")
@@ -217,6 +227,9 @@ class Certificate:
         The classes of the certifying rows.
     fingerprint : str
         SHA-256 of the tree and the counts, so that the certificate belongs to one model.
+    n_compared, n_equal : int
+        Certifying rows that were compared with the rows of the fit, and how many of them are equal
+        to one; by chance, or they would have been refused.
 
     Examples
     --------
@@ -236,6 +249,8 @@ class Certificate:
     leaves: CertifiedLeaves
     classes_seen: tuple[Any, ...]
     fingerprint: str
+    n_compared: int = 0
+    n_equal: int = 0
 
     @property
     def statements(self) -> list[str]:
@@ -289,6 +304,13 @@ class Certificate:
                 f"All certifying rows are of class {self.classes_seen[0]}. If other classes are to "
                 "come, these rows are not from the same population."
             )
+        if self.n_equal:
+            verb = "is" if self.n_equal == 1 else "are"
+            cautions.append(
+                f"{self.n_equal:,} of {count_of(self.n_compared, 'certifying row')} {verb} equal "
+                "to a row of the fit, cell by cell. Chance can explain it; if they are rows of the "
+                "fit, this certificate is void."
+            )
         if self.n_outside:
             cautions.append(
                 f"{count_of(self.n_outside, 'certifying row')} stopped above the leaves at an "
@@ -305,6 +327,8 @@ class Certificate:
             "n_grown": self.n_grown,
             "n_certifying": self.n_certifying,
             "n_outside": self.n_outside,
+            "n_compared": self.n_compared,
+            "n_equal": self.n_equal,
             "at_costs": self.at_costs,
             "statements": self.statements,
             "fingerprint": self.fingerprint,

@@ -73,6 +73,13 @@ _ROW_BUDGET = 100_000
 """Rows times rounds; larger tables have fewer rounds, at least one. With more than four classes,
 rows cost in proportion to the classes."""
 
+_ROUNDS_FOR_ROOT = 20
+"""Rounds from which on the rival of the root is compared with trees that keep the root: there are
+at most 20 trees more than the 240 or more of the levels."""
+
+_MOST_HALVES = 24
+"""Trees of halves in which recurrence is looked up: more would take longer than they tell."""
+
 _CHECKED_ROUNDS = (4, 6, 9, 13, 19, 27)
 """Numbers of rounds after which it is checked whether there are enough."""
 
@@ -287,7 +294,7 @@ def cross_fit_levels(
                 break
     correct = np.mean([each.correct for each in rounds], axis=0)
     evidence = _mean_of_rounds(model, estimates)
-    stability = _stability(model, rows, [halves[key] for key in sorted(halves)])
+    stability = _stability(model, rows, [halves[key] for key in sorted(halves)[:_MOST_HALVES]])
     if stability is not None and not settings.reprunings:
         fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
         rival = root_rival(
@@ -296,7 +303,8 @@ def cross_fit_levels(
             replace(settings, keep_order=True, n_threads=n_threads),
             fold_of,
             rounds[0].correct,
-            n_folds=max(1, len(rounds)),  # trees: at most a twelfth of those of the levels
+            n_folds=len(rounds) - len(rounds) // 4,  # trees: a twelfth of those of the levels
+            keeps_root=len(rounds) >= _ROUNDS_FOR_ROOT,
         )
         stability = replace(stability, rival=rival)
     return model.with_evidence(replace(evidence, stability=stability)), correct

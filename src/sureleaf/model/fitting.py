@@ -15,6 +15,7 @@ from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
 from sureleaf.model.certificate import HeldOut
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.repruning import Repruning
+from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import (
     SizeCurve,
     choose_penalty,
@@ -218,6 +219,8 @@ def fit_model(
     model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
     if settings.levels_from == "honest":
         model = replace(model, held_out=_held_out(model, rows, counted, groups))
+    if settings.levels_from != "cross_fit":  # whose rows are kept until they are needed
+        model = model.with_seen(seen_rows(rows))
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
         model = replace(model, schema=rows.table.schema_with_missing())
     return model, resolved

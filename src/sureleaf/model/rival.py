@@ -1,7 +1,9 @@
 """The strongest rival of the root: the best split of another column, and what it would change.
 
 The tree that starts with the rival has the rival's test at its root; below, it is grown and pruned
-as the tree itself. Both are grown without a fold and predict it.
+as the tree itself. Trees are grown without a fold and predict it. All rows have chosen the rival's
+test, which favours it over fold trees that choose their root without the fold. So the root of the
+tree is kept in the folds, too, where the time allows it.
 """
 
 from collections.abc import Sequence
@@ -17,13 +19,18 @@ from sureleaf.model.tree_model import TreeModel
 from sureleaf.probability import predicted_class
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.table.encoded_table import take_rows
-from sureleaf.tree import TrainingRows, Tree, grow, mixture, route
+from sureleaf.tree import TrainingRows, Tree, cut, grow, mixture, route
 from sureleaf.tree.rules import branch_tests
 
-__all__ = ["root_rival"]
+__all__ = ["best_other_split", "correct_from_root", "one_column", "root_rival"]
 
 _MOST_ROWS = 20_000
 """The rival's split is looked for among so many rows at most."""
+
+_VARIANCE = 3.0
+"""Variance of the difference around its estimate, as a multiple of the paired binomial variance:
+one part is the sample's, one is that the tree differs from its fold trees, one that the tree that
+starts with the rival differs from its own. As `_TREE_VARIANCE` of cross-fitting, for two trees."""
 
 
 def root_rival(
@@ -34,6 +41,7 @@ def root_rival(
     correct: NDArray[np.float64],
     *,
     n_folds: int,
+    keeps_root: bool = True,
     level: float = 0.95,
 ) -> Rival | None:
     """Return the strongest rival of the root and the difference in out-of-fold accuracy.
@@ -50,6 +58,9 @@ def root_rival(
         Whether the fold trees of that round predict each row correctly.
     n_folds : int
         In how many folds to compare.
+    keeps_root : bool
+        Whether the trees that the rival is compared with have the root of the tree, which costs as
+        many trees again; if not, they are the fold trees of `correct`.
     level : float
         Of the interval.
 
@@ -61,19 +72,23 @@ def root_rival(
     tree = model.tree
     if tree.n_nodes == 1 or len(rows.table.columns) < 2:
         return None
-    found = _best_other_split(rows, settings, int(tree.feature[0]))
+    found = best_other_split(rows, settings, int(tree.feature[0]))
     if found is None:
         return None
     column, stump = found
-    part = _one_column(rows.table, column)
+    part = one_column(rows.table, column)
     branch = route(stump, part).heaviest()
+    own_branch = route(cut(tree, tree.node_depth > 0), rows.table).heaviest()
     folds = np.unique(fold_of[fold_of >= 0])[:n_folds].tolist()
     differences, weights = [], _weights(rows)
     for fold in folds:
         tested = (fold_of == fold) & (weights > 0)
         if not tested.any() or tested.all():
             continue
-        gain = _correct(rows, settings, weights, tested, branch) - correct[tested]
+        own = correct[tested]
+        if keeps_root:
+            own = correct_from_root(rows, settings, weights, tested, own_branch)
+        gain = correct_from_root(rows, settings, weights, tested, branch) - own
         differences.append((float(weights[tested] @ gain), float(weights[tested].sum()), gain))
     if not differences:
         return None
@@ -92,19 +107,19 @@ def _interval(
     n = len(pooled)
     # One row is added to each side, as for Wald's interval of paired proportions (Agresti and Min).
     changed = float((pooled**2).sum()) + 1.0
-    variance = max(changed / (n + 2) - mean**2, 0.0) / (n + 2)
+    variance = _VARIANCE * max(changed / (n + 2) - mean**2, 0.0) / (n + 2)
     width = float(student.ppf((1 + level) / 2, max(n - 1, 1))) * float(np.sqrt(variance))
     return mean - width, mean + width, mean
 
 
-def _correct(
+def correct_from_root(
     rows: TrainingRows,
     settings: TreeSettings,
     weights: NDArray[np.float64],
     tested: NDArray[np.bool_],
     branch: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Whether the tree that starts with the rival predicts the tested rows correctly."""
+    """Whether a tree that starts with these branches predicts the tested rows correctly."""
     index = np.flatnonzero(tested)
     correct = np.zeros(len(index))
     train = np.where(tested, 0.0, weights)
@@ -131,7 +146,7 @@ def _of_branch(settings: TreeSettings, share: float) -> TreeSettings:
     return settings
 
 
-def _best_other_split(
+def best_other_split(
     rows: TrainingRows, settings: TreeSettings, root: int
 ) -> tuple[int, Tree] | None:
     """Return the column with the best split besides the root's, and that split as a tree."""
@@ -151,11 +166,12 @@ def _best_other_split(
     if once.n_nodes == 1:
         return None
     column = others[int(once.feature[0])]
-    single = TrainingRows(_one_column(table, column), rows.labels[index], rows.n_classes, own)
+    single = TrainingRows(one_column(table, column), rows.labels[index], rows.n_classes, own)
     return column, grow(single, rules)
 
 
-def _one_column(table: EncodedTable, column: int) -> EncodedTable:
+def one_column(table: EncodedTable, column: int) -> EncodedTable:
+    """Return the table of one column alone."""
     schema = Schema((table.schema.columns[column],), True)
     return EncodedTable(schema, (table.columns[column],), table.n_rows)
 

@@ -8,9 +8,10 @@ its rows the same class.
 The other trees are those that cross-fitting grows on halves of the rows. A half is a part of the
 rows that chose the split, so the split is found in halves more often than in fresh samples. Fewer
 rows work against this. What remains is measured: a split that is found in a share ``Phi(z)`` of the
-halves is found in ``Phi(0.95 z - 0.47)`` of fresh samples of the same size, and a row keeps its
-predicted class in ``Phi(z - 0.12)`` of them. The figures are of four simulated populations;
-docs/stability.md shows how far they hold on data sets that had no part in choosing them.
+halves is found in ``Phi(0.75 z + 0.2 t - 0.4)`` of fresh samples of the same size, where ``Phi(t)``
+is the mean share of all splits of the tree, and a row keeps its predicted class in
+``Phi(z - 0.12)`` of them. docs/stability.md shows on which tables the figures were chosen, and how
+far they hold on others.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from sureleaf.files.state_file import Damaged
 from sureleaf.model.column_table import ColumnTable
@@ -310,23 +311,26 @@ def stability_of(
     if not recurrences:
         return None
     n = len(recurrences)
-    found = np.sum([each.splits for each in recurrences], axis=0)
-    splits = fresh_share(n, *_OF_SPLITS)[found.astype(np.intp)]
+    found = np.sum([each.splits for each in recurrences], axis=0)[~tree.is_leaf]
+    mean = float(ndtri((found.mean() + 0.5) / (n + 1))) if len(found) else 0.0
+    slope, of_tree, intercept, spread = _OF_SPLITS
+    share = fresh_share(n, slope, intercept + of_tree * mean, spread)
+    splits = np.full(tree.n_nodes, np.nan)
+    splits[~tree.is_leaf] = share[found.astype(np.intp)]
     kept = np.sum([each.rows for each in recurrences], axis=0)
     of_rows = fresh_share(n, *_OF_ROWS)[kept]
     sums = np.bincount(leaf_of, of_rows, minlength=tree.n_nodes)
     n_rows = np.bincount(leaf_of, minlength=tree.n_nodes)
     prior = fresh_share(0, *_OF_ROWS)[0]  # of a leaf without rows
     predictions = np.divide(sums, n_rows, out=np.full(tree.n_nodes, prior), where=n_rows > 0)
-    return Stability(
-        np.where(tree.is_leaf, np.nan, splits), np.where(tree.is_leaf, predictions, np.nan), n
-    )
+    return Stability(splits, np.where(tree.is_leaf, predictions, np.nan), n)
 
 
 _GRID = np.linspace(-3.5, 3.5, 141)
-_OF_SPLITS = (0.95, -0.47, 1.5)
+_OF_SPLITS = (0.75, 0.2, -0.4, 2.5)
+"""Slope of z, slope of the tree's mean, intercept, standard deviation of z in the prior."""
 _OF_ROWS = (1.0, -0.12, 2.5)
-"""Slope, intercept, and the standard deviation of z in the prior distribution."""
+"""Slope, intercept, standard deviation of z in the prior."""
 
 
 def fresh_share(n: int, slope: float, intercept: float, spread: float) -> FloatArray:
@@ -337,8 +341,8 @@ def fresh_share(n: int, slope: float, intercept: float, spread: float) -> FloatA
 
     Examples
     --------
-    >>> fresh_share(8, 0.95, -0.47, 1.5).round(2)[[0, 4, 8]]
-    array([0.03, 0.33, 0.86])
+    >>> fresh_share(8, 0.75, -0.4, 2.5).round(2)[[0, 4, 8]]
+    array([0.04, 0.35, 0.86])
     """
     found = np.arange(n + 1)[:, np.newaxis]
     in_half = ndtr(_GRID)

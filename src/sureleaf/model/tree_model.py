@@ -46,6 +46,7 @@ from sureleaf.model.plain_values import (
     schema_to_plain,
 )
 from sureleaf.model.repruning import Repruning
+from sureleaf.model.seen_rows import EqualRows, SeenRows
 from sureleaf.model.stability import SplitTable, Stability
 from sureleaf.model.state import (
     cost_from,
@@ -256,6 +257,8 @@ class TreeModel:
         ``cost[actual][predicted]``, by which nodes and rows are decided.
     held_out : HeldOut or None
         Counts of rows that did not grow the tree, from which guarantees follow.
+    seen : SeenRows or None
+        Fingerprints of the rows of the fit, which cannot certify it.
 
     Examples
     --------
@@ -281,6 +284,7 @@ class TreeModel:
     evidence: Evidence = Evidence("training")
     cost: FloatArray | None = None
     held_out: HeldOut | None = None
+    seen: SeenRows | None = None
 
     # ---- what follows from the parts -------------------------------------------------------------
 
@@ -561,16 +565,45 @@ class TreeModel:
                 "counts that every node of the tree has from its fit. Give other rows, or fit with "
                 "levels_from='honest'."
             )
+        equal = self._compared(rows)
         known, own = self.held_out, float(self.tree.class_counts[0].sum())
         n_grown = round(own) if known is None else known.n_grown
         if known is not None and not known.named_before:
             n_grown += known.n_rows  # these rows gave the counts and the predicted classes
-        held_out = HeldOut(n_grown, self.end_counts(rows.table, rows.labels))
-        other = replace(self, held_out=held_out)
+        held_out = HeldOut(
+            n_grown,
+            self.end_counts(rows.table, rows.labels),
+            n_compared=equal.n_compared,
+            n_equal=equal.n_equal,
+        )
+        return self._same_numbers(replace(self, held_out=held_out))
+
+    def with_seen(self, seen: SeenRows | None) -> Self:
+        """Return the same model with fingerprints of the rows of its fit."""
+        return self._same_numbers(replace(self, seen=seen))
+
+    def _same_numbers(self, other: Self) -> Self:
+        """Give another model what this one has computed; it differs in no part of that."""
         for name in ("probabilities", "_node_levels"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
+
+    def _compared(self, rows: TrainingRows) -> EqualRows:
+        """Compare rows with those of the fit; raise an error if chance cannot explain it."""
+        if self.seen is None:
+            return EqualRows(0, 0)
+        found = self.seen.compare(rows)
+        if not self.seen.is_chance(found):
+            n_equal, n = found.n_equal, found.n_compared
+            sampled = "" if n == len(rows.labels) else " that can be compared"
+            expected = f"up to {100 * self.seen.expected_share():.1f} % would be by chance"
+            raise InvalidArgumentError(
+                f"X and y must be rows that the tree has not seen; {n_equal:,} of the {n:,} rows"
+                f"{sampled} are equal to rows of its fit, cell by cell ({expected}). Give rows "
+                "that were not in the table of the fit, or fit with levels_from='honest'."
+            )
+        return found
 
     def held_out_rows(self, what: str) -> HeldOut:
         """Return the held-out rows, or raise an error that says why there is no guarantee."""
@@ -593,6 +626,8 @@ class TreeModel:
             leaves=table,
             classes_seen=tuple(seen.tolist()),
             fingerprint=fingerprint(self.tree, self.classes, held_out),
+            n_compared=held_out.n_compared,
+            n_equal=held_out.n_equal,
         )
 
     def _certified(
@@ -907,6 +942,8 @@ class TreeModel:
             header["fitted"]["cost"] = self.cost.tolist()
         if self.held_out is not None:
             header["held_out"] = self.held_out.to_plain()
+        if self.seen is not None:
+            header["seen"] = self.seen.to_plain()
         if self.has_levels:
             levels = self.node_levels()
             arrays |= levels_arrays(levels)
@@ -939,6 +976,7 @@ class TreeModel:
             evidence=Evidence(source),
             cost=cost_from(facts["cost"], classes),
             held_out=HeldOut.from_plain(state.header.get("held_out"), tree),
+            seen=SeenRows.from_plain(state.header.get("seen")),
         )
         probabilities = probabilities_from(state, tree)
         known = state.header.get("levels")

@@ -43,6 +43,8 @@ class Budget:
     bagged_rows
         Most rows of the bootstrap sample of each bagged tree, and of the rows that grow
         scikit-learn's tree.
+    curve_rows
+        Most training rows of the learning curve.
     """
 
     folds: int
@@ -52,6 +54,7 @@ class Budget:
     band_draws: int
     bagged_trees: int = 30
     bagged_rows: int = 200_000
+    curve_rows: int = 200_000
 
 
 _BY_ROWS = (

@@ -251,21 +251,33 @@ def _bootstrap(request: ReportRequest, table: EncodedTable, budget: Budget) -> B
         return f"There is no bootstrap estimate: {problem}"
 
 
+@dataclass(frozen=True)
+class _UpTo:
+    """The sizes of a schedule up to a largest one."""
+
+    schedule: Geometric
+    largest: int
+
+    def sizes(self, n_rows: int) -> list[int]:
+        return self.schedule.sizes(min(n_rows, self.largest))
+
+
 def _curve(
     request: ReportRequest, table: EncodedTable, measure: str, budget: Budget, positive: Any
 ) -> LearningCurve | str:
-    train, n_classes = table.n_rows * 2 // 3, len(np.unique(np.asarray(request.y)))
+    train = min(table.n_rows * 2 // 3, budget.curve_rows)
+    n_classes = len(np.unique(np.asarray(request.y)))
     start = max(10, 3 * n_classes, train // 32)
     if train < 2.5 * start:
         return f"{table.n_rows} rows are too few for a learning curve."
-    # Even steps up to all rows, with at least five sizes: the power law has three parameters.
+    # Even steps up to the last size, with at least five sizes: the power law has three parameters.
     factor = (1.01 * train / start) ** (1 / max(4, round(math.log2(train / start))))
     try:
         return learning_curve(
             report_tree(request),
             table,
             request.y,
-            schedule=Geometric(start, factor),
+            schedule=_UpTo(Geometric(start, factor), budget.curve_rows),
             measure=measure,
             cost=request.cost,
             repeats=budget.curve_repeats,

@@ -6,6 +6,7 @@ for ``--json``.
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.bootstrap_errors import PlusEstimates
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
+    from sureleaf.model.stability import SplitTable
     from sureleaf.report.document import ReportDocument
 
 __all__ = [
@@ -425,6 +427,17 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
         "flagged": int(leaves.flagged.sum()),
         "classes": [json_value(label) for label in model.classes_],
         "leaves": leaves.records(),
+        "stability": None if leaves.stability is None else _stability_values(model.splits()),
+    }
+
+
+def _stability_values(splits: "SplitTable") -> dict[str, Any]:
+    """Return how often the splits would return, and the rival of the root, as plain values."""
+    rival = splits.rival
+    return {
+        "summary": splits.summary,
+        "splits": splits.records(),
+        "rival": None if rival is None else {**asdict(rival), "verdict": rival.verdict},
     }
 
 
@@ -922,8 +935,8 @@ def show_subgroups(groups: "Subgroups", level: float) -> Iterator[RenderableType
             f"[yellow]{p}[/yellow]" if groups.found[line] else p,
         )
     number = count_of(len(groups), "subgroup")
-    table.caption = f"p-values and intervals are corrected for {number}"
     yield table
+    yield f"[dim]p-values and intervals are corrected for {number}.[/dim]"
 
 
 def _model_size(audit: "Audit") -> str:
@@ -944,12 +957,14 @@ def _group_count(audit: "Audit", n: int, more: str = "") -> str:
 def _audit_table(audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: list[int]) -> Table:
     is_leaf = table is audit.leaves
     shown = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
-    shown.add_column("leaf" if is_leaf else "predicted", no_wrap=True)
+    shown.add_column("leaf" if is_leaf else "says", no_wrap=True)
     shown.add_column("rows", justify="right", no_wrap=True)
-    shown.add_column("predicts", justify="right", overflow="fold")
-    predicted = ["predicted"] if is_leaf else []
+    longest = max((len(str(table.prediction[line])) for line in lines), default=0)
+    is_short = longest <= MAX_WHOLE_LABEL
+    shown.add_column("predicts", justify="right", overflow="fold", no_wrap=is_short, min_width=8)
+    predicted = ["says"] if is_leaf else []
     level = level_percent(audit.level)
-    for name in (*predicted, "observed", level, "confidence", "utility", "needed"):
+    for name in (*predicted, "is", level, "confidence", "utility", "needed"):
         shown.add_column(name, justify="right", no_wrap=True)
     for line in lines:
         star = "" if table.agrees[line] else "[yellow]*[/yellow]"

@@ -177,6 +177,9 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
             f" Every fit chooses the size of its tree by cross-validation, so there are "
             f"{FEWER_REFITS} times fewer samples than for a tree of fixed size."
         )
+    up_to = ""
+    if results.n_rows * 2 // 3 > budget.curve_rows:
+        up_to = f" of up to {budget.curve_rows:,} rows, because the table is large"
     return (
         Definition(
             "ROC curve",
@@ -219,7 +222,7 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
         Definition(
             "learning curve",
             f"{words.name[0].upper()}{words.name[1:]} on a held-out third of the rows for growing "
-            f"training sets, {budget.curve_repeats} times. A power law is fitted and "
+            f"training sets{up_to}, {budget.curve_repeats} times. A power law is fitted and "
             "extrapolated; the intervals "
             "of the extrapolation show the uncertainty of the fit.",
             "the power law continues to hold; the further ahead, the less certain",

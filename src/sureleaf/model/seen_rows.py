@@ -1,0 +1,162 @@
+"""Which rows a tree was fitted on, as a few fingerprints: rows that it has seen cannot certify it.
+
+A fingerprint is a 64-bit number that follows from all cells of a row and its class. A model keeps
+the smallest `KEPT` of them, so a row of the fit can be recognised if its fingerprint is at most the
+largest one that is kept. Where many rows are equal, as in tables of few categories, fresh rows
+equal rows of the fit by chance. How often is estimated from the rows of the fit themselves: by the
+share of them that have a twin.
+"""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+from scipy.stats import binom
+
+from sureleaf.files.state_file import Damaged
+from sureleaf.table import EncodedTable
+from sureleaf.table.encoded_table import CodedColumns, DistantColumns
+from sureleaf.tree import TrainingRows
+
+__all__ = ["EqualRows", "SeenRows", "seen_rows"]
+
+KEPT = 1024
+"""Fingerprints that a model keeps: 8 kB, and enough to notice a tenth of 50,000 rows."""
+
+SIGNIFICANCE = 1e-6
+"""Chance gives so many equal rows with this probability at most, where rows are refused."""
+
+_LIMIT = 0.999  # of the upper limit for the share of twins
+
+
+class EqualRows(NamedTuple):
+    """How many rows could be compared with the rows of the fit, and how many of them are equal."""
+
+    n_compared: int
+    n_equal: int
+
+
+@dataclass(frozen=True, eq=False)
+class SeenRows:
+    """Fingerprints of rows that took part in a fit.
+
+    Parameters
+    ----------
+    fingerprints : ndarray of uint64
+        The smallest ones, ascending, without repetition.
+    n_sampled : int
+        Rows of the fit that have one of these fingerprints.
+    n_twins : int
+        How many of them are equal to another row of the fit.
+    is_complete : bool
+        Whether these are all rows of the fit.
+    """
+
+    fingerprints: NDArray[np.uint64]
+    n_sampled: int
+    n_twins: int
+    is_complete: bool
+
+    def compare(self, rows: TrainingRows) -> EqualRows:
+        """Count the rows that are equal to a row of the fit, among those that can be compared."""
+        given = _fingerprints(rows)
+        if not self.is_complete:
+            given = given[given <= self.fingerprints[-1]]
+        return EqualRows(len(given), int(np.isin(given, self.fingerprints).sum()))
+
+    def expected_share(self) -> float:
+        """Upper limit of the share of fresh rows that equal a row of the fit by chance."""
+        others = self.n_sampled - self.n_twins
+        return float(betaincinv(self.n_twins + 1, others, _LIMIT)) if others else 1.0
+
+    def is_chance(self, found: EqualRows) -> bool:
+        """Whether fresh rows can be expected to equal rows of the fit as often."""
+        share = self.expected_share()
+        return float(binom.sf(found.n_equal - 1, found.n_compared, share)) > SIGNIFICANCE
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain values for a model file."""
+        return {
+            "fingerprints": base64.b64encode(self.fingerprints.astype("<u8").tobytes()).decode(),
+            "n_sampled": self.n_sampled,
+            "n_twins": self.n_twins,
+            "is_complete": self.is_complete,
+        }
+
+    @classmethod
+    def from_plain(cls, written: Any) -> "SeenRows | None":
+        """Restore what a model file has; files of earlier versions have none."""
+        if written is None:
+            return None
+        try:
+            content = base64.b64decode(written["fingerprints"], validate=True)
+            seen = cls(
+                np.frombuffer(content, dtype="<u8").astype(np.uint64),
+                int(written["n_sampled"]),
+                int(written["n_twins"]),
+                written["is_complete"] is True,
+            )
+        except (TypeError, ValueError, KeyError, OverflowError, binascii.Error):
+            raise Damaged("its fingerprints of rows cannot be read") from None
+        prints, n_sampled = seen.fingerprints, seen.n_sampled
+        if not len(prints) or np.any(prints[1:] <= prints[:-1]):
+            raise Damaged("its fingerprints of rows are not in order")
+        if not 0 <= seen.n_twins <= n_sampled or n_sampled < len(prints):
+            raise Damaged("it counts more twins than rows")
+        return seen
+
+
+def seen_rows(rows: TrainingRows) -> SeenRows | None:
+    """Return the fingerprints of rows of positive weight; None for rows that are read in batches.
+
+    Examples
+    --------
+    >>> from sureleaf.table import read_table
+    >>> table = read_table([[1.0], [1.0], [3.0]])
+    >>> rows = TrainingRows(table, np.array([0, 0, 1], dtype=np.int32), 2)
+    >>> seen_rows(rows).compare(rows)
+    EqualRows(n_compared=3, n_equal=3)
+    """
+    if isinstance(rows.table.columns, CodedColumns | DistantColumns):
+        return None
+    every = _fingerprints(rows)
+    if not len(every):
+        return None
+    found, counts = np.unique(every, return_counts=True)
+    kept = counts[:KEPT]
+    return SeenRows(found[:KEPT], int(kept.sum()), int(kept[kept > 1].sum()), len(found) <= KEPT)
+
+
+_START = np.uint64(0x9E3779B97F4A7C15)
+_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+_SHIFT = np.uint64(29)
+_NO_NUMBER = np.uint64(0x7FF8000000000000)
+
+
+def _fingerprints(rows: TrainingRows) -> NDArray[np.uint64]:
+    """Return a number per row of positive weight that its cells and class determine."""
+    prints = _mixed(np.full(len(rows.labels), _START), _bits(rows.labels))
+    for index in range(len(rows.table.columns)):
+        prints = _mixed(prints, _bits(_column(rows.table, index)))
+    return prints if rows.weights is None else prints[rows.weights > 0]
+
+
+def _column(table: EncodedTable, index: int) -> NDArray[Any]:
+    column: NDArray[Any] = np.asarray(table.columns[index])
+    return column
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return the bits of the numbers, the same for equal ones and for all that are missing."""
+    numbers = values.astype(np.float64) + 0.0  # -0 becomes 0
+    return np.where(np.isnan(numbers), _NO_NUMBER, numbers.view(np.uint64))
+
+
+def _mixed(prints: NDArray[np.uint64], bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix further bits into the fingerprints, by the steps of SplitMix64."""
+    mixed = (prints ^ bits) * _FACTOR
+    return mixed ^ (mixed >> _SHIFT)
