@@ -93,7 +93,7 @@ fuzz: $(VENV)/.installed-test
 MUTATED := .venv-mutation
 mutation: | toolchain
 	$(PYTHON) -m venv $(MUTATED)
-	CXX="$(CXX)" $(MUTATED)/bin/python -m pip -qq install '.[test]' "mutmut>=3.8"
+	CXX="$(CXX)" $(MUTATED)/bin/python -m pip -qq install '.[test]' "mutmut>=3.8" "pytest<9"
 	@mkdir -p mutants/src/sureleaf/_kernel
 	cp $(MUTATED)/lib/python3*/site-packages/sureleaf/_kernel/_core*.so mutants/src/sureleaf/_kernel/
 	$(MUTATED)/bin/python -m mutmut run $(MUTANTS)

@@ -22,6 +22,7 @@ from sureleaf.scale.growing import _LevelGrowth
 N_COLUMNS, N_FILES = 20, 32
 MOST_ROWS = int(os.environ.get("SURELEAF_ROWS", "2000000"))
 FILE_ROWS = MOST_ROWS // N_FILES
+ROW_TASKS = ("encodepart", "start", "advancepart", "selectrows")
 SHARES = tuple(map(int, os.environ.get("SURELEAF_SHARES", "8,4,2,1").split(",")))
 
 
@@ -54,7 +55,8 @@ def bytes_received(dask_worker: distributed.Worker) -> Counter[str]:
     received: Counter[str] = Counter()
     for record in dask_worker.transfer_incoming_log:
         for key, n_bytes in record["keys"].items():
-            received["rows" if "select_rows" in str(key) else "counts"] += n_bytes
+            is_rows = any(name in str(key) for name in ROW_TASKS)
+            received["rows" if is_rows else "counts"] += n_bytes
     return received
 
 
@@ -96,9 +98,9 @@ def fit(paths: list[Path], n_workers: int) -> float:
             f"{n_rows:>11,} rows, {n_workers} workers: {seconds:6.1f} s "
             f"(processors: workers {worker_seconds:.1f} s, client and scheduler "
             f"{client_seconds:.1f} s), {n_rows / seconds:>9,.0f} rows/s; between workers "
-            f"{moved['counts'] / max(n_levels, 1) / 1e6:.2f} MB of counts in each of {n_levels} "
-            f"levels, then {moved['rows'] / 1e6:.0f} MB of rows; peak {memory / 1e6:.0f} MB per "
-            f"worker; {model.tree_.n_leaves:,} leaves",
+            f"{moved['counts'] / max(n_levels, 1) / 1e6:.2f} MB of summaries and counts per level, "
+            f"{n_levels} levels, {moved['rows'] / 1e6:.0f} MB of rows; peak {memory / 1e6:.0f} MB "
+            f"per worker; {model.tree_.n_leaves:,} leaves",
             flush=True,
         )
     return seconds

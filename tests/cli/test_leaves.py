@@ -57,6 +57,10 @@ def test_leaves_in_json_are_those_of_the_model(capsys):
     for name in ("confidence", "utility"):
         sums = sum(s * leaf[name] for s, leaf in zip(share, result["leaves"], strict=True))
         assert sums == pytest.approx(result[name])
+    stability = result["stability"]
+    assert stability["summary"].endswith(" of its 2 splits would probably return.")
+    assert [split["node"] for split in stability["splits"]] == [0, 2]
+    assert stability["rival"]["verdict"] in ("as good", "better", "worse")
 
 
 def test_higher_required_levels_flag_more_leaves(capsys):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.levels.guarantees import (
@@ -83,6 +84,24 @@ def test_simultaneous_limits_hold_for_all_cells_at_once_by_enumeration():
             low, high = simultaneous_limits(y, np.array(sizes, dtype=float), level=level)
             covered += probability * bool(((low <= shares) & (shares <= high)).all())
         assert covered >= level, shares
+
+
+@pytest.mark.parametrize("n_named", [1, 3])
+@pytest.mark.parametrize("sizes", [[20, 1, 9], [20, 0, 9], [12], [0]])
+def test_simultaneous_limits_are_binomial_tails_at_sidaks_level_of_the_cells_with_rows(
+    sizes, n_named
+):
+    n = np.array(sizes, dtype=float)
+    successes = np.array([13.0, 1.0, 5.0])[: len(n)].clip(max=n)
+    low, high = simultaneous_limits(successes, n, level=0.9, n_named=n_named)
+    in_tail = (1 - 0.9 ** (1 / max((n > 0).sum(), 1))) / (2 * n_named)
+    for k, rows, one_low, one_high in zip(successes, n, low, high, strict=True):
+        assert one_low == 0 if k == 0 else binom.sf(k - 1, rows, one_low) == pytest.approx(in_tail)
+        assert (
+            one_high == 1 if k == rows else binom.cdf(k, rows, one_high) == pytest.approx(in_tail)
+        )
+    if n_named == 1:
+        assert np.array_equal(low, simultaneous_limits(successes, n, level=0.9)[0])
 
 
 def test_decisions_among_three_classes_at_costs_are_certified_rarely_where_they_are_wrong():

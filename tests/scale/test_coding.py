@@ -17,7 +17,9 @@ from sureleaf.scale.coding import (
     join_parts,
     plan_columns,
     summarize,
+    summarize_parts,
 )
+from sureleaf.scale.growing import LocalParts
 from sureleaf.table import encode_labels, read_table
 from tests.naive import scale as naive
 from tests.scale.tables import few_valued_table, in_parts
@@ -168,3 +170,20 @@ def test_given_categories_and_kinds_are_used():
     other = pa.table({"s": ["m", "xl"], "code": [1, 2], "y": [0, 1]})
     with pytest.raises(InvalidArgumentError, match="part 0 has 1 other values"):
         coded(in_parts(other, 2), Roles("y"), categorical_features=features)
+
+
+@pytest.mark.parametrize("n_distinct", [2000, 300])
+def test_expected_rows_change_no_range(monkeypatch, n_distinct):
+    # Of 300 distinct rows too few have low hashes, and all are summarized again.
+    monkeypatch.setattr(coding_module, "SAMPLE_ROWS", 400)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_distinct, 2))[rng.integers(0, n_distinct, 3000)]
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": (X[:, 0] > 0).astype(int)})
+    source = in_parts(table, 700)
+    plan = plan_columns(source.parts, Roles("y"))
+    parts = LocalParts(source.parts)
+    summaries = [summarize_parts(parts, plan, n) for n in (0, 3000, 10**9)]
+    for summary in summaries:
+        np.testing.assert_array_equal(summary.sample.hashes, summaries[0].sample.hashes)
+        np.testing.assert_array_equal(summary.sample.counts, summaries[0].sample.counts)
+        np.testing.assert_array_equal(summary.sample.numbers, summaries[0].sample.numbers)

@@ -2,6 +2,7 @@ import dataclasses
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 
 import dask
@@ -24,7 +25,10 @@ from sureleaf.scale import growing
 from sureleaf.scale import training as training_module
 from sureleaf.scale.dask_parts import Cluster, DaskParts
 from sureleaf.studies import DataSet, Learner, Store, Study, run
+from tests.exports.databases import postgresql_connection
 from tests.scale.tables import assert_same_tree, few_valued_table
+
+__all__ = ["postgresql_connection"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -289,6 +293,17 @@ def test_evaluate_places_folds_on_the_cluster(client, labelled, estimator):
     np.testing.assert_array_equal(there.probabilities, here.probabilities)
 
 
+def test_compare_places_folds_on_the_cluster(client, labelled):
+    models, design = (GaussianNB(), TreeClassifier(random_state=0)), KFold(3)
+    evaluate = partial(sureleaf.evaluate, design=design, random_state=0)
+    here = sureleaf.compare(*[evaluate(model, *labelled) for model in models])
+    before = n_steps(client)
+    with joblib.parallel_backend("dask", client=client):
+        there = sureleaf.compare(*[evaluate(model, *labelled) for model in models])
+    assert n_steps(client) > before
+    assert str(there) == str(here)
+
+
 def test_bags_are_grown_on_the_cluster(client, labelled):
     here = BaggedTreesClassifier(n_estimators=6, random_state=0).fit(*labelled)
     before = n_steps(client)
@@ -297,6 +312,22 @@ def test_bags_are_grown_on_the_cluster(client, labelled):
     assert n_steps(client) > before
     for got, expected in zip(there.model_.trees, here.model_.trees, strict=True):
         assert_same_tree(got, expected)
+
+
+@pytest.mark.slow
+def test_workers_of_a_cluster_share_a_store_on_postgresql(
+    client, labelled, tmp_path, postgresql_connection
+):
+    postgresql_connection.execute("CREATE DATABASE of_cluster")
+    database = f"postgresql+psycopg://tester@/of_cluster?host={postgresql_connection.info.host}"
+    data, learner = DataSet("rows", X=labelled[0], y=labelled[1]), Learner("bayes", GaussianNB())
+    study = Study("small", [data], [learner], KFold(4))
+    there, here = Store(database), Store(f"{tmp_path}/here.db")
+    assert run(study, there, client=client).done == 4
+    run(study, here)
+    results = [[store.raw(claim.cell_id) for claim in store.done(1)] for store in (here, there)]
+    there.close()
+    assert results[0] == results[1]
 
 
 @pytest.mark.slow

@@ -66,6 +66,7 @@ class DistantParts(LocalParts):
     """Parts of a cluster with three places, whose groups of nodes and trees are pickled."""
 
     n_places = 3
+    reads_again = False
 
     def map(self, *args, **options):
         return DistantParts(super().map(*args, **options).parts)

@@ -104,7 +104,7 @@ SECTIONS: dict[str, list[Part]] = {
     ],
     "Trees that would come out again": [
         *((stability.rivals, (population, 320)) for population in stability.RIVALS),
-        (stability.recurrence, (10, 12)),
+        (stability.recurrence, (6, 12)),
     ],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],

@@ -6,6 +6,7 @@ for ``--json``.
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.bootstrap_errors import PlusEstimates
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
+    from sureleaf.model.stability import SplitTable
     from sureleaf.report.document import ReportDocument
 
 __all__ = [
@@ -425,6 +427,17 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
         "flagged": int(leaves.flagged.sum()),
         "classes": [json_value(label) for label in model.classes_],
         "leaves": leaves.records(),
+        "stability": None if leaves.stability is None else _stability_values(model.splits()),
+    }
+
+
+def _stability_values(splits: "SplitTable") -> dict[str, Any]:
+    """Return how often the splits would return, and the rival of the root, as plain values."""
+    rival = splits.rival
+    return {
+        "summary": splits.summary,
+        "splits": splits.records(),
+        "rival": None if rival is None else {**asdict(rival), "verdict": rival.verdict},
     }
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "Part",
     "Source",
     "TablePart",
+    "count_rows",
     "is_dask",
     "is_source",
     "open_source",
@@ -53,6 +54,10 @@ class Part(Protocol):
     def name(self) -> str:
         """For messages: the file, and which of its rows."""
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, if it is known without reading them; else 0."""
+
     def schema(self) -> Any:
         """Return the Arrow schema without reading rows."""
 
@@ -72,11 +77,14 @@ class ParquetPart:
         The numbers of the row groups.
     is_whole : bool
         Whether these are all groups of the file.
+    n_rows : int
+        The number of rows.
     """
 
     path: str
     groups: tuple[int, ...]
     is_whole: bool = True
+    n_rows: int = 0
 
     @property
     def name(self) -> str:
@@ -112,12 +120,15 @@ class ArrowPart:
         The first batch, and the one after the last.
     label : str
         The name for messages; by default, that of the file.
+    n_rows : int
+        The number of rows.
     """
 
     path: str
     first: int
     last: int
     label: str = ""
+    n_rows: int = 0
 
     @property
     def name(self) -> str:
@@ -152,6 +163,11 @@ class TablePart:
     table: Any
     name: str = "the table"
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.table.num_rows)
+
     def schema(self) -> Any:
         """Return the Arrow schema."""
         return self.table.schema
@@ -175,6 +191,11 @@ class OpenedPart:
 
     opener: Callable[[], Iterable[Any]]
     name: str = "the batches"
+
+    @property
+    def n_rows(self) -> int:
+        """Not known."""
+        return 0
 
     def schema(self) -> Any:
         """Return the schema of the first batch."""
@@ -377,7 +398,8 @@ def _parquet_parts(path: str, metadata: Any) -> Iterator[Part]:
     sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     spans = list(_spans(sizes))
     for first, last in spans:
-        yield ParquetPart(path, tuple(range(first, last)), len(spans) == 1)
+        n_rows = sum(sizes[first:last])
+        yield ParquetPart(path, tuple(range(first, last)), len(spans) == 1, n_rows)
 
 
 def _arrow_parts(path: str, label: str) -> Iterator[Part]:
@@ -385,7 +407,7 @@ def _arrow_parts(path: str, label: str) -> Iterator[Part]:
         reader = open_arrow(source)
         sizes = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
     for first, last in _spans(sizes):
-        yield ArrowPart(path, first, last, label)
+        yield ArrowPart(path, first, last, label, sum(sizes[first:last]))
 
 
 def _spans(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -481,6 +503,11 @@ def schema_difference(expected: Any, got: Any) -> str:
         if first != other and not pa.types.is_null(first) and not pa.types.is_null(other):
             return f"{other} in column {name!r} instead of {first}"
     return ""
+
+
+def count_rows(part: Part) -> int:
+    """Return the number of rows of a part, if it is known without reading them; else 0."""
+    return part.n_rows
 
 
 def read_schema(part: Part) -> Any:

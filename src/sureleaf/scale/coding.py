@@ -38,6 +38,7 @@ __all__ = [
     "plan_columns",
     "read_labelled",
     "summarize",
+    "summarize_parts",
 ]
 
 MAX_VALUES: Final = 255
@@ -342,6 +343,14 @@ class Summary:
     sample: RowSample
     n_unlabelled: int = 0
 
+    @property
+    def has_few_values(self) -> bool:
+        """Whether no column of numbers needs the sample."""
+        return all(
+            isinstance(column, CategorySummary) or column.values is not None
+            for column in self.columns
+        )
+
     def __add__(self, other: "Summary") -> "Summary":
         return replace(self.with_columns(other), sample=self.sample + other.sample)
 
@@ -360,7 +369,32 @@ class Summary:
         )
 
 
-def summarize(part: Part, plan: ColumnPlan) -> Summary:
+def summarize_parts(parts: Any, plan: ColumnPlan, n_rows: int) -> Summary:
+    """Return the sum of the summaries of all parts.
+
+    If about `n_rows` rows are expected, those of high hashes are left out of the samples at once,
+    which is far less to sort and to move. If too few distinct rows are left, all are summarized.
+    The sum is the same.
+
+    Parameters
+    ----------
+    parts : Parts of Part
+        The rows, here or on a cluster.
+    plan : ColumnPlan
+        The columns.
+    n_rows : int
+        Expected rows; too few if not all are known.
+    """
+    expected = 1.25 * SAMPLE_ROWS / max(n_rows, 1)
+    if expected < 1:
+        total: Summary = parts.total(summarize, plan, np.uint64(expected * 2.0**64))
+        if len(total.sample.hashes) == SAMPLE_ROWS or total.has_few_values:
+            return total
+    everything: Summary = parts.total(summarize, plan)
+    return everything
+
+
+def summarize(part: Part, plan: ColumnPlan, below: np.uint64 | None = None) -> Summary:
     """Summarize the rows of a part.
 
     Parameters
@@ -369,6 +403,8 @@ def summarize(part: Part, plan: ColumnPlan) -> Summary:
         The rows.
     plan : ColumnPlan
         The columns.
+    below : uint64 or None
+        Only rows with a hash up to this one are in the sample.
 
     Returns
     -------
@@ -382,7 +418,7 @@ def summarize(part: Part, plan: ColumnPlan) -> Summary:
     total = _empty(plan)
     waiting: list[RowSample] = []
     for rows in read_labelled(part, plan):
-        batch = _summarize_batch(rows, plan, total)
+        batch = _summarize_batch(rows, plan, total, below)
         waiting.append(batch.sample)
         if sum(len(sample.hashes) for sample in waiting) > 2 * SAMPLE_ROWS:
             total = replace(total, sample=RowSample.join([total.sample, *waiting]))
@@ -475,7 +511,9 @@ def _weights_of(column: Any, part_name: str) -> FloatArray:
     return weights
 
 
-def _summarize_batch(rows: LabelledBatch, plan: ColumnPlan, before: Summary) -> Summary:
+def _summarize_batch(
+    rows: LabelledBatch, plan: ColumnPlan, before: Summary, below: np.uint64 | None = None
+) -> Summary:
     """Summarize a batch; what the rows before it have decided is not looked at again."""
     import pyarrow.compute as pc
 
@@ -501,7 +539,8 @@ def _summarize_batch(rows: LabelledBatch, plan: ColumnPlan, before: Summary) -> 
         columns.append(_number_summary(numbers[:, at], is_counted, known))
         at += 1
     sampled = numbers if is_counted is None else numbers[is_counted]
-    sample = RowSample.of(sampled, below=before.sample.bound)
+    bounds = [bound for bound in (below, before.sample.bound) if bound is not None]
+    sample = RowSample.of(sampled, below=min(bounds, default=None))
     return Summary(rows.features.num_rows, tuple(columns), counts, sample, rows.n_unlabelled)
 
 

@@ -21,17 +21,18 @@ from dask.sizeof import sizeof
 from numpy.typing import NDArray
 
 from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.scale.batches import Part, Source, TablePart, open_source, read_schema
+from sureleaf.scale.batches import Part, Source, TablePart, count_rows, open_source, read_schema
 from sureleaf.scale.coding import (
     CodedPart,
     Coding,
     Roles,
+    Summary,
     encode_part,
     join_columns,
     plan_columns,
-    summarize,
+    summarize_parts,
 )
-from sureleaf.scale.growing import TreePart, TreeWeights, grow_by_levels, start_part
+from sureleaf.scale.growing import LevelCounts, TreePart, TreeWeights, grow_by_levels, start_part
 from sureleaf.scale.training import CodeStore, class_totals, memory_bytes
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.table.encoded_table import CodedColumns, DistantColumns
@@ -92,12 +93,21 @@ class Cluster:
         except (OSError, RuntimeError) as error:
             raise self._lost(error) from error
 
+    def places(self, futures: Sequence[Any]) -> list[str]:
+        """Return the worker that has each result; empty for those that are not computed yet."""
+        self.check()
+        try:
+            workers = self.client.who_has(list(futures))
+        except (OSError, RuntimeError) as error:
+            raise self._lost(error) from error
+        return [min(workers.get(future.key, ()), default="") for future in futures]
+
     def submit(self, function: Callable[..., Any], *args: Any, first: bool = False) -> Any:
         """Submit a task. With `first`, it runs before others, because its result frees memory."""
         self.check()
         # Dask expects that tasks with the same first part of their key take about the same time.
         name = args[0].__name__ if function is _apply else function.__name__
-        key = f"sureleaf-{name.strip('_')}-{uuid.uuid4().hex}"
+        key = f"sureleaf-{name.replace('_', '')}-{uuid.uuid4().hex}"
         try:
             return self.client.submit(function, *args, key=key, pure=False, priority=int(first))
         except (OSError, RuntimeError) as error:
@@ -176,11 +186,14 @@ class DaskParts:
         One per part. A part that is on no worker any more is computed again by Dask.
     names : tuple of str
         For messages.
+    anchors : tuple of Future
+        What the parts were made from, and is on the same workers; by default the parts themselves.
     """
 
     cluster: Cluster
     futures: tuple[Any, ...]
     names: tuple[str, ...]
+    anchors: tuple[Any, ...] = ()
 
     def __len__(self) -> int:
         return len(self.futures)
@@ -207,19 +220,32 @@ class DaskParts:
             yield self.cluster.result(futures.pop(), name)
 
     def total(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> Any:
-        """Return the sum of the results, added on the workers, a few at a time."""
-        waiting = list(self._calls(function, shared, each))
+        """Return the sum of the results: added where the parts are, then between workers."""
+        by_place: dict[str, list[Any]] = {}
+        places = self.cluster.places(self.anchors or self.futures)
+        for place, future in zip(places, self._calls(function, shared, each), strict=True):
+            by_place.setdefault(place, []).append(future)
+        sums = [self._sum(futures) for futures in by_place.values()]
+        return self.cluster.result(self._sum(sums))
+
+    def _sum(self, waiting: list[Any]) -> Any:
+        """Add results a few at a time."""
         while len(waiting) > 1:
             waiting = [
                 self.cluster.submit(_add_all, waiting[i : i + _FAN_IN], first=True)
                 for i in range(0, len(waiting), _FAN_IN)
             ]
-        return self.cluster.result(waiting[0])
+        return waiting[0]
 
     @property
     def n_places(self) -> int:
         """The threads of all workers."""
         return self.cluster.n_threads
+
+    @property
+    def reads_again(self) -> bool:
+        """Parts are in the memory of the workers."""
+        return False
 
     def regroup(
         self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
@@ -250,11 +276,21 @@ def _bytes_of_table(part: TablePart) -> int:
     return int(part.table.nbytes)
 
 
+def _bytes_of_counts(counts: LevelCounts) -> int:
+    return int(counts.cells.nbytes)
+
+
+def _bytes_of_summary(summary: Summary) -> int:
+    return int(summary.sample.numbers.nbytes) + 16 * len(summary.sample.hashes)
+
+
 # Dask weighs whether to move a task to another worker by the bytes of what it needs.
 sizeof.register(CodedColumns, _bytes_of_columns)
 sizeof.register(CodedPart, _bytes_of_coded)
 sizeof.register(TreePart, _bytes_of_tree_part)
 sizeof.register(TablePart, _bytes_of_table)
+sizeof.register(LevelCounts, _bytes_of_counts)
+sizeof.register(Summary, _bytes_of_summary)
 
 
 # ---- from Dask's data to parts -------------------------------------------------------------------
@@ -285,6 +321,7 @@ class _SchemaOnly:
 
     name: str
     arrow_schema: Any = field(repr=False)
+    n_rows: int = 0
 
     def schema(self) -> Any:
         return self.arrow_schema
@@ -590,9 +627,10 @@ def read_cluster_rows(
     if source is not None:
         roles = replace(roles, drop=(*roles.drop, *source.drop))
     plan = plan_columns(_read_schemas(parts), roles, categorical_features=categorical_features)
-    coding = Coding.of(parts.total(summarize, plan), plan)
+    coding = Coding.of(summarize_parts(parts, plan, sum(parts.results(count_rows))), plan)
     coded = parts.map(encode_part, coding)
     labels, weights, groups = zip(*coded.results(_row_facts), strict=True)
+    coded = replace(coded, anchors=coded.futures)
     del parts  # the rows themselves are needed no more, unless a worker is lost
     columns = ClusterColumns(
         coded,

@@ -21,7 +21,7 @@ from sureleaf.scale.coding import (
     encode_batches,
     plan_columns,
     read_labelled,
-    summarize,
+    summarize_parts,
 )
 from sureleaf.scale.growing import LocalParts, Parts, TreeWeights, grow_by_levels, start_part
 from sureleaf.table import EncodedTable
@@ -139,7 +139,8 @@ def read_rows(
     limit = memory_bytes(memory)
     parts: Parts = LocalParts(source.parts, n_threads)
     plan = plan_columns(source.parts, roles, categorical_features=categorical_features)
-    coding = Coding.of(parts.total(summarize, plan), plan)
+    n_rows = sum(part.n_rows for part in source.parts)
+    coding = Coding.of(summarize_parts(parts, plan, n_rows), plan)
     empty = coding.no_rows()
     n_bytes = coding.n_rows * (empty.codes.shape[1] + 4 * len(empty.wide))
     is_spilled = 3 * n_bytes > limit
