@@ -563,6 +563,8 @@ void bind_level_growth(nb::module_& module) {
               throw std::invalid_argument("the table has no codes");
             if (class_weights.shape(0) < 1) throw std::invalid_argument("there are no classes");
             check_weights(view(class_weights));
+            for (const double weight : view(class_weights))
+              if (are_whole && weight > 0x1p53) throw std::invalid_argument("a count is too large");
             if (config.is_monotone() &&
                 config.monotone.size() != table.columns.size() * class_weights.shape(0))
               throw std::invalid_argument("monotone must have one sign per column and class");

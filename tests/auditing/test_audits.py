@@ -422,12 +422,14 @@ def numbers_table(n_rows):
 
 @pytest.mark.parametrize("has_groups", [False, True])
 def test_a_table_in_batches_is_audited_as_one_in_memory(has_groups):
-    rows = numbers_table(400)
+    every = numbers_table(600)
+    rows = every.slice(0, 400)
     X, y = rows.select(["x0", "x1", "x2"]), rows["class"].to_numpy(zero_copy_only=False)
     names = {"sample_weight": "w", "groups": "g"} if has_groups else {}
     columns = {name: rows[column].to_numpy() for name, column in names.items()}
     source = replace(in_parts(rows, 70), drop=() if has_groups else ("w", "g"))
-    train, labels = X.slice(0, 200), y[:200]
+    train = every.slice(400).select(["x0", "x1", "x2"])
+    labels = every["class"].to_numpy(zero_copy_only=False)[400:]
     models = (
         TreeClassifier(random_state=0).fit(train, labels),
         TreeClassifier.c45().fit(train, labels),  # divides rows with missing values

@@ -17,6 +17,7 @@ from sureleaf.folds import fold_numbers
 from sureleaf.formatting import percent
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import shuffled
+from sureleaf.scale import SourceColumns
 from sureleaf.table import EncodedTable
 from sureleaf.tree import TrainingRows
 
@@ -70,8 +71,8 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
 
 def rows_of_the_fit(model: Any, rows: AuditedRows) -> str | None:
     """Return that rows equal rows which our own tree was fitted on, if chance cannot explain it."""
-    if not isinstance(model, TreeClassifier):
-        return None
+    if not isinstance(model, TreeClassifier) or isinstance(rows.X, SourceColumns):
+        return None  # a table in batches would have to be read again
     fitted = model.recognising_model()
     code_of = {label: code for code, label in enumerate(fitted.classes.tolist())}
     if fitted.seen is None or set(rows.classes.tolist()) != set(code_of):
