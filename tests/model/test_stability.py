@@ -10,6 +10,7 @@ import sureleaf
 from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.json_text import from_json, to_json
+from sureleaf.model import rival as rivals
 from sureleaf.model.stability import SAME, Rival, Stability, fresh_share, recurrence_in
 from tests.naive.stability import recurs
 
@@ -137,6 +138,22 @@ def test_the_rival_of_the_root_is_another_column_with_a_paired_difference(model)
     assert copy.column == 4
     assert copy.verdict == "as good"
     assert abs(copy.difference) < 0.02
+
+
+def test_trees_of_a_sample_are_compared_in_large_tables(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(900, 2))
+    X = np.column_stack([X[:, :1], X[:, :1], X[:, 1:]])  # the rival is the root's column again
+    y = X[:, 0] + rng.normal(size=900) > 0
+    monkeypatch.setattr(rivals, "_MOST_GROWING_ROWS", 300)
+    grown = []
+    build = rivals.build
+    monkeypatch.setattr(
+        rivals, "build", lambda rows, settings: grown.append(rows) or build(rows, settings)
+    )
+    copy = TreeClassifier(max_leaves=4, random_state=0, n_jobs=1).fit(X, y).splits().rival
+    assert (copy.low, copy.difference, copy.high) == pytest.approx((-copy.high, 0.0, copy.high))
+    assert 0 < max(rows.total_weight for rows in grown) <= 300
 
 
 def test_the_verdict_of_a_rival_says_what_its_interval_holds():

@@ -178,6 +178,10 @@ def test_the_kernel_refuses_wrong_codes_nodes_and_histograms(rows_of):
     grower = _kernel.LevelGrower(table, np.ones(3), True, GrowthRules().kernel)
     with pytest.raises(ValueError, match="another size"):
         grower.split(0, np.zeros(3, np.int64))
+    with pytest.raises(ValueError, match="must have the rows of the node"):
+        _kernel.LevelGrower(table, np.full(3, 9.0), True, GrowthRules().kernel).split(
+            0, np.full(grower.n_cells, 2**40, np.int64)
+        )
     with pytest.raises(ValueError, match="still open"):
         _kernel.LevelGrower(table, np.full(3, 9.0), True, GrowthRules().kernel).finish()
     with pytest.raises(ValueError, match="slots without node"):

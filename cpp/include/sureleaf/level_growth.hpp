@@ -159,6 +159,7 @@ class LevelGrower {
     const auto found = open_.find(node);
     if (found == open_.end() || cells.size() != n_cells())
       throw std::invalid_argument("a node is not open, or its histograms have another size");
+    if constexpr (!std::is_same_v<Weight, double>) check_counts(node, cells);
     NodeTask task = std::move(found->second);
     open_.erase(found);
     if (node == 0) note_codes(cells);
@@ -252,6 +253,20 @@ class LevelGrower {
         if (std::ranges::any_of(bin, [](Weight w) { return w > 0; }))
           growth.first_rows[j][code] = static_cast<std::uint32_t>(code);
       }
+    }
+  }
+
+  // Every row of the node is in one bin of every column, so no sum of counts can overflow.
+  void check_counts(std::size_t node, std::span<const std::int64_t> counts) {
+    const std::span<const double> weights = arena_.weights(node);
+    std::vector<double> sums(n_classes_);
+    std::size_t cell = 0;
+    for (const std::size_t j : data_.small_columns) {
+      std::ranges::fill(sums, 0.0);
+      for (const std::size_t end = cell + (data_.n_codes(j) + 1) * n_classes_; cell < end; ++cell)
+        sums[cell % n_classes_] += static_cast<double>(counts[cell]);
+      if (!std::ranges::equal(sums, weights))
+        throw std::invalid_argument("the histograms must have the rows of the node");
     }
   }
 
