@@ -24,19 +24,18 @@ demo: $(VENV)/.installed-demo
 # One process per core, each with a stretch of neighbouring tests, which share their fixtures.
 PARALLEL := -n auto --dist worksteal
 
+# COVERAGE=1 counts lines and branches, and fails below the share in pyproject.toml.
 test: $(VENV)/.installed-test cpp-test
-	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python $(if $(COVERAGE),-m coverage run )-m pytest $(PARALLEL) -m "not slow"
+	$(if $(COVERAGE),$(BIN)/python -m coverage combine -q && $(BIN)/python -m coverage report)
 
 # All tests with all their examples and runs, and the naive twins on large tables.
 test-long: $(VENV)/.installed-test cpp-test
 	SURELEAF_LONG_TESTS=1 $(BIN)/python -m pytest $(PARALLEL)
 
-# The tests again, counting lines and branches; fails below the share in pyproject.toml.
-coverage: $(VENV)/.installed-test
-	@rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/python -m coverage run -m pytest $(PARALLEL) -m "not slow"
-	$(BIN)/python -m coverage combine -q
-	$(BIN)/python -m coverage report
+coverage:
+	$(MAKE) test COVERAGE=1
 
 # With the lowest versions that pyproject.toml declares, in an environment of its own: the tests of
 # everything that meets another library.
