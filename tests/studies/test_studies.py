@@ -444,26 +444,34 @@ def test_postgresql_keeps_the_same_bits_as_sqlite(postgresql, unbroken):
     store.close()
 
 
+class StoppingStore(Store):
+    """A store whose server is stopped when five cells are finished."""
+
+    stop_server = None
+    finished = 0
+
+    def finish(self, *arguments):
+        super().finish(*arguments)
+        self.finished += 1
+        if self.finished == 5:
+            self.stop_server()
+
+
 @pytest.mark.slow
 def test_a_server_that_stops_and_starts_again_loses_nothing(unbroken):
     study = killable_study()
     with postgresql_server() as server:
         connection = server.start()
         connection.execute("CREATE DATABASE studies")
-        store = Store(f"postgresql+psycopg://tester@/studies?host={server.folder}")
-
-        def stop_in_the_middle(status):
-            if 3 <= status.done < 15:
-                server.stop()
-
+        store = StoppingStore(f"postgresql+psycopg://tester@/studies?host={server.folder}")
+        store.stop_server = server.stop
         with pytest.raises(StoreError, match=r"The store .* failed: .* resume the study"):
-            run(study, store, report_progress=stop_in_the_middle)
+            run(study, store)
         with pytest.raises(StoreError, match="failed: "):
             run(study, store)
         connection.close()
         server.start().close()
-        before = store.status("killed").done
-        assert 3 <= before < 15
+        assert store.status("killed").done == 5
         assert run(study, store).done == 15
         assert bits(store, "killed") == unbroken
         store.close()
