@@ -32,9 +32,9 @@ def model(folder: Path) -> sureleaf.TreeClassifier:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make blocks so small that a file of kilobytes has hundreds of them."""
+    """Make blocks so small that a file of kilobytes has dozens of them."""
     monkeypatch.setattr(row_stream, "_BLOCK", 1 << 10)
-    monkeypatch.setattr(row_stream, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(row_stream, "_BATCH_ROWS", 41)
 
 
 def check(predictions: pa.Table, model: Any, rows: pa.Table) -> None:
@@ -188,8 +188,11 @@ def lines(n: int) -> Iterator[bytes]:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_memory_does_not_grow_with_the_rows(model: Any, tmp_path: Path) -> None:
-    pipe, n_rows = tmp_path / "pipe", 600_000
+def test_memory_does_not_grow_with_the_rows(
+    model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_stream, "_BLOCK", row_stream._BLOCK // 8)
+    pipe, n_rows = tmp_path / "pipe", 75_000
 
     def pour() -> None:
         with pipe.open("wb") as file:
@@ -223,7 +226,7 @@ def test_a_stopped_prediction_leaves_no_file(
     command = [SURELEAF, "predict", str(folder / "m"), str(pipe), "-o", str(out / "new.csv")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         with pipe.open("wb") as file:
-            file.writelines(lines(200_000))
+            file.writelines(lines(100_000))
             file.flush()
             while not any(path.stat().st_size for path in out.iterdir()):
                 assert process.poll() is None

@@ -1,13 +1,14 @@
 """The application: its commands, and errors as one line with exit code 2, without traceback."""
 
 import errno
+import functools
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -118,7 +119,7 @@ def main(arguments: list[str] | None = None) -> None:
             progress_enabled(sys.stderr.isatty()),
         ):
             warnings.showwarning = _show_warning
-            code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
+            code = _parser()(args=arguments, prog_name="sureleaf", standalone_mode=False)
             flush()
     except ArgumentError as error:
         _stop(_message(error))
@@ -135,6 +136,11 @@ def main(arguments: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
+
+
+@functools.cache  # a process that runs many commands builds it once
+def _parser() -> Any:
+    return typer.main.get_command(application)
 
 
 @contextmanager
