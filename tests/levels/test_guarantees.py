@@ -60,7 +60,9 @@ def test_p_values_are_binomial_tails_at_the_edge_counts():
 def test_of_several_classes_the_named_one_is_compared_with_the_most_frequent_other_one():
     counts = np.array([[5.0, 2.0, 3.0], [0.0, 8.0, 7.0], [1.0, 0.0, 4.0], [3.0, 3.0, 2.0]])
     named, rival = np.array([0, 1, 2, 1]), np.array([3, 7, 1, 3])
-    tails = [tail(int(c[k]), int(c[k]) + r, 0.5) for c, k, r in zip(counts, named, rival)]
+    tails = [
+        tail(int(c[k]), int(c[k]) + r, 0.5) for c, k, r in zip(counts, named, rival, strict=True)
+    ]
     assert wrong_class_p_values(counts, named).tolist() == pytest.approx(tails)
     found = wrong_class_p_values(counts, named, named_before=False)
     assert found.tolist() == pytest.approx([min(2 * one, 1.0) for one in tails])
