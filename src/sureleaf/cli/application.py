@@ -43,7 +43,7 @@ ArgumentError: type[Exception] = next(
 )
 
 INTERRUPTED = 130  # the exit code that shells use after Ctrl-C
-TERMINATED = 143  # and after SIGTERM
+TERMINATED = {"SIGTERM": 143, "SIGHUP": 129}  # and after these
 
 application = typer.Typer(
     name="sureleaf",
@@ -108,13 +108,13 @@ def main(arguments: list[str] | None = None) -> None:
     SystemExit
         Always. The code is 0 after success, 1 if --gate finds the new report worse, 2 (with one
         line on stderr) if the arguments or the data are wrong, 130 after Ctrl-C, 143 after
-        SIGTERM.
+        SIGTERM, 129 after SIGHUP (the terminal was closed).
     """
     prepare_streams()
     try:
         with (
             warnings.catch_warnings(),
-            _clean_up_on_sigterm(),
+            _clean_up_on_signals(),
             progress_enabled(sys.stderr.isatty()),
         ):
             warnings.showwarning = _show_warning
@@ -138,16 +138,26 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 @contextmanager
-def _clean_up_on_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into SystemExit, so that half-written files are removed."""
+def _clean_up_on_signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into SystemExit, so that half-written files are removed.
+
+    A signal that is ignored, as nohup has it, stays ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
+    codes = {
+        getattr(signal, name): code for name, code in TERMINATED.items() if hasattr(signal, name)
+    }
+    before = {number: signal.getsignal(number) for number in codes}
+    replaced = {number: old for number, old in before.items() if old == signal.SIG_DFL}
+    for number in replaced:
+        signal.signal(number, lambda number, frame: sys.exit(codes[number]))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, old in replaced.items():
+            signal.signal(number, old)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
