@@ -63,7 +63,7 @@ def evaluate(
     from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
-    options.check_output(save, data, overwrite=overwrite)
+    options.check_output(save, data, cost, overwrite=overwrite)
     csv = options.csv_format(delimiter, encoding, decimal, missing)
     if data.is_dir() or memory is not None:
         if model is not None or design == "bootstrap":

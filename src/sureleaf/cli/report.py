@@ -98,7 +98,7 @@ def report(
     from sureleaf.report.request import Origin
 
     prints_json = as_json is not None and str(as_json) == "-"
-    page = page_path(data, output, as_json, overwrite=overwrite)
+    page = page_path(data, output, as_json, model, cost, overwrite=overwrite)
     csv = options.csv_format(delimiter, encoding, decimal, missing)
     question = read_question(
         data,
@@ -153,7 +153,11 @@ def _tree(model: str | None, tree_options: dict[str, Any], X: Any) -> Any:
 
 
 def page_path(
-    data: Path, output: Path | None, as_json: Path | None, *, overwrite: bool = False
+    data: Path,
+    output: Path | None,
+    as_json: Path | None,
+    *also_read: str | None,
+    overwrite: bool = False,
 ) -> Path | None:
     """Return the file of the page; None if only JSON is requested."""
     if output is None and as_json is None:
@@ -162,7 +166,7 @@ def page_path(
     for path in (output, as_json):
         if path is None or (path is as_json and str(path) == "-"):
             continue
-        options.check_output(path, data, overwrite=overwrite)
+        options.check_output(path, data, *also_read, overwrite=overwrite)
     if output is not None and as_json is not None and output.absolute() == as_json.absolute():
         raise InvalidArgumentError(
             f"--output and --json must be different files; got {output} for both."
