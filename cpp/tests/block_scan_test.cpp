@@ -36,7 +36,8 @@ List make_list(std::size_t n, double change, std::size_t largest_count, std::uin
   for (std::size_t row = 0; row < n; ++row) {
     const std::size_t cls = uniform() < (row < where ? 0.5 : 0.5 + change);
     const std::size_t times = 1 + random() % largest_count;
-    list.entries.push_back(list.packing.pack(row, cls, times, row > 0 && uniform() > share_of_ties));
+    list.entries.push_back(
+        list.packing.pack(row, cls, times, row > 0 && uniform() > share_of_ties));
     list.totals.add(SideCounts::of(times, cls));
   }
   return list;
@@ -67,8 +68,9 @@ void agrees_with_all_thresholds() {
     const auto expected = offer_all<Threshold>(list, node);
     auto find = [&](double floor) {
       Threshold best(node);
-      n_pruned += scan.find(std::span(list.entries), list.packing,
-                            [&](std::uint32_t entry) { return list.count(entry); }, floor, node, best);
+      n_pruned += scan.find(
+          std::span(list.entries), list.packing,
+          [&](std::uint32_t entry) { return list.count(entry); }, floor, node, best);
       return best;
     };
     auto equals = [&](const Threshold& found) {
@@ -98,8 +100,9 @@ void looks_beside_thresholds_that_are_not_allowed() {
   const LogTable logs(65, 66);
   const TwoClassNode node{list.totals, 19, 1e-8, &logs};
   GiniThreshold best(node);
-  BlockScan<std::uint32_t>().find(std::span<const std::uint32_t>(list.entries), list.packing,
-                                  [](std::uint32_t) { return std::int64_t{1}; }, -1.0, node, best);
+  BlockScan<std::uint32_t>().find(
+      std::span<const std::uint32_t>(list.entries), list.packing,
+      [](std::uint32_t) { return std::int64_t{1}; }, -1.0, node, best);
   CHECK(best.cut() == offer_all<GiniThreshold>(list, node).cut());
   CHECK(best.cut() == 20 || best.cut() == 19);
 }

@@ -105,10 +105,10 @@ class BestSplitFinder {
     const TwoClassNode node{{static_cast<std::uint64_t>(totals.counts[0] + totals.counts[1]) |
                              static_cast<std::uint64_t>(totals.counts[1]) << 32},
                             growth_.config.min_samples_leaf - c45_slack,
-                            tie_share * totals.node.impurity, &growth_.logs};
+                            tie_share * totals.node.impurity,
+                            &growth_.logs};
     space.buckets.find(growth_.source_list(space.buckets.columns[0].column, task),
-                       growth_.shared_ranks->n_per_row, growth_.packing, node, floor,
-                       space.sorter);
+                       growth_.shared_ranks->n_per_row, growth_.packing, node, floor, space.sorter);
     for (const BucketColumn& column : space.buckets.columns) {
       task.rank_ranges[column.column] = {column.low, column.high};
       Candidate& candidate = candidates[column.column];
@@ -253,7 +253,8 @@ class BestSplitFinder {
     BestThreshold best(growth_.config, totals.node, known_weight, growth_.n_classes);
     bool has_split = false;
     if (is_scanned_in_blocks<Impurity>(j, known_weight)) {
-      has_split = scan_blocks<Impurity, Scorer>(list, known, totals, known_weight, space, candidate);
+      has_split =
+          scan_blocks<Impurity, Scorer>(list, known, totals, known_weight, space, candidate);
     } else if (Impurity::has_own_list_scan && !growth_.config.is_monotone()) {
       double gain = 0;
       has_split = best_gini_threshold(list, known, space, candidate.cut, gain);
@@ -293,7 +294,9 @@ class BestSplitFinder {
     BestThreshold best(growth_.config, totals.node, known_weight, growth_.n_classes);
     const TwoClassNode node{{static_cast<std::uint64_t>(known[0] + known[1]) |
                              static_cast<std::uint64_t>(known[1]) << 32},
-                            best.min_side(), best.step(), &growth_.logs};
+                            best.min_side(),
+                            best.step(),
+                            &growth_.logs};
     typename Impurity::TwoClassThreshold threshold(node);
     growth_.with_counts([&](auto&& count) {
       const bool is_pruned =
@@ -303,8 +306,7 @@ class BestSplitFinder {
         auto are_apart = [](std::size_t, std::size_t) { return true; };
         has_split = scan_list(list, growth_.packing, scorer, count, are_apart, best, candidate.cut);
       } else {
-        if (growth_.config.has_c45_rules())
-          best.set_n_offered(count_thresholds(list, count, node));
+        if (growth_.config.has_c45_rules()) best.set_n_offered(count_thresholds(list, count, node));
         candidate.cut = threshold.cut();
         has_split = threshold.is_found() && best.take(threshold.gain(), threshold.left());
       }

@@ -17,7 +17,8 @@ namespace sureleaf::detail {
 
 // The counts if all rows of one class in a block came before those of the other.
 inline SideCounts first_class_before(SideCounts before, SideCounts after) {
-  const auto n_first = static_cast<std::uint64_t>((after - before).all() - (after - before).second());
+  const auto n_first =
+      static_cast<std::uint64_t>((after - before).all() - (after - before).second());
   return {before.packed + n_first};
 }
 inline SideCounts second_class_before(SideCounts before, SideCounts after) {
@@ -37,7 +38,8 @@ class BlockScan {
     const std::size_t n = list.size();
     const Packing<Entry> local = packing;
     // Offers the thresholds between the rows of a block.
-    auto look_inside = [&](std::size_t begin, std::size_t end, SideCounts left, Threshold& offered) {
+    auto look_inside = [&](std::size_t begin, std::size_t end, SideCounts left,
+                           Threshold& offered) {
       for (std::size_t i = begin; i + 1 < end; ++i) {
         left.add(SideCounts::of(static_cast<std::uint64_t>(count(list[i])), local.cls(list[i])));
         if (list[i + 1] & Packing<Entry>::increase) offered.offer(left, i + 1);

@@ -1,8 +1,8 @@
 // The best thresholds of several columns for two classes by Gini, without sorting the node's rows.
 //
-// The rows are counted in buckets of neighbouring ranks, all columns of a row at a time. Only buckets
-// that can hold the best threshold are sorted, for the same reason as in block_scan.hpp. They are
-// few, and the thresholds are those of a scan of all rows.
+// The rows are counted in buckets of neighbouring ranks, all columns of a row at a time. Only
+// buckets that can hold the best threshold are sorted, for the same reason as in block_scan.hpp.
+// They are few, and the thresholds are those of a scan of all rows.
 #pragma once
 
 #include <algorithm>

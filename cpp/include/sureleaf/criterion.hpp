@@ -342,9 +342,9 @@ struct SideCounts {
 
 // A column in a node, of whose thresholds the best one is wanted.
 struct TwoClassNode {
-  SideCounts totals;      // of the rows with a known value
-  double min_side;        // the least weight on either side
-  double tie;             // gains closer than this are equal, and the first threshold is taken
+  SideCounts totals;  // of the rows with a known value
+  double min_side;    // the least weight on either side
+  double tie;         // gains closer than this are equal, and the first threshold is taken
   const LogTable* logs;
 
   bool allows(SideCounts left) const {
@@ -445,9 +445,8 @@ class EntropyThreshold {
            static_cast<double>(gain_of(left)) > limit * node_.logs->scale();
   }
   bool has_near_tie() const {
-    return next_ != none &&
-           static_cast<double>(gain_ - next_) <=
-               (1.001 * node_.tie + 1e-12 * node_.n()) * node_.logs->scale();
+    return next_ != none && static_cast<double>(gain_ - next_) <=
+                                (1.001 * node_.tie + 1e-12 * node_.n()) * node_.logs->scale();
   }
 
  private:
