@@ -28,10 +28,10 @@ from sureleaf.model.column_table import ColumnTable
 from sureleaf.tree import Tree
 
 __all__ = [
-    "RivalVerdict",
     "SAME",
     "Recurrence",
     "Rival",
+    "RivalVerdict",
     "SplitTable",
     "Stability",
     "fresh_share",
@@ -218,8 +218,7 @@ class Rival:
         )
         verdict = "may be as good" if self.verdict == "undecided" else f"would be {self.verdict}"
         return (
-            f"{self.test} at the root {verdict}: difference {difference} points, "
-            f"{low} to {high}."
+            f"{self.test} at the root {verdict}: difference {difference} points, {low} to {high}."
         )
 
 
