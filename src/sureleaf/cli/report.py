@@ -209,10 +209,10 @@ def time_left(share: float, seconds: float) -> str:
 
     Examples
     --------
-    >>> time_left(0.25, 30), time_left(0.5, 8), time_left(0.0, 3)
-    ('about 1:30 left', 'about 8 s left', '')
+    >>> time_left(0.25, 30), time_left(0.5, 8), time_left(0.0, 3), time_left(1.0, 9)
+    ('about 1:30 left', 'about 8 s left', '', '')
     """
-    if share < LEAST_SHARE:
+    if share < LEAST_SHARE or share >= 1:
         return ""
     left = round(seconds * (1 - share) / share)
     return f"about {left // 60}:{left % 60:02} left" if left >= 60 else f"about {left} s left"
