@@ -78,8 +78,6 @@ def _options(
     pass
 
 
-
-
 def _add(command: Callable[..., None], **settings: Any) -> None:
     """Add a command; each paragraph of its help is one line, which the terminal wraps."""
     paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
