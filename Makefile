@@ -49,7 +49,7 @@ test-lowest: $(BIN)/python
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip -qq install "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
 	CXX="$(CXX)" $(LOWEST)/bin/python -m pip -qq install --no-build-isolation -c build/lowest.txt '.[test]'
-	$(LOWEST)/bin/python -m pytest $(PARALLEL) tests/files tests/table tests/exports tests/model tests/auditing tests/studies
+	$(LOWEST)/bin/python -m pytest $(PARALLEL) -m "not slow" tests/files tests/table tests/exports tests/model tests/auditing tests/studies
 
 # With the newest versions that pip finds, in an environment of its own: all tests.
 NEWEST := .venv-newest

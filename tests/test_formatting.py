@@ -18,12 +18,16 @@ def test_every_control_character_is_visible_and_no_letter_changes() -> None:
             assert shown.isprintable()
         elif letter.isprintable():
             assert shown == letter
-    for letter in "\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069":
+    for (
+        letter
+    ) in "\u180e\u200b\u2060\u2064\ufeff\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069":
         assert visible(letter) == f"\\u{ord(letter):04x}"
+    assert visible("a\xad\U000e0041") == "a\\xad\\U000e0041"
+    assert visible("\u200c\u200d") == "\u200c\u200d"
 
 
 def test_json_with_visible_characters_means_the_same() -> None:
-    value = {"a\x9b\u202e": ["\x1b[2J", "\ud800", "plain é"]}
+    value = {"a\x9b\u202e": ["\x1b[2J", "\ud800", "plain é", "\U000e0041\ufeff"]}
     text = visible(json.dumps(value, ensure_ascii=False, indent=1), keep="\n", json=True)
     assert json.loads(text) == value
     assert visible(text, keep="\n") == text

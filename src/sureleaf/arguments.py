@@ -117,7 +117,7 @@ def check_number(
     if not inside:
         what = "a whole number" if whole else "a number"
         bounds = f"above {low:g}" if open_low else f"at least {low:g}"
-        upper = "" if high == np.inf else f" and at most {high:g}"
+        upper = "" if high == np.inf else f" and at most {high if whole else format(high, 'g')}"
         is_percent = high == 1 and is_number and 1 < value <= 100  # type: ignore[operator]
         near = f" Did you mean {value / 100:g}?" if is_percent else ""  # type: ignore[operator]
         raise InvalidArgumentError(f"{name} must be {what} {bounds}{upper}; got {value!r}.{near}")

@@ -17,17 +17,19 @@ Every message says what was expected, what was got and what to do next.
 """
 
 import difflib
+import errno
 import importlib
 import os
 import re
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import sureleaf
 
 __all__ = [
+    "DISK_FULL",
     "ClusterError",
     "FailedFitError",
     "HiddenCutWarning",
@@ -43,6 +45,10 @@ __all__ = [
     "suggestion",
     "warn_caller",
 ]
+
+
+DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The numbers of the system's errors when a disk is full, or a limit of it is reached."""
 
 
 class SureleafError(Exception):

@@ -33,9 +33,11 @@ _ROUNDING = 1e-9  # a sum of shares may miss 1 by this much
 
 
 _HIDDEN: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""Control characters, marks that change the direction of text, line separators, half characters."""
+"""Control characters, marks that change the direction of text, line separators, half characters,
+and letters without width. Joiners (U+200C and U+200D) stay: Persian, Hindi and emoji need them."""
 
 
 def visible(text: object, *, keep: str = "", json: bool = False) -> str:
@@ -68,6 +70,9 @@ def visible(text: object, *, keep: str = "", json: bool = False) -> str:
         if letter in keep:
             return letter
         code = ord(letter)
+        if code > 0xFFFF:
+            pair = letter.encode("utf-16-be").hex()
+            return f"\\u{pair[:4]}\\u{pair[4:]}" if json else f"\\U{code:08x}"
         if json or code > 0xFF:
             return f"\\u{code:04x}"
         return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(letter, f"\\x{code:02x}")

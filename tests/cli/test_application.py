@@ -47,6 +47,12 @@ def test_every_command_has_help_with_an_example_and_json(
     assert "--json" in out
 
 
+def test_paragraphs_of_the_help_are_wrapped_at_the_width_of_the_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run(capsys, "report", "--help")
+    assert "for the size of the      \n tree, and where it is compared with other models." in out
+
+
 def test_the_help_lists_every_command_with_what_it_does() -> None:
     listed = sureleaf_here("--help").stdout
     for command in COMMANDS:

@@ -54,12 +54,18 @@ def test_a_file_that_is_read_is_replaced_only_on_request(tmp_path: Path) -> None
             check_output(output, data, overwrite=False)
         check_output(output, data, overwrite=True)
     check_output(tmp_path / "new", data, overwrite=False)
+    with pytest.raises(InvalidArgumentError, match=r"must not replace data.csv"):
+        check_output(data, tmp_path, overwrite=False)  # a folder that is read
+    check_output(data, "0,5;1,0", "x" * 10_000, None, overwrite=False)
 
 
 def test_every_command_that_writes_protects_its_input(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows, model = folder / "rows.csv", folder / "m"
+    costs, other = tmp_path / "costs", tmp_path / "other"
+    costs.write_text("0,5;1,0")
+    other.write_bytes(model.read_bytes())
     before = rows.read_bytes(), model.read_bytes()
     for arguments in (
         ("fit", rows, "-t", "class", "-o", rows),
@@ -67,13 +73,17 @@ def test_every_command_that_writes_protects_its_input(
         ("evaluate", rows, "-t", "class", "--save", rows),
         ("report", rows, "-t", "class", "-o", rows),
         ("report", rows, "-t", "class", "--json", rows),
+        ("fit", rows, "-t", "class", "-o", costs, "--cost", costs),
         ("audit", model, rows, "-t", "class", "-o", model),
+        ("audit", model, rows, "-t", "class", "-o", other, "--against", other),
+        ("report", rows, "-t", "class", "-o", model, "--model", model),
         ("export", model, "--to", "rules", "-o", model),
     ):
         code, out, err = run(capsys, *arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert "pass --overwrite" in err
     assert (rows.read_bytes(), model.read_bytes()) == before
+    assert (costs.read_text(), other.read_bytes()) == ("0,5;1,0", model.read_bytes())
 
 
 def test_odd_delimiters_and_encodings_are_named(
@@ -87,3 +97,44 @@ def test_odd_delimiters_and_encodings_are_named(
             code, out, err = run(capsys, "rank", folder / "rows.csv", "-t", "class", option, value)
             assert (code, out, err.count("\n")) == (2, "", 1)
             assert option[2:] in err
+
+
+@pytest.mark.parametrize("number", ["-1", "4294967296", "9" * 30])
+def test_a_seed_that_scikit_learn_cannot_take_is_one_line(
+    number: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "rank", folder / "rows.csv", "-t", "class", "--seed", number)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"--seed must be a whole number from 0 to 4294967295; got {number}" in err
+
+
+@pytest.mark.parametrize("number", ["0", "1001", "9" * 30, "-" + "9" * 30])
+def test_a_number_of_jobs_that_no_machine_has_is_one_line(
+    number: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "rank", folder / "rows.csv", "-t", "class", "--jobs", number)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"up to 1,000; got {number}" in err
+
+
+def test_limits_beyond_all_rows_are_no_limits(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = folder / "rows.csv"
+    for option in ("--max-leaves", "--max-depth"):
+        arguments = ("fit", rows, "-t", "class", "--drop", "id", "-o", tmp_path / "m")
+        assert run(capsys, *arguments, option, "9" * 30)[0] == 0
+
+
+@pytest.mark.parametrize("text", ["[[0,1],[" + "9" * 400 + ",0]]", "[" * 100_000])
+def test_a_cost_that_no_number_holds_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "costs").write_text(text)
+    with pytest.raises(InvalidArgumentError, match="--cost must have one row per actual class"):
+        read_cost(str(tmp_path / "costs"))
+
+
+def test_the_leaves_of_a_file_that_is_not_there_are_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _, err = run(capsys, "leaves", "no-such.sureleaf")
+    assert (code, err) == (2, "sureleaf: there is no file 'no-such.sureleaf'. Check its name.\n")

@@ -215,7 +215,11 @@ def test_memory_does_not_grow_with_the_rows(
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.parametrize(
     ("number", "code", "message"),
-    [(signal.SIGINT, 130, "sureleaf: interrupted\n"), (signal.SIGTERM, 143, "")],
+    [
+        (signal.SIGINT, 130, "sureleaf: interrupted\n"),
+        (signal.SIGTERM, 143, ""),
+        (signal.SIGHUP, 129, ""),
+    ],
 )
 def test_a_stopped_prediction_leaves_no_file(
     number: int, code: int, message: str, folder: Path, tmp_path: Path
@@ -261,7 +265,8 @@ def test_csv_text_is_no_formula_and_reads_back_exactly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cells = ["=1+1", "+cmd", "-2", "-x", "@a", "\ttab", "'quoted", "it's", "plain", "1,5"]
-    rows = pa.table({"=id": cells * 4, "n": list(range(40))})
+    cells += ["\n=1", "＝1+1", "＠x"]  # noqa: RUF001 - the wide signs are meant
+    rows = pa.table({"=id": (cells * 4)[:40], "n": list(range(40))})
     sureleaf.TreeClassifier.c45(levels_from="training").fit(
         rows.select(["n"]), ["=no"] * 20 + ["yes"] * 20
     ).save(tmp_path / "m")
@@ -270,10 +275,10 @@ def test_csv_text_is_no_formula_and_reads_back_exactly(
     assert run(capsys, *arguments, tmp_path / "safe.csv")[0] == 0
     assert run(capsys, *arguments, tmp_path / "plain.csv", "--formulas")[0] == 0
     safe, plain = (pa.csv.read_csv(tmp_path / f"{name}.csv") for name in ("safe", "plain"))
-    assert plain["=id"].to_pylist() == cells * 4
+    assert plain["=id"].to_pylist() == (cells * 4)[:40]
     assert plain["prediction"].to_pylist() == ["=no"] * 20 + ["yes"] * 20
     written = safe["'=id"].to_pylist()
     is_number = {"-2"}
-    assert not [c for c in written if c[0] in "=+-@\t" and c not in is_number]
-    assert [c[1:] if c[0] == "'" else c for c in written] == cells * 4
+    assert not [c for c in written if c[0] in "=+-@\t\n\uff1d\uff20" and c not in is_number]
+    assert [c[1:] if c[0] == "'" else c for c in written] == (cells * 4)[:40]
     assert safe["prediction"].to_pylist() == ["'=no"] * 20 + ["yes"] * 20

@@ -431,3 +431,11 @@ def test_a_comparison_takes_the_difference_of_the_same_figures() -> None:
         assert found.values == pytest.approx(tuple(expected))
         assert found.difference == pytest.approx(expected[0] - expected[1])
         assert found.low < found.difference < found.high
+
+
+@pytest.mark.parametrize("level", [2.0, float("nan"), 0.0, 95])
+def test_a_summary_at_an_impossible_level_is_an_error(level: float) -> None:
+    X, y = [[i] for i in range(20)], [0, 1] * 10
+    found = evaluate(GaussianNB(), X, y, design=KFold(2), random_state=0)
+    with pytest.raises(InvalidArgumentError, match="level must be between 0 and 1"):
+        found.summary(level=level)

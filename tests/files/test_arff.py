@@ -1,6 +1,7 @@
 """ARFF files, and Excel workbooks: tables as they were declared."""
 
 import datetime
+import zipfile
 
 import pytest
 
@@ -92,3 +93,36 @@ def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path):
     (tmp_path / "cut.xlsx").write_bytes(damaged[: len(damaged) // 2])
     with pytest.raises(InvalidArgumentError, match=r"cut\.xlsx is a damaged or truncated Excel"):
         read_file(tmp_path / "cut.xlsx")
+
+
+def altered(path, *changes):
+    """Change the XML of the first sheet of a workbook."""
+    with zipfile.ZipFile(path) as old:
+        parts = {name: old.read(name) for name in old.namelist()}
+    for old_text, new_text in changes:
+        sheet = parts["xl/worksheets/sheet1.xml"]
+        assert old_text in sheet
+        parts["xl/worksheets/sheet1.xml"] = sheet.replace(old_text, new_text)
+    with zipfile.ZipFile(path, "w") as new:
+        for name, part in parts.items():
+            new.writestr(name, part)
+    return path
+
+
+def test_what_a_sheet_says_of_its_size_loses_no_row_and_takes_no_memory(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["n", "word"], [1, "a"], [2, "b"]):
+        book.active.append(row)
+    size, path = b'ref="A1:B3"', tmp_path / "rows.xlsx"
+    for stated in (b'ref="A1"', b'ref="A1:XFD1048576"'):
+        book.save(path)
+        altered(path, (size, stated))
+        assert read_file(path).to_pydict() == {"n": [1.0, 2.0], "word": ["a", "b"]}
+    wide = [f"column {i}" for i in range(200)]
+    for column, name in enumerate(wide, start=1):
+        book.active.cell(1, column, name)
+    book.save(path)
+    altered(path, (b'<row r="3"', b'<row r="1048576"'), (b'"A3"', b'"A1048576"'))
+    with pytest.raises(InvalidArgumentError, match="rows without wide gaps"):
+        read_file(path)

@@ -173,3 +173,55 @@ def test_a_full_disk_names_the_file(tmp_path):
     with pytest.raises(OSError, match="No space left") as caught:
         write()
     assert caught.value.filename == str(target)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
+@pytest.mark.parametrize("n_bytes", [10, 100_000])
+def test_a_full_device_names_the_file_however_late_it_is_noticed(n_bytes):
+    def write():
+        with atomic_write("/dev/full") as file:
+            file.write(b"x" * n_bytes)
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        write()
+    assert caught.value.filename == "/dev/full"
+
+
+def test_the_rest_of_a_buffer_does_not_hide_which_file_the_disk_had_no_room_for(tmp_path):
+    resource = pytest.importorskip("resource")
+    target, limits = tmp_path / "model", resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    def write():
+        with atomic_write(target) as file:
+            file.write(b"x" * 100_000)
+            file.write(b"rest")
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as caught:
+            write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert caught.value.filename == str(target)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["日" * 84, "x" * 255])
+def test_the_longest_names_can_be_written(tmp_path, name):
+    with atomic_write(tmp_path / name) as file:
+        file.write(b"all")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_two_files_are_replaced_where_the_system_has_no_links(tmp_path, monkeypatch):
+    def refuse(source, target):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    for content in (b"old", b"new"):
+        with atomic_writes(tmp_path / "page", tmp_path / "numbers") as files:
+            for file in files:
+                file.write(content)
+        assert [path.read_bytes() for path in sorted(tmp_path.iterdir())] == [content] * 2

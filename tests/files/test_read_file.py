@@ -16,6 +16,7 @@ import pytest
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files import read_file
+from sureleaf.files.read_file import parquet_batches
 from sureleaf.table import encode, read_table, stream_rows
 from tests.shared_files import SHARED, needs_shared
 
@@ -219,3 +220,12 @@ def test_text_views_are_read_as_text(tmp_path: pathlib.Path) -> None:
     with pa.ipc.new_file(tmp_path / "views.arrow", table.schema) as file:
         file.write_table(table)
     assert read_file(tmp_path / "views.arrow").to_pydict() == table.to_pydict()
+
+
+def test_a_parquet_file_must_have_the_rows_that_it_states(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"x": range(10)})
+    pa.parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=5)
+    file = pa.parquet.ParquetFile(tmp_path / "rows.parquet")
+    assert sum(batch.num_rows for batch in parquet_batches(file, 10)) == 10
+    with pytest.raises(OSError, match="it states 11 rows, and 10 can be read"):
+        list(parquet_batches(file, 11))

@@ -287,6 +287,7 @@ def test_at_the_tie_of_a_decision_another_one_costs_the_same() -> None:
         ([[0, 1]], "square matrix"),
         ([[0, "a"], [1, 0]], "matrix of numbers"),
         ([[0, np.nan], [1, 0]], "finite"),
+        ([[0, 1e308], [1, 0]], r"at most 1e\+150.* divide all"),
         ([[1, 0], [1, 0]], r"cost\[0\]\[1\] must not be below"),
         ([[0, 0], [0, 0]], "at least one error"),
     ],

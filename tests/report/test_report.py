@@ -334,4 +334,4 @@ def test_a_margin_is_that_of_the_tree_and_of_the_comparisons() -> None:
     assert best["name"] == "most accurate tree"
     assert (this["leaves"], this["accuracy"]) == (best["leaves"], best["accuracy"])
     assert document["models"]["margin"] == 0
-    assert document["simplicity"]["text"].startswith("Nothing is given up: no size was")
+    assert document["simplicity"]["text"].startswith("Nothing is given up: chosen by ")

@@ -1,3 +1,6 @@
+import errno
+import os
+
 import duckdb
 import polars as pl
 import pyarrow as pa
@@ -6,7 +9,8 @@ import pytest
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.files.read_file import read_file
-from sureleaf.scale.batches import OpenedPart, open_source, read_part
+from sureleaf.scale import batches
+from sureleaf.scale.batches import OpenedPart, open_source, read_part, reserve
 
 TABLE = pa.table({"x": [1, 2, 3, 4], "s": ["a", "b", None, "a"], "y": [0, 1, 0, 1]})
 
@@ -108,3 +112,22 @@ def test_batches_of_a_stream_with_other_columns_are_an_error():
     reader = TABLE.slice(0, 0).to_reader()
     with pytest.raises(InvalidArgumentError, match="must have rows"):
         open_source(reader)
+
+
+def test_a_full_temporary_folder_is_named_and_the_file_is_not_blamed(tmp_path, monkeypatch):
+    (tmp_path / "rows.csv").write_text("x,y\n1,0\n")
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(batches, "_spill_csv", fail)
+    with pytest.raises(InvalidArgumentError, match=r"temporary folder .* disk is full.*TMPDIR"):
+        open_source(tmp_path / "rows.csv")
+
+
+def test_the_file_behind_a_map_has_its_blocks_before_it_is_mapped(tmp_path):
+    with (tmp_path / "codes").open("w+b") as file:
+        reserve(file, 5_000_001)
+        facts = os.fstat(file.fileno())
+    assert facts.st_size == 5_000_001
+    assert 512 * facts.st_blocks >= 5_000_001

@@ -136,3 +136,10 @@ def test_without_a_limit_a_split_of_no_decrease_is_made_whatever_its_rounding():
     tree = grow(rows, GrowthRules("entropy", min_samples_leaf=1, missing="branch"))
     assert tree.n_leaves == 2
     assert tree.threshold[0] == np.inf
+
+
+def test_limits_and_seeds_beyond_the_numbers_of_the_kernel_are_taken():
+    labels = (np.arange(30) // 15).astype(np.int32)
+    rows = TrainingRows(read_table(np.arange(60.0).reshape(30, 2)), labels, 2)
+    huge = dict.fromkeys(("max_leaves", "max_features", "max_depth", "seed"), 2**70)
+    assert first_difference(grow(rows, GrowthRules(**huge)), grow(rows, GrowthRules())) is None

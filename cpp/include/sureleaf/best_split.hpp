@@ -33,14 +33,20 @@ class BestSplitFinder {
     histograms_.prepare(task, alone, totals);
     histograms_.count_small_columns(task, 0, growth_.data.small_columns.size(), totals, space);
     space.buckets.columns.clear();
+    space.gain_floor = no_floor;
     for (const std::size_t j : space.columns) {
       candidates[j] = {};
       if (task.is_exhausted(j)) continue;
-      if (is_searched_in_buckets(j, task))
+      if (is_searched_in_buckets(j, task)) {
         space.buckets.columns.push_back(bucket_column(j, task));
-      else
-        candidates[j] = best_split(j, task, totals, space);
+        continue;
+      }
+      candidates[j] = best_split(j, task, totals, space);
+      // C4.5 compares a gain with the mean of all columns.
+      if (candidates[j].valid && !growth_.config.has_c45_rules())
+        space.gain_floor = std::max(space.gain_floor, candidates[j].gain * totals.node.weight);
     }
+    space.gain_floor = no_floor;
     if (!space.buckets.columns.empty()) search_buckets(task, totals, space, candidates);
   }
   void find_splits(NodeTask& task, Totals& totals, std::vector<Workspace<Entry>>& spaces,
@@ -72,6 +78,7 @@ class BestSplitFinder {
   }
 
  private:
+  static constexpr double no_floor = -std::numeric_limits<double>::infinity();
   // Below so many rows it is faster to sort them all.
   static constexpr std::size_t least_bucket_rows = 32;
 
@@ -92,22 +99,23 @@ class BestSplitFinder {
 
   void search_buckets(NodeTask& task, const Totals& totals, Workspace<Entry>& space,
                       std::vector<Candidate>& candidates) const {
-    GiniThreshold best;
-    best.n = totals.node.weight;
-    best.n_second = totals.weights[1];
-    best.least_side = std::max(1.0, std::ceil(growth_.config.min_samples_leaf - c45_slack));
+    double floor = no_floor;
     for (const std::size_t j : space.columns)
-      if (candidates[j].valid)
-        best.top = std::max(best.top, candidates[j].gain * best.n * best.n / 2);
+      if (candidates[j].valid) floor = std::max(floor, candidates[j].gain * totals.node.weight);
+    const TwoClassNode node{{static_cast<std::uint64_t>(totals.counts[0] + totals.counts[1]) |
+                             static_cast<std::uint64_t>(totals.counts[1]) << 32},
+                            growth_.config.min_samples_leaf - c45_slack,
+                            tie_share * totals.node.impurity,
+                            &growth_.logs};
     space.buckets.find(growth_.source_list(space.buckets.columns[0].column, task),
-                       growth_.shared_ranks->n_per_row, growth_.packing, best, space.sorter);
+                       growth_.shared_ranks->n_per_row, growth_.packing, node, floor, space.sorter);
     for (const BucketColumn& column : space.buckets.columns) {
       task.rank_ranges[column.column] = {column.low, column.high};
       Candidate& candidate = candidates[column.column];
       candidate.valid = column.best.is_found();
       candidate.exhausted = !candidate.valid && !column.is_pruned;
       candidate.gain = column.best.gain() / totals.node.weight;
-      candidate.cut = column.best.cut;
+      candidate.cut = column.best.cut();
     }
   }
 
@@ -244,7 +252,10 @@ class BestSplitFinder {
     Candidate candidate;
     BestThreshold best(growth_.config, totals.node, known_weight, growth_.n_classes);
     bool has_split = false;
-    if (Impurity::has_own_list_scan && !growth_.config.is_monotone()) {
+    if (is_scanned_in_blocks<Impurity>(j, known_weight)) {
+      has_split =
+          scan_blocks<Impurity, Scorer>(list, known, totals, known_weight, space, candidate);
+    } else if (Impurity::has_own_list_scan && !growth_.config.is_monotone()) {
       double gain = 0;
       has_split = best_gini_threshold(list, known, space, candidate.cut, gain);
       candidate.valid = has_split;
@@ -268,21 +279,68 @@ class BestSplitFinder {
     return candidate;
   }
 
+  template <class Impurity>
+  bool is_scanned_in_blocks(std::size_t j, double known_weight) const {
+    return !std::is_void_v<typename Impurity::TwoClassThreshold> && growth_.n_classes == 2 &&
+           !growth_.config.is_monotone() && !growth_.needs_gap(j) &&
+           known_weight < SideCounts::limit;
+  }
+
+  template <class Impurity, class Scorer>
+  bool scan_blocks(std::span<const Entry> list, std::span<const std::int64_t> known,
+                   const Totals& totals, double known_weight, Workspace<Entry>& space,
+                   Candidate& candidate) const {
+    bool has_split = false;
+    BestThreshold best(growth_.config, totals.node, known_weight, growth_.n_classes);
+    const TwoClassNode node{{static_cast<std::uint64_t>(known[0] + known[1]) |
+                             static_cast<std::uint64_t>(known[1]) << 32},
+                            best.min_side(),
+                            best.step(),
+                            &growth_.logs};
+    typename Impurity::TwoClassThreshold threshold(node);
+    growth_.with_counts([&](auto&& count) {
+      const bool is_pruned =
+          space.blocks.find(list, growth_.packing, count, space.gain_floor, node, threshold);
+      if (threshold.has_near_tie()) {
+        Scorer scorer(known, space.count_sides, growth_.logs);
+        auto are_apart = [](std::size_t, std::size_t) { return true; };
+        has_split = scan_list(list, growth_.packing, scorer, count, are_apart, best, candidate.cut);
+      } else {
+        if (growth_.config.has_c45_rules()) best.set_n_offered(count_thresholds(list, count, node));
+        candidate.cut = threshold.cut();
+        has_split = threshold.is_found() && best.take(threshold.gain(), threshold.left());
+      }
+      best.finish(candidate);
+      candidate.exhausted = candidate.exhausted && !is_pruned;
+    });
+    return has_split;
+  }
+
+  // The number of thresholds with enough weight on both sides.
+  template <class Count>
+  std::size_t count_thresholds(std::span<const Entry> list, Count&& count,
+                               const TwoClassNode& node) const {
+    std::size_t begin = 0, end = list.size();
+    for (double left = 0; begin < end && left < node.min_side; ++begin)
+      left += static_cast<double>(count(list[begin]));
+    for (double right = 0; begin < end && right < node.min_side; --end)
+      right += static_cast<double>(count(list[end - 1]));
+    std::size_t n = 0;
+    for (std::size_t i = begin; i <= end && i < list.size(); ++i)
+      n += (list[i] & Packing<Entry>::increase) ? 1 : 0;
+    return n;
+  }
+
+  // Gini of more classes than two, or of very large counts.
   bool best_gini_threshold(std::span<const Entry> list, std::span<const std::int64_t> known,
                            Workspace<Entry>& space, std::size_t& cut, double& gain) const {
     const double least = growth_.config.min_samples_leaf - c45_slack;
     if (growth_.weights.are_unit())
-      return growth_.n_classes == 2
-                 ? scan_list_gini_two(list, growth_.packing, known[1], least, cut, gain)
-                 : scan_list_gini(list, growth_.packing, known, least, space.count_sides, cut,
-                                  gain);
+      return scan_list_gini(list, growth_.packing, known, least, space.count_sides, cut, gain);
     bool has_split = false;
     growth_.with_counts([&](auto&& count) {
-      has_split = growth_.n_classes == 2
-                      ? scan_counted_gini_two(list, growth_.packing, known[0] + known[1], known[1],
-                                              least, count, cut, gain)
-                      : scan_counted_gini(list, growth_.packing, known, least, count,
-                                          space.count_sides, cut, gain);
+      has_split = scan_counted_gini(list, growth_.packing, known, least, count, space.count_sides,
+                                    cut, gain);
     });
     return has_split;
   }

@@ -1,10 +1,8 @@
 // The best thresholds of several columns for two classes by Gini, without sorting the node's rows.
 //
-// The rows are counted in buckets of neighbouring ranks, all columns of a row at a time. The gain
-// of a threshold is a convex function of the two class counts on its left, so a threshold inside a
-// bucket has at most the gain that results if the rows of one class in the bucket came first. Only
-// buckets in which this bound reaches the best gain so far are sorted. They are few, and the
-// thresholds are those of a scan of all rows.
+// The rows are counted in buckets of neighbouring ranks, all columns of a row at a time. Only
+// buckets that can hold the best threshold are sorted, for the same reason as in block_scan.hpp.
+// They are few, and the thresholds are those of a scan of all rows.
 #pragma once
 
 #include <algorithm>
@@ -15,58 +13,11 @@
 #include <span>
 #include <vector>
 
+#include "sureleaf/block_scan.hpp"
 #include "sureleaf/node_sorter.hpp"
 #include "sureleaf/split.hpp"
 
 namespace sureleaf::detail {
-
-// Counts of rows of both classes and of the second class, in one word: one addition counts a row.
-struct SideCounts {
-  std::uint64_t packed = 0;
-
-  static SideCounts of(std::uint64_t count, std::uint64_t cls) {
-    return {count | (cls * count) << 32};
-  }
-  double all() const {
-    return static_cast<double>(static_cast<std::int64_t>(packed & 0xFFFFFFFFu));
-  }
-  double second() const { return static_cast<double>(static_cast<std::int64_t>(packed >> 32)); }
-  void add(SideCounts more) { packed += more.packed; }
-};
-
-// The best threshold so far. Its gain is 2 top / (n bottom), and thresholds are compared by
-// products, as in scan_list_gini_two.
-struct GiniThreshold {
-  double n = 0, n_second = 0, least_side = 1;
-  double top = -1.0, bottom = 1.0;
-  std::uint32_t cut = 0;  // the last rank on the left
-
-  bool is_found() const { return top >= 0; }
-  bool is_above(const GiniThreshold& other) const {
-    return top * other.bottom > other.top * bottom;
-  }
-  GiniThreshold without_threshold() const { return {n, n_second, least_side}; }
-  double gain() const { return 2.0 * top / (n * bottom); }
-
-  void offer(SideCounts left, std::uint32_t last_rank) {
-    const double l = left.all(), d = left.second() * n - l * n_second, product = l * (n - l);
-    if (!(d * d * bottom > top * product) || l < least_side || n - l < least_side) return;
-    top = d * d;
-    bottom = product;
-    cut = last_rank;
-  }
-  // The better of the two, the first one on ties.
-  void offer(const GiniThreshold& other) {
-    if (!other.is_found()) return;
-    if (other.is_above(*this) || (!is_above(other) && other.cut < cut)) *this = other;
-  }
-  // Whether a threshold with these counts on its left would reach this one, rounding included.
-  bool is_reached(double l, double l_second) const {
-    constexpr double slack = 1 + 1e-9;
-    const double d = l_second * n - l * n_second;
-    return d * d * bottom * slack >= top * (l * (n - l));
-  }
-};
 
 // A column that is searched: where its ranks are, and how they are put in buckets.
 struct BucketColumn {
@@ -76,7 +27,7 @@ struct BucketColumn {
   unsigned shift = 0;                    // ranks of a bucket are equal but for so many bits
   std::size_t first_bucket = 0, n_buckets = 0;
   SideCounts* buckets = nullptr;
-  GiniThreshold best;
+  GiniThreshold best{TwoClassNode{}};
   bool is_pruned =
       false;  // some thresholds were not looked at, since other columns have better ones
 
@@ -92,10 +43,10 @@ class BucketSearch {
  public:
   std::vector<BucketColumn> columns;
 
-  // Finds the best threshold of each column. Thresholds that are not better than `best`, or than
-  // those of another column, need not be found.
+  // Finds the best threshold of each column. Thresholds whose gain is below `floor`, or below that
+  // of another column, need not be found.
   void find(std::span<const Entry> rows, std::size_t ranks_per_row, const Packing<Entry>& packing,
-            GiniThreshold best, NodeSorter<Entry>& sorter) {
+            const TwoClassNode& node, double floor, NodeSorter<Entry>& sorter) {
     make_buckets(rows.size());
     if (packing.holds_counts())
       count(rows, ranks_per_row, packing,
@@ -103,19 +54,19 @@ class BucketSearch {
     else
       count(rows, ranks_per_row, packing, [](Entry) { return std::uint32_t{1}; });
     for (BucketColumn& column : columns) {
-      column.best = best.without_threshold();
+      column.best = GiniThreshold(node);
       narrow(column);
       SideCounts left;
       for (std::size_t b = 0; b + 1 < column.n_buckets; ++b) {
         left.add(column.buckets[b]);
         column.best.offer(left, column.last_rank(b));
       }
-      if (column.best.is_above(best)) best = column.best;
+      if (column.best.is_found()) floor = std::max(floor, column.best.gain());
     }
     for (BucketColumn& column : columns) {
       if (column.shift == 0) continue;
-      refine(column, rows, ranks_per_row, packing, best, sorter);
-      if (column.best.is_above(best)) best = column.best;
+      refine(column, rows, ranks_per_row, packing, node, floor - node.margin(), sorter);
+      if (column.best.is_found()) floor = std::max(floor, column.best.gain());
     }
   }
 
@@ -170,19 +121,23 @@ class BucketSearch {
 
   // Looks for better thresholds inside the buckets.
   void refine(BucketColumn& column, std::span<const Entry> rows, std::size_t ranks_per_row,
-              const Packing<Entry>& packing, const GiniThreshold& best, NodeSorter<Entry>& sorter) {
+              const Packing<Entry>& packing, const TwoClassNode& node, double limit,
+              NodeSorter<Entry>& sorter) {
     SideCounts left;
     is_open_.resize(column.n_buckets);
-    bool any = false;
+    bool any = false, is_above = column.best.is_above(limit, left);
     for (std::size_t b = 0; b < column.n_buckets; ++b) {
-      const SideCounts inside = column.buckets[b];
-      const double l = left.all(), l2 = left.second(), second = inside.second();
-      const bool open = best.is_reached(l + second, l2 + second) ||
-                        best.is_reached(l + inside.all() - second, l2);
+      SideCounts after = left;
+      after.add(column.buckets[b]);
+      const bool was_above = is_above;
+      is_above = column.best.is_above(limit, after);
+      const bool open = was_above || is_above ||
+                        column.best.is_above(limit, first_class_before(left, after)) ||
+                        column.best.is_above(limit, second_class_before(left, after));
       is_open_[b] = open;
       any = any || open;
       column.is_pruned = column.is_pruned || !open;
-      left.add(inside);
+      left = after;
     }
     if (!any) return;
     if (words_.size() < rows.size()) words_.resize(rows.size());
@@ -194,7 +149,7 @@ class BucketSearch {
     }
     const std::span<const Entry> open =
         sorter.sort_words({words_.data(), n}, column.high + std::size_t{1}, packing.row_mask);
-    GiniThreshold inner = column.best.without_threshold();
+    GiniThreshold inner(node);
     left = {};
     std::size_t i = 0;
     for (std::size_t b = 0; b < column.n_buckets; ++b) {

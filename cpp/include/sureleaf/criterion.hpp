@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <span>
@@ -322,6 +323,157 @@ class TwoClassGini : public TwoClassSides<Number> {
   bool is_at_most(double limit) const { return this->bound_is_below(limit, 2.0); }
 };
 
+// ---- the best threshold of two classes ----------------------------------------------------------
+
+// Counts of rows of both classes and of the second class, in one word: one addition counts a row.
+struct SideCounts {
+  std::uint64_t packed = 0;
+
+  static constexpr double limit = 2147483648.0;  // the weight of all rows is below
+
+  static SideCounts of(std::uint64_t count, std::uint64_t cls) {
+    return {count | (cls * count) << 32};
+  }
+  std::int64_t all() const { return static_cast<std::int64_t>(packed & 0xFFFFFFFFu); }
+  std::int64_t second() const { return static_cast<std::int64_t>(packed >> 32); }
+  void add(SideCounts more) { packed += more.packed; }
+  SideCounts operator-(SideCounts less) const { return {packed - less.packed}; }
+};
+
+// A column in a node, of whose thresholds the best one is wanted.
+struct TwoClassNode {
+  SideCounts totals;  // of the rows with a known value
+  double min_side;    // the least weight on either side
+  double tie;         // gains closer than this are equal, and the first threshold is taken
+  const LogTable* logs;
+
+  bool allows(SideCounts left) const {
+    return static_cast<double>(left.all()) >= min_side &&
+           static_cast<double>(totals.all() - left.all()) >= min_side;
+  }
+  double n() const { return static_cast<double>(totals.all()); }
+  // l_2 n - l n_2 and l r, where l and r are the weights on both sides: gains depend on these.
+  double difference(SideCounts left) const {
+    return static_cast<double>(left.second() * totals.all() - left.all() * totals.second());
+  }
+  double product(SideCounts left) const {
+    return static_cast<double>(left.all()) * static_cast<double>(totals.all() - left.all());
+  }
+  // A gain so much below another one is no tie, rounding errors included.
+  double margin() const { return 4 * tie + 1e-12 * n(); }
+};
+
+// The best threshold so far, offered in the order of cuts. The gain is a convex function of the
+// counts on the left, so many thresholds can be dismissed at once: see block_scan.hpp.
+class GiniThreshold {
+ public:
+  explicit GiniThreshold(const TwoClassNode& node) : node_(node) {}
+
+  bool is_found() const { return top_ >= 0; }
+  std::size_t cut() const { return cut_; }
+  std::int64_t left() const { return left_; }
+  double gain() const { return 2.0 * top_ / (node_.n() * bottom_); }
+
+  // Compared by products, without division.
+  void offer(SideCounts left, std::size_t cut) {
+    const double d = node_.difference(left), product = node_.product(left);
+    if (!(d * d * bottom_ > top_ * product) || !node_.allows(left)) return;
+    top_ = d * d;
+    bottom_ = product;
+    cut_ = cut;
+    left_ = left.all();
+  }
+  // The better one, the first one on ties.
+  void offer(const GiniThreshold& other) {
+    if (!other.is_found()) return;
+    const double ours = top_ * other.bottom_, theirs = other.top_ * bottom_;
+    if (theirs > ours || (theirs == ours && other.cut_ < cut_)) *this = other;
+  }
+  // Whether the gain with these counts on the left is above the limit.
+  bool is_above(double limit, SideCounts left) const {
+    const double d = node_.difference(left);
+    return 2.0 * d * d > limit * (node_.n() * node_.product(left));
+  }
+  // Whether the order of thresholds matters, because other gains are almost the largest.
+  bool has_near_tie() const { return false; }
+
+ private:
+  TwoClassNode node_;
+  double top_ = -1.0, bottom_ = 1.0;
+  std::size_t cut_ = 0;
+  std::int64_t left_ = 0;
+};
+
+// Entropy in fixed point. Many thresholds are dismissed by an upper bound of their gain.
+class EntropyThreshold {
+ public:
+  explicit EntropyThreshold(const TwoClassNode& node)
+      : node_(node),
+        before_(impurity(node.totals)),
+        bound_(std::numbers::log2e *
+               (1 / static_cast<double>(node.totals.second()) +
+                1 / static_cast<double>(node.totals.all() - node.totals.second()))) {}
+
+  bool is_found() const { return gain_ != none; }
+  std::size_t cut() const { return cut_; }
+  std::int64_t left() const { return left_; }
+  double gain() const { return static_cast<double>(gain_) / node_.logs->scale(); }
+
+  void offer(SideCounts left, std::size_t cut) {
+    if (bound_is_below(least_, left) || !node_.allows(left)) return;
+    const std::int64_t gain = gain_of(left);
+    if (gain <= gain_) {
+      if (gain < gain_) next_ = std::max(next_, gain);
+      return;
+    }
+    next_ = gain_;
+    gain_ = gain;
+    cut_ = cut;
+    left_ = left.all();
+    least_ = this->gain() - node_.margin();
+  }
+  void offer(const EntropyThreshold& other) {
+    if (!other.is_found()) return;
+    const std::int64_t lower = std::min(gain_, other.gain_);
+    std::int64_t next = std::max(next_, other.next_);
+    if (gain_ != other.gain_) next = std::max(next, lower);
+    if (other.gain_ > gain_ || (other.gain_ == gain_ && other.cut_ < cut_)) *this = other;
+    next_ = next;
+  }
+  bool is_above(double limit, SideCounts left) const {
+    return !bound_is_below(limit, left) &&
+           static_cast<double>(gain_of(left)) > limit * node_.logs->scale();
+  }
+  bool has_near_tie() const {
+    return next_ != none && static_cast<double>(gain_ - next_) <=
+                                (1.001 * node_.tie + 1e-12 * node_.n()) * node_.logs->scale();
+  }
+
+ private:
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+
+  // Information is at most chi-squared, since ln x <= x - 1.
+  bool bound_is_below(double limit, SideCounts left) const {
+    const double d = node_.difference(left);
+    return d * d * bound_ < (limit - 1e-13 * node_.n()) * node_.product(left);
+  }
+  std::int64_t impurity(SideCounts side) const {
+    const LogTable& logs = *node_.logs;
+    return logs(side.all()) - logs(side.second()) - logs(side.all() - side.second());
+  }
+  std::int64_t gain_of(SideCounts left) const {
+    return before_ - impurity(left) - impurity(node_.totals - left);
+  }
+
+  TwoClassNode node_;
+  std::int64_t before_;
+  double bound_;
+  std::int64_t gain_ = none, next_ = none;  // the largest gain, and the largest below it
+  std::size_t cut_ = 0;
+  std::int64_t left_ = 0;
+  double least_ = -std::numeric_limits<double>::infinity();
+};
+
 // ---- criteria -----------------------------------------------------------------------------------
 
 // The number of classes with any weight.
@@ -398,6 +550,7 @@ struct CriterionDefaults {
   using Scorer = ImpurityScorer<Criterion, Weight>;
   template <class Weight>
   using TwoClassScorer = ImpurityScorer<Criterion, Weight>;
+  using TwoClassThreshold = void;  // a class like GiniThreshold
 
   // The gain that a split by categories is expected to have by chance, times the weight: a share of
   // the impurity that is exact for gini, whatever the sizes of the categories.
@@ -423,6 +576,7 @@ struct Entropy : CriterionDefaults<Entropy> {
                                     EntropyCountScorer>;
   template <class Weight>
   using TwoClassScorer = TwoClassEntropy<Weight>;
+  using TwoClassThreshold = EntropyThreshold;
 
   // `total_log` is xlog2x(total).
   template <class Weight>
@@ -457,6 +611,7 @@ struct Gini : CriterionDefaults<Gini> {
       std::conditional_t<std::is_same_v<Weight, double>, GiniWeightScorer, GiniCountScorer>;
   template <class Weight>
   using TwoClassScorer = TwoClassGini<Weight>;
+  using TwoClassThreshold = GiniThreshold;
 
   template <class Weight>
   static double impurity(std::span<const Weight> weights, double total, double) {

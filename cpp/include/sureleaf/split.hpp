@@ -136,6 +136,18 @@ class BestThreshold {
         (node_.weight_log - xlog2x(left_) - xlog2x(right) - xlog2x(unknown)) / node_.weight;
   }
   bool has_threshold() const { return has_threshold_; }
+  double min_side() const { return min_side_; }
+  double step() const { return step_; }
+
+  // Takes the best of all thresholds, if its gain is enough.
+  bool take(double gain, std::int64_t left) {
+    if (!(gain - best_ > step_)) return false;
+    best_ = gain;
+    left_ = static_cast<double>(left);
+    has_threshold_ = true;
+    return true;
+  }
+  void set_n_offered(std::size_t n) { n_offered_ = n; }
 
  private:
   bool is_allowed(bool is_ordered) const {
@@ -211,37 +223,7 @@ bool scan_list_gini(std::span<const Entry> list, const Packing<Entry>& packing,
   return true;
 }
 
-// The same for two classes: the gain is 2 D^2 / (n l r) with D = l_1 n - l n_1.
-template <class Entry>
-bool scan_list_gini_two(std::span<const Entry> list, const Packing<Entry>& packing,
-                        std::int64_t n_second, double min_side, std::size_t& cut, double& gain) {
-  const auto n = static_cast<std::int64_t>(list.size());
-  const auto first = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(min_side)));
-  std::int64_t n_left_second = 0;
-  double best_top = -1.0, best_bottom = 1.0;
-  const unsigned shift = packing.row_bits;
-  for (std::int64_t i = 0; i < std::min(first, n); ++i)
-    n_left_second += static_cast<std::int64_t>((list[static_cast<std::size_t>(i)] >> shift) & 1);
-  for (std::int64_t i = first; i <= n - first; ++i) {
-    const Entry entry = list[static_cast<std::size_t>(i)];
-    if (entry & Packing<Entry>::increase) {
-      const auto d = static_cast<double>(n_left_second * n - i * n_second);
-      const double top = d * d;
-      const double bottom = static_cast<double>(i) * static_cast<double>(n - i);
-      if (top * best_bottom > best_top * bottom) {
-        best_top = top;
-        best_bottom = bottom;
-        cut = static_cast<std::size_t>(i);
-      }
-    }
-    n_left_second += static_cast<std::int64_t>((entry >> shift) & 1);
-  }
-  if (best_top < 0) return false;
-  gain = 2.0 * best_top / (static_cast<double>(n) * best_bottom);
-  return true;
-}
-
-// The same two scans for rows that count several times: `count(entry)` is the count.
+// The same for rows that count several times: `count(entry)` is the count.
 template <class Entry, class Count>
 bool scan_counted_gini(std::span<const Entry> list, const Packing<Entry>& packing,
                        std::span<const std::int64_t> totals, double min_side, Count&& count,
@@ -279,63 +261,6 @@ bool scan_counted_gini(std::span<const Entry> list, const Packing<Entry>& packin
   }
   if (best_top < 0) return false;
   gain = best_top / best_bottom - before;
-  return true;
-}
-
-// Two classes: D changes by a step that depends on the class and the count only. Steps are looked
-// up if both are packed. All numbers are whole and below 2^53, so doubles hold them exactly.
-template <class Entry, class Count>
-bool scan_counted_gini_two(std::span<const Entry> list, const Packing<Entry>& packing,
-                           std::int64_t n_rows, std::int64_t n_second, double min_side,
-                           Count&& count, std::size_t& cut, double& gain) {
-  struct Step {
-    double left, d;
-  };
-  constexpr std::size_t max_packed = 64;
-  const auto n = static_cast<double>(n_rows), first = std::max(1.0, std::ceil(min_side));
-  auto make_step = [&](std::int64_t cls, std::int64_t c) -> Step {
-    return {static_cast<double>(c), static_cast<double>(c * (cls * n_rows - n_second))};
-  };
-  double best_top = -1.0, best_bottom = 1.0;
-  auto scan = [&](auto&& step_of) {
-    std::size_t i = 0, end = list.size();
-    double left = 0, d = 0;
-    for (double right = 0; end > 0 && right < first; --end) right += step_of(list[end - 1]).left;
-    for (; i <= end && i < list.size() && left < first; ++i) {
-      left += step_of(list[i]).left;
-      d += step_of(list[i]).d;
-    }
-    for (; i <= end && i < list.size(); ++i) {
-      const Entry entry = list[i];
-      if (entry & Packing<Entry>::increase) {
-        const double top = d * d, bottom = left * (n - left);
-        if (top * best_bottom > best_top * bottom) {
-          best_top = top;
-          best_bottom = bottom;
-          cut = i;
-        }
-      }
-      const Step& step = step_of(entry);
-      left += step.left;
-      d += step.d;
-    }
-  };
-  const std::size_t largest = static_cast<std::size_t>(packing.count_mask);
-  if (packing.holds_counts() && 2 * largest + 1 < max_packed) {
-    Step steps[max_packed];
-    for (std::size_t c = 0; c <= largest; ++c)
-      for (std::size_t k = 0; k < 2; ++k)
-        steps[2 * c + k] = make_step(static_cast<std::int64_t>(k), static_cast<std::int64_t>(c));
-    const unsigned shift = packing.row_bits;
-    const Entry mask = 2 * packing.count_mask + 1;
-    scan([&, shift, mask](Entry entry) -> const Step& { return steps[(entry >> shift) & mask]; });
-  } else {
-    scan([&](Entry entry) {
-      return make_step(static_cast<std::int64_t>(packing.cls(entry)), count(entry));
-    });
-  }
-  if (best_top < 0) return false;
-  gain = 2.0 * best_top / (n * best_bottom);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sureleaf/block_scan.hpp"
 #include "sureleaf/bucket_search.hpp"
 #include "sureleaf/criterion.hpp"
 #include "sureleaf/growth.hpp"
@@ -112,6 +113,9 @@ struct Workspace {
   std::vector<Entry> scratch;
   NodeSorter<Entry> sorter;
   BucketSearch<Entry> buckets;
+  BlockScan<Entry> blocks;
+  // The largest gain of the node's columns so far, times the weight: lower ones need not be found.
+  double gain_floor = -std::numeric_limits<double>::infinity();
   std::vector<std::size_t> columns;       // that are looked at in this node, ascending
   std::vector<std::uint64_t> goes_right;  // one bit per row
   std::vector<std::uint32_t> branch_of;   // the branch of each row, if bits are not enough

@@ -257,7 +257,7 @@ def probability_bins(
     class_of_bin: list[int] = []
     for code in np.unique(predicted).tolist():
         rows = np.flatnonzero(predicted == code)
-        n_wanted = max(1, round(n_bins * len(rows) / len(predicted)))
+        n_wanted = max(1, round(min(n_bins, len(predicted)) * len(rows) / len(predicted)))
         edges = np.quantile(probability[rows], np.arange(1, n_wanted) / n_wanted, method="higher")
         index = np.searchsorted(np.unique(edges), probability[rows], side="right")
         _, index = np.unique(index, return_inverse=True)

@@ -2,11 +2,12 @@
 
 import errno
 import functools
+import inspect
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -44,7 +45,7 @@ ArgumentError: type[Exception] = next(
 )
 
 INTERRUPTED = 130  # the exit code that shells use after Ctrl-C
-TERMINATED = 143  # and after SIGTERM
+TERMINATED = {"SIGTERM": 143, "SIGHUP": 129}  # and after these
 
 application = typer.Typer(
     name="sureleaf",
@@ -78,22 +79,29 @@ def _options(
     pass
 
 
+def _add(command: Callable[..., None], **settings: Any) -> None:
+    """Add a command; each paragraph of its help is one line, which the terminal wraps."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    application.command(help=text, **settings)(command)
+
+
 # In the order of the help page. Each command has a file of its name.
-application.command()(report.report)
-application.command()(fit.fit)
-application.command()(predict.predict)
-application.command()(leaves.leaves)
-application.command()(certificate.certificate)
-application.command()(rank.rank)
-application.command()(evaluate.evaluate)
-application.command()(compare.compare)
-application.command()(curve.curve)
-application.command()(audit.audit)
-application.command()(export.export)
-application.command(context_settings={"allow_extra_args": True})(plan.plan)
-application.command()(reproduce.reproduce)
+_add(report.report)
+_add(fit.fit)
+_add(predict.predict)
+_add(leaves.leaves)
+_add(certificate.certificate)
+_add(rank.rank)
+_add(evaluate.evaluate)
+_add(compare.compare)
+_add(curve.curve)
+_add(audit.audit)
+_add(export.export)
+_add(plan.plan, context_settings={"allow_extra_args": True})
+_add(reproduce.reproduce)
 application.add_typer(study.study)
-application.command()(doctor.doctor)
+_add(doctor.doctor)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -109,13 +117,13 @@ def main(arguments: list[str] | None = None) -> None:
     SystemExit
         Always. The code is 0 after success, 1 if --gate finds the new report worse, 2 (with one
         line on stderr) if the arguments or the data are wrong, 130 after Ctrl-C, 143 after
-        SIGTERM.
+        SIGTERM, 129 after SIGHUP (the terminal was closed).
     """
     prepare_streams()
     try:
         with (
             warnings.catch_warnings(),
-            _clean_up_on_sigterm(),
+            _clean_up_on_signals(),
             progress_enabled(sys.stderr.isatty()),
         ):
             warnings.showwarning = _show_warning
@@ -144,16 +152,26 @@ def _parser() -> Any:
 
 
 @contextmanager
-def _clean_up_on_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into SystemExit, so that half-written files are removed."""
+def _clean_up_on_signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into SystemExit, so that half-written files are removed.
+
+    A signal that is ignored, as nohup has it, stays ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
+    codes = {
+        getattr(signal, name): code for name, code in TERMINATED.items() if hasattr(signal, name)
+    }
+    before = {number: signal.getsignal(number) for number in codes}
+    replaced = {number: old for number, old in before.items() if old == signal.SIG_DFL}
+    for number in replaced:
+        signal.signal(number, lambda number, frame: sys.exit(codes[number]))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, old in replaced.items():
+            signal.signal(number, old)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -125,7 +125,7 @@ def audit(
     from sureleaf.report.request import Origin
     from sureleaf.report.terminal import show_audit, show_subgroups, show_where
 
-    options.check_output(output, model, data, overwrite=overwrite)
+    options.check_output(output, model, data, against, cost, overwrite=overwrite)
     files = [model, *([] if against is None else [against])]
     loaded = [
         auditing.load_model(file, trust_pickle=trust_pickle, trust=trust or ()) for file in files

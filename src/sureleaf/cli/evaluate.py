@@ -61,7 +61,7 @@ def evaluate(
     from sureleaf.report import terminal
     from sureleaf.report.question import read_question
 
-    options.check_output(save, data, overwrite=overwrite)
+    options.check_output(save, data, cost, overwrite=overwrite)
     if data.is_dir() or memory is not None:
         if model is not None or design == "bootstrap":
             raise InvalidArgumentError(

@@ -90,7 +90,7 @@ def export(
     to_stdout = str(output) == "-"
     file_format = _read_format(to, output)
     if not to_stdout:
-        options.check_output(output, model, overwrite=overwrite)
+        options.check_output(output, model, cost, overwrite=overwrite)
     if as_json and to_stdout:
         raise InvalidArgumentError(
             "--json needs --output: the model and JSON cannot both go to standard output."

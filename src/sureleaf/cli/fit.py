@@ -59,7 +59,7 @@ def fit(
             "--group cannot be used with --bagged, because bootstrap samples are drawn row by row; "
             f"got {group!r}. Leave out one of the two."
         )
-    options.check_output(output, data, overwrite=overwrite)
+    options.check_output(output, data, cost, overwrite=overwrite)
     n_left_out = 0
     if data.is_dir() or memory is not None:
         if bagged is not None:

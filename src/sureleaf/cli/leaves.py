@@ -92,6 +92,8 @@ def leaves(
                 "model. Leave it out."
             )
         model = options.decided_by(load_tree(data, "leaves"), cost)
+    elif target is None and not data.exists():
+        raise InvalidArgumentError(f"there is no file {str(data)!r}. Check its name.")
     elif target is None:
         raise InvalidArgumentError(
             f"--target must name the column of {data.name} to predict; it was not given."

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -628,22 +629,37 @@ def _parse_cost(text: str) -> list[list[float]] | None:
             return [[float(cell) for cell in row] for row in json.loads(text)]
         lines = [line for line in text.replace("\n", ";").split(";") if line.strip()]
         return [[float(cell) for cell in line.split(",")] for line in lines] or None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         return None
 
 
 # ---- running and output ------------------------------------------------------------------------
 
 
+_MOST_JOBS = 1_000
+
+
 def _check_jobs(jobs: int | None) -> int | None:
-    if jobs == 0:
+    if jobs == 0 or abs(jobs or 1) > _MOST_JOBS:
         raise InvalidArgumentError(
-            "--jobs must be a whole number other than 0; got 0. Use 1 for one core, -1 for all."
+            f"--jobs must be a whole number other than 0, up to {_MOST_JOBS:,}; got {jobs}. Use 1 "
+            "for one core, -1 for all."
         )
     return jobs
 
 
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
+_LARGEST_SEED = 2**32 - 1  # of scikit-learn
+
+
+def _check_seed(seed: int) -> int:
+    if not 0 <= seed <= _LARGEST_SEED:
+        raise InvalidArgumentError(
+            f"--seed must be a whole number from 0 to {_LARGEST_SEED}; got {seed}."
+        )
+    return seed
+
+
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", callback=_check_seed)]
 Jobs = Annotated[
     int | None,
     typer.Option(
@@ -680,10 +696,11 @@ Overwrite = Annotated[
 ]
 
 
-def check_output(path: Path | None, *inputs: Path, overwrite: bool) -> None:
+def check_output(path: Path | None, *inputs: Path | str | None, overwrite: bool) -> None:
     """Raise an error if a file cannot be written, before the work begins and not after it.
 
-    A file that the command reads is replaced only on request.
+    A file that the command reads is replaced only on request. An input may be a folder, or a text
+    that is the name of a file or something else, as --cost is.
     """
     if path is None:
         return
@@ -696,8 +713,12 @@ def check_output(path: Path | None, *inputs: Path, overwrite: bool) -> None:
     if not path.exists() or overwrite:
         return
     for file in inputs:
-        if file.exists() and path.samefile(file):
+        if file is None or not os.path.exists(file):
+            continue
+        is_inside = os.path.isdir(file) and path.resolve().is_relative_to(Path(file).resolve())
+        if is_inside or path.samefile(file):
+            name = path.name if is_inside else Path(file).name
             raise InvalidArgumentError(
-                f"the result must not replace {file.name}, which is read; got it as the output, "
-                "too. Name another file, or pass --overwrite."
+                f"the result must not replace {name}, which is read; got it as the output, too. "
+                "Name another file, or pass --overwrite."
             )

@@ -103,7 +103,7 @@ def predict(
     if abstain_below is not None and not 0 <= abstain_below <= 1:
         raise InvalidArgumentError(f"--abstain-below must be between 0 and 1; got {abstain_below}.")
     if not to_stdout:
-        options.check_output(output, data, model, overwrite=overwrite)
+        options.check_output(output, data, model, cost, overwrite=overwrite)
     file_format = predictions.output_format(output)
     loaded = options.decided_by(load(model), cost)
     loaded.n_jobs = jobs

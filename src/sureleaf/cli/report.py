@@ -96,7 +96,7 @@ def report(
     from sureleaf.report.request import Origin
 
     prints_json = as_json is not None and str(as_json) == "-"
-    page = page_path(data, output, as_json, overwrite=overwrite)
+    page = page_path(data, output, as_json, model, cost, overwrite=overwrite)
     question = read_question(
         data,
         target,
@@ -150,7 +150,11 @@ def _tree(model: str | None, tree_options: dict[str, Any], X: Any) -> Any:
 
 
 def page_path(
-    data: Path, output: Path | None, as_json: Path | None, *, overwrite: bool = False
+    data: Path,
+    output: Path | None,
+    as_json: Path | None,
+    *also_read: str | None,
+    overwrite: bool = False,
 ) -> Path | None:
     """Return the file of the page; None if only JSON is requested."""
     if output is None and as_json is None:
@@ -159,7 +163,7 @@ def page_path(
     for path in (output, as_json):
         if path is None or (path is as_json and str(path) == "-"):
             continue
-        options.check_output(path, data, overwrite=overwrite)
+        options.check_output(path, data, *also_read, overwrite=overwrite)
     if output is not None and as_json is not None and output.absolute() == as_json.absolute():
         raise InvalidArgumentError(
             f"--output and --json must be different files; got {output} for both."
@@ -202,10 +206,10 @@ def time_left(share: float, seconds: float) -> str:
 
     Examples
     --------
-    >>> time_left(0.25, 30), time_left(0.5, 8), time_left(0.0, 3)
-    ('about 1:30 left', 'about 8 s left', '')
+    >>> time_left(0.25, 30), time_left(0.5, 8), time_left(0.0, 3), time_left(1.0, 9)
+    ('about 1:30 left', 'about 8 s left', '', '')
     """
-    if share < LEAST_SHARE:
+    if share < LEAST_SHARE or share >= 1:
         return ""
     left = round(seconds * (1 - share) / share)
     return f"about {left // 60}:{left % 60:02} left" if left >= 60 else f"about {left} s left"

@@ -215,7 +215,10 @@ def report(
 
     page = output or study_file.with_suffix(".html")
     options.check_output(
-        None if as_json and output is None else page, study_file, overwrite=overwrite
+        None if as_json and output is None else page,
+        study_file,
+        store or study_file.with_suffix(".db"),
+        overwrite=overwrite,
     )
     opened = _store(study_file, store, must_exist=True)
     results = studies.StudyResults(opened, studies.read_study(study_file).name)

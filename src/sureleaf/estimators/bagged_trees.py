@@ -46,6 +46,9 @@ FOREST_TREE: Final[dict[str, Any]] = {
 """Parameters of the trees of a forest; docs/quality.md has the measurements."""
 
 
+_MOST_TREES: Final = 1_000_000
+
+
 class BaggedTreesClassifier(ModelEstimator):
     """A forest: trees grown on bootstrap samples of the rows; their mean probability predicts.
 
@@ -213,7 +216,7 @@ class BaggedTreesClassifier(ModelEstimator):
 
     def check_parameters(self) -> None:
         """Raise unless the parameters can be used; those of the trees are checked by `fit`."""
-        check_number("n_estimators", self.n_estimators, low=1, whole=True)
+        check_number("n_estimators", self.n_estimators, low=1, high=_MOST_TREES, whole=True)
         check_choice("calibration", self.calibration, (None, "sigmoid", "isotonic"))
         if self.max_features != "auto":
             check_max_features(self.max_features)

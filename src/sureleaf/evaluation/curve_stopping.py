@@ -1,5 +1,6 @@
 """Sizes of a learning curve, and rules that stop it."""
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -71,8 +72,8 @@ class Geometric:
 
     def __post_init__(self) -> None:
         check_count("start", self.start, least=2)
-        if not self.factor > 1:
-            raise InvalidArgumentError(f"factor must be above 1; got {self.factor}.")
+        if not 1 < self.factor < math.inf:
+            raise InvalidArgumentError(f"factor must be above 1 and finite; got {self.factor}.")
 
     def sizes(self, n_rows: int) -> list[int]:
         """Return the sizes for this number of training rows; all rows are the last size."""

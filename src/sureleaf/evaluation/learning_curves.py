@@ -496,6 +496,8 @@ class LearningCurve(TextDisplay):
         >>> needed.rows, needed.more, needed.low < 900 < needed.high
         (900.0, 500.0, True)
         """
+        if not math.isfinite(target):
+            raise InvalidArgumentError(f"target must be a finite number; got {target}.")
         law = self.power_law
         sign = 1 if self.measure.greater_is_better else -1
         flat = law.height == 0  # a flat law is at its limit from the start

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureleaf.arguments import check_level
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import ConfusionMatrix
@@ -75,6 +76,7 @@ class Summary(TextDisplay):
 
 def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
     """Return the summary of an evaluation."""
+    check_level(level)
     estimates, warnings = {}, []
     two = len(evaluation.classes) == 2
     for name in MEASURES:

@@ -1,6 +1,5 @@
 """Writing files so that a reader never sees half of one."""
 
-import errno
 import os
 import secrets
 import shutil
@@ -13,11 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import DISK_FULL, InvalidArgumentError
 
 __all__ = ["atomic_write", "atomic_writes"]
 
-_DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LONGEST_BEGINNING: Final = 200
 
 
 @contextmanager
@@ -79,13 +78,14 @@ def atomic_writes(*paths: str | PathLike[str]) -> Iterator[tuple[BinaryIO, ...]]
                 continue
             partial, file = _open_partial(path, target)
             stack.callback(_remove, partial)
-            stack.callback(file.close)
+            stack.callback(_close, file)
             files.append(file)
             pending.append((partial, target, file))
         with _naming(paths[0]):
             yield tuple(files)
-            for partial, target, file in pending:
+            for file in files:
                 file.flush()
+            for partial, target, file in pending:
                 os.fsync(file.fileno())
                 if target.exists():
                     shutil.copymode(target, partial)
@@ -95,12 +95,14 @@ def atomic_writes(*paths: str | PathLike[str]) -> Iterator[tuple[BinaryIO, ...]]
 def _open_directly(path: Any, target: Path, stack: ExitStack) -> BinaryIO:
     if target.is_dir():
         raise InvalidArgumentError(f"{path} is a folder. Give the name of a file in it.")
-    return stack.enter_context(target.open("wb"))
+    file = target.open("wb")
+    stack.callback(_close, file)
+    return file
 
 
 def _open_partial(path: Any, target: Path) -> tuple[Path, BinaryIO]:
     """Open the file that gets its name at the end, and remove those of killed processes."""
-    start = f".{target.name[:200]}."
+    start = f".{_beginning(target.name)}."
     try:
         for old in target.parent.iterdir():
             if old.name.startswith(start) and old.name.endswith(".partial"):
@@ -117,6 +119,11 @@ def _open_partial(path: Any, target: Path) -> tuple[Path, BinaryIO]:
             f"{path} cannot be written ({error.strerror}). Give the name of a file in a folder "
             "that exists and that you may write to."
         ) from error
+
+
+def _beginning(name: str) -> str:
+    """Return as much of a name as leaves room for an ending; systems count its bytes."""
+    return os.fsdecode(os.fsencode(name)[:_LONGEST_BEGINNING])
 
 
 def _lock(file: BinaryIO) -> bool:
@@ -138,6 +145,12 @@ def _remove_if_abandoned(partial: Path) -> None:
             partial.unlink()
 
 
+def _close(file: BinaryIO) -> None:
+    """Close a file that is flushed, or given up: then a full disk was reported already."""
+    with suppress(OSError):
+        file.close()
+
+
 def _remove(partial: Path) -> None:
     with suppress(OSError):
         partial.unlink()
@@ -149,7 +162,7 @@ def _naming(path: Any) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None and error.errno in _DISK_FULL:
+        if error.filename is None and error.errno in DISK_FULL:
             error.filename = str(path)
         raise
 
@@ -163,7 +176,7 @@ def _publish(pending: list[tuple[Path, Path]]) -> None:
                 old = None
                 if len(pending) > 1 and target.exists():
                     old = partial.with_name(partial.name + ".old.partial")
-                    os.link(target, old)
+                    _keep(target, old)
                 done.append((target, old))
                 os.replace(partial, target)
         except OSError:
@@ -175,6 +188,14 @@ def _publish(pending: list[tuple[Path, Path]]) -> None:
             for _, old in done:
                 if old is not None:
                     _remove(old)
+
+
+def _keep(target: Path, old: Path) -> None:
+    """Give a file a second name; where there are no links, such as on FAT, copy it."""
+    try:
+        os.link(target, old)
+    except OSError:
+        shutil.copy2(target, old)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from sureleaf import _kernel
-from sureleaf.errors import InvalidArgumentError, SureleafError, optional_library
+from sureleaf.errors import DISK_FULL, InvalidArgumentError, SureleafError, optional_library
 from sureleaf.files.arff import read_arff
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, read_csv
@@ -23,6 +23,7 @@ __all__ = [
     "column_names",
     "open_arrow",
     "open_parquet",
+    "parquet_batches",
     "read_file",
     "read_whole",
     "reading",
@@ -112,7 +113,12 @@ def read_file(
         if source.format in ("arff", "excel"):
             return read_whole(source)
         is_parquet = source.format == "parquet"
-        table = open_parquet(source).read() if is_parquet else open_arrow(source).read_all()
+        if is_parquet:
+            file = open_parquet(source)
+            table = file.read()
+            _check_row_count(table.num_rows, file.metadata.num_rows)
+        else:
+            table = open_arrow(source).read_all()
         check_arrow(table)
         columns = [without_views(column) for column in table.columns]
         table = pa.Table.from_arrays(columns, names=table.column_names)
@@ -157,6 +163,8 @@ def read_whole(source: Source) -> Any:
 _EXCEL_GROWTH: Final = 200
 _EXCEL_BYTES: Final = 100 << 20
 """A workbook may unpack to so many times its size, and so many bytes more."""
+_EXCEL_CELLS: Final = 5_000_000
+"""A sheet may have so many cells more than bytes of XML."""
 
 
 def _read_excel(content: bytes, name: str) -> Any:
@@ -172,26 +180,56 @@ def _read_excel(content: bytes, name: str) -> Any:
             f"{unpacked >> 20} MB. Save the table as CSV."
         )
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()  # the size that a sheet states of itself may be wrong
+    header, rows = _excel_rows(sheet.iter_rows(values_only=True), name, unpacked + _EXCEL_CELLS)
     book.close()
-    while rows and all(cell is None for cell in rows[-1]):
-        rows.pop()
-    if not rows or all(cell is None for cell in rows[0]):
+    names = [f"column {i + 1}" if cell is None else str(cell) for i, cell in enumerate(header)]
+    columns = [
+        _excel_column([row[i] if i < len(row) else None for row in rows])
+        for i in range(len(header))
+    ]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _excel_rows(
+    rows: Iterator[tuple[Any, ...]], name: str, most_cells: int
+) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+    """Return the cells of the first row, and those of the others without the empty last ones.
+
+    A sheet of a few bytes may place a cell in its last row and column: cells are counted.
+    """
+    header = _without_empty_end(next(rows, ()))
+    if not header:
         raise InvalidArgumentError(
             f"the first row of the first sheet of {name} must have the names of the columns; got "
             "an empty row. Move the table to the first cell."
         )
-    width = max(i for i, cell in enumerate(rows[0]) if cell is not None) + 1
-    if any(cell is not None for row in rows[1:] for cell in row[width:]):
-        raise InvalidArgumentError(
-            f"every column of the first sheet of {name} must have a name in the first row; got "
-            f"cells to the right of the {width} names. Name the columns, or delete these cells."
-        )
-    names = [
-        f"column {i + 1}" if cell is None else str(cell) for i, cell in enumerate(rows[0][:width])
-    ]
-    columns = [_excel_column([row[i] for row in rows[1:]]) for i in range(width)]
-    return pa.Table.from_arrays(columns, names=names)
+    found: list[tuple[Any, ...]] = []
+    n_rows = 0
+    for number, cells in enumerate(rows, start=1):
+        row = _without_empty_end(cells)
+        if len(row) > len(header):
+            raise InvalidArgumentError(
+                f"every column of the first sheet of {name} must have a name in the first row; got "
+                f"cells to the right of the {len(header)} names. Name the columns, or delete these "
+                "cells."
+            )
+        if number * len(header) > most_cells:
+            raise InvalidArgumentError(
+                f"{name} must have rows without wide gaps; got more than {most_cells:,} cells, and "
+                "most of them are empty. Move the table to the first cell, or save it as CSV."
+            )
+        found.append(row)
+        n_rows = number if row else n_rows
+    return header, found[:n_rows]
+
+
+def _without_empty_end(cells: Sequence[Any]) -> tuple[Any, ...]:
+    end = len(cells)
+    while end and cells[end - 1] is None:
+        end -= 1
+    return tuple(cells[:end])
 
 
 def _excel_column(cells: list[Any]) -> Any:
@@ -212,6 +250,23 @@ def open_parquet(source: Source) -> Any:
 
     # Page by page: memory for whole columns of the file would be new, and takes 5 % of the time.
     return pq.ParquetFile(source.seekable(), pre_buffer=False, buffer_size=1 << 16)
+
+
+def parquet_batches(file: Any, n_rows: int, **options: Any) -> Iterator[Any]:
+    """Read the batches of a Parquet file; it is an error if they have fewer rows than it states.
+
+    Arrow 17 ends without a word where a file has become shorter.
+    """
+    n_read = 0
+    for batch in file.iter_batches(**options):
+        n_read += batch.num_rows
+        yield batch
+    _check_row_count(n_read, n_rows)
+
+
+def _check_row_count(n_read: int, n_rows: int) -> None:
+    if n_read != n_rows:
+        raise OSError(f"it states {n_rows:,} rows, and {n_read:,} can be read")
 
 
 def open_arrow(source: Source) -> Any:
@@ -250,6 +305,8 @@ def reading(source: Source) -> Iterator[None]:
     except SureleafError:
         raise
     except errors as error:
+        if getattr(error, "errno", None) in DISK_FULL:  # of a copy; reading needs no room
+            raise
         cause = " ".join(str(error).split()).rstrip(".")[:_MAX_CAUSE]
         raise InvalidArgumentError(
             f"{source.name} is a damaged or truncated {_FORMAT_NAMES[source.format]} file: "

@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _ROUNDING = 1e-12
+_LARGEST_COST = 1e150  # its square is still a finite number
 """Expected costs that differ by less, in units of the most expensive error, are equal."""
 
 _MAX_COMPOSITIONS = 50_000
@@ -166,6 +167,12 @@ def cost_rule(cost: ArrayLike, classes: Sequence[Any] | NDArray[Any] | None = No
         raise InvalidArgumentError(
             "cost must have finite numbers only; got NaN or infinity. Use a large number for a "
             "decision that must never be made."
+        )
+    if np.abs(matrix).max() > _LARGEST_COST:
+        raise InvalidArgumentError(
+            f"cost must have numbers of at most {_LARGEST_COST:g}, because sums of larger ones "
+            f"overflow; got {np.abs(matrix).max():g}. Only the ratios of costs matter: divide all "
+            "by the same number."
         )
     regret = matrix - np.diag(matrix)[:, np.newaxis]
     if (regret < 0).any():

@@ -16,7 +16,7 @@ far they hold on others.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ __all__ = [
     "SAME",
     "Recurrence",
     "Rival",
+    "RivalVerdict",
     "SplitTable",
     "Stability",
     "fresh_share",
@@ -167,6 +168,11 @@ def _leaves_below(tree: Tree, line: NDArray[np.intp]) -> tuple[NDArray[np.intp],
     return first, last
 
 
+RivalVerdict = Literal["as good", "worse", "better", "undecided"]
+_EQUIVALENT = 0.02
+"""Trees whose accuracy differs by less are as good as each other."""
+
+
 @dataclass(frozen=True)
 class Rival:
     """The best split of another column at the root, and what the tree that starts with it gains.
@@ -194,20 +200,25 @@ class Rival:
     high: float
 
     @property
-    def verdict(self) -> str:
-        """Return "as good", "worse" or "better": whether the interval holds 0."""
+    def verdict(self) -> RivalVerdict:
+        """Return "better" or "worse" if the interval is above or below 0.
+
+        If it holds 0, "as good" if it is within two percentage points, else "undecided".
+        """
         if self.low > 0:
             return "better"
-        return "worse" if self.high < 0 else "as good"
+        if self.high < 0:
+            return "worse"
+        return "as good" if max(-self.low, self.high) <= _EQUIVALENT else "undecided"
 
     def sentence(self) -> str:
         """Say what the rival would change, in percentage points."""
         difference, low, high = (
             f"{100 * value:.1f}" for value in (self.difference, self.low, self.high)
         )
+        verdict = "may be as good" if self.verdict == "undecided" else f"would be {self.verdict}"
         return (
-            f"{self.test} at the root would be {self.verdict}: difference {difference} points, "
-            f"{low} to {high}."
+            f"{self.test} at the root {verdict}: difference {difference} points, {low} to {high}."
         )
 
 

@@ -259,16 +259,16 @@ def _without_dictionaries(table: Any) -> Any:
     return table
 
 
-_FORMULA: Final = r"^[=+\-@\t\r']"
+_FORMULA: Final = r"^[=+\-@＝＋－＠\t\r\n']"  # noqa: RUF001 - spreadsheets read wide signs, too
 _NUMBER: Final = r"^[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?$"
 
 
 def without_formulas(table: Any) -> Any:
     """Return a table whose text a spreadsheet shows and does not run.
 
-    Text that begins with ``=``, ``+``, ``-``, ``@``, a tab, a line break or an apostrophe, and is
-    not a number, gets an apostrophe in front; so do names of columns. To read the table back
-    exactly, remove one apostrophe from the start of each cell that has one.
+    Text that begins with ``=``, ``+``, ``-``, ``@`` or their wide forms, a tab, a line break or an
+    apostrophe, and is not a number, gets an apostrophe in front; so do names of columns. To read
+    the table back exactly, remove one apostrophe from the start of each cell that has one.
 
     Examples
     --------

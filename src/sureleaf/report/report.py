@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from sureleaf.arguments import check_weights
+from sureleaf.arguments import check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
@@ -196,6 +196,7 @@ def make_report(  # noqa: PLR0913 - one task, named options
     if positive is not None:
         positive_class(positive, find_classes(None, labels))
     weights = _scaled(sample_weight, len(labels))
+    check_number("seed", seed, low=0, high=2**32 - 1, whole=True)  # of scikit-learn's trees
     if margin is not None and not 0 <= margin < 1:
         raise InvalidArgumentError(
             f"margin must be at least 0 and below 1; got {margin!r}. 0.01 is one percentage point."

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
+from sureleaf.errors import DISK_FULL, InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, nullify
 from sureleaf.files.read_file import (
     check_arrow,
     open_arrow,
     open_parquet,
+    parquet_batches,
     read_whole,
     reading,
     without_views,
@@ -32,12 +33,14 @@ __all__ = [
     "Part",
     "Source",
     "TablePart",
+    "copying",
     "count_rows",
     "is_dask",
     "is_source",
     "open_source",
     "read_part",
     "read_schema",
+    "reserve",
     "schema_difference",
 ]
 
@@ -103,8 +106,10 @@ class ParquetPart:
         """Read the row groups."""
         with _reading_file(self.path) as source:
             file = open_parquet(source)
-            yield from file.iter_batches(
-                batch_size=_BATCH_ROWS, row_groups=list(self.groups), use_threads=False
+            groups = list(self.groups)
+            n_rows = sum(file.metadata.row_group(group).num_rows for group in groups)
+            yield from parquet_batches(
+                file, n_rows, batch_size=_BATCH_ROWS, row_groups=groups, use_threads=False
             )
 
 
@@ -241,6 +246,32 @@ class _TemporaryFolder:
         weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
 
 
+@contextmanager
+def copying() -> Iterator[None]:
+    """Word the error of a full disk while something is copied to the temporary folder."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        raise InvalidArgumentError(
+            f"the temporary folder {tempfile.gettempdir()!r} must have room for a copy of the "
+            "rows; its disk is full. Free some room, or name another folder in the environment "
+            "variable TMPDIR."
+        ) from error
+
+
+def reserve(file: Any, n_bytes: int) -> None:
+    """Give an empty file its size on the disk. A map of a file that has none ends the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, n_bytes)
+        return
+    zeros = bytes(_BLOCK)
+    for start in range(0, n_bytes, _BLOCK):
+        file.write(zeros[: n_bytes - start])
+    file.flush()
+
+
 def is_source(X: Any) -> bool:
     """Return whether this is a table that is read in batches, not a table in memory."""
     is_files = isinstance(X, list | tuple) and len(X) > 0 and all(map(_is_path, X))
@@ -323,7 +354,8 @@ def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
 
         X.sink_ipc(path, compression="uncompressed", compat_level=pl.CompatLevel.oldest())
     else:
-        _spill(_as_batches(X), path)
+        with copying():
+            _spill(_as_batches(X), path)
     return Source(tuple(_file_parts(path, name)), name, folder)
 
 
@@ -363,13 +395,15 @@ def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Sour
             else:
                 folder = folder or _TemporaryFolder()
                 spilled = os.path.join(folder.name, f"{len(parts)}.arrow")
-                if source.format == "csv":
-                    _spill_csv(CsvText(source, csv or CsvFormat()), spilled)
-                elif source.format == "parquet":
-                    batches = open_parquet(source).iter_batches(_BATCH_ROWS)
-                    _spill(batches, spilled)
-                else:
-                    _spill(_as_batches(open_arrow(source)), spilled)
+                with copying():
+                    if source.format == "csv":
+                        _spill_csv(CsvText(source, csv or CsvFormat()), spilled)
+                    elif source.format == "parquet":
+                        file = open_parquet(source)
+                        n_rows = file.metadata.num_rows
+                        _spill(parquet_batches(file, n_rows, batch_size=_BATCH_ROWS), spilled)
+                    else:
+                        _spill(_as_batches(open_arrow(source)), spilled)
                 parts += _file_parts(spilled, path.name)
     if not parts:
         raise InvalidArgumentError(f"{name} must have rows; got none.")

@@ -5,13 +5,14 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, suggestion
-from sureleaf.scale.batches import Source
+from sureleaf.scale.batches import Source, copying, reserve
 from sureleaf.scale.coding import (
     CodedPart,
     Coding,
@@ -236,8 +237,10 @@ class CodeStore:
     def _allocate(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         if not self._is_spilled or 0 in shape:
             return np.empty(shape, dtype)
-        with tempfile.TemporaryFile(prefix="sureleaf-") as file:  # deleted with the last mapping
-            return np.memmap(file, dtype, "w+", shape=shape)
+        n_bytes = prod(shape) * np.dtype(dtype).itemsize
+        with copying(), tempfile.TemporaryFile(prefix="sureleaf-") as file:
+            reserve(file, n_bytes)
+            return np.memmap(file, dtype, "r+", shape=shape)  # deleted with the last mapping
 
     def add(self, columns: CodedColumns) -> None:
         """Append the rows of a part."""

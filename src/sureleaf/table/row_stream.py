@@ -15,6 +15,7 @@ from sureleaf.files.read_file import (
     check_arrow,
     open_arrow,
     open_parquet,
+    parquet_batches,
     read_whole,
     reading,
 )
@@ -292,7 +293,7 @@ def _arrow_batches(
         names = _file_columns(file.schema_arrow.names, schema, keep, source.name)
         expected_rows = file.metadata.num_rows
         columns = list(dict.fromkeys([*names, *keep]))
-        batches = file.iter_batches(batch_size=_BATCH_ROWS, columns=columns)
+        batches = parquet_batches(file, expected_rows, batch_size=_BATCH_ROWS, columns=columns)
     elif source.format in ("arff", "excel"):
         table = read_whole(source)
         names = _file_columns(table.column_names, schema, keep, source.name)

@@ -98,23 +98,27 @@ class GrowthRules:
     @property
     def kernel(self) -> _kernel.GrowthConfig:
         """The same rules in the kernel."""
-        max_depth = None if self.max_depth is None else min(int(self.max_depth), _NO_LIMIT)
         return _kernel.GrowthConfig(
             criterion=self.criterion,
             categorical_split=self.categorical_split,
             min_samples_leaf=float(self.min_samples_leaf),
-            max_depth=max_depth,
+            max_depth=_bounded(self.max_depth),
             missing=self.missing,
             thresholds=self.thresholds,
             min_samples_split=float(self.min_samples_split),
             min_impurity_decrease=float(self.min_impurity_decrease),
-            max_leaves=self.max_leaves,
-            max_features=self.max_features,
-            seed=self.seed,
+            max_leaves=_bounded(self.max_leaves),
+            max_features=_bounded(self.max_features),
+            seed=int(self.seed) % 2**64,
             tree=self.tree,
             category_penalty=float(self.category_penalty),
             monotone=None if self.monotone is None else _monotone_signs(self.monotone),
         )
+
+
+def _bounded(limit: int | None) -> int | None:
+    """Return a limit as the kernel's numbers can hold it."""
+    return None if limit is None else min(int(limit), _NO_LIMIT)
 
 
 def _monotone_signs(monotone: Sequence[int] | Sequence[Sequence[int]]) -> NDArray[np.int8]:

@@ -181,8 +181,9 @@ def _stability(tree: TreeSection) -> list[Sentence]:
     rival = stability.rival
     text = stability.text
     if rival is not None and rival.verdict != "worse":
+        verdict = "may be as good" if rival.verdict == "undecided" else f"would be {rival.verdict}"
         text += (
-            f" {rival.test} at its root would be {rival.verdict}: difference "
+            f" {rival.test} at its root {verdict}: difference "
             f"{signed_points(rival.difference)} points "
             f"({signed_interval(rival.low, rival.high)})."
         )

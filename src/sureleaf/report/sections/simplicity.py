@@ -131,7 +131,7 @@ def price_text(rows: Sequence[ComparedModel], best: str, words: MeasureWords) ->
         comparison, theirs = other.comparison, _value(other, words)
         if this.leaves == other.leaves:
             sentences.append(
-                f"Nothing is given up: no size was {words.better} in cross-validation than {own}."
+                f"Nothing is given up: chosen by {words.name} alone, the tree has {own}, too."
             )
         elif comparison is not None and words.gain(comparison)[0] <= 0:
             sentences.append(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.formatting import count_of
+from sureleaf.model.stability import RivalVerdict
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
@@ -202,7 +203,8 @@ class RivalSplit:
         Out-of-fold accuracy of the tree that starts with it minus that of the tree, with its 95 %
         interval.
     verdict
-        Whether the interval is below 0, above 0, or holds it.
+        Whether the interval is above 0 or below, or holds it and is within two percentage points
+        or not.
     """
 
     column: str
@@ -210,7 +212,7 @@ class RivalSplit:
     difference: float
     low: float
     high: float
-    verdict: Literal["as good", "worse", "better"]
+    verdict: RivalVerdict
 
 
 @dataclass(frozen=True)
@@ -427,7 +429,7 @@ def _stability(model: TreeModel) -> TreeStability | None:
             rival.difference,
             rival.low,
             rival.high,
-            cast(Literal["as good", "worse", "better"], rival.verdict),
+            rival.verdict,
         ),
     )
 

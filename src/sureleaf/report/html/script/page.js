@@ -208,7 +208,7 @@ window.Sureleaf = (() => {
     if (typeof value === "number") return String(value);
     if (typeof value === "boolean") return value ? "yes" : "no";
     const isNumber = /^[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?$/.test(value);
-    const text = /^[=+\-@\t\r']/.test(value) && !isNumber ? `'${value}` : String(value);
+    const text = /^[=+\-@＝＋－＠\t\r\n']/.test(value) && !isNumber ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
   const csvText = (lines) => lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
