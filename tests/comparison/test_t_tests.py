@@ -107,7 +107,7 @@ def test_five_by_two_wants_five_repeats_of_two_folds() -> None:
 
 
 def test_differences_that_are_all_alike_have_an_infinite_statistic() -> None:
-    assert t_of_mean(np.full(3, 0.1), 0.0, 0.95, "t", "").statistic == math.inf
+    assert t_of_mean(np.full(3, 0.25), 0.0, 0.95, "t", "").statistic == math.inf
     assert t_of_mean(np.zeros(3), 0.0, 0.95, "t", "").statistic == 0.0
 
 
