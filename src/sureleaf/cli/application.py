@@ -1,6 +1,7 @@
 """The application: its commands, and errors as one line with exit code 2, without traceback."""
 
 import errno
+import functools
 import inspect
 import signal
 import sys
@@ -126,7 +127,7 @@ def main(arguments: list[str] | None = None) -> None:
             progress_enabled(sys.stderr.isatty()),
         ):
             warnings.showwarning = _show_warning
-            code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
+            code = _parser()(args=arguments, prog_name="sureleaf", standalone_mode=False)
             flush()
     except ArgumentError as error:
         _stop(_message(error))
@@ -143,6 +144,11 @@ def main(arguments: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
+
+
+@functools.cache  # a process that runs many commands builds it once
+def _parser() -> Any:
+    return typer.main.get_command(application)
 
 
 @contextmanager

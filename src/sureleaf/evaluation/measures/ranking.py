@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import average_precision_score, roc_curve
 
 from sureleaf.arguments import (
     FloatArray,
@@ -123,6 +122,8 @@ def roc(
             "A ROC curve needs rows of both classes; all rows are "
             f"{'positive' if counted.any() else 'negative'}. Check positive=."
         )
+    from sklearn.metrics import roc_curve
+
     false, true, thresholds = roc_curve(is_positive, row, sample_weight=weights)
     return Roc(false, true, thresholds, float(np.trapezoid(true, false)))
 
@@ -220,4 +221,6 @@ def average_precision(
     weights = check_weights(sample_weight, len(row))
     if not (is_positive if weights is None else is_positive & (weights > 0)).any():
         return math.nan
+    from sklearn.metrics import average_precision_score
+
     return float(average_precision_score(is_positive, row, sample_weight=weights))
