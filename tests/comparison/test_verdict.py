@@ -72,6 +72,15 @@ def test_rows_need_a_question() -> None:
     assert rows_until(mcnemar(3, 2, 100), 100) is None
 
 
+def test_more_rows_than_a_number_holds_exactly_are_no_answer() -> None:
+    assert rows_until(mcnemar(3, 2, 100), 100, detect=1e-9) is None
+    assert rows_until(mcnemar(3, 2, 100), 100, detect=1e-6) is not None
+
+
+def test_a_p_value_of_exactly_the_error_is_significant() -> None:
+    assert decide(0.001, 0.1, 0.05, level=0.95) == "better"
+
+
 def _with_error(difference: float, error: float) -> DifferenceTest:
     reach = 1.959964 * error
     return DifferenceTest(
@@ -138,3 +147,17 @@ def test_rows_needed_are_rows_of_the_table() -> None:
     )
     assert comparison.rows_needed == rows_until(_with_error(0.0, 0.02), 300, detect=0.01)
     assert f"({comparison.rows_needed - 300:,} more)" in sentence(comparison, "one", "other")
+
+
+@pytest.mark.parametrize(("difference", "word"), [(0.03, "higher"), (-0.03, "lower")])
+def test_the_sentence_says_which_is_higher(difference: float, word: str) -> None:
+    comparison = conclude(
+        _with_error(difference, 0.02),
+        NAMED["accuracy"],
+        question="model",
+        values=(0.8 + difference, 0.8),
+        n_rows=300,
+        margin=0.0,
+        detect=None,
+    )
+    assert f" {word} (" in sentence(comparison, "one", "other")
