@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky.backend.context import get_context
 
+from sureleaf.arguments import child_process
 from sureleaf.errors import SureleafError
 from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, fit_one, make_fitter
@@ -365,9 +366,11 @@ def _work_in_process(arguments: bytes) -> str:
 
     A task of Dask is a thread of a process that must not start others by multiprocessing.
     """
-    command = "from sureleaf.studies.worker import work_on_input; work_on_input()"
+    command, environment = child_process(
+        "from sureleaf.studies.worker import work_on_input; work_on_input()"
+    )
     ended = subprocess.run(
-        [sys.executable, "-c", command], input=arguments, capture_output=True, check=False
+        command, input=arguments, capture_output=True, check=False, env=environment
     )
     return "" if ended.returncode == 0 else ended.stderr.decode(errors="replace")[-500:]
 
