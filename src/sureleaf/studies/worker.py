@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -92,6 +93,7 @@ def compute(study: Study, cell: Cell) -> Predictions | str:
 def _serve(study: Study, limits: Limits, pipe: Connection) -> None:
     """Compute the cells that come through the pipe, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides when to stop
+    warnings.filterwarnings("ignore", message="Loky-backed parallel loops")  # one core is meant
     if limits.memory_mb is not None:
         _limit_memory(limits.memory_mb)
     calculator = Calculator(study)
