@@ -144,6 +144,8 @@ def _labels(column: Any, role: str, name: str) -> NDArray[Any]:
     try:
         if pa.types.is_nested(column.type):
             raise TypeError(f"values of type {column.type}")
+        if pa.types.is_timestamp(column.type) and column.type.tz:
+            column = column.cast(pa.timestamp(column.type.unit))  # a model has no time zones
         values = column.to_pylist()
         if any(getattr(value, "nanosecond", 0) for value in values):
             raise ValueError("times that differ by less than a microsecond")
