@@ -225,7 +225,12 @@ def test_a_stopped_prediction_leaves_no_file(
     os.mkfifo(pipe)
     out.mkdir()
     command = [SURELEAF, "predict", str(folder / "m"), str(pipe), "-o", str(out / "new.csv")]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup ignores some
+    ) as process:
         with pipe.open("wb") as file:
             file.writelines(lines(200_000))
             file.flush()
