@@ -174,6 +174,13 @@ def test_a_decision_without_evidence_has_the_p_value_1():
         assert (found[2] < 1.0) == (decided == 0)
 
 
+def test_of_decisions_that_always_cost_the_same_none_is_the_cheapest():
+    rule = cost_rule([[0, 0, 2], [1, 1, 2], [3, 3, 0]])
+    for decided in (0, 1):
+        found = wrong_class_p_values(np.array([[50.0, 2.0, 1.0]]), np.array([decided]), rule)
+        assert found.tolist() == [1.0]
+
+
 def test_venn_limits_hold_both_shares_that_the_new_row_can_give():
     low, high = venn_limits(EDGES)
     assert ((high - low) == 1 / (EDGES.sum(axis=1, keepdims=True) + 1)).all()
