@@ -24,6 +24,9 @@ demo: $(VENV)/.installed-demo
 # One process per core, each with a stretch of neighbouring tests, which share their fixtures.
 PARALLEL := -n auto --dist worksteal
 
+# Every process that a test starts would compile the sources anew if they were not kept compiled.
+export PYTHONDONTWRITEBYTECODE :=
+
 # COVERAGE=1 counts lines and branches, and fails below the share in pyproject.toml.
 test: $(VENV)/.installed-test cpp-test
 	@rm -rf build/coverage && mkdir -p build/coverage

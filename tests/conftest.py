@@ -12,6 +12,11 @@ from tests.long_runs import LONG
 # thread per core in each of them, and these threads wait for each other by spinning.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# `make coverage` counts the lines of the processes that run tests. In the processes that tests
+# start it would count hardly another line, and take longer to start than they do.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
 
 @pytest.fixture(autouse=True)
 def _seeded_global_state() -> None:

@@ -47,6 +47,12 @@ def test_every_command_has_help_with_an_example_and_json(
     assert "--json" in out
 
 
+def test_paragraphs_of_the_help_are_wrapped_at_the_width_of_the_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run(capsys, "report", "--help")
+    assert "for the size of the      \n tree, and where it is compared with other models." in out
+
+
 def test_the_help_lists_every_command_with_what_it_does() -> None:
     listed = sureleaf_here("--help").stdout
     for command in COMMANDS:
@@ -190,11 +196,12 @@ def test_an_unknown_name_is_one_line_with_a_suggestion(
     assert err.count("\n") == 1
 
 
+@pytest.mark.filterwarnings("always::UserWarning")
 def test_csv_warnings_are_one_line_each(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     rows = "".join(f"{i},{'?' if i % 9 == 0 else 'ab'[i % 2]},{'ny'[i % 2]}\n" for i in range(40))
     path.write_text(f",colour,class\n{rows}")
-    done = sureleaf("leaves", str(path), "-t", "class", "--json")
+    done = sureleaf_here("leaves", str(path), "-t", "class", "--json")
     notes = done.stderr.splitlines()
     assert done.returncode == 0
     assert notes[0].startswith("sureleaf: note: 1 column has no name and is called 'column 1'")
@@ -216,20 +223,15 @@ def test_csv_warnings_are_one_line_each(tmp_path: Path) -> None:
         ("sureleaf leaves nowhere.csv --target cla", []),
     ],
 )
-def test_the_shell_completes_commands_columns_and_words(line: str, words: list[str] | str) -> None:
+def test_the_shell_completes_commands_columns_and_words(
+    line: str, words: list[str] | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     typed = line.replace("DATA", str(LABOR))
-    done = subprocess.run(
-        [SURELEAF],
-        env=os.environ
-        | {
-            "_SURELEAF_COMPLETE": "complete_bash",
-            "COMP_WORDS": typed,
-            "COMP_CWORD": str(len(typed.split(" ")) - 1),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    monkeypatch.setenv("_SURELEAF_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split(" ")) - 1))
+    # One of them as the shell runs it.
+    done = sureleaf() if line == "sureleaf ra" else sureleaf_here()
     assert done.stderr == ""
     assert done.stdout.split() == (words.split() if isinstance(words, str) else words)
 

@@ -32,9 +32,9 @@ def model(folder: Path) -> sureleaf.TreeClassifier:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make blocks so small that a file of kilobytes has hundreds of them."""
+    """Make blocks so small that a file of kilobytes has dozens of them."""
     monkeypatch.setattr(row_stream, "_BLOCK", 1 << 10)
-    monkeypatch.setattr(row_stream, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(row_stream, "_BATCH_ROWS", 41)
 
 
 def check(predictions: pa.Table, model: Any, rows: pa.Table) -> None:
@@ -232,7 +232,7 @@ def test_a_stopped_prediction_leaves_no_file(
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup ignores some
     ) as process:
         with pipe.open("wb") as file:
-            file.writelines(lines(200_000))
+            file.writelines(lines(100_000))
             file.flush()
             while not any(path.stat().st_size for path in out.iterdir()):
                 assert process.poll() is None

@@ -9,6 +9,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 from sureleaf.comparison import mcnemar
+from sureleaf.comparison.mcnemar_test import THESE_MODELS
 from sureleaf.errors import InvalidArgumentError
 
 COUNTS = [(0, 0), (1, 0), (0, 1), (5, 5), (12, 4), (30, 10), (0, 25), (100, 140)]
@@ -84,3 +85,16 @@ def test_the_interval_stays_within_one(b: int, c: int, n: int) -> None:
 def test_counts_that_do_not_fit_are_refused(bad: tuple[int, int, int]) -> None:
     with pytest.raises(InvalidArgumentError, match="at most n"):
         mcnemar(*bad)
+
+
+@pytest.mark.parametrize(("exact", "name"), [(False, "mid-p"), (True, "exact")])
+def test_the_result_names_its_method_and_has_the_statistic_of_mcnemar(
+    exact: bool, name: str
+) -> None:
+    test = mcnemar(8, 2, 40, exact=exact, level=0.9)
+    assert test.statistic == pytest.approx(6 / np.sqrt(10))
+    assert test.standard_error == pytest.approx(np.sqrt(10) / 40)
+    assert test.method == f"McNemar, {name}; Tango's interval"
+    assert test.level == 0.9
+    assert test.assumption == THESE_MODELS
+    assert mcnemar(0, 0, 40).statistic == 0.0

@@ -125,3 +125,15 @@ def test_inversion_finds_the_normal_p_value() -> None:
         return Interval(1.7 - reach, 1.7 + reach)
 
     assert p_by_inversion(limits) == pytest.approx(2 * ndtr(-1.7), abs=1e-6)
+
+
+def test_the_resamples_are_those_of_the_seed() -> None:
+    gap = np.random.default_rng(6).normal(size=50)
+
+    def ends(seed: int) -> tuple[float, float]:
+        test = bootstrap_difference(
+            lambda rows: float(gap[rows].mean()), 50, n_resamples=50, random_state=seed
+        )
+        return test.low, test.high
+
+    assert ends(1) == ends(1) != ends(2)

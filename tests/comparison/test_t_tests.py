@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from sureleaf.comparison import five_by_two_f, one_sample_t, paired_t
+from sureleaf.comparison.t_tests import CORRELATED, t_of_mean
 from sureleaf.errors import InvalidArgumentError
 
 FIRST = [1200, 1219, 1103, 1213, 1258, 1325, 1295]
@@ -103,3 +104,12 @@ def test_repeats_that_differ_more_than_their_folds_keep_an_interval() -> None:
 def test_five_by_two_wants_five_repeats_of_two_folds() -> None:
     with pytest.raises(InvalidArgumentError, match=r"shape \(5, 2\)"):
         five_by_two_f(np.zeros(10))
+
+
+def test_differences_that_are_all_alike_have_an_infinite_statistic() -> None:
+    assert t_of_mean(np.full(3, 0.25), 0.0, 0.95, "t", "").statistic == math.inf
+    assert t_of_mean(np.zeros(3), 0.0, 0.95, "t", "").statistic == 0.0
+
+
+def test_the_corrected_test_names_its_assumption() -> None:
+    assert paired_t([0.1, 0.2, 0.3], corrected=0.5).assumption == CORRELATED

@@ -10,10 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sureleaf.comparison import compare, compare_rates, five_by_two_f, mcnemar, paired_t
 from sureleaf.comparison.paired_models import auc_difference
-from sureleaf.comparison.verdict import detecting_half_width
+from sureleaf.comparison.two_models import difference_of_estimates
+from sureleaf.comparison.verdict import deciding_half_width, detecting_half_width
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import (
     Bootstrap,
+    Estimate,
     Evaluation,
     Holdout,
     KFold,
@@ -434,3 +436,18 @@ def test_five_by_two_is_not_replaced_where_a_fold_is_missing() -> None:
     with pytest.raises(InvalidArgumentError, match="all ten folds"):
         compare(lost, b, method="5x2cv_f")
     assert compare(lost, b).method == "corrected resampled t over 9 splits"
+
+
+def test_the_statistic_of_two_estimates_is_their_difference_in_standard_errors() -> None:
+    first, second = Estimate(0.9, 0.87, 0.93, 0.95, "t"), Estimate(0.8, 0.76, 0.84, 0.95, "t")
+    test = difference_of_estimates(first, second, "accuracy")
+    assert test.standard_error == pytest.approx(0.05 / 1.959964, rel=1e-6)
+    assert test.statistic == pytest.approx(2 * 1.959964, rel=1e-6)
+
+
+def test_an_interval_wider_than_the_normal_one_needs_more_rows_for_a_verdict() -> None:
+    test = mcnemar(30, 10, 200)
+    wide = replace(test, low=-3.0 * test.standard_error, high=3.0 * test.standard_error)
+    # The half-width is q errors, of which the difference lies q + .8416 beyond the margin.
+    expected = 3.0 * 0.05 / (3.0 + 0.8416212)
+    assert deciding_half_width(0.06, 0.01, wide) == pytest.approx(expected, rel=1e-6)

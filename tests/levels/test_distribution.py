@@ -140,3 +140,10 @@ def test_bad_elements_are_nan() -> None:
     with pytest.raises(InvalidArgumentError, match="y must be a number; got nan"):
         larger.pmf(float("nan"))
     assert np.isnan(entropic_binomial(4, 0.6).cdf([3, np.nan])).tolist() == [False, True]
+
+
+def test_where_a_number_is_unknown_so_is_the_cdf():
+    known = entropic_binomial(5, 0.7).cdf(4)
+    assert entropic_binomial([5, 5], 0.7).cdf([4, np.nan])[0] == known
+    assert np.isnan(entropic_binomial([5, 5], 0.7).cdf([4, np.nan])).tolist() == [False, True]
+    assert np.isnan(entropic_binomial(5, [0.7, np.nan]).cdf(4)).tolist() == [False, True]

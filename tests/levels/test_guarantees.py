@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import betainc
 from scipy.stats import binom
 
 from sureleaf.levels.decisions import cost_rule
@@ -12,7 +13,13 @@ from sureleaf.levels.guarantees import (
     venn_limits,
     wrong_class_p_values,
 )
-from tests.naive.guarantees import conformal_p_value, holm_rejects, tail, two_cell_outcomes
+from tests.naive.guarantees import (
+    conformal_p_value,
+    holm_rejects,
+    is_cheapest_for_all,
+    tail,
+    two_cell_outcomes,
+)
 
 EDGES = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [7, 0], [0, 7], [6, 1], [3, 4]], dtype=float)
 
@@ -24,6 +31,7 @@ def test_conformal_p_values_are_those_of_rows_written_one_by_one(per):
         found = conformal_p_values(counts, per=per)
         for cell, code in np.ndindex(counts.shape):
             assert found[cell, code] == pytest.approx(conformal_p_value(counts, cell, code, per))
+    assert np.array_equal(conformal_p_values(EDGES), conformal_p_values(EDGES, per="leaf"))
 
 
 def test_conformal_sets_keep_their_coverage_in_every_cell_by_enumeration():
@@ -45,7 +53,25 @@ def test_p_values_are_binomial_tails_at_the_edge_counts():
             tail(y, n, 0.2)
         )
     assert wrong_class_p_values(np.zeros((1, 3)), np.array([2])).tolist() == [1.0]
-    assert wrong_class_p_values(np.array([[4.0]]), np.array([0])).tolist() == [0.0]
+    alone = np.array([[4.0], [1.0], [0.0]])
+    assert wrong_class_p_values(alone, np.array([0, 0, 0])).tolist() == [0.0, 0.0, 1.0]
+
+
+def test_of_several_classes_the_named_one_is_compared_with_the_most_frequent_other_one():
+    counts = np.array([[5.0, 2.0, 3.0], [0.0, 8.0, 7.0], [1.0, 0.0, 4.0], [3.0, 3.0, 2.0]])
+    named, rival = np.array([0, 1, 2, 1]), np.array([3, 7, 1, 3])
+    tails = [
+        tail(int(c[k]), int(c[k]) + r, 0.5) for c, k, r in zip(counts, named, rival, strict=True)
+    ]
+    assert wrong_class_p_values(counts, named).tolist() == pytest.approx(tails)
+    found = wrong_class_p_values(counts, named, named_before=False)
+    assert found.tolist() == pytest.approx([min(2 * one, 1.0) for one in tails])
+    assert found.max() == 1.0
+
+
+def test_half_a_row_of_weight_is_half_a_row_of_evidence():
+    found = wrong_class_p_values(np.array([[0.5, 2.5]]), np.array([0]))
+    assert found[0] == pytest.approx(betainc(0.5, 3.5, 0.5))
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -74,6 +100,7 @@ def test_hochberg_rejects_all_that_holm_rejects():
     every = np.full(8, 0.04)
     assert (adjusted_p_values(every) == 0.04).all()
     assert (adjusted_p_values(every, independent=False) == 0.32).all()
+    assert (adjusted_p_values(5 * every, independent=False) == 1.0).all()
 
 
 def test_simultaneous_limits_hold_for_all_cells_at_once_by_enumeration():
@@ -115,6 +142,43 @@ def test_decisions_among_three_classes_at_costs_are_certified_rarely_where_they_
     assert (p_values <= 0.05).mean() <= 0.05
     clear = wrong_class_p_values(1000.0 * probabilities[np.newaxis], np.array([right]), rule)
     assert clear[0] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("cost", "counts", "decided"),
+    [
+        ([[0, 1, 2], [2, 0, 1], [5, 1, 0]], [20, 16, 6], 1),
+        ([[0, 1, 2], [2, 0, 1], [5, 1, 0]], [3, 2, 14], 2),
+        ([[0, 1, 1], [1, 0, 1], [1, 1, 0]], [9, 1, 0], 0),
+        ([[0, 4, 1], [1, 0, 9], [3, 2, 0]], [25, 2, 3], 0),
+        ([[0, 1, 1, 1], [8, 0, 2, 1], [8, 1, 0, 2], [9, 2, 2, 0]], [2, 60, 20, 8], 1),
+    ],
+)
+def test_the_p_value_of_a_decision_is_the_error_from_which_on_it_is_the_cheapest(
+    cost, counts, decided
+):
+    rule = cost_rule(cost)
+    found = wrong_class_p_values(np.array([counts], dtype=float), np.array([decided]), rule)[0]
+    assert 1e-12 < found < 1
+    assert is_cheapest_for_all(counts, decided, cost, found * (1 + 1e-6))
+    assert not is_cheapest_for_all(counts, decided, cost, found * (1 - 1e-6))
+
+
+def test_a_decision_without_evidence_has_the_p_value_1():
+    rule = cost_rule([[0, 1, 2], [2, 0, 1], [5, 1, 0]])
+    cells = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 9.0], [40.0, 0.0, 0.0]])
+    for decided in range(3):
+        found = wrong_class_p_values(cells, np.full(3, decided), rule)
+        assert found[0] == 1.0
+        assert (found[1] < 1.0) == (decided == 2)
+        assert (found[2] < 1.0) == (decided == 0)
+
+
+def test_of_decisions_that_always_cost_the_same_none_is_the_cheapest():
+    rule = cost_rule([[0, 0, 2], [1, 1, 2], [3, 3, 0]])
+    for decided in (0, 1):
+        found = wrong_class_p_values(np.array([[50.0, 2.0, 1.0]]), np.array([decided]), rule)
+        assert found.tolist() == [1.0]
 
 
 def test_venn_limits_hold_both_shares_that_the_new_row_can_give():

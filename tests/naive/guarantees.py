@@ -4,8 +4,16 @@ from itertools import product
 from math import comb
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.stats import beta
 
-__all__ = ["conformal_p_value", "holm_rejects", "tail", "two_cell_outcomes"]
+__all__ = [
+    "conformal_p_value",
+    "holm_rejects",
+    "is_cheapest_for_all",
+    "tail",
+    "two_cell_outcomes",
+]
 
 
 def conformal_p_value(counts, cell, code, per):
@@ -51,3 +59,23 @@ def two_cell_outcomes(sizes, shares):
         for k, n, p in zip(y, sizes, shares, strict=True):
             probability *= comb(n, k) * p**k * (1 - p) ** (n - k)
         yield np.array(y, dtype=float), probability
+
+
+def is_cheapest_for_all(counts, decided, cost, error):
+    """Whether a decision is the cheapest one for all probabilities that the counts leave possible.
+
+    Each class has Clopper and Pearson's limits, with an equal part of the error at each end. The
+    probabilities for which another decision does best are those of a linear program.
+    """
+    counts, cost = np.asarray(counts, dtype=float), np.asarray(cost, dtype=float)
+    n, in_tail = counts.sum(), error / (2 * len(counts))
+    low = [0.0 if k == 0 else beta.ppf(in_tail, k, n - k + 1) for k in counts]
+    high = [1.0 if k == n else beta.isf(in_tail, k + 1, n - k) for k in counts]
+    for other in range(cost.shape[1]):
+        if other != decided:
+            extra = cost[:, decided] - cost[:, other]
+            sum_is_1 = {"A_eq": np.ones((1, len(counts))), "b_eq": [1.0]}
+            worst = linprog(-extra, **sum_is_1, bounds=np.column_stack([low, high]))
+            if -worst.fun >= 0:
+                return False
+    return True

@@ -18,7 +18,7 @@ from sureleaf.probability import (
     Shrinkage,
     find_estimate,
 )
-from tests.probability.trees import one_leaf
+from tests.probability.trees import one_leaf, small_tree
 
 
 def stated(estimate, *counts):
@@ -147,3 +147,25 @@ def test_with_equal_costs_two_classes_are_kept_as_by_the_majority():
     kept = KeepDecision(Shrinkage(20), [[0, 1], [1, 0]])(tree, tree.class_counts)
     by_majority = KeepMajority(Shrinkage(20))(tree, tree.class_counts)
     np.testing.assert_allclose(kept, by_majority, atol=1e-8)
+
+
+@pytest.mark.parametrize("m", [0.5, 7.0])
+def test_the_m_estimate_adds_m_rows_at_the_shares_of_the_whole_table(m):
+    tree = small_tree(1)
+    counts = tree.class_counts
+    expected = counts + m * counts[0] / counts[0].sum()
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(MEstimate(m)(tree, counts), expected, rtol=1e-12)
+
+
+def test_a_kept_majority_is_the_most_probable_class():
+    tree = small_tree(1)
+
+    def reverse(tree, counts):
+        shares = (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
+        return (1 - shares) / (1 - shares).sum(axis=1, keepdims=True)
+
+    found = KeepMajority(reverse)(tree, tree.class_counts)
+    filled = tree.class_counts.sum(axis=1) > 0
+    majority = tree.class_counts[filled].argmax(axis=1)
+    assert (found[filled].argmax(axis=1) == majority).all()

@@ -1,5 +1,7 @@
 """What a leaf states with the nodes above it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -70,8 +72,28 @@ def test_a_strength_is_above_zero(strength):
 def test_bad_parameters_of_averaging_are_named():
     with pytest.raises(InvalidArgumentError, match="added must be"):
         Averaging(0)
-    with pytest.raises(InvalidArgumentError, match="charge must be"):
-        Averaging(0.5, -1)
+    with pytest.raises(InvalidArgumentError, match="added must be"):
+        Averaging(np.inf)
+    for charge in (-1, np.inf):
+        with pytest.raises(InvalidArgumentError, match="charge must be"):
+            Averaging(0.5, charge)
+
+
+def test_without_a_charge_a_split_is_as_likely_as_a_leaf():
+    tree = small_tree(2)
+    counts = np.zeros((len(tree.class_counts), 3))
+    counts[:, 0] = tree.class_counts[:, 0]  # one class: every pruning explains the rows as well
+    free, charged = (Averaging(1.0, charge)(tree, counts)[-1, 0] for charge in (0, 1))
+    assert free < charged  # leaves have fewer rows than the nodes above them
+
+
+@pytest.mark.parametrize("share", [0.01, 0.37])
+def test_averaging_takes_parts_of_rows_at_their_weight(share):
+    tree = small_tree(3)
+    tree = dataclasses.replace(tree, class_counts=share * tree.class_counts)
+    found = Averaging(0.5)(tree, tree.class_counts)
+    for leaf in np.flatnonzero(tree.is_leaf):
+        np.testing.assert_allclose(found[leaf], average(tree, leaf, 0.5), rtol=1e-10)
 
 
 def test_huge_counts_overflow_nothing():

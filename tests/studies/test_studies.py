@@ -112,6 +112,7 @@ def test_seeds_come_from_keys_so_that_order_does_not_matter(finished):
         assert stored[cell.key][2] == outcome.probabilities.tobytes()
 
 
+@pytest.mark.usefixtures("users_processes")
 def test_two_workers_give_the_same_bits_as_one(finished, tmp_path):
     study, whole = finished
     store = Store(tmp_path / "two.db")
@@ -167,13 +168,26 @@ def test_learners_that_fail_in_every_way_are_outcomes(tmp_path):
     assert results.estimates()["first"]["works"].value > 0
 
 
+@pytest.mark.usefixtures("users_processes")
+def test_a_crash_of_a_users_process_is_an_outcome(tmp_path):
+    X, y = rows()
+    data = [DataSet("first", X=X, y=y)]
+    study = small_study(data=data, learners=[Learner("crashes", Crashes())], design=Holdout())
+    store = Store(tmp_path / "crashing.db")
+    work(study, store, store.register(study))
+    reasons = [one.reason for one in StudyResults(store).failures()]
+    assert reasons == ["the process of the learner ended (signal 11)"]
+
+
 # ---- interruptions -------------------------------------------------------------------------------
 
-# Starts a worker for every line that it reads: what takes long, its imports, is done once.
+# Starts a worker for every line that it reads: what takes long, its imports, is done once. The
+# processes of the workers are forked, too, so that the moments fall into all parts of the work.
 PROGRAM = """
-import os, sys
-from sureleaf.studies import Store
+import multiprocessing, os, sys
+from sureleaf.studies import Store, worker
 from sureleaf.studies.worker import begin, work
+worker._PROCESSES = multiprocessing.get_context("fork")
 from tests.studies.test_studies import killable_study
 study = killable_study()
 for url in sys.stdin:
@@ -228,7 +242,7 @@ def kill_and_resume(new_store, n_kills: int, seed: int) -> list[Store]:
             worker = int(starter.stdout.readline())
             if kills < n_kills:
                 if moments.random() < 0.5:
-                    time.sleep(moments.uniform(0.0, 4.0))
+                    time.sleep(moments.uniform(0.0, 1.5))
                 else:  # while the worker computes cells, however long it takes to begin
                     wait_for_a_cell(stores[-1], worker)
                     time.sleep(moments.uniform(0.0, 0.3))
@@ -257,7 +271,7 @@ def test_a_study_killed_at_random_moments_equals_an_unbroken_one(unbroken, tmp_p
 
     numbers = itertools.count()
     stores = kill_and_resume(
-        lambda: f"sqlite:///{tmp_path / f'{next(numbers)}.db'}", 200 if LONG else 2, 0
+        lambda: f"sqlite:///{tmp_path / f'{next(numbers)}.db'}", 200 if LONG else 3, 0
     )
     for store in stores:
         assert store.status("killed").done == 15

@@ -1,13 +1,15 @@
 """The application: its commands, and errors as one line with exit code 2, without traceback."""
 
 import errno
+import functools
+import inspect
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -77,22 +79,29 @@ def _options(
     pass
 
 
+def _add(command: Callable[..., None], **settings: Any) -> None:
+    """Add a command; each paragraph of its help is one line, which the terminal wraps."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    application.command(help=text, **settings)(command)
+
+
 # In the order of the help page. Each command has a file of its name.
-application.command()(report.report)
-application.command()(fit.fit)
-application.command()(predict.predict)
-application.command()(leaves.leaves)
-application.command()(certificate.certificate)
-application.command()(rank.rank)
-application.command()(evaluate.evaluate)
-application.command()(compare.compare)
-application.command()(curve.curve)
-application.command()(audit.audit)
-application.command()(export.export)
-application.command(context_settings={"allow_extra_args": True})(plan.plan)
-application.command()(reproduce.reproduce)
+_add(report.report)
+_add(fit.fit)
+_add(predict.predict)
+_add(leaves.leaves)
+_add(certificate.certificate)
+_add(rank.rank)
+_add(evaluate.evaluate)
+_add(compare.compare)
+_add(curve.curve)
+_add(audit.audit)
+_add(export.export)
+_add(plan.plan, context_settings={"allow_extra_args": True})
+_add(reproduce.reproduce)
 application.add_typer(study.study)
-application.command()(doctor.doctor)
+_add(doctor.doctor)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -118,7 +127,7 @@ def main(arguments: list[str] | None = None) -> None:
             progress_enabled(sys.stderr.isatty()),
         ):
             warnings.showwarning = _show_warning
-            code = application(args=arguments, prog_name="sureleaf", standalone_mode=False)
+            code = _parser()(args=arguments, prog_name="sureleaf", standalone_mode=False)
             flush()
     except ArgumentError as error:
         _stop(_message(error))
@@ -135,6 +144,11 @@ def main(arguments: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
+
+
+@functools.cache  # a process that runs many commands builds it once
+def _parser() -> Any:
+    return typer.main.get_command(application)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from sureleaf.cli.output import repeat_command, sha256
 __all__ = ["audit"]
 
 
+@options.with_csv_options
 def audit(
     context: typer.Context,
     model: Annotated[
@@ -25,6 +26,7 @@ def audit(
     ],
     data: options.Data,
     target: options.Target,
+    csv: "options.CsvFormat",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -87,10 +89,6 @@ def audit(
     utility: options.Utility = None,
     level: options.Level = 0.95,
     drop: options.Drop = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     batches: Annotated[
         bool,
         typer.Option(
@@ -132,7 +130,6 @@ def audit(
     loaded = [
         auditing.load_model(file, trust_pickle=trust_pickle, trust=trust or ()) for file in files
     ]
-    csv = options.csv_format(delimiter, encoding, decimal, missing)
     given = (_read_in_batches if data.is_dir() or batches else _read_in_memory)(
         data, loaded[0], csv, target=target, group=group, weight=weight, drop=drop or ()
     )

@@ -12,6 +12,7 @@ __all__ = ["certificate"]
 
 
 @options.with_tree_options
+@options.with_csv_options
 def certificate(
     source: Annotated[
         Path,
@@ -22,6 +23,7 @@ def certificate(
         ),
     ],
     tree_options: dict[str, Any],
+    csv: "options.CsvFormat",
     held_out: Annotated[
         Path | None,
         typer.Argument(
@@ -38,10 +40,6 @@ def certificate(
     jobs: options.Threads = None,
     cost: options.TreeCost = None,
     drop: options.Drop = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Prove what can be proven about the leaves of a tree, for all leaves at once.
@@ -62,7 +60,6 @@ def certificate(
     from sureleaf.report.predictions import is_model, load_tree
     from sureleaf.report.question import read_question
 
-    csv = options.csv_format(delimiter, encoding, decimal, missing)
     n_left_out = 0
     if is_model(source):
         unused = next(iter(tree_options), None)

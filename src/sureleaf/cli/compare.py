@@ -15,6 +15,7 @@ _REPORT_OPTIONS = frozenset({"paths", "measure", "margin", "level", "gate", "as_
 _EVALUATION_OPTIONS = _REPORT_OPTIONS | {"detect", "method", "independent"}
 
 
+@options.with_csv_options
 def compare(
     context: typer.Context,
     paths: Annotated[
@@ -24,6 +25,7 @@ def compare(
             help="One table or several, two saved evaluations, or two reports.",
         ),
     ],
+    csv: "options.CsvFormat",
     target: options.TableTarget = None,
     models: Annotated[
         list[str] | None,
@@ -79,10 +81,6 @@ def compare(
     jobs: options.Jobs = None,
     drop: options.Drop = None,
     categorical: options.Categorical = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Test whether one classifier is better than another.
@@ -146,7 +144,7 @@ def compare(
             weight=weight,
             drop=drop or (),
             categorical=categorical or (),
-            csv=options.csv_format(delimiter, encoding, decimal, missing),
+            csv=csv,
         )
         costs = None if cost is None else options.read_cost(cost, question.y)
         by_cost = measure in (None, "cost", "decided_cost")

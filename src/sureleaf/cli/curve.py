@@ -10,10 +10,12 @@ __all__ = ["curve"]
 
 
 @options.with_tree_options
+@options.with_csv_options
 def curve(
     data: options.Data,
     target: options.Target,
     tree_options: dict[str, Any],
+    csv: "options.CsvFormat",
     model: options.ModelName = None,
     measure: options.MeasureName = "accuracy",
     start: Annotated[
@@ -45,10 +47,6 @@ def curve(
     jobs: options.Jobs = None,
     drop: options.Drop = None,
     categorical: options.Categorical = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw the learning curve of a classifier, and estimate how many rows it needs.
@@ -73,7 +71,7 @@ def curve(
         weight=weight,
         drop=drop or (),
         categorical=categorical or (),
-        csv=options.csv_format(delimiter, encoding, decimal, missing),
+        csv=csv,
     )
     if start is None:
         start = max(4, min(50, len(question.y) // 8))

@@ -12,10 +12,12 @@ __all__ = ["evaluate"]
 
 
 @options.with_tree_options
+@options.with_csv_options
 def evaluate(
     data: options.Data,
     target: options.Target,
     tree_options: dict[str, Any],
+    csv: "options.CsvFormat",
     model: options.ModelName = None,
     design: options.DesignName = "kfold",
     folds: options.Folds = 10,
@@ -33,10 +35,6 @@ def evaluate(
     ] = None,
     drop: options.Drop = None,
     categorical: options.Categorical = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     memory: options.Memory = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
@@ -64,7 +62,6 @@ def evaluate(
     from sureleaf.report.question import read_question
 
     options.check_output(save, data, cost, overwrite=overwrite)
-    csv = options.csv_format(delimiter, encoding, decimal, missing)
     if data.is_dir() or memory is not None:
         if model is not None or design == "bootstrap":
             raise InvalidArgumentError(

@@ -12,6 +12,7 @@ __all__ = ["fit"]
 
 
 @options.with_tree_options
+@options.with_csv_options
 def fit(
     data: options.Data,
     target: options.Target,
@@ -20,6 +21,7 @@ def fit(
         typer.Option("--output", "-o", help="File to save the model to.", metavar="FILE"),
     ],
     tree_options: dict[str, Any],
+    csv: "options.CsvFormat",
     bagged: options.Bagged = None,
     cost: options.TreeCost = None,
     group: options.Group = None,
@@ -28,10 +30,6 @@ def fit(
     jobs: options.Threads = None,
     drop: options.Drop = None,
     categorical: options.Categorical = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     memory: options.Memory = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
@@ -62,7 +60,6 @@ def fit(
             f"got {group!r}. Leave out one of the two."
         )
     options.check_output(output, data, cost, overwrite=overwrite)
-    csv = options.csv_format(delimiter, encoding, decimal, missing)
     n_left_out = 0
     if data.is_dir() or memory is not None:
         if bagged is not None:

@@ -19,6 +19,7 @@ _AT_COSTS = (
 
 
 @options.with_tree_options
+@options.with_csv_options
 def leaves(
     data: Annotated[
         Path,
@@ -28,6 +29,7 @@ def leaves(
         ),
     ],
     tree_options: dict[str, Any],
+    csv: "options.CsvFormat",
     target: options.TableTarget = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
@@ -50,10 +52,6 @@ def leaves(
     jobs: options.Threads = None,
     cost: options.TreeCost = None,
     drop: options.Drop = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the leaves of a tree and how sure each one is on unseen rows.
@@ -107,7 +105,7 @@ def leaves(
             group=group,
             weight=weight,
             drop=drop or (),
-            csv=options.csv_format(delimiter, encoding, decimal, missing),
+            csv=csv,
         )
         if cost is not None:
             tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}

@@ -15,12 +15,11 @@ from sureleaf.errors import InvalidArgumentError, suggestion
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
-    from sureleaf.files import CsvFormat
+    from sureleaf.files import CsvFormat as CsvFormat  # for the commands, too
     from sureleaf.scale import SourceRows
 
 __all__ = [
     "check_output",
-    "csv_format",
     "decided_by",
     "evaluated_model",
     "fitted_for",
@@ -30,6 +29,7 @@ __all__ = [
     "read_label",
     "read_labels",
     "unlabelled_note",
+    "with_csv_options",
     "with_tree_options",
 ]
 
@@ -97,49 +97,78 @@ Categorical = Annotated[
         rich_help_panel=_READING,
     ),
 ]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        help="Delimiter of a CSV file: one character, or its name.",
-        show_default="detected",
-        autocompletion=complete_choices("comma", "semicolon", "tab", "bar", "space"),
-        rich_help_panel=_READING,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        help="Encoding of a CSV file.",
-        show_default="utf-8",
-        autocompletion=complete_choices("utf-8", "utf-16", "windows-1252", "latin-1"),
-        rich_help_panel=_READING,
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        help="Decimal mark of a CSV file: . or ,",
-        show_default="detected",
-        rich_help_panel=_READING,
-    ),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Cell of a CSV file that means a missing value, such as '?'; may be repeated.",
-        metavar="TEXT",
-        rich_help_panel=_READING,
-    ),
-]
+CSV_OPTIONS: dict[str, Any] = {
+    "delimiter": Annotated[
+        str | None,
+        typer.Option(
+            help="Delimiter of a CSV file: one character, or its name.",
+            show_default="detected",
+            autocompletion=complete_choices("comma", "semicolon", "tab", "bar", "space"),
+            rich_help_panel=_READING,
+        ),
+    ],
+    "encoding": Annotated[
+        str | None,
+        typer.Option(
+            help="Encoding of a CSV file.",
+            show_default="utf-8",
+            autocompletion=complete_choices("utf-8", "utf-16", "windows-1252", "latin-1"),
+            rich_help_panel=_READING,
+        ),
+    ],
+    "decimal": Annotated[
+        str | None,
+        typer.Option(
+            help="Decimal mark of a CSV file: . or ,",
+            show_default="detected",
+            rich_help_panel=_READING,
+        ),
+    ],
+    "missing": Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Cell of a CSV file that means a missing value, such as '?'; may be repeated.",
+            metavar="TEXT",
+            rich_help_panel=_READING,
+        ),
+    ],
+}
+"""The options of every command that reads a table: how its CSV file is written."""
 
 
-def csv_format(
-    delimiter: str | None, encoding: str | None, decimal: str | None, missing: list[str] | None
-) -> "CsvFormat":
-    """Return the options about a CSV file as one object."""
-    from sureleaf.files import CsvFormat
+def with_csv_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `CSV_OPTIONS` to a command, which takes them as a `CsvFormat` called ``csv``."""
 
-    return CsvFormat(delimiter, encoding, decimal, tuple(missing or ()))
+    def csv_format(
+        delimiter: str | None, encoding: str | None, decimal: str | None, missing: list[str] | None
+    ) -> "CsvFormat":
+        from sureleaf.files import CsvFormat
+
+        return CsvFormat(delimiter, encoding, decimal, tuple(missing or ()))
+
+    return _with_options(command, CSV_OPTIONS, "csv", csv_format)
+
+
+def _with_options(
+    command: Callable[..., None], options: dict[str, Any], name: str, collect: Callable[..., Any]
+) -> Callable[..., None]:
+    """Add options to a command, which takes what ``collect`` makes of them as one argument."""
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        collected = collect(**{option: values.pop(option) for option in options})
+        command(**values, **{name: collected})
+
+    signature = inspect.signature(command)
+    own = [parameter for each, parameter in signature.parameters.items() if each != name]
+    added = [
+        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+        for each, option in options.items()
+    ]
+    # typer reads the options of a command from these two.
+    run.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in (*own, *added)} | {"return": None}
+    return run
 
 
 def unlabelled_note(n_rows: int) -> list[str]:
@@ -277,22 +306,10 @@ TREE_OPTIONS: dict[str, Any] = {
 def with_tree_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add `TREE_OPTIONS` to a command, which takes the given ones as a dict `tree_options`."""
 
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        of_tree = {name: values.pop(name) for name in TREE_OPTIONS}
-        given = {name: value for name, value in of_tree.items() if value is not None}
-        command(**values, tree_options=given)
+    def given(**values: Any) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if value is not None}
 
-    signature = inspect.signature(command)
-    own = [p for name, p in signature.parameters.items() if name != "tree_options"]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
-        for name, option in TREE_OPTIONS.items()
-    ]
-    # typer reads the options of a command from these two.
-    run.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in (*own, *added)} | {"return": None}
-    return run
+    return _with_options(command, TREE_OPTIONS, "tree_options", given)
 
 
 Bagged = Annotated[

@@ -14,9 +14,11 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["predict"]
 
 
+@options.with_csv_options
 def predict(
     model: options.SavedModel,
     data: options.Data,
+    csv: "options.CsvFormat",
     output: Annotated[
         Path,
         typer.Option(
@@ -59,10 +61,6 @@ def predict(
     ] = "leaf",
     cost: options.DecisionCost = None,
     jobs: options.Threads = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     formulas: Annotated[
         bool,
         typer.Option(
@@ -111,7 +109,6 @@ def predict(
     loaded.n_jobs = jobs
     node_sets = None if alpha is None else _read_sets(loaded, alpha, per)
     kept = list(dict.fromkeys(keep or []))
-    csv = options.csv_format(delimiter, encoding, decimal, missing)
     rows = stream_rows(data, loaded.schema_, keep=kept, csv=csv)
     with _open_output(output) as file:
         summary = predictions.write_predictions(

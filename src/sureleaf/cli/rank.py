@@ -9,9 +9,11 @@ from sureleaf.cli import options
 __all__ = ["rank"]
 
 
+@options.with_csv_options
 def rank(
     data: options.Data,
     target: options.Target,
+    csv: "options.CsvFormat",
     training: Annotated[
         bool,
         typer.Option(
@@ -23,10 +25,6 @@ def rank(
     jobs: options.Threads = None,
     drop: options.Drop = None,
     categorical: options.Categorical = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Rank columns by the levels of a tree with a single split on that column.
@@ -47,7 +45,7 @@ def rank(
         target,
         drop=drop or (),
         categorical=categorical or (),
-        csv=options.csv_format(delimiter, encoding, decimal, missing),
+        csv=csv,
     )
     ranking = rank_columns(
         question.X,

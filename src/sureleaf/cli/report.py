@@ -21,11 +21,13 @@ __all__ = ["page_path", "report", "time_left"]
 
 
 @options.with_tree_options
+@options.with_csv_options
 def report(
     context: typer.Context,
     data: options.Data,
     target: options.Target,
     tree_options: dict[str, Any],
+    csv: "options.CsvFormat",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -69,10 +71,6 @@ def report(
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     overwrite: options.Overwrite = False,
     jobs: options.Jobs = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
 ) -> None:
     """Fit a tree and report how far it can be trusted, as a page and as JSON.
 
@@ -99,7 +97,6 @@ def report(
 
     prints_json = as_json is not None and str(as_json) == "-"
     page = page_path(data, output, as_json, model, cost, overwrite=overwrite)
-    csv = options.csv_format(delimiter, encoding, decimal, missing)
     question = read_question(
         data,
         target,

@@ -125,23 +125,31 @@ def fit_power_law(
     >>> round(law.limit, 4), round(law.height, 3), round(law.rate, 4)
     (0.9, 2.0, 1.0)
     """
-    n, y = np.asarray(sizes, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    y = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    w = np.ones_like(y) if weights is None else np.atleast_2d(weights).astype(np.float64)
+    return _fit_power_laws(np.asarray(sizes, dtype=np.float64), y, w, increasing, low, high)[0]
+
+
+def _fit_power_laws(
+    n: FloatArray, y: FloatArray, w: FloatArray, increasing: bool, low: float, high: float
+) -> list[PowerLaw]:
+    """Fit a power law to each row of values and weights, all rows at a time."""
     if len(n) < 3:
         raise InvalidArgumentError(
             f"A power law needs the measure at three or more sizes; got {len(n)}. "
             "Use a schedule with more sizes, or no stop rule."
         )
-    w = np.ones(len(n)) if weights is None else np.asarray(weights, dtype=np.float64)
     scale = n.min()  # keeps the two columns of the linear problem at the same scale
-    rates = np.geomspace(SLOWEST, FASTEST, 41)
+    rows = np.arange(len(y))
+    rates = np.tile(np.geomspace(SLOWEST, FASTEST, 41), (len(y), 1))
     for _ in range(5):  # each grid is 20 times finer
-        cost, limit, height = _solve(n / scale, y, w, rates, increasing, low, high)
-        best = int(np.argmin(cost))
-        law = PowerLaw(
-            float(limit[best]), float(height[best] * scale ** rates[best]), float(rates[best])
-        )
-        rates = np.linspace(rates[max(best - 1, 0)], rates[min(best + 1, 40)], 41)
-    return law
+        cost, limits, heights = _solve(n / scale, y, w, rates, increasing, low, high)
+        best = np.argmin(cost, axis=1)
+        limit, height, rate = (values[rows, best] for values in (limits, heights, rates))
+        ends = rates[rows, np.maximum(best - 1, 0)], rates[rows, np.minimum(best + 1, 40)]
+        rates = np.linspace(*ends, 41, axis=1)
+    laws = zip(limit.tolist(), (height * scale**rate).tolist(), rate.tolist(), strict=True)
+    return [PowerLaw(*law) for law in laws]
 
 
 def _solve(
@@ -155,17 +163,25 @@ def _solve(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return cost, limit and height of the best curve for each rate, within the bounds.
 
-    The best is the unconstrained solution if it is allowed. Otherwise it lies on the boundary,
-    with the limit at a bound or the height at 0, because the problem is convex.
+    Values and weights have one row per law, rates and results one row per law and one column per
+    rate. The best is the unconstrained solution if it is allowed. Otherwise it lies on the
+    boundary, with the limit at a bound or the height at 0, because the problem is convex.
     """
-    x = -(n[None, :] ** -rates[:, None])
-    mean_x, mean_y = (x @ w) / w.sum(), float(w @ y) / w.sum()
-    spread = ((x - mean_x[:, None]) ** 2) @ w
-    slope = ((x - mean_x[:, None]) * (y - mean_y)) @ w / spread
-    flat = np.full(len(rates), np.clip(mean_y, low, high))
-    choices = [(mean_y - slope * mean_x, slope), (flat, np.zeros(len(rates)))]
+
+    def total(values: FloatArray) -> FloatArray:
+        """Return the weighted sum over the sizes."""
+        return (values @ w[:, :, None])[:, :, 0]
+
+    y = y[:, None, :]
+    x = -(n ** -rates[:, :, None])
+    n_weighted = w.sum(axis=1)[:, None]
+    mean_x, mean_y = total(x) / n_weighted, total(y) / n_weighted
+    from_mean = x - mean_x[:, :, None]
+    slope = total(from_mean * (y - mean_y[:, :, None])) / total(from_mean**2)
+    flat = np.broadcast_to(np.clip(mean_y, low, high), rates.shape)
+    choices = [(mean_y - slope * mean_x, slope), (flat, np.zeros(rates.shape))]
     choices += [
-        (np.full(len(rates), bound), (x * (y - bound)) @ w / ((x**2) @ w))
+        (np.full(rates.shape, bound), total(x * (y - bound)) / total(x**2))
         for bound in (low, high)
         if math.isfinite(bound)
     ]
@@ -173,12 +189,14 @@ def _solve(
     costs = []
     for limit, height in choices:
         allowed = (sign * height >= 0) & (limit >= low) & (limit <= high)
-        error = ((y - limit[:, None] - height[:, None] * x) ** 2) @ w
+        error = total((y - limit[:, :, None] - height[:, :, None] * x) ** 2)
         costs.append(np.where(allowed, error, np.inf))
-    best = np.argmin(costs, axis=0)
-    column = np.arange(len(rates))
-    limits, heights = (np.array([choice[i] for choice in choices])[best, column] for i in (0, 1))
-    return np.array(costs)[best, column], limits, heights
+    best = np.argmin(costs, axis=0)[None]
+    cost, limits, heights = (
+        np.take_along_axis(np.array(values), best, axis=0)[0]
+        for values in (costs, [limit for limit, _ in choices], [height for _, height in choices])
+    )
+    return cost, limits, heights
 
 
 N_REFITS = 200
@@ -346,19 +364,21 @@ class LearningCurve(TextDisplay):
     def power_law(self) -> PowerLaw:
         """The power law fitted to the means, with sizes weighted by their precision."""
         usable = np.isfinite(self.means)
-        return self._fit(self.values[:, usable], self.sizes[usable])
+        return self._fit(self.values[None, :, usable], self.sizes[usable])[0]
 
-    def _fit(self, values: FloatArray, sizes: IntArray) -> PowerLaw:
-        means = np.nanmean(values, axis=0)
-        spread = np.nanvar(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(len(sizes))
-        floor = max(float(np.mean(spread)) / 10, 1e-12)  # a size without spread is still uncertain
-        return fit_power_law(
-            sizes,
+    def _fit(self, values: FloatArray, sizes: IntArray) -> list[PowerLaw]:
+        """Return the law of each sample of repeats; values are samples by repeats by sizes."""
+        means = np.nanmean(values, axis=1)
+        spread = np.nanvar(values, axis=1, ddof=1) if values.shape[1] > 1 else np.zeros_like(means)
+        # A size without spread is still uncertain.
+        floor = np.maximum(spread.mean(axis=1, keepdims=True) / 10, 1e-12)
+        return _fit_power_laws(
+            sizes.astype(np.float64),
             means,
-            weights=1 / np.maximum(spread, floor),
-            increasing=self.measure.greater_is_better,
-            low=self.measure.low,
-            high=self.measure.high,
+            1 / np.maximum(spread, floor),
+            self.measure.greater_is_better,
+            self.measure.low,
+            self.measure.high,
         )
 
     @cached_property
@@ -373,7 +393,7 @@ class LearningCurve(TextDisplay):
         random = generator(self.seed, CURVE)
         n = len(self.values)
         draws = random.integers(n, size=(N_REFITS, n))
-        return [self._fit(self.values[rows][:, usable], self.sizes[usable]) for rows in draws]
+        return self._fit(self.values[draws][:, :, usable], self.sizes[usable])
 
     @cached_property
     def _scatter(self) -> float:

@@ -76,6 +76,17 @@ def test_average_precision_is_scikit_learns() -> None:
     assert found == pytest.approx(expected)
 
 
+def test_average_precision_of_tied_scores_is_scikit_learns() -> None:
+    rng = np.random.default_rng(5)
+    for n, n_scores in [(1, 1), (2, 1), (7, 3), (40, 6), (40, 40)]:
+        truth, scores = np.arange(n) % 3 == 0, rng.integers(0, n_scores, n) / 7
+        weights = np.append(1.0, rng.integers(0, 3, n - 1) * 0.37)
+        for given in (None, weights):
+            expected = metrics.average_precision_score(truth, scores, sample_weight=given)
+            found = measures.average_precision(truth, scores, sample_weight=given)
+            assert found == pytest.approx(expected, abs=1e-14)
+
+
 def test_one_class_alone_cannot_be_ranked_and_says_so() -> None:
     assert math.isnan(measures.auc([1, 1], [0.2, 0.4]))
     assert math.isnan(measures.auc([0, 1], [0.2, 0.4], sample_weight=[1, 0]))

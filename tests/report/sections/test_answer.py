@@ -9,7 +9,7 @@ import pytest
 
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_sentence, leaves_sentence
-from sureleaf.report.sections.error import RowsForGain, differences_text, rows_text
+from sureleaf.report.sections.error import EndOfCurve, RowsForGain, differences_text, rows_text
 from sureleaf.report.sections.models import MeasureWords, models_text
 from sureleaf.report.sections.simplicity import price_text
 from tests.report.document_check import check_document
@@ -382,3 +382,9 @@ def test_estimates_that_differ_are_explained() -> None:
     assert "take the levels of the leaves with caution" in levels
     assert "within the interval" in next(differences_text(estimate, (0.27, 0.28), 0.73))
     assert list(differences_text(estimate, (0.27, 0.27), 0.73)) == []
+    assert list(differences_text(estimate, None, 0.73, EndOfCurve(0.275, 900, 600))) == []
+    (curve,) = differences_text(estimate, None, 0.73, EndOfCurve(0.30, 900, 600))
+    assert curve.startswith(
+        "The learning curve leads to 30.0 % with 900 rows, cross-validation gives 27.0 %: the "
+        "curve was measured with at most 600 rows"
+    )

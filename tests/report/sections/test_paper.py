@@ -10,7 +10,7 @@ from sureleaf.report import make_report
 
 
 @pytest.fixture(scope="module", params=["two classes", "three classes"])
-def document(request):
+def document(request, small_budget):
     rng = np.random.default_rng(0)
     x = rng.random((150, 3))
     score = 2.0 * (x[:, 0] > 0.5) + rng.normal(0, 0.8, 150)

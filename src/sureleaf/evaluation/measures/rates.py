@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import accuracy_score
 
 from sureleaf.arguments import FloatArray, IntArray, LabelArray, check_weights
 from sureleaf.errors import InvalidArgumentError
@@ -222,9 +221,7 @@ def accuracy(
     """
     actual, predicted = read_pair(truth, prediction)
     weights = check_weights(sample_weight, len(actual))
-    # Booleans instead of labels: scikit-learn takes labels such as 1.5 for regression targets.
-    correct = np.asarray(actual == predicted)
-    return float(accuracy_score(np.ones(len(correct), dtype=bool), correct, sample_weight=weights))
+    return float(np.average(np.asarray(actual == predicted), weights=weights))
 
 
 def error(

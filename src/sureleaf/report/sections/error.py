@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -207,6 +208,7 @@ def error_section(results: ReportResults) -> ErrorSection:
         # The bootstrap is about the tree as it predicts, too.
         evaluation = replace(evaluation, prediction=evaluation.probabilities.argmax(axis=1))
     estimate = estimate_measure(evaluation, "error", level=results.request.level)
+    measured = None if isinstance(curve, str) else _curve(curve, results)
     return ErrorSection(
         cross_validation=estimate,
         bootstrap=None if isinstance(bootstrap, str) else _bootstrap(bootstrap, results),
@@ -216,19 +218,49 @@ def error_section(results: ReportResults) -> ErrorSection:
                 estimate,
                 None if isinstance(bootstrap, str) else (bootstrap.training, bootstrap.e632_plus),
                 None if is_by_cost else results.model.levels().utility,
+                None if measured is None else _end_of_curve(measured, results.n_rows),
             )
         ),
-        curve=None if isinstance(curve, str) else _curve(curve, results),
+        curve=measured,
         curve_note=curve if isinstance(curve, str) else None,
     )
 
 
 NOTABLE = 0.005
 """Differences between estimates that are explained, in error rate."""
+NOTABLE_OF_CURVE = 0.01
+"""The same for the learning curve, of which the reader sees a picture."""
+
+
+class EndOfCurve(NamedTuple):
+    """What the learning curve says about the error with all rows.
+
+    Parameters
+    ----------
+    error : float
+    n_rows : int
+        All rows.
+    n_measured : int
+        The most rows on which the curve was measured.
+    """
+
+    error: float
+    n_rows: int
+    n_measured: int
+
+
+def _end_of_curve(curve: Curve, n_rows: int) -> EndOfCurve | None:
+    if curve.measure != "accuracy" or curve.ahead is None or n_rows not in curve.ahead.sizes:
+        return None
+    value = curve.ahead.values[curve.ahead.sizes.index(n_rows)]
+    return None if value is None else EndOfCurve(1 - value, n_rows, curve.sizes[-1])
 
 
 def differences_text(
-    estimate: IntervalEstimate | None, bootstrap: tuple[float, float] | None, utility: float | None
+    estimate: IntervalEstimate | None,
+    bootstrap: tuple[float, float] | None,
+    utility: float | None,
+    curve: EndOfCurve | None = None,
 ) -> Iterator[str]:
     """Say why estimates of the error differ, and which one to use.
 
@@ -241,6 +273,7 @@ def differences_text(
     utility : float or None
         Of the tree: what its leaves together state to be correct; None at costs, where the utility
         is something else.
+    curve : EndOfCurve, optional
 
     Examples
     --------
@@ -284,6 +317,13 @@ def differences_text(
             f"{percent(utility)}), cross-validation {percent(value)}: the utility is about this "
             "very tree; cross-validation is about trees grown in the same way on slightly fewer "
             f"rows, with their size chosen anew. {trust}"
+        )
+    if curve is not None and abs(curve.error - value) >= NOTABLE_OF_CURVE:
+        yield (
+            f"The learning curve leads to {percent(curve.error)} with {curve.n_rows:,} rows, "
+            f"cross-validation gives {percent(value)}: the curve was measured with at most "
+            f"{curve.n_measured:,} rows, fewer times, and is extrapolated. Use cross-validation "
+            "for the error, and the curve for what more rows would change."
         )
 
 
