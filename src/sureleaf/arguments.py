@@ -15,6 +15,7 @@ The arrays of `sureleaf.levels` follow one rule about bad values:
 
 import operator
 import os
+import sys
 from collections.abc import Callable, Collection
 from numbers import Integral, Real
 from typing import Any, Final
@@ -47,6 +48,7 @@ __all__ = [
     "check_share",
     "check_unit_interval",
     "check_weights",
+    "child_process",
     "read_labels",
     "scalar_or_array",
     "thread_count",
@@ -176,6 +178,23 @@ def thread_count(n_jobs: Any) -> int:
 
     wanted = int(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
     return max(1, min(wanted, _N_CORES))
+
+
+def child_process(program: str, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    """Return command and environment of a Python process that finds the modules of this one.
+
+    A plain ``python -c`` would first look in the current folder, where others may have put files
+    that have the names of modules.
+
+    Examples
+    --------
+    >>> command, environment = child_process("print(1)")
+    >>> command[1:]
+    ['-P', '-c', 'print(1)']
+    """
+    folders = [folder or os.getcwd() for folder in sys.path]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
+    return [sys.executable, "-P", "-c", program, *arguments], environment
 
 
 def runs_elsewhere() -> bool:

@@ -110,3 +110,13 @@ def test_a_damaged_booster_ends_a_child_and_not_this_process(tmp_path, monkeypat
     monkeypatch.setattr(model_files, "_CHILD", "import os; os.kill(os.getpid(), 11)")
     with pytest.raises(InvalidArgumentError, match=r"crashed on it \(SIGSEGV\)"):
         load_model(path)
+
+
+def test_a_child_does_not_run_the_files_of_the_current_folder(tmp_path, monkeypatch):
+    for name in ("lightgbm", "numpy", "resource", "signal"):
+        (tmp_path / f"{name}.py").write_text("import pathlib; pathlib.Path('ran').touch()")
+    (tmp_path / "booster.txt").write_text("tree\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidArgumentError, match=r"booster.txt could not be read as a model"):
+        load_model("booster.txt")
+    assert not (tmp_path / "ran").exists()

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from sureleaf import TreeClassifier
@@ -110,3 +111,47 @@ def test_a_saved_tree_with_training_levels_does_not_claim_them_for_unseen_rows(c
     _, out, _ = run(capsys, "leaves", str(tmp_path / "pruned.sureleaf"))
     assert "training levels" not in out
     assert "Means over" in out
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.duration("s"), pa.time32("s"), pa.timestamp("ns"), pa.date32()], ids=str
+)
+def test_labels_that_json_has_no_type_for_are_text(
+    kind: pa.DataType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = pa.array([0, 1] * 10, pa.int32())
+    labels = (labels if kind.bit_width == 32 else labels.cast(pa.int64())).cast(kind)
+    if kind == pa.timestamp("ns"):
+        labels = pa.array([0, 1000] * 10).cast(kind)
+    rows = pa.table({"n": list(range(20)), "y": labels})
+    with pa.ipc.new_file(tmp_path / "rows.arrow", rows.schema) as file:
+        file.write_table(rows)
+    code, out, err = run(capsys, "leaves", tmp_path / "rows.arrow", "-t", "y", "--json")
+    assert (code, err) == (0, "")
+    classes = json.loads(out)["classes"]
+    assert len(set(classes)) == 2
+    assert all(isinstance(label, str) for label in classes)
+
+
+def test_labels_that_differ_by_a_nanosecond_are_not_merged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pa.table({"n": range(20), "y": pa.array([0, 1] * 10).cast(pa.timestamp("ns"))})
+    with pa.ipc.new_file(tmp_path / "rows.arrow", rows.schema) as file:
+        file.write_table(rows)
+    code, _, err = run(capsys, "leaves", tmp_path / "rows.arrow", "-t", "y")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "times that differ by less than a microsecond" in err
+
+
+def test_a_weight_of_dates_of_other_millennia_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    far = pa.array([-(2**62)] * 20).cast(pa.timestamp("ms"))
+    rows = pa.table({"n": list(range(20)), "y": ["a", "b"] * 10, "w": far})
+    with pa.ipc.new_file(tmp_path / "rows.arrow", rows.schema) as file:
+        file.write_table(rows)
+    arguments = ("leaves", tmp_path / "rows.arrow", "-t", "y", "--weight", "w")
+    code, _, err = run(capsys, *arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--weight must be a column of numbers; got 'w', of type timestamp[ms]" in err

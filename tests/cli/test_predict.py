@@ -225,7 +225,12 @@ def test_a_stopped_prediction_leaves_no_file(
     os.mkfifo(pipe)
     out.mkdir()
     command = [SURELEAF, "predict", str(folder / "m"), str(pipe), "-o", str(out / "new.csv")]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup ignores some
+    ) as process:
         with pipe.open("wb") as file:
             file.writelines(lines(100_000))
             file.flush()
@@ -279,3 +284,46 @@ def test_csv_text_is_no_formula_and_reads_back_exactly(
     assert not [c for c in written if c[0] in "=+-@\t\n\uff1d\uff20" and c not in is_number]
     assert [c[1:] if c[0] == "'" else c for c in written] == (cells * 4)[:40]
     assert safe["prediction"].to_pylist() == ["'=no"] * 20 + ["yes"] * 20
+
+
+def kept_columns() -> dict[str, tuple[pa.Array, str]]:
+    """Columns of odd types, and the kinds of file that can hold them."""
+    texts = pa.array(["a", None, "=b"] * 4)
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([6, 12], pa.int32()), pa.array(["a", "b"]))
+    codes = pa.array([0, 1, 2] * 4, pa.int8())
+    return {
+        "list": (pa.array([[1]] * 12), "parquet arrow"),
+        "struct": (pa.array([{"a": 1}] * 12), "parquet arrow"),
+        "bytes": (pa.array([b"\xff"] * 12), "parquet arrow"),
+        "formula in bytes": (pa.array([b"=1+1"] * 12), "csv parquet arrow"),
+        "time zone": (pa.array([0] * 12, pa.timestamp("s", "No/Where")), "parquet arrow"),
+        "null in a dictionary": (pa.DictionaryArray.from_arrays(codes, texts[:3]), "csv arrow"),
+        "runs": (runs, "csv parquet arrow"),
+        "views": (pa.array(texts.to_pylist(), pa.string_view()), "csv parquet arrow"),
+        "interval": (pa.array([pa.MonthDayNano([1, 1, 1])] * 12), "arrow"),
+    }
+
+
+@pytest.mark.parametrize("name", kept_columns())
+def test_a_kept_column_of_an_odd_type_is_written_or_named(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    column, possible = kept_columns()[name]
+    rows = pa.table({"n": list(range(12)), name: column})
+    sureleaf.TreeClassifier.c45(levels_from="training").fit(
+        rows.select(["n"]), ["no", "yes"] * 6
+    ).save(tmp_path / "m")
+    with pa.ipc.new_file(tmp_path / "rows.arrow", rows.schema) as file:
+        file.write_table(rows)
+    for kind in ("csv", "parquet", "arrow"):
+        out = tmp_path / f"out.{kind}"
+        arguments = ("predict", tmp_path / "m", tmp_path / "rows.arrow", "--keep", name, "-o", out)
+        code, _, err = run(capsys, *arguments)
+        assert out.exists() == (code == 0) == (kind in possible.split())
+        if code:
+            assert (code, err.count("\n")) == (2, 1)
+            assert (
+                f"--keep must name columns that a file of kind {kind} can hold; got {name!r}" in err
+            )
+        elif kind == "csv":
+            assert b'"=' not in out.read_bytes()

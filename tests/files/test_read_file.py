@@ -229,3 +229,18 @@ def test_a_parquet_file_must_have_the_rows_that_it_states(tmp_path: pathlib.Path
     assert sum(batch.num_rows for batch in parquet_batches(file, 10)) == 10
     with pytest.raises(OSError, match="it states 11 rows, and 10 can be read"):
         list(parquet_batches(file, 11))
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_a_device_without_end_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="zero must be a file or a pipe; got a device"):
+        read_file("/dev/zero")
+    with pytest.raises(InvalidArgumentError, match="null must hold a table; got an empty file"):
+        read_file("/dev/null")
+
+
+def test_run_end_encoded_columns_are_read_as_their_values(tmp_path: pathlib.Path) -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 5], pa.int32()), pa.array(["a", "b"]))
+    with pa.ipc.new_file(tmp_path / "rows.arrow", pa.schema([("x", runs.type)])) as file:
+        file.write_batch(pa.record_batch({"x": runs}))
+    assert read_file(tmp_path / "rows.arrow")["x"].to_pylist() == ["a", "a", "b", "b", "b"]

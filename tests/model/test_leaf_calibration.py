@@ -100,3 +100,11 @@ def test_newtons_method_finds_what_a_general_optimiser_finds():
         assert (slopes >= 0).all()
         terms = np.concatenate([[curve.constant + slopes @ center], slopes * scale])
         assert loss(terms)[0] <= best + 1e-9
+
+
+def test_equal_features_and_weights_beside_which_the_ridge_vanishes_give_a_finite_curve():
+    features, correct = simulate(60, np.array([0.8, 0.3]))
+    features[:, 1] = features[:, 0]
+    few = fit_leaf_calibration(features, correct, np.full(60, 1e6))
+    many = fit_leaf_calibration(features, correct, np.full(60, 1e30))
+    assert many(features) == pytest.approx(few(features), abs=1e-3)

@@ -1,5 +1,6 @@
 """make_report: the whole document, for tables of every kind."""
 
+import datetime
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -335,3 +336,10 @@ def test_a_margin_is_that_of_the_tree_and_of_the_comparisons() -> None:
     assert (this["leaves"], this["accuracy"]) == (best["leaves"], best["accuracy"])
     assert document["models"]["margin"] == 0
     assert document["simplicity"]["text"].startswith("Nothing is given up: chosen by ")
+
+
+@pytest.mark.parametrize("label", [datetime.date(2020, 1, 1), datetime.timedelta(days=2)])
+def test_labels_that_scikit_learn_does_not_take_are_named(label: object) -> None:
+    labels = np.array([label, label + datetime.timedelta(days=1)] * 10)
+    with pytest.raises(InvalidArgumentError, match=r"text, bools or whole numbers.*as text first"):
+        make_report([[i] for i in range(20)], labels)

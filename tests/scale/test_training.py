@@ -257,3 +257,10 @@ def test_many_coded_rows_take_the_branches_of_their_values():
     )
     assert here.tree_.n_leaves > 5
     assert_same_tree(streamed.tree_, here.tree_)
+
+
+@pytest.mark.parametrize("memory", ["inf", "infGB", "nan", float("inf"), float("nan"), "x", "15MB"])
+def test_memory_that_is_not_a_size_is_named(memory):
+    with pytest.raises(InvalidArgumentError, match=r"memory must be at least 16 MB, .*; got"):
+        memory_bytes(memory)
+    assert memory_bytes("16MB") == 16_000_000

@@ -393,6 +393,7 @@ def test_a_study_file_is_read_with_its_data(tmp_path):
     ("text", "message"),
     [
         ("name = ", "is not a TOML file"),
+        ("name = " + "[" * 5000, "is not a TOML file"),
         ("colour = 1", "'colour' is not known; a study has"),
         ("name = 'x'", "'data' is missing or not a table, for example"),
         (
@@ -406,6 +407,14 @@ def test_a_study_file_with_a_mistake_is_named(tmp_path, text, message):
     (tmp_path / "study.toml").write_text(text)
     with pytest.raises(InvalidArgumentError, match=message):
         read_study(tmp_path / "study.toml")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_a_data_set_that_is_not_a_file_is_named(tmp_path):
+    text = '[[data]]\npath = "/dev/zero"\ntarget = "y"\n[[learners]]\nname = "a"\nmodel = "b"\n'
+    (tmp_path / "study.toml").write_text(text)
+    with pytest.raises(InvalidArgumentError, match="/dev/zero must be a file, which can be read"):
+        _ = read_study(tmp_path / "study.toml").data[0].digest
 
 
 def test_the_hash_of_rows_is_that_of_their_values():

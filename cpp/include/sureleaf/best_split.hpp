@@ -102,11 +102,9 @@ class BestSplitFinder {
     double floor = no_floor;
     for (const std::size_t j : space.columns)
       if (candidates[j].valid) floor = std::max(floor, candidates[j].gain * totals.node.weight);
-    const TwoClassNode node{{static_cast<std::uint64_t>(totals.counts[0] + totals.counts[1]) |
-                             static_cast<std::uint64_t>(totals.counts[1]) << 32},
+    const TwoClassNode node{SideCounts::total(totals.counts),
                             growth_.config.min_samples_leaf - c45_slack,
-                            tie_share * totals.node.impurity,
-                            &growth_.logs};
+                            tie_share * totals.node.impurity, &growth_.logs};
     space.buckets.find(growth_.source_list(space.buckets.columns[0].column, task),
                        growth_.shared_ranks->n_per_row, growth_.packing, node, floor, space.sorter);
     for (const BucketColumn& column : space.buckets.columns) {
@@ -291,28 +289,29 @@ class BestSplitFinder {
                    const Totals& totals, double known_weight, Workspace<Entry>& space,
                    Candidate& candidate) const {
     bool has_split = false;
-    BestThreshold best(growth_.config, totals.node, known_weight, growth_.n_classes);
-    const TwoClassNode node{{static_cast<std::uint64_t>(known[0] + known[1]) |
-                             static_cast<std::uint64_t>(known[1]) << 32},
-                            best.min_side(),
-                            best.step(),
-                            &growth_.logs};
-    typename Impurity::TwoClassThreshold threshold(node);
-    growth_.with_counts([&](auto&& count) {
-      const bool is_pruned =
-          space.blocks.find(list, growth_.packing, count, space.gain_floor, node, threshold);
-      if (threshold.has_near_tie()) {
-        Scorer scorer(known, space.count_sides, growth_.logs);
-        auto are_apart = [](std::size_t, std::size_t) { return true; };
-        has_split = scan_list(list, growth_.packing, scorer, count, are_apart, best, candidate.cut);
-      } else {
-        if (growth_.config.has_c45_rules()) best.set_n_offered(count_thresholds(list, count, node));
-        candidate.cut = threshold.cut();
-        has_split = threshold.is_found() && best.take(threshold.gain(), threshold.left());
-      }
-      best.finish(candidate);
-      candidate.exhausted = candidate.exhausted && !is_pruned;
-    });
+    if constexpr (!std::is_void_v<typename Impurity::TwoClassThreshold>) {
+      BestThreshold best(growth_.config, totals.node, known_weight, growth_.n_classes);
+      const TwoClassNode node{SideCounts::total(known), best.min_side(), best.step(),
+                              &growth_.logs};
+      typename Impurity::TwoClassThreshold threshold(node);
+      growth_.with_counts([&](auto&& count) {
+        const bool is_pruned =
+            space.blocks.find(list, growth_.packing, count, space.gain_floor, node, threshold);
+        if (threshold.has_near_tie()) {
+          Scorer scorer(known, space.count_sides, growth_.logs);
+          auto are_apart = [](std::size_t, std::size_t) { return true; };
+          has_split =
+              scan_list(list, growth_.packing, scorer, count, are_apart, best, candidate.cut);
+        } else {
+          if (growth_.config.has_c45_rules())
+            best.set_n_offered(count_thresholds(list, count, node));
+          candidate.cut = threshold.cut();
+          has_split = threshold.is_found() && best.take(threshold.gain(), threshold.left());
+        }
+        best.finish(candidate);
+        candidate.exhausted = candidate.exhausted && !is_pruned;
+      });
+    }
     return has_split;
   }
 

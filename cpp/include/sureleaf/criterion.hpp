@@ -334,6 +334,12 @@ struct SideCounts {
   static SideCounts of(std::uint64_t count, std::uint64_t cls) {
     return {count | (cls * count) << 32};
   }
+  // The sum of the counts of both classes.
+  static SideCounts total(std::span<const std::int64_t> classes) {
+    SideCounts sum = of(static_cast<std::uint64_t>(classes[0]), 0);
+    sum.add(of(static_cast<std::uint64_t>(classes[1]), 1));
+    return sum;
+  }
   std::int64_t all() const { return static_cast<std::int64_t>(packed & 0xFFFFFFFFu); }
   std::int64_t second() const { return static_cast<std::int64_t>(packed >> 32); }
   void add(SideCounts more) { packed += more.packed; }

@@ -5,15 +5,14 @@ crash on some damaged files, so theirs are first loaded and tried in a process o
 """
 
 import contextlib
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
+from sureleaf.arguments import child_process
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators import load
 
@@ -170,8 +169,8 @@ except Exception:  # these rows do not suit the model; only a crash counts
 def _try_in_a_child(library: str, file: Path) -> None:
     """Raise an error if loading a model, or predicting with it, fails or ends the process."""
     n_bytes = _BYTES + 50 * file.stat().st_size
-    command = [sys.executable, "-c", _CHILD, library, str(file), str(n_bytes)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    command, environment = child_process(_CHILD, library, str(file), str(n_bytes))
+    environment |= {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=_SECONDS, check=False, env=environment

@@ -9,6 +9,8 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
@@ -63,8 +65,15 @@ class _VisibleText:
 
 def show_json(result: dict[str, Any]) -> None:
     """Print one JSON object, without the NaN and Infinity that strict readers reject."""
-    text = json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False, default=_label_text)
     _write(visible(text, keep="\n", json=True) + "\n")
+
+
+def _label_text(label: object) -> str:
+    """Return a label that JSON has no type for as text."""
+    if isinstance(label, date | time | timedelta | Decimal):
+        return str(label)
+    raise TypeError(f"{type(label).__name__} has no form in JSON")
 
 
 @contextmanager

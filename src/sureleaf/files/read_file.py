@@ -367,7 +367,7 @@ def _is_plain_ascii(texts: Any) -> bool:
 
 
 def without_views(values: Any) -> Any:
-    """Return an array, chunked or not, whose views are plain text: Arrow hardly computes with them.
+    """Return an array, chunked or not, without views and runs: Arrow hardly computes with them.
 
     Examples
     --------
@@ -376,7 +376,10 @@ def without_views(values: Any) -> Any:
     DataType(large_string)
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    if pa.types.is_run_end_encoded(values.type):
+        return without_views(pc.run_end_decode(values))
     plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
     if values.type not in plain:
         return values

@@ -5,6 +5,8 @@ import difflib
 import gzip
 import io
 import lzma
+import os
+import stat
 import sys
 import tempfile
 import zlib
@@ -197,6 +199,7 @@ def open_source(path: Any, *, as_stream: bool = False) -> Source:
     try:
         if is_input or (file.exists() and not file.is_file()):
             raw = sys.stdin.buffer if is_input else file.open("rb")
+            _check_device(name, raw)
             source = _stream_pipe(name, raw) if as_stream else _read_pipe(name, raw)
             if not as_stream and not is_input:
                 raw.close()
@@ -258,6 +261,20 @@ def _open_file(name: str, path: Path) -> Source:
     if is_compressed:
         return Source(name, head, None, opener)
     return Source(name, head, path, opener, path.stat().st_size)
+
+
+def _check_device(name: str, raw: Any) -> None:
+    """Refuse a device such as /dev/zero, which never ends and would fill the memory."""
+    try:
+        is_device = stat.S_ISCHR(os.fstat(raw.fileno()).st_mode) and not raw.isatty()
+    except (OSError, ValueError):  # not a file of the system
+        return
+    if is_device and raw.peek(1):
+        if raw is not sys.stdin.buffer:
+            raw.close()
+        raise InvalidArgumentError(
+            f"{name} must be a file or a pipe; got a device, which has no end. Name a file."
+        )
 
 
 def _read_pipe(name: str, raw: BinaryIO) -> Source:

@@ -160,7 +160,7 @@ def _ridge_terms(
         p = expit(design @ terms)
         slope = design.T @ (weights * (p - correct)) + ridge * terms
         curvature = (design * (weights * p * (1.0 - p))[:, np.newaxis]).T @ design
-        step = np.linalg.solve(curvature + np.diag(ridge + 1e-9), slope)
+        step = _solve(curvature + np.diag(ridge + 1e-9), slope)
         after = loss(terms - step)
         while after > now and np.abs(step).max() > _SMALL_STEP:
             step /= 2.0
@@ -171,6 +171,14 @@ def _ridge_terms(
     all_terms = np.zeros(len(start))
     all_terms[used] = terms
     return all_terms
+
+
+def _solve(curvature: FloatArray, slope: FloatArray) -> FloatArray:
+    """Solve for the step; beside weights of 1e18 rows and more, the ridge is rounded away."""
+    try:
+        return np.asarray(np.linalg.solve(curvature, slope), np.float64)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(curvature, slope, rcond=None)[0], np.float64)
 
 
 def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> float:

@@ -1,5 +1,6 @@
 """Predictions of a saved model for the rows of a file, which is read in batches."""
 
+import io
 import os
 import re
 from collections import Counter
@@ -7,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,9 +227,10 @@ def write_predictions(
                 table, output = predict_rows(
                     model, batch, keep=keep, abstain_below=abstain_below, node_sets=node_sets
                 )
-                output_table = written(table)
-                writer = writer or _open_writer(file, kind, output_table.schema)
-                writer.write_table(output_table)
+                with _writing(table, keep, kind):
+                    output_table = written(table)
+                    writer = writer or _open_writer(file, kind, output_table.schema)
+                    writer.write_table(output_table)
                 _count(summary, model, table, output)
                 if bar is not None:
                     bar.update(summary.rows, f"{summary.rows:,} rows")
@@ -240,6 +242,28 @@ def write_predictions(
         if writer is not None:
             writer.close()
     return summary
+
+
+@contextmanager
+def _writing(table: Any, keep: Sequence[str], kind: str) -> Iterator[None]:
+    """Name the kept column of a type that a format cannot hold."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowException as error:
+        for name in keep:
+            try:
+                part = _written_form(kind, formulas=False)(table.select([name]))
+                with _open_writer(io.BytesIO(), kind, part.schema) as writer:
+                    writer.write_table(part)
+            except pa.ArrowException as cause:
+                raise InvalidArgumentError(
+                    f"--keep must name columns that a file of kind {kind} can hold; got {name!r}, "
+                    f"of type {table[name].type} ({' '.join(str(cause).split())[:200]}). Leave it "
+                    "out, or write to a file of another kind."
+                ) from error
+        raise
 
 
 def _written_form(kind: str, formulas: bool) -> Callable[[Any], Any]:
@@ -283,6 +307,10 @@ def without_formulas(table: Any) -> Any:
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
+        if pa.types.is_fixed_size_binary(column.type):
+            column = column.cast(pa.binary())
+        if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+            column = column.cast(pa.large_string())
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             is_formula = pc.and_not(
                 pc.match_substring_regex(column, _FORMULA),
@@ -388,6 +416,12 @@ class _Compressed:
     def close(self) -> None:
         self._writer.close()
         self._packed.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 # A saved model, for commands that take a model or a table.

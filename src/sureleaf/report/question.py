@@ -144,7 +144,11 @@ def _labels(column: Any, role: str, name: str) -> NDArray[Any]:
     try:
         if pa.types.is_nested(column.type):
             raise TypeError(f"values of type {column.type}")
+        if pa.types.is_timestamp(column.type) and column.type.tz:
+            column = column.cast(pa.timestamp(column.type.unit))  # a model has no time zones
         values = column.to_pylist()
+        if any(getattr(value, "nanosecond", 0) for value in values):
+            raise ValueError("times that differ by less than a microsecond")
         is_large = any(type(value) is int and abs(value) > 2**53 for value in values)
         return np.array(values, dtype=object) if is_large else np.array(values)
     except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -185,7 +189,7 @@ def _check_classes(y: NDArray[Any], target: str) -> None:
 def _weights(column: Any, name: str) -> NDArray[np.float64]:
     try:
         return np.array(column.to_pylist(), dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # dates of other millennia overflow
         raise InvalidArgumentError(
             f"--weight must be a column of numbers; got {name!r}, of type {column.type}."
         ) from None

@@ -1,5 +1,6 @@
 """make_report: a table and its labels in, a report out."""
 
+import datetime
 import json
 import time
 from dataclasses import dataclass, replace
@@ -256,6 +257,9 @@ def _tree(tree: Any, margin: float | None, parameters: dict[str, Any]) -> TreeCl
     return changed
 
 
+_TIMES = datetime.date | datetime.time | datetime.timedelta
+
+
 def _check_labels(y: ArrayLike) -> Any:
     labels = np.asarray(y)
     classes = sorted({str(label) for label in labels.tolist()}) if labels.ndim == 1 else []
@@ -264,6 +268,12 @@ def _check_labels(y: ArrayLike) -> Any:
         raise InvalidArgumentError(
             f"y must have one label per row and at least two classes; got {got}. With one class "
             "there is nothing to predict."
+        )
+    first = labels.tolist()[0]
+    if labels.dtype.kind in "mM" or isinstance(first, _TIMES):
+        raise InvalidArgumentError(
+            f"the labels of a report must be text, bools or whole numbers; got {first!r}. Write "
+            "them as text first: scikit-learn's trees, with which yours is compared, take no times."
         )
     return labels
 

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_LEAST_MEMORY: Final = 1 << 24
+_LEAST_MEMORY: Final = 16_000_000
 _LEAST_CHUNK: Final = 1 << 18
 
 
@@ -55,19 +55,19 @@ def memory_bytes(memory: Any) -> int:
     if memory is None:
         return max(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2, _LEAST_MEMORY)
     n_bytes = None
-    if isinstance(memory, int | float) and not isinstance(memory, bool):
-        n_bytes = int(memory)
-    elif isinstance(memory, str):
-        text = memory.strip().upper().removesuffix("B")
-        unit = text[-1:] if text[-1:] in _UNITS else ""
-        try:
+    try:
+        if isinstance(memory, int | float) and not isinstance(memory, bool):
+            n_bytes = int(memory)
+        elif isinstance(memory, str):
+            text = memory.strip().upper().removesuffix("B")
+            unit = text[-1:] if text[-1:] in _UNITS else ""
             n_bytes = int(float(text.removesuffix(unit)) * _UNITS[unit])
-        except ValueError:
-            n_bytes = None
+    except (ValueError, OverflowError):  # also of NaN and infinity
+        n_bytes = None
     if n_bytes is None or n_bytes < _LEAST_MEMORY:
         raise InvalidArgumentError(
-            f"memory must be at least {_LEAST_MEMORY >> 20} MB, in bytes or as text such as '2GB'; "
-            f"got {memory!r}."
+            f"memory must be at least {_LEAST_MEMORY // 1_000_000} MB, in bytes or as text such as "
+            f"'2GB'; got {memory!r}."
         )
     return n_bytes
 

@@ -81,6 +81,10 @@ class DataSet:
         """A hash of the file's bytes, or of the rows in memory."""
         content = hashlib.sha256()
         if self.path is not None:
+            if self.path.exists() and not self.path.is_file():
+                raise InvalidArgumentError(
+                    f"data set {self.name!r}: {self.path} must be a file, which can be read again."
+                )
             try:
                 with self.path.open("rb") as stream:
                     while block := stream.read(1 << 20):
@@ -350,7 +354,7 @@ def read_study(path: str | PathLike[str]) -> Study:
         raise InvalidArgumentError(f"{file} does not exist.")
     try:
         plain = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise InvalidArgumentError(f"{file.name} is not a TOML file: {problem}.") from None
     unknown = sorted(set(plain) - _KEYS)
     if unknown:
@@ -377,7 +381,7 @@ def read_study(path: str | PathLike[str]) -> Study:
 
 
 def _read_data(entry: Mapping[str, Any], folder: Path) -> DataSet:
-    path = folder / entry["path"]
+    path = folder / str(entry["path"])
     drop = tuple(entry.get("drop", ()))
     name = entry.get("name", path.stem)
     return DataSet(name, path, entry["target"], drop, entry.get("positive"))

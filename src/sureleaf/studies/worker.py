@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky.backend.context import get_context
 
+from sureleaf.arguments import child_process
 from sureleaf.errors import SureleafError
 from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, fit_one, make_fitter
@@ -91,6 +93,7 @@ def compute(study: Study, cell: Cell) -> Predictions | str:
 def _serve(study: Study, limits: Limits, pipe: Connection) -> None:
     """Compute the cells that come through the pipe, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides when to stop
+    warnings.filterwarnings("ignore", message="Loky-backed parallel loops")  # one core is meant
     if limits.memory_mb is not None:
         _limit_memory(limits.memory_mb)
     calculator = Calculator(study)
@@ -365,9 +368,11 @@ def _work_in_process(arguments: bytes) -> str:
 
     A task of Dask is a thread of a process that must not start others by multiprocessing.
     """
-    command = "from sureleaf.studies.worker import work_on_input; work_on_input()"
+    command, environment = child_process(
+        "from sureleaf.studies.worker import work_on_input; work_on_input()"
+    )
     ended = subprocess.run(
-        [sys.executable, "-c", command], input=arguments, capture_output=True, check=False
+        command, input=arguments, capture_output=True, check=False, env=environment
     )
     return "" if ended.returncode == 0 else ended.stderr.decode(errors="replace")[-500:]
 

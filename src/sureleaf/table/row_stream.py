@@ -18,6 +18,7 @@ from sureleaf.files.read_file import (
     parquet_batches,
     read_whole,
     reading,
+    without_views,
 )
 from sureleaf.files.source import Source, list_files, open_source
 from sureleaf.table.schema import Column, Schema
@@ -321,6 +322,6 @@ def _select_batches(
         columns = _select(batch, schema, names, keep)
         for column in columns.values():
             check_arrow(column)
-        table = pa.table(columns)
+        table = pa.table({name: without_views(column) for name, column in columns.items()})
         for start in range(0, table.num_rows, _BATCH_ROWS):
             yield table.slice(start, _BATCH_ROWS)
