@@ -83,6 +83,15 @@ def test_a_row_is_at_its_level_only_within_the_simulation_error() -> None:
     assert power("", "", 0.8, 0.75, 10_000).status is Status.MISSES
 
 
+def test_a_miss_within_a_wide_simulation_error_proves_nothing() -> None:
+    assert power("", "", 0.65, 0.55, 300).status is Status.TOO_FEW  # 4 errors are .11
+    assert power("", "", 0.65, 0.66, 300).status is Status.AT_LEVEL
+    assert power("", "", 0.65, 0.5, 300).status is Status.MISSES
+    step = Deviation(0.02, "derived")
+    assert coverage("", "", 0.935, 100, deviation=step).status is Status.AT_LEVEL
+    assert coverage("", "", 0.925, 100, deviation=step).status is Status.TOO_FEW
+
+
 def test_a_stated_deviation_is_counted_apart_and_a_warning_changes_nothing() -> None:
     step = Deviation(0.02, "derived")
     assert coverage("", "", 0.935, deviation=step).status is Status.WITHIN_DEVIATION

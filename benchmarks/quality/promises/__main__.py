@@ -36,7 +36,7 @@ exist, where the truth is known. `make promises` sums discrete cases exactly, si
 and writes this file. Intervals are at .95, two-sided tests at .05.
 
 **{at_level} rows at the nominal level, {within} within a stated deviation, {misses} miss it and
-are shown as a warning.**
+are shown as a warning; {too_few} have too few runs to tell.**
 
 - *At the nominal level*: coverage or power is not below, and false positives are not above, the
   nominal level by more than four simulation errors. An interval that covers more often than its
@@ -46,10 +46,12 @@ are shown as a warning.**
   .95. The deviation is the first term of the expansion for lattice distributions: half a step
   times the normal density, for each end of the interval. It is stated only from 5 expected rows
   of each kind on.
+- *Too few runs to tell*: a miss within four simulation errors, where these are more than .05.
 - *Misses its level*: everything else, listed first with the size of the miss.
 
-Every simulated row has at least 320 data sets, so that four simulation errors are less than .05.
-Under each title stands the day of its run.
+Every simulated row has at least 320 data sets, so that four simulation errors of a level of .95
+are less than .05. Shares of leaves count leaves, of which some groups have fewer. Under each title
+stands the day of its run.
 
 "Used by default" is about evaluations, comparisons, trees and reports. The functions of bare
 numbers keep the textbook's formula unless told otherwise: `rate_interval` has Wilson's interval,

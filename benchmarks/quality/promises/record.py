@@ -40,6 +40,9 @@ LEVEL = 0.95
 SIMULATION_ERRORS = 4
 """With this many, the chance that any of 430 valid rows is called a miss is below 2 %."""
 
+_PRECISION = 0.05
+"""Where so many simulation errors are more than this, a miss within them proves nothing."""
+
 _EXACT_ROUNDING = 1e-6
 """Exact sums leave out outcomes of smaller total probability."""
 
@@ -49,6 +52,7 @@ _DENSITY = math.exp(-(1.959964**2) / 2) / math.sqrt(2 * math.pi)
 class Status(Enum):
     AT_LEVEL = "at the nominal level"
     WITHIN_DEVIATION = "within the stated deviation"
+    TOO_FEW = "too few runs to tell"
     MISSES = "**misses its level**"
     NOT_COUNTED = "-"
 
@@ -109,7 +113,9 @@ class Promise:
             return Status.NOT_COUNTED
         unexplained = self.miss - SIMULATION_ERRORS * self.simulation_error - _EXACT_ROUNDING
         if unexplained <= 0:
-            return Status.AT_LEVEL
+            allowed = 0.0 if self.deviation is None else self.deviation.size
+            is_vague = SIMULATION_ERRORS * self.simulation_error > _PRECISION
+            return Status.TOO_FEW if is_vague and self.miss > allowed else Status.AT_LEVEL
         if self.deviation is not None and unexplained <= self.deviation.size:
             return Status.WITHIN_DEVIATION
         return Status.MISSES
@@ -179,12 +185,13 @@ def _promise(row: dict[str, Any]) -> Promise:
 
 
 def document(opening: str, sections: Mapping[str, Section]) -> str:
-    """The whole document: the three counts, the misses, and all tables."""
+    """The whole document: the four counts, the misses, and all tables."""
     rows = [row for section in sections.values() for row in section.rows]
     of = {status: [row for row in rows if row.status is status] for status in Status}
     text = opening.format(
         at_level=len(of[Status.AT_LEVEL]),
         within=len(of[Status.WITHIN_DEVIATION]),
+        too_few=len(of[Status.TOO_FEW]),
         misses=len(of[Status.MISSES]),
     )
     text += _misses(of[Status.MISSES])

@@ -191,7 +191,7 @@ def _publish(pending: list[tuple[Path, Path]]) -> None:
 
 
 def _keep(target: Path, old: Path) -> None:
-    """Give a file a second name; where there are no links, such as on FAT, copy it."""
+    """Give a file a second name, or copy it on file systems without hard links, such as FAT."""
     try:
         os.link(target, old)
     except OSError:
