@@ -153,12 +153,12 @@ def test_every_fold_is_built_under_its_own_number():
 
 @pytest.mark.parametrize("pruning", ["auto", "utility", "cost_complexity"])
 def test_the_penalty_of_a_fold_is_chosen_without_its_test_rows(pruning, monkeypatch):
-    """The same penalty follows if the fold is given up before the choice."""
+    """Trees that choose have not seen it; the choice for a half is that of the trees of folds."""
     rows = make_rows(n_rows=150)
     rules = GrowthRules("entropy", min_samples_leaf=1)
-    settings = TreeSettings(rules, pruning=pruning, cv=5, collapse=False)
+    settings = TreeSettings(rules, pruning=pruning, cv=7, collapse=False)
     _, resolved, _ = fit_tree(rows, settings)
-    fold_of = fold_numbers(rows.labels, 5, seed=settings.seed)
+    fold_of = fold_numbers(rows.labels, 7, seed=settings.seed)
     built = {}
     real = cross_fitting.predict_out_of_fold
 
@@ -171,25 +171,28 @@ def test_the_penalty_of_a_fold_is_chosen_without_its_test_rows(pruning, monkeypa
 
     monkeypatch.setattr(cross_fitting, "predict_out_of_fold", remembered)
     cross_fit(rows, resolved)
-    assert sorted(built) == [-2, -1, 0, 1, 2, 3, 4]
+    assert sorted(built) == [-2, -1, 0, 1, 2, 3, 4, 5, 6]
     rule = penalty_rule(settings)
-    trees = {
-        fold: grow_unpruned(rows.with_weights((fold_of != fold).astype(float)), settings)
-        for fold in range(5)
-    }
-    sums = {
-        fold: rule.fold_sums(
-            trees[fold], rows.with_weights((fold_of == fold).astype(float)), resolved.penalties
-        )
-        for fold in range(5)
-    }
-    for fold in range(5):
-        others = sum(sums[other] for other in range(5) if other != fold)
-        penalty = rule.choose(resolved.penalties, others)
-        expected = cut(trees[fold], rule.node_alphas(trees[fold]) <= penalty)
-        np.testing.assert_array_equal(built[fold].feature, expected.feature)
-    half = grow_unpruned(rows.with_weights((fold_of >= 2).astype(float)), settings)
-    penalty = rule.choose(resolved.penalties, sum(sums[fold] for fold in (2, 3, 4)))
+
+    def chosen(unseen, tested):
+        """The penalty by tests on parts, of trees without the part and without what is unseen."""
+        total = 0
+        for part in tested:
+            train = rows.with_weights((~np.isin(fold_of, [*unseen, *part])).astype(float))
+            test = rows.with_weights(np.isin(fold_of, part).astype(float))
+            tree = grow_unpruned(train, settings)
+            total = total + rule.fold_sums(tree, [test], resolved.penalties)[0]
+        return rule.choose(resolved.penalties, total)
+
+    parts = [[0, 5], [1, 6], [2], [3], [4]]
+    for part in parts:
+        penalty = chosen(part, [other for other in parts if other != part])
+        for fold in part:
+            tree = grow_unpruned(rows.with_weights((fold_of != fold).astype(float)), settings)
+            expected = cut(tree, rule.node_alphas(tree) <= penalty)
+            np.testing.assert_array_equal(built[fold].feature, expected.feature)
+    half = grow_unpruned(rows.with_weights((fold_of >= 3).astype(float)), settings)
+    penalty = chosen([], [[3], [4], [5], [6]])
     expected = cut(half, rule.node_alphas(half) <= penalty)
     np.testing.assert_array_equal(built[-1].feature, expected.feature)
 
@@ -258,6 +261,7 @@ def test_some_folds_are_predicted_as_among_all():
 
 def test_a_large_table_tests_some_folds_and_chooses_penalties_by_the_others(monkeypatch):
     monkeypatch.setattr(folds, "ENOUGH_TESTED", 60)
+    monkeypatch.setattr(cross_fitting, "_MOST_ROWS_OF_PAIRS", 200)
     rows = make_rows(n_rows=240)
     settings = TreeSettings(GrowthRules("gini"), pruning="auto", levels_from="cross_fit")
     _, resolved, _ = fit_tree(rows, settings)
@@ -272,7 +276,7 @@ def test_a_large_table_tests_some_folds_and_chooses_penalties_by_the_others(monk
         train = rows.with_weights(np.where(fold_of == fold, 0.0, 1.0))
         test = rows.with_weights(np.where(fold_of == fold, 1.0, 0.0))
         grown[fold] = grow_unpruned(train, resolved)
-        sums[fold] = rule.fold_sums(grown[fold], test, resolved.penalties)
+        (sums[fold],) = rule.fold_sums(grown[fold], [test], resolved.penalties)
     for fold, tree in grown.items():
         others = np.sum([sums[other] for other in tested if other != fold], axis=0)
         penalty = rule.choose(resolved.penalties, others)
@@ -293,5 +297,6 @@ def test_the_size_is_chosen_by_the_folds_that_are_tested(monkeypatch):
     for part in (0, 2):
         train = rows.with_weights(np.where(part_of == part, 0.0, 1.0))
         test = rows.with_weights(np.where(part_of == part, 1.0, 0.0))
-        total = total + rule.fold_sums(grow_unpruned(train, settings), test, resolved.penalties)
+        tree = grow_unpruned(train, settings)
+        total = total + rule.fold_sums(tree, [test], resolved.penalties)[0]
     assert resolved.penalty == rule.choose(resolved.penalties, total)

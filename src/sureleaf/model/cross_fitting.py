@@ -14,6 +14,7 @@ small standard error, or the budget of rounds is used up.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from sureleaf.model.leaf_calibration import (
 )
 from sureleaf.model.node_levels import node_ties, posterior_confidence
 from sureleaf.model.rival import root_rival
+from sureleaf.model.size_selection import N_FOLDS
 from sureleaf.model.stability import Stability, recurrence_in, stability_of
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import LeafEstimate, predicted_class
@@ -205,11 +207,9 @@ def _with_nested_choice(
     penalties: FloatArray,
     n_threads: int,
 ) -> BuildPart:
-    """Return a builder whose penalty per leaf never saw the rows that the tree tests.
+    """Return a builder whose penalty per leaf is chosen without the rows that the tree tests.
 
-    The trees of the tested folds are grown once. Each is tested at all penalties on its own fold;
-    the penalty of a fold is the best one on the other folds, that of a half the best one on the
-    folds that grow it.
+    In a small table these rows grow none of the trees that choose: see `_sums_of_pairs`.
     """
     rule = penalty_rule(settings)
     assert rule is not None, "only a pruning by penalties has penalties"
@@ -217,31 +217,74 @@ def _with_nested_choice(
     first_half = _first_half(_tested_folds(fold_of, weights))
     rows.sort(n_threads)
 
+    def grow_without(left_out: NDArray[np.bool_]) -> Tree | None:
+        train = rows.with_weights(np.where(left_out, 0.0, weights))
+        return grow_unpruned(train, settings) if train.total_weight else None
+
+    def test_on(tree: Tree, *parts: NDArray[np.bool_]) -> list[FloatArray]:
+        tests = [rows.with_weights(np.where(part, weights, 0.0)) for part in parts]
+        return rule.fold_sums(tree, tests, penalties)
+
     def grow_fold(fold: int) -> tuple[Tree, FloatArray] | None:
-        train = rows.with_weights(np.where(fold_of == fold, 0.0, weights))
-        if not train.total_weight:
-            return None
-        tree = grow_unpruned(train, settings)
-        test = rows.with_weights(np.where(fold_of == fold, weights, 0.0))
-        return tree, rule.fold_sums(tree, test, penalties)
+        tree = grow_without(fold_of == fold)
+        return None if tree is None else (tree, test_on(tree, fold_of == fold)[0])
 
     with thread_map(_n_at_once(rows, n_threads)) as run:
         grown = dict(zip(folds, run(grow_fold, folds), strict=True))
+    sums_of: dict[int, list[FloatArray]] = {}
+    if np.count_nonzero(weights) <= _MOST_ROWS_OF_PAIRS and len(folds) > 2:
+        sums_of = _sums_of_pairs(fold_of, folds, grow_without, test_on)
     chosen_from = {fold: [other for other in folds if other != fold] for fold in folds}
     chosen_from[-1] = [fold for fold in folds if fold not in first_half]
     chosen_from[-2] = [fold for fold in folds if fold in first_half]
+    for part, others in chosen_from.items():
+        if part not in sums_of:
+            sums_of[part] = [own[1] for fold in others if (own := grown[fold]) is not None]
 
     def build_part(part: TrainingRows, fold: int) -> Tree:
-        found = grown.get(fold)
-        tree = grow_unpruned(part, settings) if found is None else found[0]
-        known = [grown[other] for other in chosen_from[fold]]
-        sums = [part_sums for _, part_sums in filter(None, known)]
-        if sums:
-            penalty = rule.choose(penalties, np.sum(sums, axis=0))
+        own = grown.get(fold)
+        tree = grow_unpruned(part, settings) if own is None else own[0]
+        if sums_of[fold]:
+            penalty = rule.choose(penalties, np.sum(sums_of[fold], axis=0))
             tree = cut(tree, rule.node_alphas(tree) <= penalty)
         return merge_if_wanted(tree, settings)
 
     return build_part
+
+
+_MOST_ROWS_OF_PAIRS = 1000
+"""Tables of at most so many rows choose the penalty of a fold by trees that have not seen it. In
+larger tables, what these trees lack in rows matters more than what other trees have seen."""
+
+
+def _sums_of_pairs(
+    fold_of: NDArray[np.int64],
+    folds: Sequence[int],
+    grow_without: Callable[[NDArray[np.bool_]], Tree | None],
+    test_on: Callable[..., list[FloatArray]],
+) -> dict[int, list[FloatArray]]:
+    """For each fold, how trees that were grown without it do on other folds.
+
+    The tree of another fold has seen this one, which favours penalties that suit it: if both share
+    a pattern by chance, each speaks for the pattern in the other. With 100 rows, this alone makes
+    the stated accuracy of the default tree 2 percentage points too high.
+
+    Folds are put together to `N_FOLDS` parts, so that there are few pairs of parts. A tree that is
+    grown without two parts serves the choice for either.
+    """
+    part_of = {fold: index % N_FOLDS for index, fold in enumerate(folds)}
+    parts = [
+        np.isin(fold_of, [fold for fold in folds if part_of[fold] == part])
+        for part in range(min(N_FOLDS, len(folds)))
+    ]
+    sums: list[list[FloatArray]] = [[] for _ in parts]
+    for one, other in combinations(range(len(parts)), 2):
+        tree = grow_without(parts[one] | parts[other])
+        if tree is not None:
+            of_one, of_other = test_on(tree, parts[one], parts[other])
+            sums[one].append(of_other)
+            sums[other].append(of_one)
+    return {fold: sums[part_of[fold]] for fold in folds}
 
 
 def cross_fit_levels(

@@ -577,14 +577,16 @@ class PenaltyRule:
     node_alphas : callable
         From a tree to the penalty at which each inner node is cut.
     fold_sums : callable
-        From a tree, test rows and penalties to sums over the test rows, one line per penalty.
-        The sums of several folds add up.
+        From a tree, one or more sets of test rows and penalties to sums over each set, one line per
+        penalty. The sums of several folds add up.
     choose : callable
         From penalties and sums to the chosen penalty.
     """
 
     node_alphas: NodeAlphas
-    fold_sums: Callable[[Tree, TrainingRows, NDArray[np.float64]], NDArray[np.float64]]
+    fold_sums: Callable[
+        [Tree, Sequence[TrainingRows], NDArray[np.float64]], list[NDArray[np.float64]]
+    ]
     choose: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 
 
@@ -594,10 +596,11 @@ def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
         costs, margin = settings.rule, settings.margin
 
         def sums_of_fold(
-            tree: Tree, test: TrainingRows, penalties: NDArray[np.float64]
-        ) -> NDArray[np.float64]:
-            sums = fold_sums(tree, test, penalties, sized_estimate(costs), costs)
-            return sums * unit_of_costs(tree, costs)
+            tree: Tree, tests: Sequence[TrainingRows], penalties: NDArray[np.float64]
+        ) -> list[NDArray[np.float64]]:
+            unit = unit_of_costs(tree, costs)
+            sums = fold_sums(tree, tests, penalties, sized_estimate(costs), costs)
+            return [each * unit for each in sums]
 
         return PenaltyRule(
             lambda tree: family_alphas(tree, costs),
@@ -612,9 +615,10 @@ def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
     spread = _SPREADS[settings.pruning]
     return PenaltyRule(
         node_alphas,
-        lambda tree, test, penalties: _errors_along(
-            tree, test, node_alphas(tree), penalties, settings.rule
-        ),
+        lambda tree, tests, penalties: [
+            _errors_along(tree, test, node_alphas(tree), penalties, settings.rule)
+            for test in tests
+        ],
         lambda penalties, sums: _largest_within(penalties, sums, spread),
     )
 
@@ -737,7 +741,7 @@ def _chosen_by_folds(
         train = rows.with_weights(np.where(fold_of == fold, 0.0, weights))
         test = rows.with_weights(np.where(fold_of == fold, weights, 0.0))
         if train.total_weight:
-            sums += rule.fold_sums(grow_unpruned(train, settings), test, candidates)
+            sums += rule.fold_sums(grow_unpruned(train, settings), [test], candidates)[0]
     return rule.choose(candidates, sums)
 
 

@@ -13,7 +13,7 @@ in which the threshold of a decision between two classes is one half.
 """
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -182,7 +182,7 @@ def select_size(
 
     def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
         fold, train, test = part
-        sums = fold_sums(grow_part(train), test, candidates, estimate, rule)
+        (sums,) = fold_sums(grow_part(train), [test], candidates, estimate, rule)
         return fold, sums * unit
 
     with thread_map(n_at_once) as run:
@@ -235,41 +235,30 @@ def _fold_parts(
 
 def fold_sums(
     tree: Tree,
-    test: TrainingRows,
+    tests: Sequence[TrainingRows],
     candidates: FloatArray,
     estimate: LeafEstimate,
     rule: CostRule | None = None,
-) -> FloatArray:
-    """For each penalty: cost, squared cost, log loss and weight of the test rows, summed.
+) -> list[FloatArray]:
+    """For each test and penalty: cost, squared cost, log loss and weight of the rows, summed.
 
     All nodes are counted once; a node counts for the penalties at which it is a leaf.
     """
-    counts = count_nodes(tree, test)
     probabilities = estimate(tree, tree.class_counts)
-    row_costs = _decision_costs(probabilities, rule)  # one row per node, one column per class
+    regret = 1.0 - np.eye(tree.n_classes) if rule is None else rule.regret
+    row_costs = regret[:, (probabilities @ regret).argmin(axis=1)].T  # per node and class
     class_weights = np.ones(tree.n_classes)
     if rule is not None:
         class_weights = rule.class_weights(tree.class_counts[0])
         probabilities = probabilities * class_weights
         probabilities /= np.maximum(row_sums(probabilities), 1e-300)[:, np.newaxis]
-    log_p = np.log(np.clip(probabilities, 1e-15, 1.0))
-    per_node = np.column_stack(
-        (
-            row_sums(counts * row_costs),
-            row_sums(counts * row_costs**2),
-            -row_sums(counts * class_weights * log_p),
-            row_sums(counts),
-        )
-    )
-    return sums_along(tree, family_alphas(tree, rule), candidates, per_node)
-
-
-def _decision_costs(probabilities: FloatArray, rule: CostRule | None) -> FloatArray:
-    """Return what the decision of each node costs a row of each class."""
-    regret = 1.0 - np.eye(probabilities.shape[1]) if rule is None else rule.regret
-    decision = (probabilities @ regret).argmin(axis=1)
-    costs: FloatArray = regret[:, decision].T
-    return costs
+    log_loss = -class_weights * np.log(np.clip(probabilities, 1e-15, 1.0))
+    per_row = np.array([row_costs.T, row_costs.T**2, log_loss.T, np.ones_like(log_loss.T)])
+    counts = np.array([count_nodes(tree, test).T for test in tests])
+    # Axes: test, value, class, node. The classes are summed up.
+    per_node = (counts[:, np.newaxis] * per_row).sum(axis=2).reshape(-1, tree.n_nodes)
+    sums = sums_along(tree, family_alphas(tree, rule), candidates, per_node.T)
+    return np.split(sums, len(tests), axis=1)
 
 
 def penalty_for_size(tree: Tree, node_alphas: FloatArray, most_leaves: int) -> float:

@@ -171,9 +171,14 @@ def sums_along(
     begins = np.searchsorted(penalties, np.where(tree.is_leaf, 0.0, alphas))
     ends = np.full(tree.n_nodes, len(penalties))
     ends[1:] = np.searchsorted(penalties, alphas[tree.parent[1:]])
-    size = len(penalties) + 1
-    changes = [np.bincount(begins, v, size) - np.bincount(ends, v, size) for v in per_node.T]
-    sums: NDArray[np.float64] = np.cumsum(np.column_stack(changes), axis=0, dtype=np.float64)[:-1]
+    n_values, size = per_node.shape[1], len(penalties) + 1
+    shape, column, values = (size, n_values), np.arange(n_values), per_node.ravel()
+
+    def added_at(line: NDArray[np.intp]) -> NDArray[np.float64]:
+        cell = line[:, np.newaxis] * n_values + column
+        return np.bincount(cell.ravel(), values, size * n_values).reshape(shape)
+
+    sums: NDArray[np.float64] = np.cumsum(added_at(begins) - added_at(ends), axis=0)[:-1]
     return sums
 
 
