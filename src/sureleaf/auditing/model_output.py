@@ -207,21 +207,21 @@ MOST_FAILING = 6
 def _failing_rows(rows: Any, predict: Callable[[Any], NDArray[Any]]) -> list[int]:
     """Return the first rows that a model cannot predict; nothing if it cannot predict any."""
     n_rows = rows.shape[0]
-    found: list[int] = []
+    failing: list[int] = []
     parts = [(0, n_rows)]
     some_work = False
-    while parts and len(found) < MOST_FAILING:
+    while parts and len(failing) < MOST_FAILING:
         start, stop = parts.pop()
         try:
             predict(_take(rows, start, stop))
             some_work = True
         except Exception:  # any error of the model
             if stop - start == 1:
-                found.append(start)
+                failing.append(start)
             else:
                 middle = (start + stop) // 2
                 parts += [(middle, stop), (start, middle)]
-    return sorted(found) if some_work else []
+    return sorted(failing) if some_work else []
 
 
 def _take(rows: Any, start: int, stop: int) -> Any:

@@ -75,10 +75,10 @@ def root_rival(
     tree = model.tree
     if tree.n_nodes == 1 or len(rows.table.columns) < 2:
         return None
-    found = best_other_split(rows, settings, int(tree.feature[0]))
-    if found is None:
+    rival_split = best_other_split(rows, settings, int(tree.feature[0]))
+    if rival_split is None:
         return None
-    column, stump = found
+    column, stump = rival_split
     part = one_column(rows.table, column)
     branch = route(stump, part).heaviest()
     growing = _weights(rows)

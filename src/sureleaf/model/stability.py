@@ -322,12 +322,12 @@ def stability_of(
     if not recurrences:
         return None
     n = len(recurrences)
-    found = np.sum([each.splits for each in recurrences], axis=0)[~tree.is_leaf]
-    mean = float(ndtri((found.mean() + 0.5) / (n + 1))) if len(found) else 0.0
+    n_returned = np.sum([each.splits for each in recurrences], axis=0)[~tree.is_leaf]
+    mean = float(ndtri((n_returned.mean() + 0.5) / (n + 1))) if len(n_returned) else 0.0
     slope, of_tree, intercept, spread = _OF_SPLITS
     share = fresh_share(n, slope, intercept + of_tree * mean, spread)
     splits = np.full(tree.n_nodes, np.nan)
-    splits[~tree.is_leaf] = share[found.astype(np.intp)]
+    splits[~tree.is_leaf] = share[n_returned.astype(np.intp)]
     kept = np.sum([each.rows for each in recurrences], axis=0)
     of_rows = fresh_share(n, *_OF_ROWS)[kept]
     sums = np.bincount(leaf_of, of_rows, minlength=tree.n_nodes)
@@ -355,9 +355,13 @@ def fresh_share(n: int, slope: float, intercept: float, spread: float) -> FloatA
     >>> fresh_share(8, 0.75, -0.4, 2.5).round(2)[[0, 4, 8]]
     array([0.04, 0.35, 0.86])
     """
-    found = np.arange(n + 1)[:, np.newaxis]
+    n_returned = np.arange(n + 1)[:, np.newaxis]
     in_half = ndtr(_GRID)
-    logs = np.log(in_half) * found + np.log1p(-in_half) * (n - found) - _GRID**2 / (2 * spread**2)
+    logs = (
+        np.log(in_half) * n_returned
+        + np.log1p(-in_half) * (n - n_returned)
+        - _GRID**2 / (2 * spread**2)
+    )
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     share: FloatArray = weights @ ndtr(slope * _GRID + intercept) / weights.sum(axis=1)
     return share

@@ -593,9 +593,9 @@ class TreeModel:
         """Compare rows with those of the fit; raise an error if chance cannot explain it."""
         if self.seen is None:
             return EqualRows(0, 0)
-        found = self.seen.compare(rows)
-        if not self.seen.is_chance(found):
-            n_equal, n = found.n_equal, found.n_compared
+        equal_rows = self.seen.compare(rows)
+        if not self.seen.is_chance(equal_rows):
+            n_equal, n = equal_rows.n_equal, equal_rows.n_compared
             sampled = "" if n == len(rows.labels) else " that can be compared"
             expected = f"up to {100 * self.seen.expected_share():.1f} % would be by chance"
             raise InvalidArgumentError(
@@ -603,7 +603,7 @@ class TreeModel:
                 f"{sampled} are equal to rows of its fit, cell by cell ({expected}). Give rows "
                 "that were not in the table of the fit, or fit with levels_from='honest'."
             )
-        return found
+        return equal_rows
 
     def held_out_rows(self, what: str) -> HeldOut:
         """Return the held-out rows, or raise an error that says why there is no guarantee."""
