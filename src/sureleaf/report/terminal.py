@@ -5,7 +5,7 @@ for ``--json``.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -219,14 +219,7 @@ def show_leaves(
         if cost is not None:
             expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
         yield f"{tree} It is expected to {expected}; its mean confidence is [bold]{sure}[/bold]."
-    n_flagged = int(leaves.flagged.sum())
-    if n_flagged:
-        share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
-        verb = "is" if n_flagged == 1 else "are"
-        yield (
-            f"[yellow]{_leaves(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
-            "of the rows: do not rely on them alone."
-        )
+    yield from _show_flagged(leaves, _leaves)
     shown = largest_leaves(leaves.n, most)
     for line in shown:
         yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
@@ -361,6 +354,20 @@ def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
 
 
 MAX_WHOLE_LABEL = 12
+
+
+def _show_flagged(
+    table: "LeafTable | AuditedLeaves | AuditedBins", counted: Callable[[int], str]
+) -> Iterator[str]:
+    """Say how many leaves or bins are flagged, and with which share of the rows, if any are."""
+    n_flagged = int(table.flagged.sum())
+    if n_flagged:
+        share = table.n[table.flagged].sum() / table.n.sum()
+        verb = "is" if n_flagged == 1 else "are"
+        yield (
+            f"[yellow]{counted(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
+            "of the rows: do not rely on them alone."
+        )
 
 
 def _leaf_table(leaves: "LeafTable", level: float, shown: list[int]) -> Table:
@@ -819,14 +826,7 @@ def show_audit(audit: "Audit") -> Iterator[RenderableType]:
         yield f"[yellow]{escape(remark)}[/yellow]"
     yield from _show_measures(audit)
     table = audit.table
-    n_flagged = int(table.flagged.sum())
-    if n_flagged:
-        share = table.n[table.flagged].sum() / table.n.sum()
-        verb = "is" if n_flagged == 1 else "are"
-        yield (
-            f"[yellow]{_group_count(audit, n_flagged)} {verb} flagged (!)[/yellow], with "
-            f"{percent(share, 0)} of the rows: do not rely on them alone."
-        )
+    yield from _show_flagged(table, lambda n: _group_count(audit, n))
     is_leaf = table is audit.leaves
     shown = largest_leaves(table.n, MAX_AUDITED_LEAVES) if is_leaf else list(range(len(table)))
     rules = getattr(table, "rule", None)
