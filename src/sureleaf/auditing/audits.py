@@ -36,9 +36,9 @@ from sureleaf.evaluation import Estimate, Evaluation, Holdout
 from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.measures import calibration_line
 from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import levels_of_counts
-from sureleaf.probability import predicted_class
 from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_columns
 
 __all__ = [

@@ -27,6 +27,7 @@ from sureleaf.errors import (
     SureleafError,
 )
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.levels.decisions import predicted_class
 
 __all__ = ["ModelOutput", "model_output", "select_columns"]
 
@@ -290,7 +291,7 @@ def _booster_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutpu
     labels = _classes(None, classes, raw.shape[1])
     probabilities = check_probabilities(raw, len(labels))
     name = f"{_booster_library(model)} Booster"
-    return ModelOutput(name, labels, probabilities.argmax(axis=1), probabilities, [])
+    return ModelOutput(name, labels, predicted_class(probabilities), probabilities, [])
 
 
 def _booster_columns(model: Any) -> tuple[list[str] | None, int]:

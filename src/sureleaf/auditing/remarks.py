@@ -15,6 +15,7 @@ from sureleaf.errors import UnseenCategoryWarning
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.folds import fold_numbers
 from sureleaf.formatting import percent
+from sureleaf.levels.decisions import predicted_class
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import shuffled
 from sureleaf.scale import SourceColumns
@@ -95,7 +96,7 @@ def rows_of_the_fit(model: Any, rows: AuditedRows) -> str | None:
 def _errors_without_a_row(table: EncodedTable, codes: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
     """Return which rows are predicted wrongly by models that were fitted without them."""
     forest = BaggedTreesClassifier(n_estimators=30, random_state=0, n_jobs=1).fit(table, codes)
-    labels = forest.classes_[forest.oob_proba_.argmax(axis=1)]
+    labels = forest.classes_[predicted_class(forest.oob_proba_)]
     return [labels != codes, _linear_predictions(table, codes) != codes]
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from sureleaf.folds import enough_folds, fold_numbers
-from sureleaf.levels.decisions import CostRule
+from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.fitting import (
     TreeSettings,
     build,
@@ -40,7 +40,7 @@ from sureleaf.model.node_levels import node_ties, posterior_confidence
 from sureleaf.model.rival import root_rival
 from sureleaf.model.stability import Stability, recurrence_in, stability_of
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import LeafEstimate, predicted_class
+from sureleaf.probability import LeafEstimate
 from sureleaf.progress import track
 from sureleaf.random_streams import ROUND, seed_for
 from sureleaf.table.encoded_table import take_rows

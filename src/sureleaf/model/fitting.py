@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import check_number
 from sureleaf.errors import HiddenCutWarning, InvalidArgumentError, suggestion, warn_caller
 from sureleaf.folds import fold_numbers, hold_out
-from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
+from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.model.certificate import HeldOut
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.repruning import Repruning
@@ -29,7 +29,7 @@ from sureleaf.model.size_selection import (
     unit_of_costs,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import ESTIMATES, LeafEstimate, predicted_class, sized_estimate
+from sureleaf.probability import ESTIMATES, LeafEstimate, sized_estimate
 from sureleaf.table import Schema
 from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import (

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.fitting import TreeSettings, build
 from sureleaf.model.stability import Rival
 from sureleaf.model.tree_model import TreeModel
-from sureleaf.probability import predicted_class
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import TrainingRows, Tree, cut, grow, mixture, route

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import check_choice, check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.files.state_file import Damaged, State
-from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
+from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
 from sureleaf.model.certificate import (
     Certificate,
@@ -60,7 +60,7 @@ from sureleaf.model.state import (
     tree_from,
 )
 from sureleaf.model.subgroups import SubgroupLevels, subgroups
-from sureleaf.probability import LeafEstimate, find_estimate, predicted_class
+from sureleaf.probability import LeafEstimate, find_estimate
 from sureleaf.table import EncodedTable, Schema, encode_labels
 from sureleaf.table.encoded_table import recode
 from sureleaf.tree import (

@@ -4,7 +4,7 @@
 (() => {
   const NEVER_POSITIVE = 1.0001;
   const sum = (values) => values.reduce((total, value) => total + value, 0);
-  const slackOf = (cost) => 1e-12 * Math.max(1, ...cost.flat().map(Math.abs));
+  const slackOf = (cost) => 1e-12 * Math.max(...cost.flat().map(Math.abs));
 
   function costOf(confusion, cost) {
     const total = sum(confusion.flat());
