@@ -6,7 +6,7 @@ Out-of-fold predictions are no replacement. They are predictions of other trees.
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,6 +204,23 @@ def certified_leaves(
     )
 
 
+class CertificateRecord(TypedDict):
+    """A certificate in JSON; attributes as in `Certificate`."""
+
+    alpha: float
+    alpha_classes: float
+    alpha_limits: float
+    n_grown: int
+    n_certifying: int
+    n_outside: int
+    n_compared: int
+    n_equal: int
+    at_costs: bool
+    statements: list[str]
+    fingerprint: str
+    leaves: list[dict[str, object]]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
     """What is proven about a tree, with one error probability for the whole.
@@ -318,7 +335,7 @@ class Certificate:
             )
         return warnings
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CertificateRecord:
         """Return plain values for JSON."""
         return {
             "alpha": self.alpha,
