@@ -76,26 +76,31 @@ def fit_values(model: Any, target: str, *, n_rows: int, n_left_out: int) -> FitV
     n_left_out : int
         Rows without a class.
     """
-    is_tree = hasattr(model, "tree_")
-    levels = model.levels() if is_tree else model.oob_levels_
-    values: FitValues = {
+    values: dict[str, object] = {
         "model": type(model).__name__,
         "target": target,
         "classes": model.classes_.tolist(),
         "rows": n_rows,
         "rows_left_out": n_left_out,
         "columns": list(model.schema_.names),
-        "utility": levels.utility,
     }
-    if is_tree:
-        values["leaves"] = model.tree_.n_leaves
-        values["depth"] = model.tree_.depth
-        values["confidence"] = levels.confidence
-        values["expected_cost"] = model.complete_model().expected_cost()
+    if hasattr(model, "tree_"):
+        levels = model.levels()
+        values |= {
+            "leaves": model.tree_.n_leaves,
+            "depth": model.tree_.depth,
+            "confidence": levels.confidence,
+            "utility": levels.utility,
+            "expected_cost": model.complete_model().expected_cost(),
+        }
     else:
-        values["trees"] = len(model.trees_)
-        values["agreement"] = levels.agreement
-    return values
+        levels = model.oob_levels_
+        values |= {
+            "trees": len(model.trees_),
+            "agreement": levels.agreement,
+            "utility": levels.utility,
+        }
+    return cast(FitValues, values)
 
 
 class RivalValues(TypedDict):
