@@ -205,8 +205,9 @@ class LeafTable(ColumnTable):
             return " One round of folds: other folds would give somewhat different levels."
         largest = float(self.confidence_error.max())
         return (
-            f" Means over {self.n_rounds} rounds of folds; other folds would move the confidence "
-            f"of a leaf by a standard error of {largest:.2g} at most."
+            f" Means over {self.n_rounds} rounds of folds. With other folds, the confidence of a "
+            f"leaf would differ by a standard error of at most {100 * largest:.2g} percentage "
+            "points."
         )
 
 

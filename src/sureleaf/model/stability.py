@@ -24,6 +24,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import ndtr, ndtri
 
 from sureleaf.files.state_file import Damaged
+from sureleaf.formatting import signed_interval, signed_points
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.tree import Tree
 
@@ -190,7 +191,7 @@ class Rival:
     Examples
     --------
     >>> Rival(0, "age <= 45", -0.002, -0.011, 0.015).sentence()
-    'age <= 45 at the root would be as good: difference -0.2 points, -1.1 to 1.5.'
+    'age <= 45 at the root would be as good: accuracy −0.2 percentage points (−1.1 to +1.5).'
     """
 
     column: int
@@ -213,12 +214,10 @@ class Rival:
 
     def sentence(self) -> str:
         """Say what the rival would change, in percentage points."""
-        difference, low, high = (
-            f"{100 * value:.1f}" for value in (self.difference, self.low, self.high)
-        )
         verdict = "may be as good" if self.verdict == "undecided" else f"would be {self.verdict}"
         return (
-            f"{self.test} at the root {verdict}: difference {difference} points, {low} to {high}."
+            f"{self.test} at the root {verdict}: accuracy {signed_points(self.difference)} "
+            f"percentage points ({signed_interval(self.low, self.high)})."
         )
 
 
@@ -260,10 +259,9 @@ class Stability:
             return "The tree has no split."
         if self.n_splits == 1:
             word = "would probably return" if self.n_returning else "would probably not return"
-            return f"Drawn again, its only split {word}."
-        return (
-            f"Drawn again, {self.n_returning} of its {self.n_splits} splits would probably return."
-        )
+            return f"On a fresh sample, its only split {word}."
+        count = f"{self.n_returning} of its {self.n_splits} splits"
+        return f"On a fresh sample, {count} would probably return."
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain values for a model file."""
