@@ -1,6 +1,6 @@
 """``sureleaf plan``: how many rows a node needs, and how many test rows an evaluation."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -137,7 +137,7 @@ def plan(
     from sureleaf.report.plan import make_plan, plan_rows, plan_study
 
     shown: list[RenderableType] = []
-    plain: dict[str, Any] = {}
+    plain: dict[str, object] = {}
     is_study = auc_width is not None or slope_width is not None or leaf_share is not None
     if p_max is not None and leaf_share is None:
         if confidence is None and utility is None and rows is None and bias is None:

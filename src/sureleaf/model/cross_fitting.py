@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from sureleaf.folds import enough_folds, fold_numbers
-from sureleaf.levels.decisions import CostRule
+from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.fitting import (
     TreeSettings,
     build,
@@ -42,7 +42,7 @@ from sureleaf.model.rival import root_rival
 from sureleaf.model.size_selection import N_FOLDS
 from sureleaf.model.stability import Stability, recurrence_in, stability_of
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import LeafEstimate, predicted_class
+from sureleaf.probability import LeafEstimate
 from sureleaf.progress import track
 from sureleaf.random_streams import ROUND, seed_for
 from sureleaf.table.encoded_table import take_rows
@@ -408,8 +408,8 @@ def _round_estimate(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold
         for decision in np.unique(predicted).tolist():
             part, nodes = out_of_fold.of_decision(decision, weights), predicted == decision
             if not np.isnan(part.accuracy):
-                found = node_accuracy(model.tree, rows, predicted, part, nodes=nodes)[0]
-                accuracy = np.where(nodes, found, accuracy)
+                of_nodes = node_accuracy(model.tree, rows, predicted, part, nodes=nodes)[0]
+                accuracy = np.where(nodes, of_nodes, accuracy)
     return _RoundEstimate(accuracy, strength, out_of_fold.accuracy)
 
 

@@ -148,8 +148,7 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
             "known limits of these levels",
             "A leaf with few rows mostly gets the accuracy of leaves like it: single leaves of "
             "fully grown trees are off by about 8 percentage points (root mean square). With 100 "
-            "rows or fewer, the accuracy itself has a standard error of about 4 percentage points, "
-            "and the utility of default trees was too high by 2.5. "
+            "rows or fewer, the accuracy itself has a standard error of about 6 percentage points. "
             "If no column is related to the class, utility is too high by 2.7 percentage points "
             "with 100 rows and 1.1 with 1,000; fewer than one such tree in a hundred has a leaf "
             "that is not flagged. With "
