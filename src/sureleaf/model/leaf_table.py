@@ -342,13 +342,13 @@ def leaf_table(
 def _collect(more: float, more_in_all: float, min_rows: float, max_rows: float) -> str:
     """Say how many rows to collect, in the leaf and in all; empty if no number is known.
 
-    Half of the leaves like this one need between `fewest` and `most` more rows.
+    Half of the leaves like this one need between `min_rows` and `max_rows` more rows.
     """
     if not more > 0:
         return ""
     text = f"collect {_rows(more)} more in this leaf, about {_rows(more_in_all)} more in all"
     few = _rows(max(min_rows, 1.0))
-    if np.isnan(max_rows):
+    if np.isnan(max_rows) or max_rows > _OUT_OF_SIGHT * more:
         return f"{text} (perhaps {few}, perhaps no number is enough)"
     return f"{text} (probably {few} to {_rows(max_rows)} in this leaf)"
 
