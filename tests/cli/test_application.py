@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sureleaf as package
@@ -242,3 +244,30 @@ def test_completion_can_be_installed() -> None:
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "_SURELEAF_COMPLETE=complete_bash" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "", "-t", "class", "-o", "m"),
+        ("fit", "--overwrite", "", "-t", "class", "-o", "m"),
+        ("fit", LABOR, "-t", "class", "-o", ""),
+        ("fit", LABOR, "-t", "class", "--output="),
+        ("predict", "m", ""),
+        ("study", "run", "s.toml", "--store", ""),
+    ],
+)
+def test_an_empty_name_of_a_file_is_not_this_folder(
+    arguments: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "an argument must not be empty; got one after" in err
+
+
+def test_a_column_and_a_cell_may_be_empty_texts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"": ["u", "v"] * 10, "n": range(20), "y": ["a", "b"] * 10}), rows)
+    assert run(capsys, "leaves", rows, "-t", "y", "--drop", "", "--missing=")[0] == 0

@@ -72,9 +72,11 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
     Evaluation(GaussianNB() by KFold, 150 rows, 3 classes, 10 splits)
     """
     classes = evaluation.classes.tolist()
-    if not all(isinstance(label, (str, int, float, bool)) for label in classes):
+    is_time = evaluation.classes.dtype.kind in "mM"  # whose nanoseconds are integers in Python
+    if is_time or not all(isinstance(label, (str, int, float, bool)) for label in classes):
         raise InvalidTypeError(
-            f"Labels must be text, numbers or booleans to be saved; got {classes}."
+            "Labels must be text, numbers or booleans to be saved; got "
+            f"{', '.join(map(str, evaluation.classes[:5]))}. Convert them to text."
         )
     header = {
         "format": FORMAT,
