@@ -502,7 +502,7 @@ def from_dict(plain: Mapping[str, Any]) -> Design:
     """
     options = dict(plain)
     name = options.pop("design", None)
-    if name not in _DESIGNS:
+    if not isinstance(name, str) or name not in _DESIGNS:
         raise InvalidArgumentError(
             f"design must be one of {', '.join(sorted(_DESIGNS))}; got {name!r}."
         )
