@@ -238,6 +238,18 @@ def test_the_shell_completes_commands_columns_and_words(
     assert done.stdout.split() == (words.split() if isinstance(words, str) else words)
 
 
+def test_the_shell_is_not_given_columns_that_it_would_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tmp_path / "rows.parquet"
+    names = ["n1", "näme", "n;rm", "n$(touch x)", "n`x`", "n x", "n\nx", "n\x1b[31m", "n*", "n'"]
+    pq.write_table(pa.table({name: [1] for name in names}), rows)
+    monkeypatch.setenv("_SURELEAF_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"sureleaf fit {rows} --target n")
+    monkeypatch.setenv("COMP_CWORD", "4")
+    assert sureleaf_here().stdout.splitlines() == ["n1", "näme"]
+
+
 def test_completion_can_be_installed() -> None:
     # The shell is found among the parents of the process; the second command keeps bash there.
     script = f"'{SURELEAF}' --show-completion; exit $?"
