@@ -283,3 +283,16 @@ def test_a_column_and_a_cell_may_be_empty_texts(
     rows = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"": ["u", "v"] * 10, "n": range(20), "y": ["a", "b"] * 10}), rows)
     assert run(capsys, "leaves", rows, "-t", "y", "--drop", "", "--missing=")[0] == 0
+
+
+def test_ctrl_c_while_a_library_makes_a_class_is_an_interrupt(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raise_as_python_does(*_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as cause:
+            raise RuntimeError("Error calling __set_name__") from cause
+
+    monkeypatch.setattr("sureleaf.cli.application._parser", raise_as_python_does)
+    assert run(capsys, "doctor") == (130, "", "sureleaf: interrupted\n")

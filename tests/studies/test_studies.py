@@ -31,6 +31,7 @@ from sureleaf.studies import (
     read_study,
     run,
     verify,
+    worker,
 )
 from sureleaf.studies.store import MIGRATIONS
 from sureleaf.studies.summary import study_document
@@ -615,3 +616,16 @@ def test_a_lost_connection_is_an_error_and_the_store_resumes(postgresql, postgre
         work_on_a_lost_connection()
     assert store.renew(claim, "here:1:2")
     store.close()
+
+
+def test_a_process_that_was_interrupted_before_it_began_can_be_stopped(monkeypatch):
+    study = small_study()
+    executor = worker._Executor(study)
+
+    def interrupted(process):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker._PROCESSES.Process, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        executor.start(next(study.cells()))
+    executor.stop()
