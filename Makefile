@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo docs load interrupts test test-long coverage test-lowest test-newest wheel test-wheel fuzz mutation cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
+.PHONY: demo docs load interrupts test python-test test-long coverage test-lowest test-newest wheel test-wheel fuzz mutation cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -27,8 +27,12 @@ PARALLEL := -n auto --dist worksteal
 # Every process that a test starts would compile the sources anew if they were not kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
+# The C++ tests are compiled while the Python tests wait for the browser and for processes.
 # COVERAGE=1 counts lines and branches, and fails below the share in pyproject.toml.
-test: $(VENV)/.installed-test cpp-test
+test: $(VENV)/.installed-test
+	@$(MAKE) --no-print-directory -j 2 cpp-test python-test
+
+python-test: $(VENV)/.installed-test
 	@rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/python $(if $(COVERAGE),-m coverage run )-m pytest $(PARALLEL) -m "not slow"
 	$(if $(COVERAGE),$(BIN)/python -m coverage combine -q && $(BIN)/python -m coverage report)

@@ -12,13 +12,9 @@ sureleaf::Tree grow(sureleaf::Presorted& sorted, const SmallTable& table,
                     const sureleaf::RowWeights& weights, bool use_up,
                     sureleaf::InterruptFlag& interrupt);
 
-inline sureleaf::Tree grow(const SmallTable& table, const sureleaf::GrowthConfig& config,
-                           std::size_t n_threads = 1, const sureleaf::RowWeights& weights = {},
-                           bool use_up = false) {
-  sureleaf::InterruptFlag interrupt;
-  sureleaf::Presorted sorted = sureleaf::presort(table.columns, n_threads, interrupt);
-  return grow(sorted, table, config, n_threads, weights, use_up, interrupt);
-}
+sureleaf::Tree grow(const SmallTable& table, const sureleaf::GrowthConfig& config,
+                    std::size_t n_threads = 1, const sureleaf::RowWeights& weights = {},
+                    bool use_up = false);
 
 inline sureleaf::GrowthConfig config_of(std::uint8_t criterion, bool subsets = false,
                                         double min_samples_leaf = 2) {

@@ -260,7 +260,7 @@ _PACKAGE_FOLDER = os.path.dirname(os.path.abspath(sureleaf.__file__)) + os.sep
 
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's code that called Sureleaf, however deep the call goes."""
-    frame, level = sys._getframe(1), 2
+    frame, level = sys._getframe(1), 2  # noqa: SLF001 - documented by Python
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

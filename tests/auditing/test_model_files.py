@@ -1,5 +1,6 @@
 """Files of models that are read, and files that need trust."""
 
+import importlib.util
 import pickle
 import re
 
@@ -13,7 +14,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.auditing import load_model, model_files
 
-skops = pytest.importorskip("skops.io")
+# Importing skops imports all of scikit-learn, in every process of the tests: the tests do it.
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("skops") is None, reason="skops is not installed"
+)
+
 ROWS, LABELS = np.array([[1.0], [2.0], [3.0]]), ["a", "b", "b"]
 
 
@@ -45,10 +50,12 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
 
 
 def test_skops_files_of_trees_are_read_and_other_types_need_trust(tmp_path):
-    skops.dump(DecisionTreeClassifier().fit(ROWS, LABELS), tmp_path / "tree.skops")
+    import skops.io
+
+    skops.io.dump(DecisionTreeClassifier().fit(ROWS, LABELS), tmp_path / "tree.skops")
     assert load_model(tmp_path / "tree.skops").predict(ROWS).tolist() == LABELS
     pipeline = make_pipeline(FunctionTransformer(double), DecisionTreeClassifier())
-    skops.dump(pipeline.fit(ROWS, LABELS), tmp_path / "pipe.skops")
+    skops.io.dump(pipeline.fit(ROWS, LABELS), tmp_path / "pipe.skops")
     name = f"{__name__}.double"
     with pytest.raises(InvalidArgumentError, match=f"--trust {name}"):
         load_model(tmp_path / "pipe.skops")

@@ -20,6 +20,8 @@ from sureleaf.cli import main
 from sureleaf.cli.application import application
 from tests.cli.command import run
 
+pytestmark = pytest.mark.usefixtures("few_rounds", "small_budget")
+
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 COMMANDS = {
     str(command.callback.__name__): command.callback.__doc__ or ""

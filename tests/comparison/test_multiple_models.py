@@ -172,3 +172,9 @@ def test_bad_settings_are_refused(bad: dict[str, float]) -> None:
 def test_differences_must_be_numbers() -> None:
     with pytest.raises(InvalidArgumentError, match="finite"):
         bayesian_signed_rank([0.1, np.nan])
+
+
+@pytest.mark.parametrize("bad", [[], [[0.1, 0.2]]])
+def test_differences_must_be_one_list(bad: list[object]) -> None:
+    with pytest.raises(InvalidArgumentError, match="one per data set"):
+        bayesian_signed_rank(bad)

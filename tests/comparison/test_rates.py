@@ -113,6 +113,7 @@ def test_opposite_extremes_stay_within_one() -> None:
         ((15, 30, 0.25, 5000), r"e1 must be between 0 and 1; got 15\. Did you mean 0\.15\?"),
         ((0.15, 0, 0.25, 5000), "n1 must be"),
         ((0.15, 30, float("nan"), 5000), "e2 must be"),
+        ((0.15, 30, 0.25, 0), "n2 must be"),
     ],
 )
 def test_rates_that_are_none_are_refused(arguments: tuple[float, ...], message: str) -> None:

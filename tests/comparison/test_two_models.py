@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sureleaf.comparison import compare, compare_rates, five_by_two_f, mcnemar, paired_t
 from sureleaf.comparison.paired_models import auc_difference
+from sureleaf.comparison.paired_resamples import (
+    compare_algorithms,
+    hidden_variance,
+    repeats_until,
+)
 from sureleaf.comparison.two_models import difference_of_estimates
 from sureleaf.comparison.verdict import deciding_half_width, detecting_half_width
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
@@ -25,6 +31,7 @@ from sureleaf.evaluation import (
     evaluate,
 )
 from sureleaf.evaluation.intervals import clopper_pearson
+from sureleaf.evaluation.measures.named import NAMED
 
 
 class Midpoint(ClassifierMixin, BaseEstimator):
@@ -451,3 +458,31 @@ def test_an_interval_wider_than_the_normal_one_needs_more_rows_for_a_verdict() -
     # The half-width is q errors, of which the difference lies q + .8416 beyond the margin.
     expected = 3.0 * 0.05 / (3.0 + 0.8416212)
     assert deciding_half_width(0.06, 0.01, wide) == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_exact_test_of_mcnemar_can_be_asked_for() -> None:
+    a, b = pair(Holdout())
+    right = [x.predictions.truth == x.predictions.prediction for x in (a, b)]
+    only = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
+    expected = binomtest(only[0], sum(only)).pvalue
+    assert compare(a, b, method="mcnemar_exact").p_value == pytest.approx(expected, rel=1e-12)
+
+
+def test_folds_of_separate_tables_are_about_the_algorithm() -> None:
+    b = evaluate(Midpoint(1), *table(240, seed=5), design=KFold(5), random_state=0)
+    found = compare(judged(0, KFold(5)), b, independent=True)
+    assert (found.question, found.n_rows) == ("algorithm", 540)
+
+
+def test_a_bound_for_groups_counts_groups() -> None:
+    options = {"design": KFold(5), "groups": np.arange(60) // 3, "random_state": 0}
+    a, b = (evaluate(Says(), TOLD, TRUTH, **options) for _ in range(2))
+    assert compare(a, b).method.endswith("bound of 0 in 20 groups")
+
+
+def test_without_a_margin_repeats_are_planned_for_the_difference_to_detect() -> None:
+    a, b = pair(KFold(10), second=2)
+    found = compare(a, b, detect=0.06)
+    test = compare_algorithms(a, b, NAMED["accuracy"], 0.95, None)
+    hidden = hidden_variance(a, b, NAMED["accuracy"])
+    assert found.repeats_needed == repeats_until(test, a, detecting_half_width(0.06, 0.95), hidden)

@@ -1,6 +1,7 @@
 """The verdict follows from the interval, and can be wrong only when the interval is."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -161,3 +162,45 @@ def test_the_sentence_says_which_is_higher(difference: float, word: str) -> None
         detect=None,
     )
     assert f" {word} (" in sentence(comparison, "one", "other")
+
+
+@pytest.mark.parametrize(
+    ("measure", "difference", "wanted"),
+    [
+        ("accuracy", 0.004, "equivalent"),
+        ("accuracy", 0.02, "better"),
+        ("error", 0.02, "worse"),
+        ("error", -0.02, "better"),
+        ("a measure of one's own", 0.02, "better"),
+    ],
+)
+def test_the_sentence_names_the_verdict_that_more_rows_would_give(
+    measure: str, difference: float, wanted: str
+) -> None:
+    comparison = conclude(
+        _with_error(difference, 0.02),
+        NAMED["accuracy"],
+        question="model",
+        values=(0.5 + difference, 0.5),
+        n_rows=300,
+        margin=0.01,
+        detect=None,
+    )
+    text = sentence(replace(comparison, measure=measure), "one", "other")
+    assert f'are needed to decide "{wanted}" with' in text
+
+
+def test_the_sentence_has_no_gap_where_no_number_of_rows_is_known() -> None:
+    comparison = conclude(
+        _with_error(0.0, 0.02),
+        NAMED["accuracy"],
+        question="model",
+        values=(0.8, 0.8),
+        n_rows=300,
+        margin=0.0,
+        detect=None,
+    )
+    assert comparison.rows_needed is None
+    text = sentence(comparison, "one", "other")
+    assert "  " not in text
+    assert " on 300 rows). This holds if" in text

@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 
 from sureleaf import InvalidArgumentError, UnreachableLevelError, levels
 from sureleaf.levels.decisions import (
+    cheapest_decision,
     cost_rule,
     decision_levels,
     decision_sample_size,
     decision_tie,
     decision_vectors,
+    predicted_class,
 )
+from sureleaf.measures import decide
 from tests.naive import decision_levels as naive
 
 FIVE_TO_ONE = [[0, 1], [5, 0]]
@@ -276,6 +279,32 @@ def test_at_the_tie_of_a_decision_another_one_costs_the_same() -> None:
         cheapest = rule.is_cheapest(p)
         assert cheapest[decided[node]]
         assert cheapest.sum() == 2
+
+
+# ---- the predicted class -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 5])
+def test_the_predicted_class_is_the_first_of_the_largest(n_classes: int) -> None:
+    table = np.random.default_rng(n_classes).integers(0, 4, (200, n_classes)) / 10
+    assert predicted_class(table).tolist() == [list(line).index(max(line)) for line in table]
+    assert predicted_class(table[:0]).tolist() == []
+
+
+def test_the_decision_is_the_first_of_the_cheapest_whatever_the_unit_of_the_costs() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.integers(1, 5, (200, 3)).astype(float)
+    expected = [
+        min(range(3), key=lambda k: (sum(round(p) * THREE[i][k] for i, p in enumerate(row)), k))
+        for row in table
+    ]
+    cost, shares = np.array(THREE, dtype=float), table / table.sum(axis=1, keepdims=True)
+    for unit in (1e-9, 1 / 3, 1e9):
+        assert cheapest_decision(shares, unit * cost).tolist() == expected
+        per_row = np.broadcast_to(unit * cost, (200, 3, 3))
+        assert cheapest_decision(shares, per_row).tolist() == expected
+        assert predicted_class(shares, cost_rule(unit * cost)).tolist() == expected
+        assert decide(shares, unit * cost, [0, 1, 2]).tolist() == expected
 
 
 # ---- errors --------------------------------------------------------------------------------------

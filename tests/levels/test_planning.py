@@ -94,3 +94,15 @@ def test_arrays_have_nan_where_no_number_of_rows_is_enough() -> None:
 def test_what_cannot_be_used_is_named(p: object, levels: dict[str, float], said: str) -> None:
     with pytest.raises(InvalidArgumentError, match=said):
         sample_size(p, **levels)  # type: ignore[arg-type]
+
+
+def test_a_utility_and_a_threshold_that_cannot_be_used_are_named() -> None:
+    with pytest.raises(InvalidArgumentError, match="utility must be from 0 to 1"):
+        sample_size(0.75, utility=1.5)
+    with pytest.raises(InvalidArgumentError, match="threshold must be"):
+        sample_size(0.75, confidence=0.9, threshold=1.5)
+
+
+def test_at_its_threshold_a_node_saves_nothing_by_more_rows() -> None:
+    with pytest.raises(UnreachableLevelError, match=r"threshold = 0\.3"):
+        sample_size(0.3, utility=0.99, threshold=0.3)

@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sureleaf import InvalidArgumentError, InvalidTypeError
-from sureleaf.levels import class_confidence, class_utility, confidence, utility
+from sureleaf.levels import (
+    class_confidence,
+    class_utility,
+    confidence,
+    node_confidence,
+    utility,
+)
 from sureleaf.levels.plurality import (
     EXACT_ROWS,
     _of_many_rows,
@@ -268,3 +274,12 @@ def test_a_winner_is_found_within_the_tolerance_of_its_utility() -> None:
     p, _ = winner_of_utility(n, wanted, others, tolerance=1e-6)
     vectors = np.column_stack([p, np.repeat((1 - p)[:, np.newaxis] / 25, 25, axis=1)])
     assert class_utility(n, vectors) == pytest.approx(wanted, abs=2e-6)
+
+
+@pytest.mark.parametrize("lead", [0.0, 2e-4, 1e-3])
+def test_a_class_that_cannot_win_only_leaves_fewer_rows_to_the_others(lead: float) -> None:
+    """Beyond the exact range, the two others are a node that gets a share of the rows, (9)."""
+    n, share = 3 * EXACT_ROWS, 0.8
+    first = share / 2 + lead
+    found = class_confidence(n, [first, share - first, 1 - share])
+    assert found == pytest.approx(node_confidence(n, share, first / share), abs=1e-6)

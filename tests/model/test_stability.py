@@ -158,12 +158,14 @@ def test_trees_of_a_sample_are_compared_in_large_tables(monkeypatch):
 
 def test_the_verdict_of_a_rival_says_what_its_interval_holds():
     assert Rival(0, "a <= 1", 0.002, -0.011, 0.015).sentence() == (
-        "a <= 1 at the root would be as good: difference 0.2 points, -1.1 to 1.5."
+        "a <= 1 at the root would be as good: "
+        "accuracy +0.2 percentage points (\N{MINUS SIGN}1.1 to +1.5)."
     )
     assert Rival(0, "a <= 1", 0.02, 0.01, 0.03).verdict == "better"
     assert Rival(0, "a <= 1", -0.02, -0.03, -0.01).verdict == "worse"
     assert Rival(0, "a <= 1", -0.027, -0.062, 0.008).sentence() == (
-        "a <= 1 at the root may be as good: difference -2.7 points, -6.2 to 0.8."
+        "a <= 1 at the root may be as good: "
+        "accuracy \N{MINUS SIGN}2.7 percentage points (\N{MINUS SIGN}6.2 to +0.8)."
     )
 
 
@@ -181,4 +183,4 @@ def test_trees_without_splits_or_halves_say_so(cv):
 
 def test_half_of_the_samples_is_what_probably_means():
     stability = Stability(np.array([0.6, 0.5, np.nan]), np.array([np.nan, np.nan, 0.9]), 4)
-    assert stability.sentence() == "Drawn again, 1 of its 2 splits would probably return."
+    assert stability.sentence() == "On a fresh sample, 1 of its 2 splits would probably return."

@@ -15,7 +15,7 @@ from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.levels import confidence
 from sureleaf.levels.intervals import wilson
 from sureleaf.model import Evidence, TreeModel
-from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage, predicted_class
+from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
@@ -136,13 +136,6 @@ def test_a_tie_but_for_rounding_is_the_first_class_wherever_a_class_is_predicted
     bag = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, Y)
     assert not bag.predict(X).any()
     assert not bag.predict_levels(X).prediction.any()
-
-
-@pytest.mark.parametrize("n_classes", [1, 2, 5])
-def test_the_predicted_class_is_the_first_of_the_largest(n_classes):
-    table = np.random.default_rng(n_classes).integers(0, 4, (200, n_classes)) / 10
-    assert predicted_class(table).tolist() == [list(line).index(max(line)) for line in table]
-    assert predicted_class(table[:0]).tolist() == []
 
 
 # ---- a value -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from sureleaf.probability import (
     MEstimate,
     Shrinkage,
     find_estimate,
+    is_built_in,
 )
 from tests.probability.trees import one_leaf, small_tree
 
@@ -169,3 +170,12 @@ def test_a_kept_majority_is_the_most_probable_class():
     filled = tree.class_counts.sum(axis=1) > 0
     majority = tree.class_counts[filled].argmax(axis=1)
     assert (found[filled].argmax(axis=1) == majority).all()
+
+
+def test_an_estimate_is_built_in_if_the_one_that_it_keeps_is():
+    def users(tree, counts):
+        return counts
+
+    assert is_built_in(KeepMajority(Shrinkage(2.0)))
+    assert not is_built_in(KeepMajority(users))
+    assert not is_built_in(users)

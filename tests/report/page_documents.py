@@ -63,7 +63,7 @@ def tree(
         "unseen": unseen,
         "columns": [dict(column) for column in COLUMNS],
         "stability": {
-            "text": "Drawn again, 1 of its 2 splits would probably return.",
+            "text": "On a fresh sample, 1 of its 2 splits would probably return.",
             "n_splits": 2,
             "n_returning": 1,
             "n_trees": 8,

@@ -36,9 +36,9 @@ from sureleaf.evaluation import Estimate, Evaluation, Holdout
 from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.measures import calibration_line
 from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import levels_of_counts
-from sureleaf.probability import predicted_class
 from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_columns
 
 __all__ = [
@@ -790,8 +790,8 @@ def _audited_rows(
             f"got shape {matrix.shape}."
         )
     if matrix is not None:  # from sorted classes to the order of the model
-        place = np.argsort(_sorted_order(output.classes))
-        matrix = matrix[np.ix_(place, place)]
+        position = np.argsort(_sorted_order(output.classes))
+        matrix = matrix[np.ix_(position, position)]
     weights = check_weights(sample_weight, len(codes), ones_as_none=True)
     labels = check_groups(groups, len(codes))
     return AuditedRows(
@@ -839,7 +839,7 @@ def _effective_of(shares: sp.csr_array, audited: AuditedRows) -> FloatArray:
 def _evaluation(name: str, audited: AuditedRows) -> Evaluation:
     """Return the predictions as an evaluation with one test set, classes in sorted order."""
     order = _sorted_order(audited.classes)
-    place = np.argsort(order)
+    position = np.argsort(order)
     n_rows = len(audited.codes)
     cost = audited.cost
     return Evaluation(
@@ -848,14 +848,14 @@ def _evaluation(name: str, audited: AuditedRows) -> Evaluation:
         seed=0,
         classes=audited.classes[order],
         positive_code=len(order) - 1,
-        truth=place[audited.codes],
+        truth=position[audited.codes],
         weights=audited.weights,
         groups=audited.groups,
         cost_matrix=None if cost is None else cost[np.ix_(order, order)],
         splits=(SplitFacts(0, 0, None, 0, n_rows),),
         row=np.arange(n_rows),
         split=np.zeros(n_rows, dtype=np.int64),
-        prediction=place[audited.predicted],
+        prediction=position[audited.predicted],
         probabilities=audited.probabilities[:, order],
     )
 
@@ -867,14 +867,14 @@ def _estimate(evaluation: Evaluation, measure: str, level: float) -> Estimate:
 
 def _measures(evaluation: Evaluation, audited: AuditedRows, accuracy: Estimate) -> AuditedMeasures:
     """Estimate every measure of the model, with the interval that is valid for these rows."""
-    found = {"accuracy": accuracy}
+    estimates = {"accuracy": accuracy}
     if len(audited.classes) > 1:
-        found["auc"] = _estimate(evaluation, "auc", accuracy.level)
+        estimates["auc"] = _estimate(evaluation, "auc", accuracy.level)
     costs = [] if audited.cost is None else ["cost"]
     for measure in ("nce", "quadratic_loss", *costs):
-        found[measure] = _estimate(evaluation, measure, accuracy.level)
+        estimates[measure] = _estimate(evaluation, measure, accuracy.level)
     errors, _ = audited.errors("calibration")
-    found["calibration_intercept"], found["calibration_slope"] = calibration_line(
+    estimates["calibration_intercept"], estimates["calibration_slope"] = calibration_line(
         errors.observed,
         errors.stated,
         level=accuracy.level,
@@ -882,11 +882,11 @@ def _measures(evaluation: Evaluation, audited: AuditedRows, accuracy: Estimate) 
         groups=audited.groups,
     )
     return AuditedMeasures(
-        measure=np.array(list(found), dtype=object),
-        value=np.array([one.value for one in found.values()]),
-        low=np.array([one.low for one in found.values()]),
-        high=np.array([one.high for one in found.values()]),
-        method=np.array([one.method for one in found.values()], dtype=object),
+        measure=np.array(list(estimates), dtype=object),
+        value=np.array([one.value for one in estimates.values()]),
+        low=np.array([one.low for one in estimates.values()]),
+        high=np.array([one.high for one in estimates.values()]),
+        method=np.array([one.method for one in estimates.values()], dtype=object),
     )
 
 

@@ -27,6 +27,7 @@ from sureleaf.errors import (
     SureleafError,
 )
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.levels.decisions import predicted_class
 
 __all__ = ["ModelOutput", "model_output", "select_columns"]
 
@@ -207,21 +208,21 @@ MOST_FAILING = 6
 def _failing_rows(rows: Any, predict: Callable[[Any], NDArray[Any]]) -> list[int]:
     """Return the first rows that a model cannot predict; nothing if it cannot predict any."""
     n_rows = rows.shape[0]
-    found: list[int] = []
+    failing: list[int] = []
     parts = [(0, n_rows)]
     some_work = False
-    while parts and len(found) < MOST_FAILING:
+    while parts and len(failing) < MOST_FAILING:
         start, stop = parts.pop()
         try:
             predict(_take(rows, start, stop))
             some_work = True
         except Exception:  # any error of the model
             if stop - start == 1:
-                found.append(start)
+                failing.append(start)
             else:
                 middle = (start + stop) // 2
                 parts += [(middle, stop), (start, middle)]
-    return sorted(found) if some_work else []
+    return sorted(failing) if some_work else []
 
 
 def _take(rows: Any, start: int, stop: int) -> Any:
@@ -290,7 +291,7 @@ def _booster_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutpu
     labels = _classes(None, classes, raw.shape[1])
     probabilities = check_probabilities(raw, len(labels))
     name = f"{_booster_library(model)} Booster"
-    return ModelOutput(name, labels, probabilities.argmax(axis=1), probabilities, [])
+    return ModelOutput(name, labels, predicted_class(probabilities), probabilities, [])
 
 
 def _booster_columns(model: Any) -> tuple[list[str] | None, int]:

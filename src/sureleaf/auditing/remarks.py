@@ -15,6 +15,7 @@ from sureleaf.errors import UnseenCategoryWarning
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.folds import fold_numbers
 from sureleaf.formatting import percent
+from sureleaf.levels.decisions import predicted_class
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import shuffled
 from sureleaf.scale import SourceColumns
@@ -23,8 +24,8 @@ from sureleaf.tree import TrainingRows
 
 __all__ = ["looks_like_training", "rows_of_the_fit", "seems_swapped"]
 
-FEWEST_ROWS = 50
-MOST_ROWS = 2000
+MIN_ROWS = 50
+MAX_ROWS = 2000
 """Rows on which models are fitted for comparison."""
 
 LEFT_ERRORS = 0.2
@@ -46,11 +47,11 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
     n_rows = len(rows.codes)
     wrong = rows.predicted != rows.codes
     most_frequent = np.bincount(rows.codes).max()
-    if n_rows < FEWEST_ROWS or wrong.mean() > LEFT_ERRORS * (1 - most_frequent / n_rows):
+    if n_rows < MIN_ROWS or wrong.mean() > LEFT_ERRORS * (1 - most_frequent / n_rows):
         return None
     if trees and max(float(tree.n_training.sum()) for tree in trees) > MORE_ROWS * n_rows:
         return None
-    part = np.sort(shuffled(n_rows, 0, 0)[:MOST_ROWS])
+    part = np.sort(shuffled(n_rows, 0, 0)[:MAX_ROWS])
     codes, wrong = rows.codes[part], wrong[part]
     if np.bincount(codes).min(initial=n_rows, where=np.bincount(codes) > 0) < 2:
         return None
@@ -81,20 +82,21 @@ def rows_of_the_fit(model: Any, rows: AuditedRows) -> str | None:
         warnings.simplefilter("ignore", UnseenCategoryWarning)  # the audit has warned already
         table = fitted.encode(rows.X)
     codes = np.array([code_of[label] for label in rows.classes.tolist()], dtype=np.int32)
-    found = fitted.seen.compare(TrainingRows(table, codes[rows.codes], len(codes)))
-    if fitted.seen.is_chance(found):
+    equal_rows = fitted.seen.compare(TrainingRows(table, codes[rows.codes], len(codes)))
+    if fitted.seen.is_chance(equal_rows):
         return None
-    compared = "" if found.n_compared == len(rows.codes) else " that can be compared"
+    compared = "" if equal_rows.n_compared == len(rows.codes) else " that can be compared"
     return (
-        f"{found.n_equal:,} of {found.n_compared:,} rows{compared} are equal to rows that the tree "
-        "was fitted on, cell by cell: all figures are too good. Audit it with unseen rows."
+        f"{equal_rows.n_equal:,} of {equal_rows.n_compared:,} rows{compared} are equal to rows "
+        "that the tree was fitted on, cell by cell: all figures are too good. Audit it with unseen "
+        "rows."
     )
 
 
 def _errors_without_a_row(table: EncodedTable, codes: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
     """Return which rows are predicted wrongly by models that were fitted without them."""
     forest = BaggedTreesClassifier(n_estimators=30, random_state=0, n_jobs=1).fit(table, codes)
-    labels = forest.classes_[forest.oob_proba_.argmax(axis=1)]
+    labels = forest.classes_[predicted_class(forest.oob_proba_)]
     return [labels != codes, _linear_predictions(table, codes) != codes]
 
 

@@ -444,14 +444,14 @@ def search(family: Family, errors: Errors, *, level: float, seed: int = 0) -> Se
         share = (1 + as_far) / (1 + len(best[n_conditions]))
         return min(1.0, share / ERROR_SHARES[n_conditions])
 
-    found: list[SegmentResult] = []
-    waiting: list[SegmentResult] = []
+    beyond_chance: list[SegmentResult] = []
+    explained: list[SegmentResult] = []
     remaining = errors.residuals
-    while len(found) < MAX_FOUND and len(waiting) < MAX_OPEN:
-        taken = [one.rows for one in [*found, *waiting]]
-        candidate = _farthest(family, errors, remaining, critical, taken, beyond=not waiting)
+    while len(beyond_chance) < MAX_FOUND and len(explained) < MAX_OPEN:
+        taken = [one.rows for one in [*beyond_chance, *explained]]
+        candidate = _farthest(family, errors, remaining, critical, taken, beyond=not explained)
         if candidate is None:
-            if waiting or not family.blocks:
+            if explained or not family.blocks:
                 break
             # Nothing beyond chance is left: from here on, the segments are open.
             candidate = _farthest(family, errors, remaining, critical, taken, beyond=False)
@@ -471,15 +471,15 @@ def search(family: Family, errors: Errors, *, level: float, seed: int = 0) -> Se
             rows_needed=_rows_needed(len(rows), z, critical[n_conditions]),
         )
         if result.p_value <= 1 - level + 1e-12:
-            found.append(result)
+            beyond_chance.append(result)
         elif result.rows_needed <= OPEN_WITHIN * len(rows) and result.p_value <= OPEN_P:
-            waiting.append(result)
+            explained.append(result)
         else:
             break
         w = errors.w[rows]
         remaining = remaining.copy()
         remaining[rows] -= w * (remaining[rows].sum() / w.sum())
-    return Search(found, waiting, family.n_segments, _detectable(errors, critical))
+    return Search(beyond_chance, explained, family.n_segments, _detectable(errors, critical))
 
 
 def _statistics(
@@ -582,8 +582,8 @@ def _farthest(
             score = np.where((own > bound) & (left > bound), score, -np.inf)
         else:
             score = np.where(own > 0, score, -np.inf)
-        for place in np.argsort(score, axis=None, kind="stable")[::-1].tolist():
-            i, j = divmod(place, score.shape[1])
+        for index in np.argsort(score, axis=None, kind="stable")[::-1].tolist():
+            i, j = divmod(index, score.shape[1])
             value = float(score[i, j])
             if value == -math.inf or (choice is not None and value <= highest):
                 break

@@ -37,7 +37,7 @@ def _exit_at_once(code: int) -> NoReturn:
     interpreter ends, the process is aborted. Files are complete or removed at this point.
     """
     with contextlib.suppress(Exception):
-        atexit._run_exitfuncs()
+        atexit._run_exitfuncs()  # noqa: SLF001 - the only name that it has
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):
             stream.flush()

@@ -78,7 +78,7 @@ def certificate(
             )
         model, rows = None, source
     if rows is None:
-        made = model.certificate(alpha=alpha)
+        certificate = model.certificate(alpha=alpha)
     else:
         if target is None:
             raise InvalidArgumentError(
@@ -87,14 +87,14 @@ def certificate(
         question = read_question(rows, target, drop=drop or (), csv=csv)
         n_left_out = question.n_left_out
         if model is not None:
-            made = model.certificate(question.X, question.y, alpha=alpha)
+            certificate = model.certificate(question.X, question.y, alpha=alpha)
         else:
             if cost is not None:
                 tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
             chosen = {"levels_from": "honest"} | tree_options
             model = options.make_model(chosen, bagged=None, jobs=jobs, seed=seed)
-            made = model.fit(question.X, question.y).certificate(alpha=alpha)
+            certificate = model.fit(question.X, question.y).certificate(alpha=alpha)
     if as_json:
-        show_json(made.to_dict())
+        show_json(certificate.to_dict())
     else:
-        show(*terminal.show_certificate(made), *options.unlabelled_note(n_left_out))
+        show(*terminal.show_certificate(certificate), *options.unlabelled_note(n_left_out))

@@ -131,7 +131,7 @@ def compare(
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
     from sureleaf.evaluation.measures.named import find_measure
-    from sureleaf.report import terminal
+    from sureleaf.report import command_values, terminal
     from sureleaf.report.question import read_model, read_question
 
     chosen = measure or ("accuracy" if cost is None else "decided_cost")
@@ -175,7 +175,7 @@ def compare(
         )
         files = [path.name for path in paths]
         if as_json:
-            show_json(terminal.many_values(many, chosen, files, list(models or []), scores))
+            show_json(command_values.many_values(many, chosen, files, list(models or []), scores))
         else:
             show(*terminal.show_many(many, chosen, files, list(models or []), scores))
         return
@@ -196,7 +196,7 @@ def compare(
         for other in others
     ]
     if as_json:
-        values = [terminal.comparison_values(result) for result in results]
+        values = [command_values.comparison_values(result) for result in results]
         named = zip((models or [])[1:], values, strict=False)
         show_json(
             values[0]
@@ -238,7 +238,7 @@ def _compare_reports(
 ) -> None:
     """Compare a new report with an old one; as a gate, exit with 1 if it is worse."""
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import terminal
+    from sureleaf.report import command_values, terminal
     from sureleaf.report.gate import compare_reports, read_report
 
     old, new = (read_report(path) for path in paths)
@@ -246,7 +246,7 @@ def _compare_reports(
     passed = result.verdict != "worse"
     if as_json:
         outcome = {"gate": "passed" if passed else "failed"} if gate else {}
-        show_json(terminal.comparison_values(result) | outcome)
+        show_json(command_values.comparison_values(result) | outcome)
     else:
         worse = f"worse by more than {result.margin:g}"
         outcome_line = f"Gate: passed (not {worse})" if passed else f"Gate: failed ({worse})"

@@ -61,7 +61,7 @@ def curve(
     """
     from sureleaf import evaluation
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import terminal
+    from sureleaf.report import command_values, terminal
     from sureleaf.report.question import read_question
 
     question = read_question(
@@ -96,7 +96,7 @@ def curve(
     )
     target_rows = None if reach is None else result.rows_for(reach)
     if as_json:
-        show_json(terminal.curve_values(result, target_rows))
+        show_json(command_values.curve_values(result, target_rows))
     else:
         show(
             *terminal.show_curve(result, target_rows),

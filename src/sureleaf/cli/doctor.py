@@ -48,22 +48,22 @@ def installed_versions() -> dict[str, str | None]:
     """Return the versions that matter for a bug report; None for what is not installed."""
     import sureleaf
 
-    found: dict[str, str | None] = {
+    versions: dict[str, str | None] = {
         "sureleaf": sureleaf.__version__,
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
     }
     for name in (*REQUIRED, *OPTIONAL):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = None
-    if found["xgboost"] is None:  # the build without GPU has a name of its own
+            versions[name] = None
+    if versions["xgboost"] is None:  # the build without GPU has a name of its own
         try:
-            found["xgboost"] = version("xgboost-cpu")
+            versions["xgboost"] = version("xgboost-cpu")
         except PackageNotFoundError:
-            found["xgboost"] = None
-    return found
+            versions["xgboost"] = None
+    return versions
 
 
 def _required_packages() -> str:

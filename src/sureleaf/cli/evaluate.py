@@ -58,7 +58,7 @@ def evaluate(
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import evaluate as evaluate_model
     from sureleaf.evaluation.bootstrap_errors import plus_estimates
-    from sureleaf.report import terminal
+    from sureleaf.report import command_values, terminal
     from sureleaf.report.question import read_question
 
     options.check_output(save, data, cost, overwrite=overwrite)
@@ -114,7 +114,7 @@ def evaluate(
     if design == "bootstrap":
         plus = plus_estimates(evaluation, estimator, X, y, sample_weight=weights)
     if as_json:
-        show_json(terminal.evaluation_values(evaluation, summary, plus))
+        show_json(command_values.evaluation_values(evaluation, summary, plus))
     else:
         show(
             *terminal.show_evaluation(evaluation, summary, plus),

@@ -51,7 +51,7 @@ def fit(
     - sureleaf fit folder-of-parquet -t class -o model.sureleaf --memory 2GB
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import terminal
+    from sureleaf.report import command_values, terminal
     from sureleaf.report.question import read_question
 
     if bagged is not None and group is not None:
@@ -98,7 +98,7 @@ def fit(
         groups = {} if question.groups is None else {"groups": question.groups}
         model.fit(question.X, question.y, sample_weight=question.weights, **groups)
         n_rows, n_left_out = len(question.y), question.n_left_out
-    values = terminal.fit_values(model, target, n_rows=n_rows, n_left_out=n_left_out)
+    values = command_values.fit_values(model, target, n_rows=n_rows, n_left_out=n_left_out)
     model.save(output)
     values["saved"] = str(output)
     if as_json:

@@ -73,7 +73,7 @@ def leaves(
     - sureleaf leaves data.csv --target class --guarantee simultaneous
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import terminal
+    from sureleaf.report import command_values, terminal
     from sureleaf.report.predictions import is_model, load_tree
     from sureleaf.report.question import read_question
 
@@ -118,7 +118,7 @@ def leaves(
     if guarantee is not None:
         n_grown = model.model_.held_out.n_grown
         if as_json:
-            show_json(terminal.guaranteed_values(model, table, n_grown, level, confidence))
+            show_json(command_values.guaranteed_values(model, table, n_grown, level, confidence))
         else:
             text = terminal.show_guaranteed(
                 table, n_grown, level, confidence, most=most, every=every
@@ -126,7 +126,7 @@ def leaves(
             show(*text, *options.unlabelled_note(n_left_out))
         return
     if as_json:
-        show_json(terminal.leaf_values(model, table))
+        show_json(command_values.leaf_values(model, table))
     else:
         text = terminal.show_leaves(model, table, level, None if every else most)
         rule = model.model_.rule

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -64,7 +64,7 @@ class _VisibleText:
             yield Segment(visible(segment.text, keep="\n"), segment.style)
 
 
-def show_json(result: dict[str, Any]) -> None:
+def show_json(result: Mapping[str, object]) -> None:
     """Print one JSON object, without the NaN and Infinity that strict readers reject."""
     text = json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False, default=_label_text)
     _write(visible(text, keep="\n", json=True) + "\n")

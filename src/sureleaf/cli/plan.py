@@ -151,7 +151,7 @@ def plan(
     _refuse_unused(context.params, context.args)
     power, level = 0.8 if power is None else power, 0.95 if level is None else level
     shown: list[RenderableType] = []
-    plain: dict[str, Any] = {}
+    plain: dict[str, object] = {}
     is_study = auc_width is not None or slope_width is not None or leaf_share is not None
     if p_max is not None and leaf_share is None:
         if confidence is None and utility is None and rows is None and bias is None:

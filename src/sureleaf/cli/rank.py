@@ -37,7 +37,7 @@ def rank(
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.estimators import rank_columns
-    from sureleaf.report import terminal
+    from sureleaf.report import command_values, terminal
     from sureleaf.report.question import read_question
 
     question = read_question(
@@ -55,7 +55,7 @@ def rank(
         random_state=seed,
     )
     if as_json:
-        show_json(terminal.ranking_values(ranking))
+        show_json(command_values.ranking_values(ranking))
     else:
         show(
             *terminal.show_ranking(ranking, question.y),

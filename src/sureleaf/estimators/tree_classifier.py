@@ -924,7 +924,7 @@ class TreeClassifier(ModelEstimator):
         >>> X, y = [[i] for i in range(90)], [0] * 45 + [1] * 45
         >>> model = TreeClassifier(random_state=0).fit(X, y)
         >>> model.splits().summary
-        'Drawn again, its only split would probably return.'
+        'On a fresh sample, its only split would probably return.'
         """
         return self.complete_model().splits()
 

@@ -26,6 +26,7 @@ from sureleaf.evaluation.measures.calibration import correct_priors
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
 from sureleaf.evaluation.measures.rates import count_pairs
 from sureleaf.formatting import TextDisplay
+from sureleaf.levels.decisions import predicted_class
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.summary import Summary
@@ -453,6 +454,6 @@ def with_priors(evaluation: "Evaluation", in_use: ArrayLike | None) -> "Evaluati
     return replace(
         evaluation,
         probabilities=table,
-        prediction=table.argmax(axis=1),
+        prediction=predicted_class(table),
         weights=weights * ratio[evaluation.truth],
     )

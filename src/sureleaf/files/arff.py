@@ -146,9 +146,9 @@ def _header(lines: Iterator[tuple[int, str]], file_name: str) -> list[_Attribute
 
 
 def _attribute(line: str, number: int, file_name: str) -> _Attribute:
-    found = _ATTRIBUTE.fullmatch(line)
-    if found is not None:
-        name, kind = _plain(found[1]), found[2].strip()
+    match = _ATTRIBUTE.fullmatch(line)
+    if match is not None:
+        name, kind = _plain(match[1]), match[2].strip()
         if kind.startswith("{") and kind.endswith("}"):
             categories = _cells(kind[1:-1])
             return _Attribute(
@@ -168,10 +168,10 @@ def _cells(line: str) -> list[str | None]:
     cells: list[str | None] = []
     position, is_last = 0, False
     while not is_last:
-        found = _CELL.match(line, position)
-        assert found is not None, "anything up to the next comma is a value"
-        cells.append(_value(found[1], found[3]))
-        position, is_last = found.end(), not (found[2] or found[4])
+        match = _CELL.match(line, position)
+        assert match is not None, "anything up to the next comma is a value"
+        cells.append(_value(match[1], match[3]))
+        position, is_last = match.end(), not (match[2] or match[4])
     return cells
 
 
@@ -186,11 +186,11 @@ def _sparse_cells(line: str, attributes: list[_Attribute]) -> list[str | None] |
     inner = inner[1:-1].rstrip()
     position = 0
     while position < len(inner):
-        found = _SPARSE.match(inner, position)
-        if found is None or int(found[1]) >= len(attributes):
+        match = _SPARSE.match(inner, position)
+        if match is None or int(match[1]) >= len(attributes):
             return None
-        cells[int(found[1])] = _value(found[2], found[3])
-        position = found.end()
+        cells[int(match[1])] = _value(match[2], match[3])
+        position = match.end()
     return cells
 
 
@@ -204,7 +204,7 @@ def _plain(cell: str) -> str:
     """Return a value without its quotes and escapes."""
     if len(cell) < 2 or cell[0] not in "'\"" or cell[-1] != cell[0]:
         return cell
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), cell[1:-1])
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), cell[1:-1])
 
 
 def _array(attribute: _Attribute, values: list[str | None], file_name: str) -> Any:

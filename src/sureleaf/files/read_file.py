@@ -214,7 +214,7 @@ def _excel_rows(
             f"the first row of the first sheet of {name} must have the names of the columns; got "
             "an empty row. Move the table to the first cell."
         )
-    found: list[tuple[Any, ...]] = []
+    table: list[tuple[Any, ...]] = []
     n_rows = 0
     for number, cells in enumerate(rows, start=1):
         row = _without_empty_end(cells)
@@ -229,9 +229,9 @@ def _excel_rows(
                 f"{name} must have rows without wide gaps; got more than {most_cells:,} cells, and "
                 "most of them are empty. Move the table to the first cell, or save it as CSV."
             )
-        found.append(row)
+        table.append(row)
         n_rows = number if row else n_rows
-    return header, found[:n_rows]
+    return header, table[:n_rows]
 
 
 def _without_empty_end(cells: Sequence[Any]) -> tuple[Any, ...]:

@@ -20,18 +20,22 @@ from sureleaf.levels.nodes import at_threshold, saving
 
 __all__ = [
     "CostRule",
+    "cheapest_decision",
     "cost_rule",
     "decision_levels",
     "decision_probabilities",
     "decision_sample_size",
     "decision_tie",
     "decision_vectors",
+    "predicted_class",
     "unequal_rule",
 ]
 
 _ROUNDING = 1e-12
+"""Probabilities that differ by less are equal: the mean of several leaves is rounded. So are
+expected costs that differ by less in units of the largest cost."""
+
 _LARGEST_COST = 1e150  # its square is still a finite number
-"""Expected costs that differ by less, in units of the most expensive error, are equal."""
 
 _MAX_COMPOSITIONS = 50_000
 """Up to this many possible count vectors, the K-class sums are exact."""
@@ -92,14 +96,11 @@ class CostRule:
 
     def is_cheapest(self, weights: FloatArray) -> NDArray[np.bool_]:
         """Return for each row of class weights which decisions have the least expected cost."""
-        expected = weights @ self.regret
-        least = expected.min(axis=-1, keepdims=True)
-        total = weights.sum(axis=-1, keepdims=True)
-        return np.asarray(expected <= least + _ROUNDING * np.maximum(total, 1.0))
+        return _is_cheapest(weights, self.regret)
 
     def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
         """Return the class of least expected cost for each row, the first one on ties."""
-        return np.asarray(self.is_cheapest(probabilities).argmax(axis=-1), dtype=np.intp)
+        return cheapest_decision(probabilities, self.regret)
 
     def class_weights(self, class_totals: FloatArray) -> FloatArray:
         """Return what rows of each class weigh by the mean cost of their errors.
@@ -121,6 +122,72 @@ class CostRule:
         part = self.cost[np.ix_(kept, kept)]
         is_free = not (part - np.diag(part)[:, np.newaxis]).any()
         return None if len(part) < 2 or is_free else CostRule(part)
+
+
+def predicted_class(probabilities: FloatArray, rule: CostRule | None = None) -> NDArray[np.intp]:
+    """Return the index of the most probable class per row; of equal classes, the first.
+
+    This is the only definition of "the predicted class": `predict`, the levels, cross-fitting,
+    evaluations, audits and exports all use it.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Class probabilities of rows or of nodes.
+    rule : CostRule, optional
+        With costs, the decision of least expected cost takes the place of the most probable class.
+
+    Returns
+    -------
+    ndarray of int, shape (n_rows,)
+
+    Examples
+    --------
+    >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
+    [1, 0]
+    >>> predicted_class(np.array([[0.7, 0.3], [0.9, 0.1]]), cost_rule([[0, 1], [5, 0]])).tolist()
+    [1, 0]
+    """
+    if rule is not None:
+        return rule.decide(probabilities)
+    by_class = np.ascontiguousarray(probabilities.T)  # NumPy is slow along short rows
+    least = by_class.max(axis=0) - _ROUNDING
+    predicted = np.zeros(len(probabilities), dtype=np.intp)
+    for index in range(len(by_class) - 1, -1, -1):
+        np.copyto(predicted, index, where=by_class[index] >= least)
+    return predicted
+
+
+def cheapest_decision(probabilities: FloatArray, cost: FloatArray) -> NDArray[np.intp]:
+    """Return the index of the decision of least expected cost per row, the first one on ties.
+
+    Trees, measures, the report and its page all decide by it.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Class probabilities, or counts.
+    cost : ndarray of shape (n_classes, n_decisions), or one such matrix per row
+        ``cost[actual][decision]``. There may be more decisions than classes.
+
+    Examples
+    --------
+    >>> cheapest_decision(np.array([[0.8, 0.2], [0.9, 0.1]]), np.array([[0, 1], [5, 0]])).tolist()
+    [1, 0]
+    """
+    return np.asarray(_is_cheapest(probabilities, cost).argmax(axis=-1), dtype=np.intp)
+
+
+def _is_cheapest(weights: FloatArray, cost: FloatArray) -> NDArray[np.bool_]:
+    """Return for each row of class weights which decisions have the least expected cost."""
+    if cost.ndim == 3:
+        expected = np.einsum("nk,nkc->nc", weights, cost)
+        largest = np.abs(cost).max(axis=(1, 2))[:, np.newaxis]
+    else:
+        expected, largest = weights @ cost, np.abs(cost).max()
+    least = expected.min(axis=-1, keepdims=True)
+    total = np.maximum(weights.sum(axis=-1, keepdims=True), 1.0)
+    return np.asarray(expected <= least + _ROUNDING * largest * total)
 
 
 def cost_rule(cost: ArrayLike, classes: Sequence[Any] | NDArray[Any] | None = None) -> CostRule:

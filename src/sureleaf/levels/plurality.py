@@ -442,8 +442,8 @@ def _root(
     """
     low, high = low.copy(), np.ones(len(n))
     root = low.copy()
-    found, sure = _utility(n, low, others, tolerance)
-    at_low, at_high = found - utility, 1.0 - utility
+    utility_at_low, sure = _utility(n, low, others, tolerance)
+    at_low, at_high = utility_at_low - utility, 1.0 - utility
     active = np.flatnonzero(at_low < -tolerance)  # the other nodes are clear, or below a tie
     last = np.zeros(len(n))
     for step in range(_HALVINGS):

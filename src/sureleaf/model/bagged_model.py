@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.files.state_file import Damaged, State
-from sureleaf.levels.decisions import CostRule, unequal_rule
+from sureleaf.levels.decisions import CostRule, predicted_class, unequal_rule
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.out_of_bag import (
@@ -40,7 +40,7 @@ from sureleaf.model.state import (
     tree_from,
 )
 from sureleaf.model.tree_model import Evidence, RowPredictions, TreeModel, encode_rows
-from sureleaf.probability import LeafEstimate, predicted_class
+from sureleaf.probability import LeafEstimate
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import Tree, impurity_importances
 from sureleaf.tree.growing import kernel_table

@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.probability import predicted_class
+from sureleaf.levels.decisions import predicted_class
 
 __all__ = ["Calibration", "fit_calibration"]
 

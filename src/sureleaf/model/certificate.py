@@ -6,7 +6,7 @@ Out-of-fold predictions are no replacement. They are predictions of other trees.
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,6 +204,23 @@ def certified_leaves(
     )
 
 
+class CertificateRecord(TypedDict):
+    """A certificate in JSON; attributes as in `Certificate`."""
+
+    alpha: float
+    alpha_classes: float
+    alpha_limits: float
+    n_grown: int
+    n_certifying: int
+    n_outside: int
+    n_compared: int
+    n_equal: int
+    at_costs: bool
+    statements: list[str]
+    fingerprint: str
+    leaves: list[dict[str, object]]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
     """What is proven about a tree, with one error probability for the whole.
@@ -286,39 +303,39 @@ class Certificate:
             "distribution of the columns and classes, if the certifying rows and the rows to come "
             "are independent draws from one population."
         )
-        return sentences + self._cautions()
+        return sentences + self._warnings()
 
-    def _cautions(self) -> list[str]:
-        cautions = []
+    def _warnings(self) -> list[str]:
+        warnings = []
         empty = self.leaves.n == 0
         if empty.any():
             names = listed([str(leaf) for leaf in self.leaves.leaf[empty]])
             noun = "Leaf" if empty.sum() == 1 else "Leaves"
             verb = "has" if empty.sum() == 1 else "have"
-            cautions.append(
+            warnings.append(
                 f"{noun} {names} {verb} no certifying rows: nothing is claimed about "
                 f"{'it' if empty.sum() == 1 else 'them'}."
             )
         if len(self.classes_seen) == 1:
-            cautions.append(
+            warnings.append(
                 f"All certifying rows are of class {self.classes_seen[0]}. If other classes are to "
                 "come, these rows are not from the same population."
             )
         if self.n_equal:
             verb = "is" if self.n_equal == 1 else "are"
-            cautions.append(
+            warnings.append(
                 f"{self.n_equal:,} of {count_of(self.n_compared, 'certifying row')} {verb} equal "
                 "to a row of the fit, cell by cell. Chance can explain it; if they are rows of the "
                 "fit, this certificate is void."
             )
         if self.n_outside:
-            cautions.append(
+            warnings.append(
                 f"{count_of(self.n_outside, 'certifying row')} stopped above the leaves at an "
                 "unseen category; they are in no leaf."
             )
-        return cautions
+        return warnings
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CertificateRecord:
         """Return plain values for JSON."""
         return {
             "alpha": self.alpha,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from sureleaf.folds import enough_folds, fold_numbers
-from sureleaf.levels.decisions import CostRule
+from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.fitting import (
     TreeSettings,
     build,
@@ -40,7 +40,7 @@ from sureleaf.model.node_levels import node_ties, posterior_confidence
 from sureleaf.model.rival import root_rival
 from sureleaf.model.stability import Stability, recurrence_in, stability_of
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import LeafEstimate, predicted_class
+from sureleaf.probability import LeafEstimate
 from sureleaf.progress import track
 from sureleaf.random_streams import ROUND, seed_for
 from sureleaf.table.encoded_table import take_rows
@@ -232,8 +232,8 @@ def _with_nested_choice(
     chosen_from[-2] = [fold for fold in folds if fold in first_half]
 
     def build_part(part: TrainingRows, fold: int) -> Tree:
-        found = grown.get(fold)
-        tree = grow_unpruned(part, settings) if found is None else found[0]
+        known = grown.get(fold)
+        tree = grow_unpruned(part, settings) if known is None else known[0]
         known = [grown[other] for other in chosen_from[fold]]
         sums = [part_sums for _, part_sums in filter(None, known)]
         if sums:
@@ -365,8 +365,8 @@ def _round_estimate(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold
         for decision in np.unique(predicted).tolist():
             part, nodes = out_of_fold.of_decision(decision, weights), predicted == decision
             if not np.isnan(part.accuracy):
-                found = node_accuracy(model.tree, rows, predicted, part, nodes=nodes)[0]
-                accuracy = np.where(nodes, found, accuracy)
+                of_nodes = node_accuracy(model.tree, rows, predicted, part, nodes=nodes)[0]
+                accuracy = np.where(nodes, of_nodes, accuracy)
     return _RoundEstimate(accuracy, strength, out_of_fold.accuracy)
 
 

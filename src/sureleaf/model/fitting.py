@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import check_number
 from sureleaf.errors import HiddenCutWarning, InvalidArgumentError, suggestion, warn_caller
 from sureleaf.folds import fold_numbers, hold_out
-from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
+from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.model.certificate import HeldOut
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.repruning import Repruning
@@ -29,7 +29,7 @@ from sureleaf.model.size_selection import (
     unit_of_costs,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
-from sureleaf.probability import ESTIMATES, LeafEstimate, predicted_class, sized_estimate
+from sureleaf.probability import ESTIMATES, LeafEstimate, sized_estimate
 from sureleaf.table import Schema
 from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import (
@@ -214,7 +214,7 @@ def fit_model(
         cost_rule(settings.cost, classes)  # raises unless it fits the classes
     settings = settings.for_table(rows.table.schema, classes)
     tree, resolved, counted = fit_tree(rows, settings, groups=groups)
-    if settings.rules.has_c45_gaps:
+    if settings.rules.has_c45_missing:
         _warn_of_hidden_cuts(rows, resolved, groups)
     model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
     if settings.levels_from == "honest":
@@ -250,11 +250,11 @@ def _warn_of_hidden_cuts(
     free = replace(settings, rules=replace(settings.rules, thresholds="midpoint"))
     trees = [build(train, each, groups=groups) for each in (settings, free)]
     is_right = [_is_right(tree, rows, settings) for tree in trees]
-    gained = float(tested @ (is_right[1] & ~is_right[0]))
-    lost = float(tested @ (is_right[0] & ~is_right[1]))
+    improved = float(tested @ (is_right[1] & ~is_right[0]))
+    worsened = float(tested @ (is_right[0] & ~is_right[1]))
     hidden = [j for j in narrow if j in trees[1].feature]
-    is_large = gained - lost >= _HIDDEN_SHARE * tested.sum()
-    if hidden and is_large and gained - lost > _HIDDEN_ERRORS * np.sqrt(gained + lost):
+    is_large = improved - worsened >= _HIDDEN_SHARE * tested.sum()
+    if hidden and is_large and improved - worsened > _HIDDEN_ERRORS * np.sqrt(improved + worsened):
         names = ", ".join(repr(rows.table.schema.columns[j].name) for j in hidden[:5])
         with_rule, without = (float(tested @ right) / tested.sum() for right in is_right)
         warn_caller(

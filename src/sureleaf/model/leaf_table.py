@@ -205,8 +205,9 @@ class LeafTable(ColumnTable):
             return " One round of folds: other folds would give somewhat different levels."
         largest = float(self.confidence_error.max())
         return (
-            f" Means over {self.n_rounds} rounds of folds; other folds would move the confidence "
-            f"of a leaf by a standard error of {largest:.2g} at most."
+            f" Means over {self.n_rounds} rounds of folds. With other folds, the confidence of a "
+            f"leaf would differ by a standard error of at most {100 * largest:.2g} percentage "
+            "points."
         )
 
 
@@ -287,7 +288,7 @@ def leaf_table(
     sure, useful = levels.confidence, levels.utility
     weak = levels.is_weak(confidence, utility, level=level)
     needed = levels.rows_needed(leaves, confidence, utility, level=level)
-    fewest, most = (
+    min_rows, max_rows = (
         levels.rows_needed(leaves, confidence, utility, level=level, accuracy_quantile=quantile)
         for quantile in (0.75, 0.25)
     )
@@ -298,11 +299,11 @@ def leaf_table(
     # A tie or a low utility may be due to chance: the interval tells whether better is possible.
     may_help = high > np.maximum(levels.probability, utility or 0.0)
     # Far from what the leaf has, a number says no more than that nobody knows.
-    is_known = ~np.isnan(most) | (needed <= _FAR * n)
+    is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
     more = np.where(is_known, needed - n, np.nan)
     collect = [
         _collect(*figures)
-        for figures in zip(more, total_needed - n.sum(), fewest - n, most - n, strict=True)
+        for figures in zip(more, total_needed - n.sum(), min_rows - n, max_rows - n, strict=True)
     ]
     repair = [
         _repair(tree, int(leaf), advice, weak, levels, may_help) if weak[leaf] else ""
@@ -338,7 +339,7 @@ def leaf_table(
     )
 
 
-def _collect(more: float, more_in_all: float, fewest: float, most: float) -> str:
+def _collect(more: float, more_in_all: float, min_rows: float, max_rows: float) -> str:
     """Say how many rows to collect, in the leaf and in all; empty if no number is known.
 
     Half of the leaves like this one need between `fewest` and `most` more rows.
@@ -346,10 +347,10 @@ def _collect(more: float, more_in_all: float, fewest: float, most: float) -> str
     if not more > 0:
         return ""
     text = f"collect {_rows(more)} more in this leaf, about {_rows(more_in_all)} more in all"
-    few = _rows(max(fewest, 1.0))
-    if np.isnan(most):
+    few = _rows(max(min_rows, 1.0))
+    if np.isnan(max_rows):
         return f"{text} (perhaps {few}, perhaps no number is enough)"
-    return f"{text} (probably {few} to {_rows(most)} in this leaf)"
+    return f"{text} (probably {few} to {_rows(max_rows)} in this leaf)"
 
 
 _FAR = 20.0

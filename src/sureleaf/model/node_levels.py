@@ -19,11 +19,11 @@ from sureleaf.levels.decisions import (
     decision_levels,
     decision_sample_size,
     decision_tie,
+    predicted_class,
 )
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import win_probabilities, winner_of_utility
-from sureleaf.probability import predicted_class
 
 __all__ = [
     "NodeLevels",

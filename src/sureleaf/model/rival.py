@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.fitting import TreeSettings, build
 from sureleaf.model.stability import Rival
 from sureleaf.model.tree_model import TreeModel
-from sureleaf.probability import predicted_class
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import TrainingRows, Tree, cut, grow, mixture, route
@@ -75,10 +75,10 @@ def root_rival(
     tree = model.tree
     if tree.n_nodes == 1 or len(rows.table.columns) < 2:
         return None
-    found = best_other_split(rows, settings, int(tree.feature[0]))
-    if found is None:
+    rival_split = best_other_split(rows, settings, int(tree.feature[0]))
+    if rival_split is None:
         return None
-    column, stump = found
+    column, stump = rival_split
     part = one_column(rows.table, column)
     branch = route(stump, part).heaviest()
     growing = _weights(rows)

@@ -73,10 +73,10 @@ class SeenRows:
         others = self.n_sampled - self.n_twins
         return float(betaincinv(self.n_twins + 1, others, _LIMIT)) if others else 1.0
 
-    def is_chance(self, found: EqualRows) -> bool:
+    def is_chance(self, equal_rows: EqualRows) -> bool:
         """Whether fresh rows can be expected to equal rows of the fit as often."""
         share = self.expected_share()
-        return float(binom.sf(found.n_equal - 1, found.n_compared, share)) > SIGNIFICANCE
+        return float(binom.sf(equal_rows.n_equal - 1, equal_rows.n_compared, share)) > SIGNIFICANCE
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain values for a model file."""
@@ -126,9 +126,11 @@ def seen_rows(rows: TrainingRows) -> SeenRows | None:
     every = _fingerprints(rows)
     if not len(every):
         return None
-    found, counts = np.unique(every, return_counts=True)
+    distinct, counts = np.unique(every, return_counts=True)
     kept = counts[:KEPT]
-    return SeenRows(found[:KEPT], int(kept.sum()), int(kept[kept > 1].sum()), len(found) <= KEPT)
+    return SeenRows(
+        distinct[:KEPT], int(kept.sum()), int(kept[kept > 1].sum()), len(distinct) <= KEPT
+    )
 
 
 _START = np.uint64(0x9E3779B97F4A7C15)

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.folds import enough_folds
-from sureleaf.levels.decisions import CostRule
+from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.node_levels import node_ties, posterior_confidence
-from sureleaf.probability import LeafEstimate, predicted_class
+from sureleaf.probability import LeafEstimate
 from sureleaf.tree import TrainingRows, Tree, count_nodes, cut, thread_map
 from sureleaf.tree.pruning import sums_along
 from sureleaf.tree.structure import row_sums

@@ -24,6 +24,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import ndtr, ndtri
 
 from sureleaf.files.state_file import Damaged
+from sureleaf.formatting import signed_interval, signed_points
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.tree import Tree
 
@@ -190,7 +191,7 @@ class Rival:
     Examples
     --------
     >>> Rival(0, "age <= 45", -0.002, -0.011, 0.015).sentence()
-    'age <= 45 at the root would be as good: difference -0.2 points, -1.1 to 1.5.'
+    'age <= 45 at the root would be as good: accuracy −0.2 percentage points (−1.1 to +1.5).'
     """
 
     column: int
@@ -213,12 +214,10 @@ class Rival:
 
     def sentence(self) -> str:
         """Say what the rival would change, in percentage points."""
-        difference, low, high = (
-            f"{100 * value:.1f}" for value in (self.difference, self.low, self.high)
-        )
         verdict = "may be as good" if self.verdict == "undecided" else f"would be {self.verdict}"
         return (
-            f"{self.test} at the root {verdict}: difference {difference} points, {low} to {high}."
+            f"{self.test} at the root {verdict}: accuracy {signed_points(self.difference)} "
+            f"percentage points ({signed_interval(self.low, self.high)})."
         )
 
 
@@ -260,10 +259,9 @@ class Stability:
             return "The tree has no split."
         if self.n_splits == 1:
             word = "would probably return" if self.n_returning else "would probably not return"
-            return f"Drawn again, its only split {word}."
-        return (
-            f"Drawn again, {self.n_returning} of its {self.n_splits} splits would probably return."
-        )
+            return f"On a fresh sample, its only split {word}."
+        count = f"{self.n_returning} of its {self.n_splits} splits"
+        return f"On a fresh sample, {count} would probably return."
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain values for a model file."""
@@ -322,12 +320,12 @@ def stability_of(
     if not recurrences:
         return None
     n = len(recurrences)
-    found = np.sum([each.splits for each in recurrences], axis=0)[~tree.is_leaf]
-    mean = float(ndtri((found.mean() + 0.5) / (n + 1))) if len(found) else 0.0
+    n_returned = np.sum([each.splits for each in recurrences], axis=0)[~tree.is_leaf]
+    mean = float(ndtri((n_returned.mean() + 0.5) / (n + 1))) if len(n_returned) else 0.0
     slope, of_tree, intercept, spread = _OF_SPLITS
     share = fresh_share(n, slope, intercept + of_tree * mean, spread)
     splits = np.full(tree.n_nodes, np.nan)
-    splits[~tree.is_leaf] = share[found.astype(np.intp)]
+    splits[~tree.is_leaf] = share[n_returned.astype(np.intp)]
     kept = np.sum([each.rows for each in recurrences], axis=0)
     of_rows = fresh_share(n, *_OF_ROWS)[kept]
     sums = np.bincount(leaf_of, of_rows, minlength=tree.n_nodes)
@@ -355,9 +353,13 @@ def fresh_share(n: int, slope: float, intercept: float, spread: float) -> FloatA
     >>> fresh_share(8, 0.75, -0.4, 2.5).round(2)[[0, 4, 8]]
     array([0.04, 0.35, 0.86])
     """
-    found = np.arange(n + 1)[:, np.newaxis]
+    n_returned = np.arange(n + 1)[:, np.newaxis]
     in_half = ndtr(_GRID)
-    logs = np.log(in_half) * found + np.log1p(-in_half) * (n - found) - _GRID**2 / (2 * spread**2)
+    logs = (
+        np.log(in_half) * n_returned
+        + np.log1p(-in_half) * (n - n_returned)
+        - _GRID**2 / (2 * spread**2)
+    )
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     share: FloatArray = weights @ ndtr(slope * _GRID + intercept) / weights.sum(axis=1)
     return share

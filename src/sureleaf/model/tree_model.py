@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import check_choice, check_number, check_weights
 from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.files.state_file import Damaged, State
-from sureleaf.levels.decisions import CostRule, cost_rule, unequal_rule
+from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
 from sureleaf.model.certificate import (
     Certificate,
@@ -60,7 +60,7 @@ from sureleaf.model.state import (
     tree_from,
 )
 from sureleaf.model.subgroups import SubgroupLevels, subgroups
-from sureleaf.probability import LeafEstimate, find_estimate, predicted_class
+from sureleaf.probability import LeafEstimate, find_estimate
 from sureleaf.table import EncodedTable, Schema, encode_labels
 from sureleaf.table.encoded_table import recode
 from sureleaf.tree import (
@@ -593,9 +593,9 @@ class TreeModel:
         """Compare rows with those of the fit; raise an error if chance cannot explain it."""
         if self.seen is None:
             return EqualRows(0, 0)
-        found = self.seen.compare(rows)
-        if not self.seen.is_chance(found):
-            n_equal, n = found.n_equal, found.n_compared
+        equal_rows = self.seen.compare(rows)
+        if not self.seen.is_chance(equal_rows):
+            n_equal, n = equal_rows.n_equal, equal_rows.n_compared
             sampled = "" if n == len(rows.labels) else " that can be compared"
             expected = f"up to {100 * self.seen.expected_share():.1f} % would be by chance"
             raise InvalidArgumentError(
@@ -603,7 +603,7 @@ class TreeModel:
                 f"{sampled} are equal to rows of its fit, cell by cell ({expected}). Give rows "
                 "that were not in the table of the fit, or fit with levels_from='honest'."
             )
-        return found
+        return equal_rows
 
     def held_out_rows(self, what: str) -> HeldOut:
         """Return the held-out rows, or raise an error that says why there is no guarantee."""

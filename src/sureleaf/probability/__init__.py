@@ -15,7 +15,6 @@ from sureleaf.probability.estimates import (
     Venn,
     find_estimate,
     is_built_in,
-    predicted_class,
     sized_estimate,
 )
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
@@ -37,6 +36,5 @@ __all__ = [
     "Venn",
     "find_estimate",
     "is_built_in",
-    "predicted_class",
     "sized_estimate",
 ]

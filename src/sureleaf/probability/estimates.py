@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import estimate_p_max
-from sureleaf.levels.decisions import CostRule, cost_rule
+from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_maxima, row_sums
@@ -31,49 +31,8 @@ __all__ = [
     "Venn",
     "find_estimate",
     "is_built_in",
-    "predicted_class",
     "sized_estimate",
 ]
-
-_ROUNDING = 1e-12
-"""Probabilities that differ by less are equal: the mean of several leaves is rounded."""
-
-
-def predicted_class(
-    probabilities: NDArray[np.float64], rule: CostRule | None = None
-) -> NDArray[np.intp]:
-    """Return the index of the most probable class per row; of equal classes, the first.
-
-    This is the only definition of "the predicted class": `predict`, the levels, cross-fitting,
-    evaluation and exports all use it.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_classes)
-        Class probabilities of rows or of nodes.
-    rule : CostRule, optional
-        With costs, the decision of least expected cost takes the place of the most probable class.
-
-    Returns
-    -------
-    ndarray of int, shape (n_rows,)
-
-    Examples
-    --------
-    >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
-    [1, 0]
-    >>> from sureleaf.levels.decisions import cost_rule
-    >>> predicted_class(np.array([[0.7, 0.3], [0.9, 0.1]]), cost_rule([[0, 1], [5, 0]])).tolist()
-    [1, 0]
-    """
-    if rule is not None:
-        return rule.decide(probabilities)
-    by_class = np.ascontiguousarray(probabilities.T)  # NumPy is slow along short rows
-    least = by_class.max(axis=0) - _ROUNDING
-    predicted = np.zeros(len(probabilities), dtype=np.intp)
-    for index in range(len(by_class) - 1, -1, -1):
-        np.copyto(predicted, index, where=by_class[index] >= least)
-    return predicted
 
 
 class LeafEstimate(Protocol):

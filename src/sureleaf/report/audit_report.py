@@ -225,10 +225,10 @@ def _data(audit: Audit, origin: Origin, model_file: str | None) -> AuditData:
 
 def _confusion(audit: Audit) -> list[list[float]]:
     """Count actual classes by predicted ones: every bin has one prediction."""
-    place = {label: code for code, label in enumerate(audit.classes.tolist())}
-    table = np.zeros((len(place), len(place)))
+    code_of = {label: code for code, label in enumerate(audit.classes.tolist())}
+    table = np.zeros((len(code_of), len(code_of)))
     for prediction, counts in zip(audit.bins.prediction.tolist(), audit.bins.counts, strict=True):
-        table[:, place[prediction]] += counts
+        table[:, code_of[prediction]] += counts
     rows: list[list[float]] = table.tolist()
     return rows
 
@@ -334,13 +334,13 @@ def _claims(document: AuditParts) -> tuple[str, str, str]:
 
 def _where(where: WhereRecord) -> tuple[str, str]:
     """Name the farthest segments, or say what would have been found."""
-    found = where["found"]
+    segments = where["found"]
     if where["reason"] is not None:
         return "plain", where["sentences"][0]
-    if not found:
+    if not segments:
         return "good", " ".join(where["sentences"][:2])
-    text = " ".join(where["sentences"][: 1 + min(len(found), MAX_NAMED)])
-    more = len(found) - MAX_NAMED
+    text = " ".join(where["sentences"][: 1 + min(len(segments), MAX_NAMED)])
+    more = len(segments) - MAX_NAMED
     return "bad", text + (f" {count_of(more, 'more segment')}." if more > 0 else "")
 
 

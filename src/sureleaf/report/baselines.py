@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 from joblib import parallel_config
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -18,6 +18,7 @@ from sureleaf.evaluation import Evaluation, KFold, evaluate
 from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, describe, fresh_copy, make_fitter
 from sureleaf.evaluation.labelled_table import read_table as read_labelled_table
+from sureleaf.levels.decisions import cheapest_decision
 from sureleaf.model.refits import TreeRefits
 from sureleaf.progress import track
 from sureleaf.report.request import Budget, Progress, ReportRequest, is_rare, start_stage
@@ -28,7 +29,6 @@ __all__ = [
     "EvaluatedSize",
     "ModelEvaluations",
     "best_name",
-    "cheapest_class",
     "curve_sizes",
     "evaluate_models",
     "max_categories",
@@ -128,23 +128,6 @@ class ModelEvaluations:
 
     models: tuple[EvaluatedModel, ...]
     sizes: tuple[EvaluatedSize, ...]
-
-
-def cheapest_class(probabilities: ArrayLike, cost: ArrayLike) -> NDArray[np.intp]:
-    """Return the class of least expected cost, the first one on ties (to 12 digits).
-
-    Examples
-    --------
-    >>> cheapest_class([[0.8, 0.2], [0.9, 0.1]], [[0, 1], [5, 0]]).tolist()
-    [1, 0]
-    """
-    matrix = np.asarray(cost, dtype=np.float64)
-    expected = np.asarray(probabilities, dtype=np.float64) @ matrix
-    slack = 1e-12 * max(1.0, float(np.abs(matrix).max()))
-    chosen: NDArray[np.intp] = np.argmax(
-        expected <= expected.min(axis=1, keepdims=True) + slack, axis=1
-    )
-    return chosen
 
 
 def evaluate_models(
@@ -344,7 +327,9 @@ def _deciding(evaluation: Evaluation, cost: Any) -> Evaluation:
     """Return the evaluation with predictions of least expected cost, if there are costs."""
     if cost is None or evaluation.probabilities is None:
         return evaluation
-    return replace(evaluation, prediction=cheapest_class(evaluation.probabilities, cost))
+    return replace(
+        evaluation, prediction=cheapest_decision(evaluation.probabilities, np.asarray(cost))
+    )
 
 
 def curve_sizes(most: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from rich.table import Table
@@ -62,6 +62,19 @@ class BiasPlan:
     rows: int
 
 
+class PlanValues(TypedDict):
+    """A plan of a node in JSON; attributes as in `Plan`."""
+
+    p_max: list[float]
+    threshold: float
+    wanted: list[dict[str, object]]
+    rows: int | None
+    rows_needed: int | None
+    levels: list[dict[str, object]]
+    biases: list[dict[str, object]]
+    answer: str
+
+
 @dataclass(frozen=True)
 class Plan:
     """Rows and levels of a node whose p_max lies in a range.
@@ -95,7 +108,7 @@ class Plan:
         """Return the plan in sentences."""
         return " ".join(_sentences(self))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlanValues:
         """Return the plan as plain values."""
         return {
             "p_max": list(self.p_max),
@@ -261,6 +274,14 @@ class RowsForQuestion:
     rows: int
 
 
+class RowsPlanValues(TypedDict):
+    """A plan of test rows in JSON."""
+
+    level: float
+    questions: list[dict[str, object]]
+    answer: str
+
+
 @dataclass(frozen=True)
 class RowsPlan:
     """Test rows for each question.
@@ -280,7 +301,7 @@ class RowsPlan:
         """Return the plan in sentences."""
         return " ".join(f"{one.question} {one.rows:,} test rows." for one in self.questions)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RowsPlanValues:
         """Return the plan as plain values."""
         return {
             "level": self.level,
@@ -394,6 +415,14 @@ class StudyGoal:
     reference: str
 
 
+class StudyPlanValues(TypedDict):
+    """A plan of a study in JSON."""
+
+    rows: int
+    goals: list[dict[str, object]]
+    answer: str
+
+
 @dataclass(frozen=True)
 class StudyPlan:
     """How many rows a study needs for the precision of its measures and for its leaves."""
@@ -409,7 +438,7 @@ class StudyPlan:
         """Return the plan in a sentence, for a protocol."""
         return f"{count_of(self.rows, 'row')} reach all goals."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> StudyPlanValues:
         """Return plain values for JSON."""
         return {
             "rows": self.rows,

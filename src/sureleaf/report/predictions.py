@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,15 @@ _FORMATS: Final = {
 }
 
 
+class PredictionValues(TypedDict):
+    """The counts in JSON; attributes as in `PredictionSummary`."""
+
+    rows: int
+    abstained: int
+    predictions: dict[str, int]
+    unseen: dict[str, int]
+
+
 @dataclass
 class PredictionSummary:
     """Counts of the predictions that were written.
@@ -68,7 +77,7 @@ class PredictionSummary:
     predictions: Counter[Any] = field(default_factory=Counter)
     unseen: Counter[str] = field(default_factory=Counter)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PredictionValues:
         """Return plain values for JSON."""
         return {
             "rows": self.rows,

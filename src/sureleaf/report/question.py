@@ -232,10 +232,10 @@ def read_model(text: str, X: Any) -> Any:
             f"got {text!r}."
         )
     try:
-        found = operator.attrgetter(short)(importlib.import_module(module or "sureleaf"))
-        if module and not (isinstance(found, type) and hasattr(found, "fit")):
+        learner = operator.attrgetter(short)(importlib.import_module(module or "sureleaf"))
+        if module and not (isinstance(learner, type) and hasattr(learner, "fit")):
             raise TypeError("it is not a class with a method fit")  # it is not called, either
-        model = found(**options)
+        model = learner(**options)
     except (ImportError, AttributeError, TypeError) as problem:
         raise InvalidArgumentError(
             f"--model must name a classifier, such as TreeClassifier(pruning=None) or "

@@ -129,19 +129,19 @@ class _StageProgress:
     def __init__(self, tell: Progress) -> None:
         self._tell = tell
         self._stage, self._start, self._end = "", 0.0, 0.0
-        self._told = 0.0
+        self._reported = 0.0
 
     def __call__(self, stage: str, share: float) -> None:
         self._stage, self._start = stage, share
         self._end = min((each for each in STAGES.values() if each > share), default=1.0)
-        self._told = share
+        self._reported = share
         self._tell(stage, share)
 
     def advance(self, done: float) -> None:
         """Tell the share of a stage that is done; work that begins anew does not go back."""
         share = self._start + done * (self._end - self._start)
-        if share > self._told:
-            self._told = share
+        if share > self._reported:
+            self._reported = share
             self._tell(self._stage, share)
 
 

@@ -1,12 +1,11 @@
 """Text on a terminal: tables, small plots, and what the commands print.
 
-Each ``show_`` function yields sentences and tables; each ``_values`` function returns plain values
-for ``--json``.
+Each ``show_`` function yields sentences and tables. What ``--json`` prints instead is in
+`report.command_values`.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from sureleaf.formatting import (
     points,
     visible,
 )
-from sureleaf.model.column_table import json_value
 
 if TYPE_CHECKING:
     from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves, Segments, Subgroups, Where
@@ -40,21 +38,14 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.bootstrap_errors import PlusEstimates
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
-    from sureleaf.model.stability import SplitTable
+    from sureleaf.report.command_values import FitValues
     from sureleaf.report.document import ReportDocument
 
 __all__ = [
-    "comparison_values",
-    "curve_values",
     "design_text",
-    "evaluation_values",
-    "fit_values",
     "interval_bar",
     "largest_leaves",
-    "leaf_values",
-    "many_values",
     "number_table",
-    "ranking_values",
     "show_audit",
     "show_comparison",
     "show_curve",
@@ -219,14 +210,7 @@ def show_leaves(
         if cost is not None:
             expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
         yield f"{tree} It is expected to {expected}; its mean confidence is [bold]{sure}[/bold]."
-    n_flagged = int(leaves.flagged.sum())
-    if n_flagged:
-        share = leaves.n[leaves.flagged].sum() / leaves.n.sum()
-        verb = "is" if n_flagged == 1 else "are"
-        yield (
-            f"[yellow]{_leaves(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
-            "of the rows: do not rely on them alone."
-        )
+    yield from _show_flagged(leaves, _leaves)
     shown = largest_leaves(leaves.n, most)
     for line in shown:
         yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
@@ -315,26 +299,6 @@ def show_guaranteed(
         yield f"[dim]{count_of(hidden, 'more leaf', 'more leaves')}: --all shows them.[/dim]"
 
 
-def guaranteed_values(
-    model: "TreeClassifier",
-    leaves: "LeafTable",
-    n_grown: int,
-    level: float,
-    confidence: float,
-) -> dict[str, Any]:
-    """Return what held-out rows prove about the leaves as plain values."""
-    return {
-        "guarantee": "simultaneous",
-        "level": level,
-        "confidence": confidence,
-        "rows_grown": n_grown,
-        "rows": float(leaves.n.sum()),
-        "flagged": int(leaves.flagged.sum()),
-        "classes": [json_value(label) for label in model.classes_],
-        "leaves": leaves.records(),
-    }
-
-
 def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
     """Yield the sentences of a certificate and the table of its leaves."""
     leaves = certificate.leaves
@@ -361,6 +325,20 @@ def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
 
 
 MAX_WHOLE_LABEL = 12
+
+
+def _show_flagged(
+    table: "LeafTable | AuditedLeaves | AuditedBins", counted: Callable[[int], str]
+) -> Iterator[str]:
+    """Say how many leaves or bins are flagged, and with which share of the rows, if any are."""
+    n_flagged = int(table.flagged.sum())
+    if n_flagged:
+        share = table.n[table.flagged].sum() / table.n.sum()
+        verb = "is" if n_flagged == 1 else "are"
+        yield (
+            f"[yellow]{counted(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
+            "of the rows: do not rely on them alone."
+        )
 
 
 def _leaf_table(leaves: "LeafTable", level: float, shown: list[int]) -> Table:
@@ -412,41 +390,12 @@ def largest_leaves(n: NDArray[np.float64], most: int | None) -> list[int]:
     return indices
 
 
-def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> dict[str, Any]:
-    """Return the levels of the tree and its leaves as plain values."""
-    levels = model.levels()
-    return {
-        "confidence": levels.confidence,
-        "utility": levels.utility,
-        "low": json_value(levels.low),
-        "high": json_value(levels.high),
-        "levels_from": leaves.levels_from,
-        "rounds": leaves.n_rounds,
-        "expected_cost": model.complete_model().expected_cost(),
-        "rows": float(leaves.n.sum()),
-        "flagged": int(leaves.flagged.sum()),
-        "classes": [json_value(label) for label in model.classes_],
-        "leaves": leaves.records(),
-        "stability": None if leaves.stability is None else _stability_values(model.splits()),
-    }
-
-
-def _stability_values(splits: "SplitTable") -> dict[str, Any]:
-    """Return how often the splits would return, and the rival of the root, as plain values."""
-    rival = splits.rival
-    return {
-        "summary": splits.summary,
-        "splits": splits.records(),
-        "rival": None if rival is None else {**asdict(rival), "verdict": rival.verdict},
-    }
-
-
-def show_fit(values: dict[str, Any]) -> Iterator[str]:
+def show_fit(values: "FitValues") -> Iterator[str]:
     """Yield what to know about a model before using it.
 
     Parameters
     ----------
-    values : dict
+    values : FitValues
         What `fit_values` returns, with the file under "saved".
     """
     confidence = ""
@@ -467,50 +416,6 @@ def show_fit(values: dict[str, Any]) -> Iterator[str]:
     saved = escape(values["saved"])
     yield f"Saved: {saved}"
     yield f"[dim]To predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
-
-
-def fit_values(model: Any, target: str, *, n_rows: int, n_left_out: int) -> dict[str, Any]:
-    """Return what there is to say about a fitted model as plain values.
-
-    Parameters
-    ----------
-    model : TreeClassifier or BaggedTreesClassifier
-        Fitted.
-    target : str
-        Name of the column that it predicts.
-    n_rows : int
-        Rows that it was fitted on.
-    n_left_out : int
-        Rows without a class.
-
-    Returns
-    -------
-    dict
-        One tree has leaves, depth and confidence; bagged trees have trees and agreement.
-    """
-    values = {
-        "model": type(model).__name__,
-        "target": target,
-        "classes": model.classes_.tolist(),
-        "rows": n_rows,
-        "rows_left_out": n_left_out,
-        "columns": list(model.schema_.names),
-    }
-    if hasattr(model, "tree_"):
-        levels = model.levels()
-        return values | {
-            "leaves": model.tree_.n_leaves,
-            "depth": model.tree_.depth,
-            "confidence": levels.confidence,
-            "utility": levels.utility,
-            "expected_cost": model.complete_model().expected_cost(),
-        }
-    levels = model.oob_levels_
-    return values | {
-        "trees": len(model.trees_),
-        "agreement": levels.agreement,
-        "utility": levels.utility,
-    }
 
 
 def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str | Table]:
@@ -538,11 +443,6 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str
             "by itself. It may still help below other splits, or as the first split of a "
             "tree.[/dim]"
         )
-
-
-def ranking_values(ranking: "ColumnRanking") -> dict[str, Any]:
-    """Return the ranked columns as plain values."""
-    return {"columns": ranking.records()}
 
 
 # Evaluations, comparisons and learning curves.
@@ -652,24 +552,6 @@ def _interval_methods(summary: "Summary") -> Iterator[Text]:
     yield Text("")
 
 
-def evaluation_values(
-    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
-) -> dict[str, Any]:
-    """Return an evaluation as plain values."""
-    return {
-        "estimator": evaluation.estimator,
-        "design": evaluation.design.to_dict(),
-        "seed": evaluation.seed,
-        "n_rows": len(evaluation.truth),
-        "classes": evaluation.classes.tolist(),
-        "positive": evaluation.positive,
-        "majority": summary.majority,
-        "estimates": {name: _field_values(one) for name, one in summary.estimates.items()},
-        "confusion": evaluation.confusion().counts.tolist(),
-        "warnings": list(summary.warnings),
-    } | ({} if plus is None else {"bootstrap_error": _field_values(plus)})
-
-
 def show_comparison(
     comparison: "Comparison", names: tuple[str, str] = ("first", "second")
 ) -> Iterator[RenderableType]:
@@ -690,13 +572,6 @@ def show_comparison(
     )
     yield table
     yield Text(visible(comparison.sentence), style="bold")
-
-
-def comparison_values(comparison: "Comparison") -> dict[str, Any]:
-    """Return a comparison as plain values."""
-    return _field_values(comparison) | {
-        "values": [json_value(value) for value in comparison.values]
-    }
 
 
 def show_many(
@@ -726,29 +601,6 @@ def show_many(
     yield pairs
 
 
-def many_values(
-    many: "ManyComparison",
-    measure: str,
-    files: Sequence[str],
-    names: Sequence[str],
-    scores: Sequence[Sequence[float]],
-) -> dict[str, Any]:
-    """Return a comparison over several tables as plain values."""
-    return {
-        "measure": measure,
-        "scores": {
-            file: dict(zip(names, row, strict=True))
-            for file, row in zip(files, scores, strict=True)
-        },
-        "average_ranks": dict(zip(many.names, many.average_ranks, strict=True)),
-        "p_value": many.p_value,
-        "critical_difference": many.critical_difference,
-        "groups": [list(group) for group in many.groups],
-        "pairs": [_field_values(pair) for pair in many.pairs],
-        "level": many.level,
-    }
-
-
 def show_curve(curve: "LearningCurve", reach: "RowsFor | None") -> Iterator[RenderableType]:
     """Yield the measure by number of rows, its line, and the rows for a target if requested."""
     ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
@@ -768,31 +620,12 @@ def show_curve(curve: "LearningCurve", reach: "RowsFor | None") -> Iterator[Rend
         yield Text(f"{reach}.", style="bold")
 
 
-def curve_values(curve: "LearningCurve", reach: "RowsFor | None") -> dict[str, Any]:
-    """Return a learning curve as plain values."""
-    return {
-        "measure": curve.measure.name,
-        "n_rows": curve.n_rows,
-        "points": [
-            {"rows": int(size), **_field_values(estimate)}
-            for size, estimate in zip(curve.sizes, curve.estimates, strict=True)
-        ],
-        "stopped": curve.stopped,
-        "failures": [f"repeat {r}, {n} rows: {why}" for (r, n), why in curve.failures.items()],
-        "reach": None if reach is None else _field_values(reach) | {"sentence": str(reach)},
-    }
-
-
 def _number(value: float) -> str:
     return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
 def _interval(estimate: "Estimate") -> str:
     return f"{_number(estimate.low)} to {_number(estimate.high)}"
-
-
-def _field_values(record: object) -> dict[str, Any]:
-    return {name: json_value(value) for name, value in vars(record).items()}
 
 
 # Audits.
@@ -819,14 +652,7 @@ def show_audit(audit: "Audit") -> Iterator[RenderableType]:
         yield f"[yellow]{escape(remark)}[/yellow]"
     yield from _show_measures(audit)
     table = audit.table
-    n_flagged = int(table.flagged.sum())
-    if n_flagged:
-        share = table.n[table.flagged].sum() / table.n.sum()
-        verb = "is" if n_flagged == 1 else "are"
-        yield (
-            f"[yellow]{_group_count(audit, n_flagged)} {verb} flagged (!)[/yellow], with "
-            f"{percent(share, 0)} of the rows: do not rely on them alone."
-        )
+    yield from _show_flagged(table, lambda n: _group_count(audit, n))
     is_leaf = table is audit.leaves
     shown = largest_leaves(table.n, MAX_AUDITED_LEAVES) if is_leaf else list(range(len(table)))
     rules = getattr(table, "rule", None)

@@ -91,7 +91,7 @@ class Cluster:
         try:
             return max(1, int(sum(self.client.nthreads().values())))
         except (OSError, RuntimeError) as error:
-            raise self._lost(error) from error
+            raise self._lost_cluster(error) from error
 
     def places(self, futures: Sequence[Any]) -> list[str]:
         """Return the worker that has each result; empty for those that are not computed yet."""
@@ -99,7 +99,7 @@ class Cluster:
         try:
             workers = self.client.who_has(list(futures))
         except (OSError, RuntimeError) as error:
-            raise self._lost(error) from error
+            raise self._lost_cluster(error) from error
         return [min(workers.get(future.key, ()), default="") for future in futures]
 
     def submit(self, function: Callable[..., Any], *args: Any, first: bool = False) -> Any:
@@ -111,7 +111,7 @@ class Cluster:
         try:
             return self.client.submit(function, *args, key=key, pure=False, priority=int(first))
         except (OSError, RuntimeError) as error:
-            raise self._lost(error) from error
+            raise self._lost_cluster(error) from error
 
     def result(self, future: Any, name: str = "") -> Any:
         """Wait for a task, and return its result."""
@@ -135,7 +135,7 @@ class Cluster:
         except (CancelledError, OSError) as error:
             if isinstance(error, OSError) and self.is_connected:
                 raise
-            raise self._lost(error) from error
+            raise self._lost_cluster(error) from error
 
     @property
     def is_connected(self) -> bool:
@@ -146,9 +146,9 @@ class Cluster:
     def check(self) -> None:
         """Raise an error if the scheduler has gone away."""
         if not self.is_connected:
-            raise self._lost(self.client.status)
+            raise self._lost_cluster(self.client.status)
 
-    def _lost(self, cause: object) -> ClusterError:
+    def _lost_cluster(self, cause: object) -> ClusterError:
         return ClusterError(
             f"Dask's scheduler at {self._address} has gone away, or has cancelled the work of this "
             f"fit ({cause}). Start the cluster again, make a new distributed.Client, and fit again."
@@ -221,11 +221,11 @@ class DaskParts:
 
     def total(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> Any:
         """Return the sum of the results: added where the parts are, then between workers."""
-        by_place: dict[str, list[Any]] = {}
-        places = self.cluster.places(self.anchors or self.futures)
-        for place, future in zip(places, self._calls(function, shared, each), strict=True):
-            by_place.setdefault(place, []).append(future)
-        sums = [self._sum(futures) for futures in by_place.values()]
+        by_worker: dict[str, list[Any]] = {}
+        workers = self.cluster.places(self.anchors or self.futures)
+        for worker, future in zip(workers, self._calls(function, shared, each), strict=True):
+            by_worker.setdefault(worker, []).append(future)
+        sums = [self._sum(futures) for futures in by_worker.values()]
         return self.cluster.result(self._sum(sums))
 
     def _sum(self, waiting: list[Any]) -> Any:
@@ -353,11 +353,11 @@ def _is_lazy(X: Any) -> bool:
 
 
 def _read_schemas(parts: DaskParts) -> list[_SchemaOnly]:
-    found: list[_SchemaOnly] = []
+    columns: list[_SchemaOnly] = []
     schemas = parts.results(read_schema)
     for name in parts.names:
         try:
-            found.append(_SchemaOnly(name, next(schemas)))
+            columns.append(_SchemaOnly(name, next(schemas)))
         except SureleafError:
             raise
         except Exception as error:  # of the user's own code, which makes the partition
@@ -365,7 +365,7 @@ def _read_schemas(parts: DaskParts) -> list[_SchemaOnly]:
                 f"{name} cannot be read: {type(error).__name__}: {error}. Compute it alone to see "
                 "the whole error."
             ) from error
-    return found
+    return columns
 
 
 # ---- rows on the cluster -------------------------------------------------------------------------
@@ -409,10 +409,10 @@ class ClusterColumns(DistantColumns):
             rows[order[first:last]] - start
             for (first, last), start in zip(pairwise(bounds), self.first_row, strict=False)
         ]
-        found = join_columns(list(self.parts.results(_take_rows, each=own)))
+        taken = join_columns(list(self.parts.results(_take_rows, each=own)))
         back = np.empty(len(rows), np.int64)
         back[order] = np.arange(len(rows))
-        return found.take(back)
+        return taken.take(back)
 
     @cached_property
     def collected(self) -> CodedColumns:

@@ -213,16 +213,16 @@ class SourceColumns:
                     f"{name!r} must be a column of {self.source.name}."
                     f"{suggestion(name, self.plan.schema.names)}"
                 )
-        found, n_before = [], 0
+        parts, n_before = [], 0
         for batch in self.batches():
             features = batch.features.select(names)
             end = n_before + features.num_rows
             if rows is not None:
                 own = rows[np.searchsorted(rows, n_before) : np.searchsorted(rows, end)]
                 features = features.take(own - n_before)
-            found.append(features)
+            parts.append(features)
             n_before = end
-        return pa.concat_tables(found, promote_options="permissive")
+        return pa.concat_tables(parts, promote_options="permissive")
 
 
 class CodeStore:

@@ -174,13 +174,15 @@ class StudyResults:
     def estimates(self, measure: str | None = None) -> dict[str, dict[str, Estimate | None]]:
         """Return the estimate of every learner on every data set, with its interval."""
         wanted = self.measures[0] if measure is None else measure
-        found: dict[str, dict[str, Estimate | None]] = {}
+        estimates: dict[str, dict[str, Estimate | None]] = {}
         for data in self.data:
-            found[data] = {}
+            estimates[data] = {}
             for learner in self.learners:
                 evaluation = self.evaluation(data, learner)
-                found[data][learner] = None if evaluation is None else evaluation.estimate(wanted)
-        return found
+                estimates[data][learner] = (
+                    None if evaluation is None else evaluation.estimate(wanted)
+                )
+        return estimates
 
     def compare(self, measure: str | None = None, *, level: float = 0.95) -> ManyComparison | None:
         """Rank the learners over the data sets on which all of them worked.

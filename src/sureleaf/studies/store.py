@@ -277,15 +277,15 @@ class Store:
     def study_id(self, name: str) -> int:
         """Return the number of a study, or raise an error that names those there are."""
         with self._transaction() as connection:
-            found = connection.execute(
+            study_id = connection.execute(
                 sa.select(_studies.c.id).where(_studies.c.name == name)
             ).scalar()
-        if found is None:
+        if study_id is None:
             raise InvalidArgumentError(
                 f"the store {self._shown} has no study {name!r}; it has: "
                 f"{', '.join(map(repr, self.names())) or 'none'}."
             )
-        return int(found)
+        return int(study_id)
 
     def register(self, study: Study) -> int:
         """Store the cells of a study; for a known one, check that it is the same."""
@@ -388,8 +388,8 @@ class Store:
             queries = [query.with_for_update(skip_locked=True) for query in queries]
         while True:
             with self._transaction() as connection:
-                found = (connection.execute(query).one_or_none() for query in queries)
-                row = next((row for row in found if row is not None), None)
+                candidates = (connection.execute(query).one_or_none() for query in queries)
+                row = next((row for row in candidates if row is not None), None)
                 if row is None:
                     return None
                 change = _cells.update().where(_cells.c.id == row.id)
@@ -547,9 +547,9 @@ class Store:
             .order_by(_cells.c.split)
         )
         with self._transaction() as connection:
-            found = connection.execute(query).all()
+            rows = connection.execute(query).all()
         with self.decoding(f"a prediction of {learner!r} for {data!r}"):
-            return [(row.split, _outcome(row, n_classes)) for row in found]
+            return [(row.split, _outcome(row, n_classes)) for row in rows]
 
     def done(self, study_id: int) -> list[Claim]:
         """Return all cells that have predictions."""

@@ -181,13 +181,13 @@ def _described(value: Any, packages: set[str]) -> Any:
 
 def _versions(packages: set[str]) -> dict[str, str]:
     names = {"sureleaf", "numpy", "sklearn", *packages} - {"", "__main__", "builtins"}
-    found = {}
+    versions = {}
     for name in sorted(names):
         try:
-            found[name] = metadata.version("scikit-learn" if name == "sklearn" else name)
+            versions[name] = metadata.version("scikit-learn" if name == "sklearn" else name)
         except metadata.PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions
 
 
 _MOST_MEMORY_MB = 1e9

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 import sureleaf
 from sureleaf.comparison.two_models import compare
@@ -13,13 +13,83 @@ from sureleaf.evaluation.intervals import Estimate
 from sureleaf.report.estimates import finite
 from sureleaf.studies.results import StudyResults
 
-__all__ = ["STUDY_SCHEMA", "study_answer", "study_document"]
+__all__ = ["STUDY_SCHEMA", "StudyDocument", "study_answer", "study_document"]
 
 STUDY_SCHEMA = "sureleaf-study/1"
 VERDICTS = ("better", "equivalent", "undecided", "worse")
 
 
-def study_document(results: StudyResults, *, level: float = 0.95) -> dict[str, Any]:
+class EstimateValues(TypedDict):
+    """An estimate of a learner on a data set."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str
+
+
+class EstimateRow(TypedDict):
+    """The estimates of all learners on a data set; None where a learner has none."""
+
+    data: str
+    estimates: list[EstimateValues | None]
+
+
+class RankingValues(TypedDict):
+    """The ranks of the learners over all data sets."""
+
+    names: list[str]
+    average_ranks: list[float]
+    n_data_sets: int
+    p_value: float
+    critical_difference: float
+    groups: list[list[str]]
+
+
+class PosteriorValues(TypedDict):
+    """The probabilities that one learner is better than, equivalent to and worse than another."""
+
+    better: float
+    equivalent: float
+    worse: float
+
+
+class PairValues(TypedDict):
+    """Two learners: how many data sets have each verdict, and the posterior over data sets."""
+
+    first: str
+    second: str
+    verdicts: dict[str, int]
+    posterior: PosteriorValues | None
+
+
+class MeasureValues(TypedDict):
+    """All results by one measure."""
+
+    measure: str
+    rows: list[EstimateRow]
+    ranking: RankingValues | None
+    pairs: list[PairValues]
+
+
+class StudyDocument(TypedDict):
+    """Everything that is known of a study."""
+
+    schema: str
+    name: str
+    provenance: dict[str, str]
+    design: dict[str, object]
+    margin: float
+    level: float
+    status: dict[str, Any]
+    data: list[str]
+    learners: list[str]
+    measures: list[MeasureValues]
+    costs: list[dict[str, object]]
+    failures: list[dict[str, object]]
+
+
+def study_document(results: StudyResults, *, level: float = 0.95) -> StudyDocument:
     """Return everything that is known of a study, as plain values.
 
     Parameters
@@ -30,7 +100,7 @@ def study_document(results: StudyResults, *, level: float = 0.95) -> dict[str, A
 
     Returns
     -------
-    dict
+    StudyDocument
         ``measures`` has one entry per measure, with a table of estimates, the ranks over all data
         sets and all pairs of learners.
     """
@@ -63,7 +133,7 @@ def study_document(results: StudyResults, *, level: float = 0.95) -> dict[str, A
     }
 
 
-def _measure(results: StudyResults, name: str, level: float) -> dict[str, Any]:
+def _measure(results: StudyResults, name: str, level: float) -> MeasureValues:
     estimates = results.estimates(name)
     ranking = results.compare(name, level=level)
     return {
@@ -92,7 +162,7 @@ def _measure(results: StudyResults, name: str, level: float) -> dict[str, Any]:
     }
 
 
-def _values(estimate: Estimate) -> dict[str, Any]:
+def _values(estimate: Estimate) -> EstimateValues:
     return {
         "value": finite(estimate.value),
         "low": finite(estimate.low),
@@ -101,9 +171,7 @@ def _values(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _pair(
-    results: StudyResults, first: str, second: str, measure: str, level: float
-) -> dict[str, Any]:
+def _pair(results: StudyResults, first: str, second: str, measure: str, level: float) -> PairValues:
     """Return the verdicts on each data set, and the posterior over data sets."""
     verdicts: Counter[str] = Counter()
     for data in results.data:
@@ -130,7 +198,7 @@ def _pair(
     }
 
 
-def study_answer(document: dict[str, Any]) -> str:
+def study_answer(document: StudyDocument) -> str:
     """Return the result of a study in one or two sentences."""
     first, status = document["measures"][0], document["status"]
     ranking = first["ranking"]

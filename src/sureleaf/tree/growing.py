@@ -90,7 +90,7 @@ class GrowthRules:
     monotone: Sequence[int] | Sequence[Sequence[int]] | None = None
 
     @property
-    def has_c45_gaps(self) -> bool:
+    def has_c45_missing(self) -> bool:
         """Whether values that are closer than 1e-5 are not separated."""
         is_default = self.thresholds is None and self.criterion == "gain_ratio"
         return is_default or self.thresholds == "c45"

@@ -164,8 +164,8 @@ def delong_one_vs_rest(classes: ArrayLike, scores: ArrayLike, *, level: float = 
     if variance > 0 and 0 < area < 1:
         interval = _logit_interval(area, variance, check_level(level))
         return Estimate(area, *interval, level, "DeLong, one against the rest, logit scale")
-    fewest = int(counts[present].min())  # as unsure as the class with the fewest rows
-    interval = newcombe_auc(area, fewest, len(codes) - fewest, level=level)
+    min_rows = int(counts[present].min())  # as unsure as the class with the fewest rows
+    interval = newcombe_auc(area, min_rows, len(codes) - min_rows, level=level)
     return Estimate(area, *interval, level, "Newcombe's score interval of the smallest class")
 
 

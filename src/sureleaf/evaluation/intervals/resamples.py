@@ -78,7 +78,7 @@ class MeanOverSplits:
     p_value: float
 
 
-FEWEST_DEGREES = 9
+MIN_DEGREES = 9
 """Degrees of freedom of ten folds: a round of hold-outs has fewer splits, but many repeats."""
 
 
@@ -177,7 +177,7 @@ def corrected_resampled(
             f"test_to_train must be at least 0; got {test_to_train}. Give n_test / n_train."
         )
     n_splits = splits_of_one_round(len(array), test_to_train) if one_round else len(array)
-    degrees = max(round(n_splits) - 1, min(len(array) - 1, FEWEST_DEGREES))
+    degrees = max(round(n_splits) - 1, min(len(array) - 1, MIN_DEGREES))
     mean = float(array.mean())
     spread = float(array.var(ddof=1))
     error = math.sqrt(variance_of_mean(spread, n_splits, test_to_train, hidden_variance))

@@ -23,6 +23,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals.resamples import Estimate
 from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
+from sureleaf.levels.decisions import predicted_class
 
 __all__ = [
     "CalibrationCurve",
@@ -113,7 +114,7 @@ def _event(
     """Return probability and outcome: of the positive class, or of a correct prediction."""
     codes, table, classes = read_scored(truth, probabilities, labels)
     if positive is None and len(classes) != 2:
-        winner = table.argmax(axis=1)
+        winner = predicted_class(table)
         return table[np.arange(len(codes)), winner], (winner == codes).astype(np.float64)
     code = positive_class(positive, classes)
     return table[:, code], (codes == code).astype(np.float64)

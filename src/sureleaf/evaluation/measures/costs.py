@@ -21,11 +21,11 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.evaluation.measures.ranking import Roc, roc
+from sureleaf.levels.decisions import cheapest_decision
 
 __all__ = [
     "CostByThreshold",
     "CostCurve",
-    "cheapest",
     "check_cost",
     "cost",
     "cost_by_threshold",
@@ -173,19 +173,12 @@ def decide(
     classes = find_classes(labels)
     table = check_probabilities(probabilities, len(classes))
     matrix = check_cost(cost, len(classes), len(table))
-    choice = cheapest(table, matrix)
+    choice = cheapest_decision(table, matrix)
     if matrix.shape[-1] == len(classes):
         return np.asarray(classes[choice])
     words = np.empty(len(classes) + 1, dtype=object)
     words[:-1], words[-1] = classes.tolist(), abstain
     return np.asarray(words[choice])
-
-
-def cheapest(probabilities: FloatArray, cost: FloatArray) -> IntArray:
-    """Return the code of the decision with the least expected cost for each row."""
-    per_row = cost.ndim == 3
-    expected = np.einsum("nk,nkc->nc", probabilities, cost) if per_row else probabilities @ cost
-    return np.asarray(expected.argmin(axis=1))
 
 
 def cost_threshold(

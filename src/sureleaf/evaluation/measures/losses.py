@@ -33,6 +33,7 @@ from sureleaf.evaluation.labelled_table import (
     positive_class,
     read_pair,
 )
+from sureleaf.levels.decisions import predicted_class
 
 __all__ = [
     "CrossEntropyParts",
@@ -184,7 +185,7 @@ def zero_one_loss(
         return _mean(wrong, check_weights(sample_weight, len(predicted)))
     codes, table, classes = read_scored(truth, probabilities, labels)
     if threshold is None and len(classes) != 2 and positive is None:
-        wrong = table.argmax(axis=1) != codes
+        wrong = predicted_class(table) != codes
     else:
         code = positive_class(positive, classes)
         wrong = (table[:, code] >= (0.5 if threshold is None else threshold)) != (codes == code)

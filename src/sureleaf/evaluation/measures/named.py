@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.evaluation.measures import calibration, losses, ranking, rates
-from sureleaf.evaluation.measures.costs import cheapest, row_costs
+from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.evaluation.measures.rates import count_pairs
+from sureleaf.levels.decisions import cheapest_decision, predicted_class
 
 __all__ = ["NAMED", "Counted", "Measure", "Scored", "find_measure"]
 
@@ -218,7 +219,7 @@ def _wrong_side(rows: Scored) -> FloatArray:
     """Return the 0/1 loss: at .5 for two classes, of the most probable class for more."""
     table = _table(rows)
     if rows.n_classes != 2:
-        return np.asarray(table.argmax(axis=1) != rows.truth, dtype=np.float64)
+        return np.asarray(predicted_class(table) != rows.truth, dtype=np.float64)
     predicted = table[:, rows.positive] >= 0.5
     return np.asarray(predicted != (rows.truth == rows.positive), dtype=np.float64)
 
@@ -232,7 +233,7 @@ def _decided_costs(rows: Scored) -> FloatArray:
     """Return the cost of each row with the decision of least expected cost."""
     NAMED["decided_cost"].check_cost(rows.cost)
     cost = np.asarray(rows.cost)
-    return row_costs(rows.truth, cheapest(_table(rows), cost), cost)
+    return row_costs(rows.truth, cheapest_decision(_table(rows), cost), cost)
 
 
 def _correct(rows: Scored) -> Counted:

@@ -199,8 +199,8 @@ def _audit_sections(document: Mapping[str, Any], groups: str) -> list[tuple[str,
     middle = ["bins"] if document["leaves"] is None else ["bins", "trees", "leaves"]
     if groups == "leaves":
         middle = ["leaves", "bins"]
-    asked = [name for name in ("where", "by") if document[name] is not None]
-    names = ("answer", "measures", *asked, "data", *middle, "methods")
+    requested = [name for name in ("where", "by") if document[name] is not None]
+    names = ("answer", "measures", *requested, "data", *middle, "methods")
     return [(name, _AUDIT_TITLES[name]) for name in names]
 
 

@@ -183,9 +183,8 @@ def _stability(tree: TreeSection) -> list[Sentence]:
     if rival is not None and rival.verdict != "worse":
         verdict = "may be as good" if rival.verdict == "undecided" else f"would be {rival.verdict}"
         text += (
-            f" {rival.test} at its root {verdict}: difference "
-            f"{signed_points(rival.difference)} points "
-            f"({signed_interval(rival.low, rival.high)})."
+            f" {rival.test} at its root {verdict}: accuracy {signed_points(rival.difference)} "
+            f"percentage points ({signed_interval(rival.low, rival.high)})."
         )
     return [Sentence("stability", "plain", text, "tree")]
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sureleaf.levels.decisions import cheapest_decision
+
 __all__ = ["NEVER_POSITIVE", "Decision", "decide_binary", "decide_classes", "implied_threshold"]
 
 
@@ -94,7 +96,7 @@ def decide_binary(
     costs = (table * c).sum(axis=(1, 2)) / (no_rows.sum() + yes_rows.sum())
     theory = implied_threshold(c, positive)
     near = np.abs(thresholds - (0.5 if theory is None else theory))
-    cheapest = np.flatnonzero(costs <= costs.min() + 1e-12 * max(1.0, float(np.abs(c).max())))
+    cheapest = np.flatnonzero(costs <= costs.min() + 1e-12 * float(np.abs(c).max()))
     best = cheapest[np.lexsort((thresholds[cheapest], near[cheapest].round(12)))[0]]
     return Decision(float(thresholds[best]), float(costs[best]), table[best].tolist())
 
@@ -114,9 +116,7 @@ def decide_classes(
     """
     c = np.asarray(cost, dtype=np.float64)
     actual, w = np.asarray(truth, dtype=np.int64), np.asarray(weight, dtype=np.float64)
-    expected = np.asarray(probabilities, dtype=np.float64) @ c
-    slack = 1e-12 * max(1.0, float(np.abs(c).max()))
-    chosen = (expected <= expected.min(axis=1, keepdims=True) + slack).argmax(axis=1)
+    chosen = cheapest_decision(np.asarray(probabilities, dtype=np.float64), c)
     table = np.zeros(c.shape)
     np.add.at(table, (actual, chosen), w)
     return Decision(None, float((table * c).sum() / w.sum()), [row.tolist() for row in table])

@@ -113,11 +113,11 @@ class MeasureWords:
             return f"{signed_interval(low, high)} percentage points"
         return f"{signed_number(low)} to {signed_number(high)} per row"
 
-    def gain(self, found: HasInterval) -> tuple[float, float, float]:
+    def gain(self, comparison: HasInterval) -> tuple[float, float, float]:
         """Return how much better a model is than the tree, with its interval."""
         if self.measure != "cost":
-            return found.difference, found.low, found.high
-        return -found.difference, -found.high, -found.low
+            return comparison.difference, comparison.low, comparison.high
+        return -comparison.difference, -comparison.high, -comparison.low
 
     def verdict(self, verdict: str, low: float, high: float, margin: float) -> str:
         """Say in a few words whether there is a difference, and how large it is.
@@ -387,18 +387,18 @@ def models_text(rows: Sequence[ComparedModel], margin: float, words: MeasureWord
     return " ".join(sentences)
 
 
-def _standing(found: ModelComparison, margin: float, words: MeasureWords, be: str) -> str:
+def _standing(comparison: ModelComparison, margin: float, words: MeasureWords, be: str) -> str:
     """Say how a model compares with this tree."""
-    gain, low, high = words.gain(found)
-    if found.verdict == "equivalent":
+    gain, low, high = words.gain(comparison)
+    if comparison.verdict == "equivalent":
         return f"{be} no better and no worse, within {words.margin(margin)}"
     if low <= 0 <= high:
         return (
             f"{be} not shown to be {words.better if gain > 0 else words.worse} than this tree "
-            f"(difference {words.signed(found.low, found.high)})"
+            f"(difference {words.signed(comparison.low, comparison.high)})"
         )
     text = f"{be} {words.better if gain > 0 else words.worse} by {words.size(gain)} "
     text += f"({words.ends(low, high)}"
-    if found.verdict == "undecided":
+    if comparison.verdict == "undecided":
         text += f": {words.verdict('undecided', low, high, margin)}"
     return f"{text})"

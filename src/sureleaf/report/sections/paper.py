@@ -235,13 +235,13 @@ def _measure(writer: _Writer, path: str, measure: MeasureEstimate) -> str:
     write = _percent if measure.name == "accuracy" else measure_value
     ends = _points if measure.name == "accuracy" else measure_value
     value = writer.number(f"{path}.value", measure.value, write)
-    told = f"{_NAMES[measure.name]} on unseen rows was {value}"
+    clause = f"{_NAMES[measure.name]} on unseen rows was {value}"
     if measure.low is None or measure.high is None:
-        return f"{told} (no valid interval)"
+        return f"{clause} (no valid interval)"
     level = writer.number(f"{path}.level", measure.level, _level)
     low = writer.number(f"{path}.low", measure.low, ends)
     high = writer.number(f"{path}.high", measure.high, ends)
-    return f"{told} ({level} interval {low} to {high})"
+    return f"{clause} ({level} interval {low} to {high})"
 
 
 def _percent(share: float) -> str:

@@ -158,10 +158,10 @@ def _value(row: ComparedModel, words: MeasureWords) -> str:
     return "not known" if estimate is None else words.value(estimate.value)
 
 
-def _standing(found: ModelComparison, words: MeasureWords) -> str:
+def _standing(comparison: ModelComparison, words: MeasureWords) -> str:
     """Say how much better a tree is than this one, if these rows show it."""
-    gain, low, high = words.gain(found)
+    gain, low, high = words.gain(comparison)
     if low <= 0 <= high:
-        return f"not shown to be {words.better} ({words.signed(found.low, found.high)})"
+        return f"not shown to be {words.better} ({words.signed(comparison.low, comparison.high)})"
     word = words.better if gain > 0 else words.worse
     return f"{word} by {words.size(gain)} ({words.ends(low, high)})"

@@ -438,14 +438,14 @@ def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
     held_out = model.held_out
     if held_out is None or held_out.problem or not 0 < alpha < 1:
         return None
-    made = model.certificate(alpha=alpha)
-    leaves = made.leaves
+    certificate = model.certificate(alpha=alpha)
+    leaves = certificate.leaves
     return TreeCertificate(
-        made.alpha,
-        made.n_grown,
-        made.n_certifying,
-        made.statements,
-        made.fingerprint,
+        certificate.alpha,
+        certificate.n_grown,
+        certificate.n_certifying,
+        certificate.statements,
+        certificate.fingerprint,
         tuple(
             CertifiedLeaf(
                 int(leaves.leaf[k]),

@@ -10,13 +10,13 @@
 
   // Rules of many leaves repeat each other; the page brings the branches, and they are joined here.
   for (const line of body.rows) {
-    const place = line.cells[1];
-    if (place.hasChildNodes()) continue;
+    const cell = line.cells[1];
+    if (cell.hasChildNodes()) continue;
     const leaf = leafOf(line);
-    place.append(ruleOf(leaf.id));
+    cell.append(ruleOf(leaf.id));
     if (!leaf.flagged) continue;
-    const told = [S.whyFlagged(leaf), leaf.repair].filter(Boolean).map(S.upperFirst);
-    place.append(element("br"), element("span", { class: "note" }, told.join(". ")));
+    const remarks = [S.whyFlagged(leaf), leaf.repair].filter(Boolean).map(S.upperFirst);
+    cell.append(element("br"), element("span", { class: "note" }, remarks.join(". ")));
   }
 
   S.table("leaf", {

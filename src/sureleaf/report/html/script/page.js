@@ -57,9 +57,9 @@ window.Sureleaf = (() => {
   }
 
   // Eight colours that colour-blind readers can tell apart; beyond them labels must do.
-  const colour = (place) =>
-    place < 8 ? `var(--class-${place})` : `hsl(${Math.round(place * 137.508) % 360} 45% 55%)`;
-  const label = (place) => report.data.classes[place].label;
+  const colour = (index) =>
+    index < 8 ? `var(--class-${index})` : `hsl(${Math.round(index * 137.508) % 360} 45% 55%)`;
+  const label = (index) => report.data.classes[index].label;
 
   for (const swatch of document.querySelectorAll(".swatch[data-class]"))
     swatch.style.setProperty("--swatch", colour(Number(swatch.dataset.class)));
@@ -107,9 +107,9 @@ window.Sureleaf = (() => {
   }
   const shares = { min: 0, max: 1, interval: 0.25, axisLabel: { formatter: (value) => `${Math.round(100 * value)}` } };
   function shareAxis(c, name, more) {
-    const made = axis(c, name, { ...shares, ...more });
-    made.axisLabel = { color: c.soft, fontSize: 11.5, ...shares.axisLabel };
-    return made;
+    const options = axis(c, name, { ...shares, ...more });
+    options.axisLabel = { color: c.soft, fontSize: 11.5, ...shares.axisLabel };
+    return options;
   }
 
   // Tooltips are drawn as text in the picture, not as HTML.
@@ -118,14 +118,14 @@ window.Sureleaf = (() => {
   }
 
   // With a view box a chart fits paper of any width.
-  function scalable({ place, drawn }) {
-    place.querySelector("svg").setAttribute("viewBox", `0 0 ${drawn.getWidth()} ${drawn.getHeight()}`);
+  function scalable({ container, drawn }) {
+    container.querySelector("svg").setAttribute("viewBox", `0 0 ${drawn.getWidth()} ${drawn.getHeight()}`);
   }
 
   function chart(id, option) {
-    const place = S.byId(id);
-    if (!place) return null;
-    const one = { place, drawn: echarts.init(place, null, { renderer: "svg" }), option };
+    const container = S.byId(id);
+    if (!container) return null;
+    const one = { container, drawn: echarts.init(container, null, { renderer: "svg" }), option };
     one.draw = () => {
       const base = {
         animation: false, backgroundColor: "transparent",
@@ -139,7 +139,7 @@ window.Sureleaf = (() => {
       if (window.matchMedia("print").matches) return; // paper scales what is there
       one.drawn.resize();
       scalable(one);
-    }).observe(place);
+    }).observe(container);
     charts.push(one);
     return one;
   }
@@ -226,7 +226,7 @@ window.Sureleaf = (() => {
   S.table = (prefix, { recordOf, keys, noun, csv }) => {
     const table = byId(`${prefix}-table`), body = table.tBodies[0];
     const lines = [...body.rows], heads = [...table.tHead.rows[0].cells];
-    const told = heads.filter((head) => head.dataset.told !== undefined).map((head) => head.cellIndex);
+    const searched = heads.filter((head) => head.dataset.searched !== undefined).map((head) => head.cellIndex);
 
     function sortBy(head) {
       const down = head.getAttribute("aria-sort") === "ascending";
@@ -251,7 +251,7 @@ window.Sureleaf = (() => {
       const wanted = filter.value.trim().toLowerCase();
       let shown = 0;
       for (const line of lines) {
-        const text = told.map((at) => line.cells[at].textContent).join(" ").toLowerCase();
+        const text = searched.map((at) => line.cells[at].textContent).join(" ").toLowerCase();
         const fits = (!wanted || text.includes(wanted)) && (!only.checked || line.classList.contains("flagged")) && (ofClass.value === "" || line.dataset.class === ofClass.value);
         line.hidden = !fits;
         shown += fits;
@@ -295,7 +295,7 @@ window.Sureleaf = (() => {
 (() => {
   const button = document.getElementById("paper-copy");
   if (!button) return;
-  const text = document.getElementById("paper-text"), told = document.getElementById("paper-copied");
+  const text = document.getElementById("paper-text"), status = document.getElementById("paper-copied");
   button.addEventListener("click", async () => {
     const chosen = document.createRange();
     chosen.selectNodeContents(text);
@@ -304,9 +304,9 @@ window.Sureleaf = (() => {
     selection.addRange(chosen);
     try {
       await navigator.clipboard.writeText(text.textContent);
-      told.textContent = "Copied.";
+      status.textContent = "Copied.";
     } catch {
-      told.textContent = document.execCommand("copy") ? "Copied." : "Selected: press Ctrl-C to copy it.";
+      status.textContent = document.execCommand("copy") ? "Copied." : "Selected: press Ctrl-C to copy it.";
     }
   });
 })();

@@ -4,7 +4,7 @@
 (() => {
   const NEVER_POSITIVE = 1.0001;
   const sum = (values) => values.reduce((total, value) => total + value, 0);
-  const slackOf = (cost) => 1e-12 * Math.max(1, ...cost.flat().map(Math.abs));
+  const slackOf = (cost) => 1e-12 * Math.max(...cost.flat().map(Math.abs));
 
   function costOf(confusion, cost) {
     const total = sum(confusion.flat());
@@ -57,10 +57,10 @@
 
   // The class of least expected cost for every row; the first one on ties.
   function decideClasses(rows, cost) {
-    const places = cost.map((_, place) => place), slack = slackOf(cost);
+    const indexes = cost.map((_, index) => index), slack = slackOf(cost);
     const confusion = cost.map((line) => line.map(() => 0));
     for (const { truth, weight, probabilities } of rows) {
-      const expected = places.map((predicted) => probabilities.reduce((total, p, actual) => total + p * cost[actual][predicted], 0));
+      const expected = indexes.map((predicted) => probabilities.reduce((total, p, actual) => total + p * cost[actual][predicted], 0));
       const least = Math.min(...expected);
       confusion[truth][expected.findIndex((one) => one <= least + slack)] += weight;
     }
@@ -99,17 +99,17 @@
 
   function facts(confusion) {
     const total = confusion.flat().reduce((sum, rows) => sum + rows, 0);
-    const right = confusion.reduce((sum, line, place) => sum + line[place], 0);
-    const told = [["Accuracy", S.percent(right / total)]];
+    const right = confusion.reduce((sum, line, index) => sum + line[index], 0);
+    const figures = [["Accuracy", S.percent(right / total)]];
     if (binary) {
       const yes = positive, no = 1 - positive;
       const share = (part, whole) => (whole ? S.percent(part / whole) : "–");
-      told.push([`${labels[yes]} found (recall)`, share(confusion[yes][yes], confusion[yes][0] + confusion[yes][1])]);
-      told.push([`${labels[no]} not predicted ${labels[yes]} (specificity)`, share(confusion[no][no], confusion[no][0] + confusion[no][1])]);
-      told.push([`correct when it predicts ${labels[yes]} (precision)`, share(confusion[yes][yes], confusion[yes][yes] + confusion[no][yes])]);
+      figures.push([`${labels[yes]} found (recall)`, share(confusion[yes][yes], confusion[yes][0] + confusion[yes][1])]);
+      figures.push([`${labels[no]} not predicted ${labels[yes]} (specificity)`, share(confusion[no][no], confusion[no][0] + confusion[no][1])]);
+      figures.push([`correct when it predicts ${labels[yes]} (precision)`, share(confusion[yes][yes], confusion[yes][yes] + confusion[no][yes])]);
     }
     byId("decision-facts").replaceChildren(
-      ...told.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+      ...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
     );
   }
 
@@ -137,13 +137,13 @@
 
   function notes(confusion) {
     const called = labels.filter((_, predicted) => confusion.some((line) => line[predicted] > 0));
-    const told = {
+    const texts = {
       moved: state.cheapest ? "The threshold is set to the cheapest one for these costs." : null,
       alike: called.length === 1 ? `Every row is predicted ${called[0]}.` : null,
       ties: tieNote(confusion),
     };
     byId("decision-notes").replaceChildren(
-      ...Object.entries(told).filter(([, text]) => text).map(([what, text]) => element("span", { "data-note": what }, text)),
+      ...Object.entries(texts).filter(([, text]) => text).map(([what, text]) => element("span", { "data-note": what }, text)),
     );
   }
 
@@ -152,8 +152,8 @@
     if (binary) {
       state.best = decisions.bestThreshold(scores, positive, cost);
       confusion = decisions.atThreshold(scores, positive, state.threshold);
-      const place = offered.findIndex((one) => one >= state.threshold);
-      slider.value = place < 0 ? offered.length - 1 : place;
+      const index = offered.findIndex((one) => one >= state.threshold);
+      slider.value = index < 0 ? offered.length - 1 : index;
       slider.setAttribute("aria-valuetext", state.threshold > 1 ? `never ${labels[positive]}` : S.number(state.threshold));
       if (document.activeElement !== exact) showThreshold();
     } else confusion = decisions.decideClasses(scores.rows, cost);

@@ -23,16 +23,16 @@
   const isHidden = (one) => !isThis(one) && one.leaves === own.leaves && one.value === own.value; // under this tree's dot
   const trees = marks.filter((one) => one.leaves !== null && one.value >= lowest && one.value <= highest && !isHidden(one));
   const others = marks.filter((one) => one.leaves === null);
-  const told = (at) => (at.data.told ? at.data.told : `${leaves(at.value[0])} at most\n${value(at.value[1])}`);
+  const tooltipText = (at) => (at.data.tooltipText ? at.data.tooltipText : `${leaves(at.value[0])} at most\n${value(at.value[1])}`);
 
   S.chart("chart-sizes", (c) => ({
     grid: { left: 64, right: 28, top: 26, bottom: 52 },
-    tooltip: S.tooltip(c, told, { trigger: "item" }),
+    tooltip: S.tooltip(c, tooltipText, { trigger: "item" }),
     xAxis: S.axis(c, "leaves", { type: "log", min: 1, max: largest, axisTick: { customValues: ticks, lineStyle: { color: c.strong } }, splitLine: { show: false }, axisLabel: { customValues: ticks, hideOverlap: true, color: c.soft, fontSize: 11.5, formatter: (x) => S.count(x) } }),
     yAxis: S.axis(c, isCost ? "cost per row" : `${measure === "auc" ? "AUC" : measure}, %`, { min: lowest, max: highest, interval: step, nameGap: 42, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (x) => (isCost ? String(Number(x.toPrecision(3))) : String(Math.round(1000 * x) / 10)) } }),
     series: [
       ...S.band(sizes.map((one) => one.leaves), sizes.map((one) => one.low), sizes.map((one) => one.high), c.accent, "sizes"),
-      { type: "line", data: sizes.map((one) => ({ value: [one.leaves, one.value], told: `at most ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}` })), symbol: "circle", symbolSize: 6, lineStyle: { color: c.accent, width: 2 }, itemStyle: { color: c.accent }, z: 3 },
+      { type: "line", data: sizes.map((one) => ({ value: [one.leaves, one.value], tooltipText: `at most ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}` })), symbol: "circle", symbolSize: 6, lineStyle: { color: c.accent, width: 2 }, itemStyle: { color: c.accent }, z: 3 },
       ...others.map((one) => ({
         type: "line", silent: true, symbol: "none", data: [[1, one.value], [largest, one.value]], lineStyle: { color: c.plain, width: 1.5, type: "dashed" }, z: 2,
         endLabel: { show: false }, markPoint: { silent: true, symbol: "circle", symbolSize: 0.1, data: [{ coord: [largest, one.value] }], label: { show: true, formatter: `${one.name} ${value(one.value)}`, position: "left", offset: [0, -9], color: c.soft, fontSize: 12, textBorderColor: c.paper, textBorderWidth: 3 } },
@@ -40,7 +40,7 @@
       {
         type: "scatter", z: 5, labelLayout: { hideOverlap: true },
         data: trees.map((one) => ({
-          value: [one.leaves, one.value], told: `${one.name}, ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}`,
+          value: [one.leaves, one.value], tooltipText: `${one.name}, ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}`,
           symbolSize: isThis(one) ? 17 : 10,
           itemStyle: { color: isThis(one) ? c.warn : c.ink, borderColor: c.paper, borderWidth: 2 },
           label: { show: true, formatter: one.name, position: isThis(one) ? "bottom" : one.leaves > largest / 3 ? "left" : "right", distance: 8, color: c.ink, fontSize: 12, fontWeight: isThis(one) ? 700 : 400, textBorderColor: c.paper, textBorderWidth: 3 },

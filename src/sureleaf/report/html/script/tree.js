@@ -91,10 +91,10 @@
   }
 
   function boxOf(node, open) {
-    const told = words(node, open);
-    const name = textWidth(told.name, "600 12.5px"), sub = textWidth(told.sub, "11px");
-    if (isLeaf(node)) return { told, width: name + sub + 30 + (node.flagged ? 20 : 0), height: LEAF };
-    return { told, width: Math.max(name, sub) + 34, height: INNER };
+    const labels = words(node, open);
+    const name = textWidth(labels.name, "600 12.5px"), sub = textWidth(labels.sub, "11px");
+    if (isLeaf(node)) return { labels, width: name + sub + 30 + (node.flagged ? 20 : 0), height: LEAF };
+    return { labels, width: Math.max(name, sub) + 34, height: INNER };
   }
 
   function layout(expanded) {
@@ -187,9 +187,9 @@
   }
 
   // What is written on the node first, so that it can be called by what is seen.
-  function spoken({ node, told }) {
+  function spoken({ node, labels }) {
     const edge = node.edge ? `, where ${node.edge}` : "";
-    const seen = `${told.name} ${told.sub}`;
+    const seen = `${labels.name} ${labels.sub}`;
     if (isLeaf(node)) return `${seen}: leaf ${node.id}, predicts ${S.label(node.prediction)}${node.flagged ? ", flagged" : ""}${edge}`;
     return `${seen}: tests ${S.report.tree.columns[node.column].name}, ${leavesUnder.get(node.id)} leaves below${edge}`;
   }
@@ -198,7 +198,7 @@
   const strength = (probability) => 0.08 + 0.34 * Math.max(0, Math.min(1, 2 * probability - 1));
 
   function box(item) {
-    const { node, told, width, height } = item;
+    const { node, labels, width, height } = item;
     const parts = [
       drawn("rect", { class: "halo", x: -4, y: -height / 2 - 4, width: width + 8, height: height + 8, rx: 8 }),
       drawn("rect", { class: "box", y: -height / 2, width, height, rx: 5 }),
@@ -206,7 +206,7 @@
     if (isLeaf(node)) {
       parts.push(drawn("rect", { class: "strip", x: 0.5, y: -height / 2 + 0.5, width: width - 1, height: height - 1, rx: 5, opacity: strength(node.probability) }));
       parts.push(drawn("rect", { class: "strip", y: -height / 2, width: 5, height, rx: 2 }));
-      const text = drawn("text", { x: 12, y: 4.5 }, drawn("tspan", { class: "name" }, told.name), " ", drawn("tspan", { class: "sub", dx: 2 }, told.sub));
+      const text = drawn("text", { x: 12, y: 4.5 }, drawn("tspan", { class: "name" }, labels.name), " ", drawn("tspan", { class: "sub", dx: 2 }, labels.sub));
       parts.push(text);
       if (node.flagged) {
         parts.push(drawn("rect", { class: "warn-box", x: width - 19, y: -7, width: 14, height: 14, rx: 3 }));
@@ -214,7 +214,7 @@
       }
       return parts;
     }
-    parts.push(drawn("text", {}, drawn("tspan", { class: "name", x: 10, y: -3 }, told.name), " ", drawn("tspan", { class: "sub", x: 10, y: 12 }, told.sub)));
+    parts.push(drawn("text", {}, drawn("tspan", { class: "name", x: 10, y: -3 }, labels.name), " ", drawn("tspan", { class: "sub", x: 10, y: 12 }, labels.sub)));
     parts.push(drawn("circle", { class: "handle", cx: width, r: 8 }), drawn("path", { class: "handle-sign", d: `M${width - 4},0h8${item.open ? "" : "m-4,-4v8"}` }));
     return parts;
   }
@@ -225,7 +225,7 @@
     const classes = ["node", isLeaf(node) ? "leaf" : "inner"];
     if (node.flagged) classes.push("flagged");
     if (!isLeaf(node) && node.recurrence !== null && node.recurrence <= 0.5) classes.push("unstable");
-    if (state.found.has(node.id)) classes.push("found");
+    if (state.matches.has(node.id)) classes.push("found");
     if (state.shares.has(node.id)) classes.push("on-path");
     const group = drawn(
       "g",
@@ -240,18 +240,18 @@
     return group;
   }
 
-  function draw(found, state, scale) {
+  function draw(drawing, state, scale) {
     const edges = drawn("g", { "aria-hidden": "true" }), labels = drawn("g", { "aria-hidden": "true" });
-    for (const branch of found.branches) {
+    for (const branch of drawing.branches) {
       const { node } = branch.to, share = state.shares.get(node.id);
       edges.append(drawn("path", { class: share ? "edge on-path" : "edge", d: ribbon(branch) }));
-      const said = share && share < 0.9995 ? `${branch.to.label}  (${S.percent(share, 0)})` : branch.to.label;
-      labels.append(drawn("text", { class: "edge-label", x: branch.to.x - 8, y: branch.to.y + (branch.thick > 15 ? 4 : -branch.thick / 2 - 3.5), "text-anchor": "end" }, drawn("title", {}, node.edge), said));
+      const text = share && share < 0.9995 ? `${branch.to.label}  (${S.percent(share, 0)})` : branch.to.label;
+      labels.append(drawn("text", { class: "edge-label", x: branch.to.x - 8, y: branch.to.y + (branch.thick > 15 ? 4 : -branch.thick / 2 - 3.5), "text-anchor": "end" }, drawn("title", {}, node.edge), text));
     }
-    const items = drawn("g", { role: "tree", "aria-label": "The tree" }, found.order.map((item) => nodeGroup(item, state)));
+    const items = drawn("g", { role: "tree", "aria-label": "The tree" }, drawing.order.map((item) => nodeGroup(item, state)));
     return drawn(
       "svg",
-      { viewBox: `0 0 ${found.width} ${found.height}`, width: found.width * scale, height: found.height * scale },
+      { viewBox: `0 0 ${drawing.width} ${drawing.height}`, width: drawing.width * scale, height: drawing.height * scale },
       edges, labels, items,
     );
   }
@@ -266,8 +266,8 @@
   const { byNode, root, isLeaf, edgeLabel, layout, pathTo } = S.treeParts;
   const nodes = S.report.tree.nodes, view = byId("tree-view");
   const AT_FIRST = view.clientWidth < 600 ? 8 : 24;
-  const state = { chosen: null, focus: root.id, found: new Set(), shares: new Map(), expanded: firstLevels() };
-  let scale = 1, places = null, zoomed = false;
+  const state = { chosen: null, focus: root.id, matches: new Set(), shares: new Map(), expanded: firstLevels() };
+  let scale = 1, drawing = null, zoomed = false;
 
   // As many whole levels as leave the picture readable.
   function firstLevels() {
@@ -285,9 +285,9 @@
   }
 
   function redraw({ focus = false } = {}) {
-    places = layout(state.expanded);
-    if (!places.placed.has(state.focus)) state.focus = root.id;
-    view.replaceChildren(S.drawTree(places, state, scale));
+    drawing = layout(state.expanded);
+    if (!drawing.placed.has(state.focus)) state.focus = root.id;
+    view.replaceChildren(S.drawTree(drawing, state, scale));
     if (focus) {
       const item = view.querySelector(`[data-node="${state.focus}"]`);
       item.focus({ preventScroll: true });
@@ -296,7 +296,7 @@
   }
 
   function reveal(id) {
-    const item = places.placed.get(id);
+    const item = drawing.placed.get(id);
     const [left, top, right, bottom] = [item.x - 160, item.y - 60, item.x + item.width + 40, item.y + 60].map((at) => at * scale);
     if (left < view.scrollLeft) view.scrollLeft = left;
     else if (right > view.scrollLeft + view.clientWidth) view.scrollLeft = Math.min(left, right - view.clientWidth);
@@ -347,7 +347,7 @@
     const item = event.target.closest("[data-node]");
     if (!item || event.ctrlKey || event.metaKey || event.altKey) return;
     const id = Number(item.dataset.node), node = byNode.get(id);
-    const order = places.order.map((one) => one.node.id), at = order.indexOf(id);
+    const order = drawing.order.map((one) => one.node.id), at = order.indexOf(id);
     let focus = id;
     if (event.key === "ArrowDown") focus = order[Math.min(at + 1, order.length - 1)];
     else if (event.key === "ArrowUp") focus = order[Math.max(at - 1, 0)];
@@ -402,7 +402,7 @@
   const limit = () => Math.min(704, 0.72 * window.innerHeight);
   byId("tree-in").addEventListener("click", () => zoom(scale * 1.25));
   byId("tree-out").addEventListener("click", () => zoom(scale / 1.25));
-  byId("tree-fit").addEventListener("click", () => zoom(Math.min(1.25, view.clientWidth / places.width, limit() / places.height)));
+  byId("tree-fit").addEventListener("click", () => zoom(Math.min(1.25, view.clientWidth / drawing.width, limit() / drawing.height)));
   byId("tree-expand").addEventListener("click", () => {
     for (const node of nodes) if (!isLeaf(node)) state.expanded.add(node.id);
     redraw();
@@ -416,18 +416,18 @@
   });
 
   function matches(node, wanted) {
-    const told = isLeaf(node) ? [S.label(node.prediction), `leaf ${node.id}`] : [S.report.tree.columns[node.column].name];
-    if (node.parent !== null) told.push(edgeLabel(node));
+    const texts = isLeaf(node) ? [S.label(node.prediction), `leaf ${node.id}`] : [S.report.tree.columns[node.column].name];
+    if (node.parent !== null) texts.push(edgeLabel(node));
     // A column's name alone means the nodes that ask for it, not every branch below them.
-    if (/[ =<>]/.test(wanted)) told.push(node.edge);
-    return told.some((text) => text && text.toLowerCase().includes(wanted));
+    if (/[ =<>]/.test(wanted)) texts.push(node.edge);
+    return texts.some((text) => text && text.toLowerCase().includes(wanted));
   }
   const search = byId("tree-search");
   let turn = 0;
   search.addEventListener("input", () => {
     const wanted = search.value.trim().toLowerCase();
     const hits = wanted ? nodes.filter((node) => matches(node, wanted)) : [];
-    state.found = new Set(hits.map((node) => node.id));
+    state.matches = new Set(hits.map((node) => node.id));
     for (const node of hits.slice(0, 60)) openTo(node.id);
     byId("tree-found").textContent = wanted ? `${hits.length} ${hits.length === 1 ? "node" : "nodes"} found` : "";
     turn = 0;
@@ -435,20 +435,20 @@
     if (hits.length) reveal(hits[0].id);
   });
   search.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !state.found.size) return;
-    const hits = [...state.found];
+    if (event.key !== "Enter" || !state.matches.size) return;
+    const hits = [...state.matches];
     choose(hits[turn++ % hits.length]);
     reveal(state.chosen);
   });
 
   const legend = byId("tree-legend");
-  S.report.data.classes.forEach((one, place) =>
-    legend.append(S.element("li", {}, S.element("span", { class: "swatch", swatch: S.colour(place), "aria-hidden": "true" }), one.label)),
+  S.report.data.classes.forEach((one, index) =>
+    legend.append(S.element("li", {}, S.element("span", { class: "swatch", swatch: S.colour(index), "aria-hidden": "true" }), one.label)),
   );
 
   suit();
   redraw();
-  const middle = places.placed.get(root.id).y * scale - view.clientHeight / 2;
+  const middle = drawing.placed.get(root.id).y * scale - view.clientHeight / 2;
   if (middle > 0) view.scrollTop = middle;
 
   S.tree = { show, follow, choose, unchoose, state };
@@ -490,16 +490,16 @@
   }
 
   function classTable(node) {
-    const order = node.counts.map((_, place) => place).filter((place) => node.counts[place] > 0 || node.counts.length <= 6);
+    const order = node.counts.map((_, index) => index).filter((index) => node.counts[index] > 0 || node.counts.length <= 6);
     order.sort((a, b) => node.counts[b] - node.counts[a] || a - b);
     const head = element("tr", {}, ["class", "rows", "predicted"].map((name, i) => element("th", { scope: "col", class: i ? "num" : null }, name)), element("td", {}));
-    const lines = order.map((place) =>
+    const lines = order.map((index) =>
       element(
         "tr", {},
-        element("th", { scope: "row" }, element("span", { class: "swatch", swatch: S.colour(place), "aria-hidden": "true" }), S.label(place)),
-        element("td", { class: "num" }, S.count(node.counts[place])),
-        element("td", { class: "num" }, S.percent(node.probabilities[place])),
-        element("td", { class: "bar" }, S.shareBar(node.n ? node.counts[place] / node.n : 0, S.colour(place))),
+        element("th", { scope: "row" }, element("span", { class: "swatch", swatch: S.colour(index), "aria-hidden": "true" }), S.label(index)),
+        element("td", { class: "num" }, S.count(node.counts[index])),
+        element("td", { class: "num" }, S.percent(node.probabilities[index])),
+        element("td", { class: "bar" }, S.shareBar(node.n ? node.counts[index] / node.n : 0, S.colour(index))),
       ),
     );
     return element("table", {}, element("thead", {}, head), element("tbody", {}, lines));
@@ -509,11 +509,11 @@
   function others(node) {
     if (!isLeaf(node)) return "";
     const list = element("dl", {});
-    const addTold = (name, key, value) => list.append(element("dt", {}, name), element("dd", {}, value), element("dd", { class: "meaning" }, S.meanings[key]));
+    const addLevel = (name, key, value) => list.append(element("dt", {}, name), element("dd", {}, value), element("dd", { class: "meaning" }, S.meanings[key]));
     const ends = node.low === null ? "" : ` (${S.percent(report.tree.wanted.level, 0)} interval ${S.points(node.low)} to ${S.points(node.high)} %)`;
-    addTold("Utility", "utility", S.percent(node.utility));
-    addTold("Confidence", "confidence", S.percent(node.confidence));
-    addTold("Probability", "probability", `${S.percent(node.probability)}${ends}`);
+    addLevel("Utility", "utility", S.percent(node.utility));
+    addLevel("Confidence", "confidence", S.percent(node.confidence));
+    addLevel("Probability", "probability", `${S.percent(node.probability)}${ends}`);
     const about = element("p", { class: "meaning" }, `Rows: ${S.meanings.counts} Predicted: ${S.meanings.stated}`);
     return element("details", { class: "block" }, element("summary", {}, "All numbers and what they mean"), list, element("h4", {}, "Rows by class"), classTable(node), about);
   }
@@ -552,7 +552,7 @@
     return node.threshold_text === null || value <= node.threshold ? 0 : 1;
   }
 
-  // values: by tested column, a number or a category's place, null for missing, UNSEEN for a new category.
+  // values: by tested column, a number or a category's index, null for missing, UNSEEN for a new category.
   function follow(values) {
     const shares = new Map(), ends = [], reasons = new Set(), { unseen } = S.report.tree;
     let refused = null;
@@ -564,13 +564,13 @@
       if (branch === -1 && unseen === "stop") return ends.push({ id: node.id, share });
       if (branch === -1 && unseen === "error") return (refused = node.column);
       reasons.add(branch === null ? "missing" : "new");
-      node.children.forEach((id, place) => {
-        if (node.shares[place] > 0) visit(byNode.get(id), share * node.shares[place]);
+      node.children.forEach((id, index) => {
+        if (node.shares[index] > 0) visit(byNode.get(id), share * node.shares[index]);
       });
     })(root, 1);
     if (refused !== null) return { refused };
-    const probabilities = root.probabilities.map((_, place) =>
-      ends.reduce((sum, end) => sum + end.share * byNode.get(end.id).probabilities[place], 0),
+    const probabilities = root.probabilities.map((_, index) =>
+      ends.reduce((sum, end) => sum + end.share * byNode.get(end.id).probabilities[index], 0),
     );
     const prediction = probabilities.indexOf(Math.max(...probabilities));
     return { shares, ends, reasons: [...reasons].sort(), probabilities, prediction, refused: null };
@@ -605,8 +605,8 @@
   }
   function numberOf(text, temporal) {
     if (!temporal) return text.trim() === "" ? NaN : Number(text.trim());
-    const found = microseconds(text.trim(), temporal);
-    return temporal === "date" ? found / DAY : found;
+    const moment = microseconds(text.trim(), temporal);
+    return temporal === "date" ? moment / DAY : moment;
   }
 
   function fieldOf(column) {
@@ -631,8 +631,8 @@
   }
 
   function showExample(example) {
-    columns.forEach((column, place) => {
-      const field = fields[place], text = example.values[place], code = example.codes ? example.codes[place] : null;
+    columns.forEach((column, index) => {
+      const field = fields[index], text = example.values[index], code = example.codes ? example.codes[index] : null;
       delete field.dataset.text;
       if (column.categories) field.value = text === null ? "" : String(code ?? column.categories.indexOf(text));
       else {
@@ -643,7 +643,7 @@
   }
 
   const chooser = element("select", { id: "row-chooser" }, element("option", { value: "" }, "enter my own row"),
-    (examples || []).map((one, place) => element("option", { value: place }, `row ${one.row + 1} (${report.data.target}: ${one.truth})`)));
+    (examples || []).map((one, index) => element("option", { value: index }, `row ${one.row + 1} (${report.data.target}: ${one.truth})`)));
   form.prepend(element("label", { class: "choose" }, element("span", {}, "Example"), chooser));
   chooser.addEventListener("change", () => {
     if (chooser.value !== "") showExample(examples[Number(chooser.value)]);
@@ -658,8 +658,8 @@
 
   function leafLine(end) {
     const node = S.treeParts.byNode.get(end.id);
-    const told = `${S.treeParts.isLeaf(node) ? "leaf" : "node"} ${end.id}`;
-    const link = element("a", { href: "#tree", on: { click: () => S.tree.choose(end.id) } }, told);
+    const name = `${S.treeParts.isLeaf(node) ? "leaf" : "node"} ${end.id}`;
+    const link = element("a", { href: "#tree", on: { click: () => S.tree.choose(end.id) } }, name);
     const flag = node.flagged ? element("span", { class: "flag", title: `flagged: ${S.whyFlagged(node)}` }, "!", element("span", { class: "hidden" }, " flagged")) : null;
     return element("tr", { class: node.flagged ? "flagged" : null }, element("td", { class: "nowrap" }, link, flag ? " " : null, flag), element("td", { class: "num" }, S.percent(end.share)), element("td", {}, S.label(node.prediction)), element("td", { class: "num" }, S.percent(node.confidence)));
   }
@@ -668,22 +668,22 @@
     return element("table", {}, element("thead", {}, element("tr", {}, head)), element("tbody", {}, lines));
   }
 
-  function tell(found, example) {
-    const order = found.probabilities.map((_, place) => place);
-    order.sort((a, b) => found.probabilities[b] - found.probabilities[a] || a - b);
-    const classes = order.slice(0, 8).map((place) =>
+  function tell(path, example) {
+    const order = path.probabilities.map((_, index) => index);
+    order.sort((a, b) => path.probabilities[b] - path.probabilities[a] || a - b);
+    const classes = order.slice(0, 8).map((index) =>
       element("tr", {},
-        element("th", { scope: "row" }, element("span", { class: "swatch", swatch: S.colour(place), "aria-hidden": "true" }), S.label(place)),
-        element("td", { class: "num", "data-probability": found.probabilities[place] }, S.percent(found.probabilities[place])),
-        element("td", { class: "bar" }, S.shareBar(found.probabilities[place], S.colour(place)))),
+        element("th", { scope: "row" }, element("span", { class: "swatch", swatch: S.colour(index), "aria-hidden": "true" }), S.label(index)),
+        element("td", { class: "num", "data-probability": path.probabilities[index] }, S.percent(path.probabilities[index])),
+        element("td", { class: "bar" }, S.shareBar(path.probabilities[index], S.colour(index)))),
     );
     const truth = example ? ` Its actual class is ${example.truth}.` : "";
-    const many = found.ends.length > 1 ? ` A value is ${found.reasons.join(" or ")}, so the row goes down several branches and ends in ${found.ends.length} leaves or nodes.` : "";
-    const ends = [...found.ends].sort((a, b) => b.share - a.share);
+    const many = path.ends.length > 1 ? ` A value is ${path.reasons.join(" or ")}, so the row goes down several branches and ends in ${path.ends.length} leaves or nodes.` : "";
+    const ends = [...path.ends].sort((a, b) => b.share - a.share);
     const weak = ends.map((end) => S.treeParts.byNode.get(end.id)).filter((node) => node.flagged);
     const warning = weak.length && ends.length === 1 ? `Leaf ${weak[0].id} is flagged: ${S.whyFlagged(weak[0])}.` : weak.length ? `${weak.length} of these ${ends.length} leaves or nodes are flagged (!).` : null;
     result.replaceChildren(
-      element("p", {}, "Predicted: ", element("strong", { id: "row-prediction" }, S.label(found.prediction)), `.${truth}${many}`),
+      element("p", {}, "Predicted: ", element("strong", { id: "row-prediction" }, S.label(path.prediction)), `.${truth}${many}`),
       table([["class"], ["probability", true], [""]], classes),
       element("h4", {}, "Where it ends"),
       table([["leaf"], ["share", true], ["predicts"], ["confidence", true]], ends.slice(0, 12).map(leafLine)),
@@ -692,19 +692,19 @@
   }
 
   function update() {
-    const values = columns.map((column, place) => valueOf(fields[place], column));
+    const values = columns.map((column, index) => valueOf(fields[index], column));
     let wrong = null;
-    fields.forEach((field, place) => {
-      const bad = Number.isNaN(values[place]);
+    fields.forEach((field, index) => {
+      const bad = Number.isNaN(values[index]);
       field.setAttribute("aria-invalid", String(bad));
-      if (bad && !wrong) wrong = columns[place].name;
+      if (bad && !wrong) wrong = columns[index].name;
     });
     if (wrong) return result.replaceChildren(element("p", {}, `${wrong}: enter a number or a date.`));
-    const found = S.rowPath(values);
-    if (found.refused !== null)
-      return result.replaceChildren(element("p", {}, `This tree refuses values of ${columns[found.refused].name} that were not in the training rows.`));
-    tell(found, chooser.value === "" ? null : examples[Number(chooser.value)]);
-    S.tree.follow(found.shares);
+    const path = S.rowPath(values);
+    if (path.refused !== null)
+      return result.replaceChildren(element("p", {}, `This tree refuses values of ${columns[path.refused].name} that were not in the training rows.`));
+    tell(path, chooser.value === "" ? null : examples[Number(chooser.value)]);
+    S.tree.follow(path.shares);
   }
 
   S.followRow = update;
