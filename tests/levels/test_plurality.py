@@ -282,4 +282,4 @@ def test_a_class_that_cannot_win_only_leaves_fewer_rows_to_the_others(lead: floa
     n, share = 3 * EXACT_ROWS, 0.8
     first = share / 2 + lead
     found = class_confidence(n, [first, share - first, 1 - share])
-    assert found == pytest.approx(node_confidence(n, share, first / share), abs=1e-6)
+    assert found == pytest.approx(node_confidence(n, share, first / share), abs=1e-10)
