@@ -193,19 +193,24 @@ def test_abstains_exactly_where_confidence_is_too_low(model):
 
 @pytest.mark.usefixtures("all_rounds")
 def test_a_round_of_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeypatch):
+    """And ten more if a small table chooses the strength of pruning: the pairs of five parts."""
     from sureleaf.model import fitting
 
     grown = []
     real = fitting.grow
     monkeypatch.setattr(fitting, "grow", lambda *a, **k: grown.append(1) or real(*a, **k))
     X, y = noisy()
-    for pruning, of_fit in (("pessimistic", 1), ("cost_complexity", 11), ("utility", 11)):
+    for pruning, of_fit, of_round in (
+        ("pessimistic", 1, 12),
+        ("cost_complexity", 11, 22),
+        ("utility", 11, 22),
+    ):
         grown.clear()
         model = TreeClassifier.c45(pruning=pruning, random_state=0).fit(X, y)
         assert len(grown) == of_fit
         n_rounds = model.leaves().n_rounds
         assert 4 <= n_rounds <= 40
-        all_grown, of_levels = len(grown), 12 * n_rounds
+        all_grown, of_levels = len(grown), of_round * n_rounds
         of_recurrence = all_grown - of_fit - of_levels  # trees of half the rows
         assert 0 < of_recurrence <= 0.15 * of_levels
         model.levels(), model.predict_levels(X)
@@ -221,7 +226,7 @@ def test_rounds_end_when_the_luck_of_the_folds_is_small_and_the_error_is_stated(
     assert "Means over 4 rounds of folds" in clear.notes()[0]
     table = TreeClassifier.c45(random_state=0).fit(*noisy()).leaves()
     assert table.n_rounds == 40 or table.confidence_error.max() <= 0.01
-    assert f"{table.confidence_error.max():.2g}" in table.notes()[0]
+    assert f"{100 * table.confidence_error.max():.2g}" in table.notes()[0]
     given = TreeClassifier.c45(cv=KFold(5)).fit(*noisy()).leaves()
     assert given.n_rounds == 1  # the folds are not a matter of luck
     assert np.isnan(given.confidence_error).all()

@@ -213,9 +213,6 @@ def _high(kind: str, population: str, trees: list[Judged]) -> Iterator[Promise]:
 _TREES_DIFFER = "greedy trees of an exclusive or differ from fold to fold by many points"
 
 
-_FEW_ROWS = "too high with 100 rows, for a reason that is not known (docs/levels.md)"
-
-
 def utility(kind: str, runs: int, n_rows: Sequence[int] = (100, 300)) -> Iterator[Promise]:
     """Stated utility against accuracy, and its interval, for one pruning."""
     make = PRUNINGS[kind]
@@ -236,7 +233,6 @@ def utility(kind: str, runs: int, n_rows: Sequence[int] = (100, 300)) -> Iterato
             float(true.mean()),
             int(p * (1 - p) / error**2),  # as many as give this simulation error
             deviation=SEVEN_TENTHS,
-            warning=_FEW_ROWS if kind == "default" and n <= 100 else "",
             default=kind == "default",
         )
         holds = [tree.low <= tree.accuracy <= tree.high for tree in trees]
