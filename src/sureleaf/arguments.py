@@ -17,6 +17,7 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Collection
+from datetime import UTC
 from numbers import Integral, Real
 from typing import Any, Final
 
@@ -125,8 +126,8 @@ def check_number(
         raise InvalidArgumentError(f"{name} must be {what} {bounds}{upper}; got {value!r}.{near}")
 
 
-def check_count(name: str, value: object, *, least: int = 1) -> int:
-    """Return a whole number of at least `least`."""
+def check_count(name: str, value: object, *, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number of at least `least`, and at most `most` if it is given."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -135,6 +136,8 @@ def check_count(name: str, value: object, *, least: int = 1) -> int:
         ) from None
     if number < least:
         raise InvalidArgumentError(f"{name} must be at least {least}; got {number}.")
+    if most is not None and number > most:
+        raise InvalidArgumentError(f"{name} must be at most {most:,}; got {number:,}.")
     return number
 
 
@@ -259,10 +262,28 @@ def _typed_labels(name: str, array: LabelArray) -> LabelArray:
         raise InvalidArgumentError(
             f"{name} has missing labels, the first in row {missing.index(True)}. Remove those rows."
         )
+    if any(map(_is_exact_time, array)):
+        return np.array([_numpy_time(value) for value in array])
     if len({type(value) for value in array}) == 1:
         typed = np.array(array.tolist())
         return array if typed.dtype.kind == "f" and isinstance(array[0], int) else typed
     return array
+
+
+def _is_exact_time(value: Any) -> bool:
+    """Whether a value is a time with nanoseconds, which NumPy's tolist() returns as integers.
+
+    Times with a zone are such values, too: models compare them in UTC.
+    """
+    names = ("nanosecond", "nanoseconds", "tzinfo")
+    return any(getattr(value, name, None) for name in names)
+
+
+def _numpy_time(value: Any) -> Any:
+    if hasattr(value, "asm8"):  # of pandas
+        return value.asm8
+    has_zone = getattr(value, "utcoffset", lambda: None)() is not None and hasattr(value, "date")
+    return value.astimezone(UTC).replace(tzinfo=None) if has_zone else value
 
 
 def check_weights(

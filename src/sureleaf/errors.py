@@ -40,6 +40,7 @@ __all__ = [
     "TrainingRowsWarning",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
+    "is_interrupt",
     "optional_library",
     "shortened",
     "suggestion",
@@ -72,6 +73,22 @@ _LONGEST_MESSAGE = 1_000
 _LONGEST_VALUE = 80
 _LONG_VALUE = re.compile(rf"(\S{{{_LONGEST_VALUE}}})\S{{40,}}")
 _LONG_QUOTE = re.compile(rf"('[^']{{{_LONGEST_VALUE}}})[^']{{40,}}'")
+
+
+def is_interrupt(problem: BaseException | None) -> bool:
+    """Return whether an error is Ctrl-C, or was raised because of it.
+
+    Python turns an interrupt into a RuntimeError while it makes a class, as it does many times
+    during the import of a library.
+
+    Examples
+    --------
+    >>> is_interrupt(ValueError()), is_interrupt(KeyboardInterrupt())
+    (False, True)
+    """
+    while problem is not None and not isinstance(problem, KeyboardInterrupt):
+        problem = problem.__cause__ or problem.__context__
+    return problem is not None
 
 
 def shortened(message: str) -> str:

@@ -471,3 +471,9 @@ def test_arguments_of_an_audit_in_batches_are_names_of_columns():
     assert (kept.n_rows, kept.audited.n_unlabelled) == (59, 1)
     with pytest.raises(InvalidArgumentError, match="'x9' must be a column of"):
         kept.by("x9")
+
+
+def test_more_bins_than_rows_are_as_many_as_rows_can_fill():
+    model = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X[SEEN], Y[SEEN])
+    many = audit(model, X[UNSEEN], Y[UNSEEN], n_bins=10**23)
+    assert 2 <= len(many.bins.stated) <= len(Y[UNSEEN])

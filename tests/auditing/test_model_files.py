@@ -127,3 +127,9 @@ def test_a_child_does_not_run_the_files_of_the_current_folder(tmp_path, monkeypa
     with pytest.raises(InvalidArgumentError, match=r"booster.txt could not be read as a model"):
         load_model("booster.txt")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_model_of_ours_is_recognised_whatever_its_name_is(tmp_path):
+    model = TreeClassifier(levels_from="training").fit(ROWS, LABELS)
+    model.save(tmp_path / "model")
+    assert load_model(tmp_path / "model").predict(ROWS).tolist() == model.predict(ROWS).tolist()

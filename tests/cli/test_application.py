@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sureleaf as package
@@ -236,9 +238,61 @@ def test_the_shell_completes_commands_columns_and_words(
     assert done.stdout.split() == (words.split() if isinstance(words, str) else words)
 
 
+def test_the_shell_is_not_given_columns_that_it_would_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tmp_path / "rows.parquet"
+    names = ["n1", "näme", "n;rm", "n$(touch x)", "n`x`", "n x", "n\nx", "n\x1b[31m", "n*", "n'"]
+    pq.write_table(pa.table({name: [1] for name in names}), rows)
+    monkeypatch.setenv("_SURELEAF_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"sureleaf fit {rows} --target n")
+    monkeypatch.setenv("COMP_CWORD", "4")
+    assert sureleaf_here().stdout.splitlines() == ["n1", "näme"]
+
+
 def test_completion_can_be_installed() -> None:
     # The shell is found among the parents of the process; the second command keeps bash there.
     script = f"'{SURELEAF}' --show-completion; exit $?"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "_SURELEAF_COMPLETE=complete_bash" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "", "-t", "class", "-o", "m"),
+        ("fit", "--overwrite", "", "-t", "class", "-o", "m"),
+        ("fit", LABOR, "-t", "class", "-o", ""),
+        ("fit", LABOR, "-t", "class", "--output="),
+        ("predict", "m", ""),
+        ("study", "run", "s.toml", "--store", ""),
+    ],
+)
+def test_an_empty_name_of_a_file_is_not_this_folder(
+    arguments: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "an argument must not be empty; got one after" in err
+
+
+def test_a_column_and_a_cell_may_be_empty_texts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"": ["u", "v"] * 10, "n": range(20), "y": ["a", "b"] * 10}), rows)
+    assert run(capsys, "leaves", rows, "-t", "y", "--drop", "", "--missing=")[0] == 0
+
+
+def test_ctrl_c_while_a_library_makes_a_class_is_an_interrupt(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raise_as_python_does(*_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as cause:
+            raise RuntimeError("Error calling __set_name__") from cause
+
+    monkeypatch.setattr("sureleaf.cli.application._parser", raise_as_python_does)
+    assert run(capsys, "doctor") == (130, "", "sureleaf: interrupted\n")

@@ -19,3 +19,26 @@ def test_curve_estimates_the_rows_at_which_a_value_is_reached(
     result = json.loads(run(capsys, *arguments, "--step", "50", "--json")[1])
     assert [point["rows"] for point in result["points"]] == [20, 70, 120, 132]
     assert "accuracy 0.8" in result["reach"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("curve", "--reach", "nan"), "target must be a finite number; got nan"),
+        (("curve", "--repeats", 10**23), "repeats must be at most 100,000; got 100,000,000,0"),
+        (("evaluate", "--repeats", 10**23), "repeats must be at most 100,000; got 100,000,000,0"),
+        (
+            ("evaluate", "--repeats", 10**23, "--design", "bootstrap"),
+            "n_bootstraps must be at most",
+        ),
+        (("evaluate", "--folds", 10**23), "00 folds needs at least 1"),
+        (("fit", "--bagged", 1_000_001, "-o", "never.sureleaf"), "at most 1000000; got 1000001"),
+    ],
+)
+def test_numbers_without_an_end_are_refused_in_one_line(
+    arguments: tuple[object, ...], message: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *options = arguments
+    code, out, err = run(capsys, command, data, "-t", "class", "--max-leaves", 2, *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err

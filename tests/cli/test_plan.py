@@ -61,3 +61,32 @@ def test_a_node_and_a_test_can_be_planned_at_once() -> None:
     found = json.loads(done.stdout)
     assert found["rows_needed"] == 9
     assert found["test_rows"]["questions"][0]["rows"] > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--half-width 0.02 --rows 5", "--rows must go with --p-max; got --half-width, which does"),
+        ("--p-max 0.7 --level 0.9", "--level must go with --half-width or --difference or"),
+        ("--half-width 0.02 --power 0.9", "--power must go with --difference or --leaf-share"),
+        (
+            "--leaf-share 0.1 --p-max 0.8 --bias 0.1",
+            "--bias must go with --p-max; got --leaf-share",
+        ),
+        ("--p-max 0.7 --independent", "--independent must go with --difference; got --p-max"),
+        ("--half-width 0.02 0.9", "must be the second end of --p-max; got '0.9'"),
+        ("--slope-width 1e-200", "slope_width must be a number at least 1e-06"),
+        ("--auc-width 0.05 --level 95", "level must be between 0 and 1; got 95.0"),
+    ],
+)
+def test_an_option_that_the_question_does_not_read_is_an_error(
+    arguments: str, message: str
+) -> None:
+    done = sureleaf("plan", *arguments.split())
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert message in done.stderr
+
+
+def test_an_option_may_go_with_any_of_several_questions() -> None:
+    both = ["--p-max", "0.75", "--difference", "0.05", "--power", "0.9", "--rows", "20"]
+    assert sureleaf("plan", *both).returncode == 0

@@ -97,6 +97,15 @@ def test_the_page_and_the_json_have_the_same_numbers(finished: Path, tmp_path: P
     assert "InvalidParameterError" in values["failures"][0]["reason"]
 
 
+def test_a_page_does_not_replace_the_store(finished: Path) -> None:
+    store = finished.with_suffix(".db")
+    for url in (str(store), f"sqlite:///{store}"):
+        done = sureleaf_here("study", "report", str(finished), "--store", url, "-o", str(store))
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "--overwrite" in done.stderr
+    assert store.read_bytes().startswith(b"SQLite format 3")
+
+
 def test_a_study_file_that_is_missing_is_named(tmp_path: Path) -> None:
     done = sureleaf_here("study", "run", str(tmp_path / "none.toml"))
     assert done.returncode == 2

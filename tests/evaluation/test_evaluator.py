@@ -305,3 +305,15 @@ def test_a_verdict_names_pipelines_by_their_last_step_and_evaluations_by_their_n
     assert "plain Bayes" in sentence
     with pytest.raises(InvalidArgumentError, match="name must be a text"):
         evaluate(GaussianNB(), X, y, name=" ")
+
+
+def test_an_interrupt_in_the_import_of_an_estimator_is_not_a_failed_split() -> None:
+    class Imports(Nearest):
+        def fit(self, X, y):
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as cause:
+                raise RuntimeError("Error calling __set_name__") from cause
+
+    with pytest.raises(RuntimeError, match="__set_name__"):
+        evaluate(Imports(), X, Y, n_jobs=1)

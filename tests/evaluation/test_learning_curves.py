@@ -46,8 +46,8 @@ def test_schedules_are_those_of_the_lecture_and_end_with_all_rows() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Geometric(10, 1.0), "factor must be above 1"),
-        (lambda: Geometric(10, math.inf), "factor must be above 1 and finite; got inf"),
+        (lambda: Geometric(10, 1.0), "factor must be at least 1.001 and finite; got 1.0"),
+        (lambda: Geometric(10, math.inf), "factor must be at least 1.001 and finite; got inf"),
         (lambda: Geometric(1, 2), "start must be at least 2"),
         (lambda: Arithmetic(10, 0), "step must be at least 1"),
         (lambda: NoChange(-1), "tolerance must be at least 0"),

@@ -7,10 +7,12 @@ import struct
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from sureleaf import TreeClassifier
 from sureleaf.designs import Bootstrap, KFold
-from sureleaf.errors import InvalidArgumentError, SureleafError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.evaluation import Evaluation, evaluate
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
 
@@ -138,3 +140,14 @@ def test_other_archives_versions_and_pickles_are_refused(tmp_path) -> None:
     for name in ("probabilities", "weights"):
         with pytest.raises(InvalidArgumentError, match=f"'{name}' cannot be read"):
             Evaluation.load(write(**{name: arrays[name] - 1e9}))
+
+
+def test_times_are_evaluated_apart_and_not_saved_as_numbers(tmp_path) -> None:
+    stamps = [pd.Timestamp(f"2024-01-01T00:00:00.00000000{n}", tz="UTC") for n in (1, 2)]
+    labels = np.array([stamps[int(yes)] for yes in Y == "yes"], dtype=object)
+    tree = TreeClassifier(max_leaves=2)
+    judged = evaluate(tree, X, labels, positive=stamps[1].tz_localize(None), random_state=1)
+    as_text = evaluate(tree, X, Y, random_state=1)
+    assert judged.estimate("accuracy").value == as_text.estimate("accuracy").value
+    with pytest.raises(InvalidTypeError, match=r"saved; got .*2024-01-01T00:00:00.000000001"):
+        judged.save(tmp_path / "judged.eval")

@@ -165,3 +165,10 @@ def test_a_module_compares_integers_beyond_2_53_exactly():
     expected = model.predict(rows[:, None]).tolist()
     assert [module["predict"]({"x0": int(value)}) for value in rows] == expected
     assert [module["predict"]({"x0": value}) for value in rows] == expected
+
+
+def test_labels_that_differ_by_a_nanosecond_stay_apart():
+    times = np.array([1, 2, 1, 2], "M8[ns]")
+    model = TreeClassifier(max_depth=0, levels_from="training").fit([[1], [2], [3], [4]], times)
+    labels = list(module_of(model)["predict_proba"]({}))
+    assert labels == ["1970-01-01T00:00:00.000000001", "1970-01-01T00:00:00.000000002"]

@@ -1,12 +1,13 @@
 """ARFF files, and Excel workbooks: tables as they were declared."""
 
 import datetime
+import sys
 import zipfile
 
 import pytest
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.files import column_names, read_file
+from sureleaf.files import arff, column_names, read_file
 
 WEATHER = """% The weather, with every kind of value
 @RELATION 'the weather'
@@ -52,6 +53,7 @@ def test_values_quotes_comments_and_sparse_rows_are_read_as_declared(weather):
         ("sunny, 85.5, 1,", "sunny, 85.5,", "line 11 .* must have 5 values"),
         ("sunny, 85.5", "hail, 85.5", "'outlook' .* must hold values that its @attribute lists"),
         ("sunny, 85.5", "sunny, warm", "'wind speed' .* must hold numbers"),
+        ("sunny, 85.5", "sunny, 8_5", "'wind speed' .* must hold numbers"),
         ("wind speed' REAL", "wind speed' relational", "line 5 .* must be @attribute"),
         ("@DATA", "% nothing", "line 11 .* must be @relation"),
         ("{0 '10,5'", "{9 '10,5'", "line 16 .* another form"),
@@ -63,6 +65,40 @@ def test_what_is_not_arff_is_an_error_with_its_place(weather, old, new, words):
     weather.write_text(WEATHER.replace(old, new))
     with pytest.raises(InvalidArgumentError, match=words):
         read_file(weather)
+
+
+def test_a_line_takes_time_by_its_length(tmp_path):
+    n = 300_000  # spaces, tried in every way, would take hours
+    lines = ["@relation r", "@attribute a string", "@attribute b string", "@data"]
+    rows = ["x" + " " * n + "y, 'z'" + " " * n, "{0 u" + " " * n + "v, 1 w}"]
+    (tmp_path / "r.arff").write_text("\n".join(lines + rows))
+    found = read_file(tmp_path / "r.arff").to_pydict()
+    assert [len(cell) for cell in found["a"]] == [n + 2, n + 2]
+    assert found["b"] == ["z", "w"]
+
+
+def test_sparse_rows_are_read_in_blocks_and_have_an_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(arff, "_BLOCK_CELLS", 6)
+    lines = [
+        "@relation r",
+        "@attribute n real",
+        "@attribute c {a, b}",
+        "@attribute d date",
+        "@data",
+    ]
+    rows = ["{0 1, 2 2024-01-01}", "{1 b, 2 2024-01-02}", "{2 2024-01-03}", "{0 4, 2 soon}"]
+    path = tmp_path / "r.arff"
+    path.write_text("\n".join(lines + rows[:3]))
+    found = read_file(path)
+    assert (found["n"].to_pylist(), found["c"].to_pylist()) == ([1, 0, 0], ["a", "b", "a"])
+    assert str(found["d"].type) == "timestamp[s]"
+    path.write_text("\n".join(lines + rows))
+    assert read_file(path)["d"].to_pylist()[2:] == ["2024-01-03", "soon"]
+    monkeypatch.setattr(arff, "_SPARSE_CELLS", 0)
+    wide = [f"@attribute a{i} real" for i in range(50)]
+    path.write_text("\n".join(wide + ["@data"] + ["{}"] * 200))
+    with pytest.raises(InvalidArgumentError, match=r"at most 1,\d+ cells; got more in the first"):
+        read_file(path)
 
 
 def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path):
@@ -126,3 +162,17 @@ def test_what_a_sheet_says_of_its_size_loses_no_row_and_takes_no_memory(tmp_path
     altered(path, (b'<row r="3"', b'<row r="1048576"'), (b'"A3"', b'"A1048576"'))
     with pytest.raises(InvalidArgumentError, match="rows without wide gaps"):
         read_file(path)
+
+
+def test_a_workbook_that_repeats_one_long_text_is_refused(tmp_path, monkeypatch):
+    openpyxl = pytest.importorskip("openpyxl")
+    book, long = openpyxl.Workbook(), "x" * 30_000
+    for row in (["word"], *([long] for _ in range(200))):
+        book.active.append(row)
+    book.save(tmp_path / "rows.xlsx")
+    assert len(read_file(tmp_path / "rows.xlsx")) == 200
+    # Here the text is written in every cell; other programs write it once.
+    for name, value in (("_EXCEL_BYTES", 4_000_000), ("_EXCEL_LETTERS", 0)):
+        monkeypatch.setattr(sys.modules["sureleaf.files.read_file"], name, value)
+    with pytest.raises(InvalidArgumentError, match=r"got 5 MB of repeated texts\. Save the"):
+        read_file(tmp_path / "rows.xlsx")

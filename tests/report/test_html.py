@@ -115,3 +115,11 @@ def test_the_package_holds_what_the_page_is_made_of_and_its_licences() -> None:
     page = render_page(document())
     assert f"Apache ECharts {echarts_version()}" in page
     assert "Apache License, Version 2.0" in page
+
+
+def test_text_from_the_data_cannot_reverse_or_hide_the_words_around_it() -> None:
+    made = document(n_leaves=3, labels=["a\u202eb", "c\x1b[2Jd", "e\u200bf"])
+    page = re.sub(r"<script.*?</script>", "", render_page(made), flags=re.DOTALL)
+    assert not set("\u202e\x1b\u200b") & set(page)
+    for shown in ("a\\u202eb", "c\\x1b[2Jd", "e\\u200bf"):
+        assert shown in page

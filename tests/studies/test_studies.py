@@ -7,6 +7,7 @@ import os
 import random
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -30,8 +31,10 @@ from sureleaf.studies import (
     read_study,
     run,
     verify,
+    worker,
 )
 from sureleaf.studies.store import MIGRATIONS
+from sureleaf.studies.summary import study_document
 from sureleaf.studies.worker import begin, compute, work
 from tests.exports.databases import postgresql_server
 from tests.studies.learners import Crashes, Hangs, Hoards, Raises, Shares
@@ -331,6 +334,93 @@ def test_a_store_of_a_newer_version_is_refused_and_an_older_one_migrated(finishe
     assert max(MIGRATIONS) == 2
 
 
+OPTIONS = {
+    "measures": ["accuracy"],
+    "margin": 0.01,
+    "design": KFold(3).to_dict(),
+    "seeds": {"first": 1, "second": 2},
+    "learners": ["shares", "tree"],
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("sureleaf_studies", "version", "two"),
+        ("sureleaf_studies", "version", -3),
+        ("studies", "options", "[" * 3000),
+        ("studies", "options", json.dumps(OPTIONS | {"seeds": {"first": "x"}})),
+        ("studies", "options", json.dumps(OPTIONS | {"margin": float("nan")})),
+        ("studies", "options", json.dumps(OPTIONS | {"learners": "tree"})),
+        ("data_sets", "facts", "{}"),
+        ("data_sets", "facts", '{"classes": ["a", "a"], "positive": 0}'),
+        ("data_sets", "facts", '{"classes": ["a", "b"], "positive": 9}'),
+        ("data_sets", "truth", b"\xff" * 480),
+        ("data_sets", "truth", (2**62).to_bytes(8, "little") * 60),
+        ("data_sets", "truth", b""),
+        ("data_sets", "weights", b"\xff" * 480),
+        ("data_sets", "groups", b"\x7f" * 480),
+        ("cells", "seconds", 1e999),
+        ("cells", "seconds", "long"),
+        ("cells", "model_bytes", "many"),
+        ("cells", "split", -1),
+        ("predictions", "rows", b"\xff" * 160),
+        ("predictions", "rows", b"\0" * 8),
+        ("predictions", "classes", b"\xff" * 80),
+        ("predictions", "probabilities", b"\x7f" * 320),
+        ("predictions", "probabilities", b"\0" * 24),
+        ("predictions", "probabilities", "text"),
+    ],
+)
+def test_a_store_with_other_contents_than_a_study_writes_is_named(
+    finished, tmp_path, table, column, value
+):
+    path = tmp_path / "changed.db"
+    copied(finished[1], path).close()
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        where = " WHERE split = 0" if column == "split" else ""
+        connection.execute(f"UPDATE {table} SET {column} = ?{where}", [value])
+    with pytest.raises(StoreError, match=r"The store .*changed.db is damaged: .* Restore it from"):
+        study_document(StudyResults(Store(path)))
+
+
+def test_a_store_without_a_row_or_with_a_row_too_many_is_named(finished, tmp_path):
+    for number, change in enumerate(
+        ("DELETE FROM data_sets", "INSERT INTO sureleaf_studies VALUES (2)")
+    ):
+        path = tmp_path / f"changed{number}.db"
+        copied(finished[1], path).close()
+        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(change)
+        with pytest.raises(StoreError, match="is damaged: a row cannot be read"):
+            study_document(StudyResults(Store(path)))
+
+
+def test_the_name_of_a_worker_that_nobody_has_written_is_not_dead(tmp_path):
+    store, study = Store(tmp_path / "names.db"), killable_study()
+    study_id = store.register(study)
+    for name in ("", "a", "a:b", f"{socket.gethostname()}:x:1", "é:²:3"):
+        store.claim(study_id, name)
+    assert store.release_dead(study_id) == 0
+
+
+def test_labels_that_a_store_cannot_keep_are_named(tmp_path):
+    X, y = rows()
+    data = [
+        DataSet("days", X=X, y=np.where(y == "yes", "2024-01-01", "2024-01-02").astype("M8[D]"))
+    ]
+    with pytest.raises(
+        InvalidArgumentError, match="labels must be text, numbers or bools; got 202"
+    ):
+        Store(tmp_path / "days.db").register(small_study(data=data))
+
+
+def test_a_design_that_needs_more_rows_is_refused_before_cells_are_made(tmp_path):
+    study = small_study(design=KFold(10**11, stratified=False))
+    with pytest.raises(InvalidArgumentError, match="folds needs at least 100000000000 rows"):
+        Store(tmp_path / "many.db").register(study)
+
+
 def test_a_read_only_store_and_a_bad_url_are_named(tmp_path):
     with pytest.raises(StoreError, match="failed: unable to open database file"):
         Store(tmp_path / "missing" / "study.db")
@@ -389,18 +479,28 @@ def test_a_study_file_is_read_with_its_data(tmp_path):
     assert results.estimates("nce")["rows"]["bayes"].value > 0
 
 
+PARTS = "[[data]]\npath='a'\ntarget='b'\n[[learners]]\nname='a'\nmodel='b'"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("name = ", "is not a TOML file"),
+        (f"seed = nan\n{PARTS}", "study.toml: seed must be a whole number; got nan"),
+        (f"margin = -1\n{PARTS}", "margin must be a number at least 0; got -1"),
+        (f"margin = 'a'\n{PARTS}", "margin must be a number; got 'a'"),
+        (f"measures = 'auc'\n{PARTS}", "measures must be a list of names; got 'auc'"),
+        (f"design = 'KFold'\n{PARTS}", "design must be a table such as"),
+        (f"design = {{design = ['KFold']}}\n{PARTS}", "design must be one of"),
+        (f"limits = 5\n{PARTS}", "limits must be a table such as"),
+        (f"limits = {{memory_mb = 1e300}}\n{PARTS}", "memory_mb must be at most 1e.09"),
+        (PARTS.replace("'a'", "5", 2).replace("[[l", "name=5\n[[l"), "texts as names; got .5"),
+        (PARTS.replace("[[l", "positive=2024-01-01\n[[l"), "positive must be a text, a number"),
+        (PARTS.replace("[[l", "drop='ab'\n[[l"), "drop must be a list of columns; got 'ab'"),
         ("name = " + "[" * 5000, "is not a TOML file"),
         ("colour = 1", "'colour' is not known; a study has"),
         ("name = 'x'", "'data' is missing or not a table, for example"),
-        (
-            "limits = {minutes = 1}\n[[data]]\npath='a'\ntarget='b'\n"
-            "[[learners]]\nname='a'\nmodel='b'",
-            "limits has seconds and memory_mb; got minutes",
-        ),
+        (f"limits = {{minutes = 1}}\n{PARTS}", "limits has seconds and memory_mb; got minutes"),
     ],
 )
 def test_a_study_file_with_a_mistake_is_named(tmp_path, text, message):
@@ -516,3 +616,16 @@ def test_a_lost_connection_is_an_error_and_the_store_resumes(postgresql, postgre
         work_on_a_lost_connection()
     assert store.renew(claim, "here:1:2")
     store.close()
+
+
+def test_a_process_that_was_interrupted_before_it_began_can_be_stopped(monkeypatch):
+    study = small_study()
+    executor = worker._Executor(study)
+
+    def interrupted(process):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker._PROCESSES.Process, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        executor.start(next(study.cells()))
+    executor.stop()

@@ -210,3 +210,22 @@ def test_uint64_labels_beyond_the_range_of_int64_are_coded() -> None:
         codes, classes = encode_labels(part)
         assert classes.dtype == np.uint64
         assert classes[codes].tolist() == part.tolist()
+
+
+def test_times_that_differ_by_a_nanosecond_stay_apart_in_every_spelling() -> None:
+    texts = ["2024-01-01T00:00:00.000000002", "2024-01-01T00:00:00.000000001"]
+    stamps, expected = [pd.Timestamp(text) for text in texts], np.array(texts[::-1], "M8[ns]")
+    for y in (
+        stamps,
+        np.array(stamps, dtype=object),
+        pd.Series(stamps, dtype=object),
+        pd.Series(stamps),
+        np.array(texts, "M8[ns]"),
+        pa.array(stamps, pa.timestamp("ns")),
+        [stamp.tz_localize("UTC") for stamp in stamps],
+    ):
+        codes, classes = encode_labels(y)
+        assert codes.tolist() == [1, 0]
+        np.testing.assert_array_equal(classes, expected)
+    durations = np.array([pd.Timedelta(2, "ns"), pd.Timedelta(1, "ns")], dtype=object)
+    assert encode_labels(durations)[1].astype(int).tolist() == [1, 2]

@@ -25,24 +25,34 @@ struct Texts {
   }
 };
 
+// The bits that any of `size` values has. Four quarters are read at once, because a core gets more
+// from memory in several streams than in one; compilers turn the loop into vector instructions.
+template <class Bits, class Value>
+Bits collected_bits(std::size_t size, Value value) {
+  const std::size_t quarter = size / 4;
+  Bits bits = 0;
+  for (std::size_t i = 0; i < quarter; ++i)
+    bits |= value(i) | value(quarter + i) | value(2 * quarter + i) | value(3 * quarter + i);
+  for (std::size_t i = 4 * quarter; i < size; ++i) bits |= value(i);
+  return bits;
+}
+
 // Whether texts are ASCII, with offsets that ascend in the data: then nothing is wrong with them.
-// The loops only collect bits, so that compilers turn them into vector instructions.
 template <class Offset>
 bool are_ascii(std::span<const Offset> offsets, std::span<const std::uint8_t> data) {
   if (offsets.empty() || offsets.front() < 0 || offsets.back() < offsets.front() ||
       static_cast<std::uint64_t>(offsets.back()) > data.size())
     return false;
   using Bits = std::make_unsigned_t<Offset>;
-  Bits signs = 0;  // of the offsets and, if none is below 0, of their differences
-  for (std::size_t i = 1; i < offsets.size(); ++i) {
-    const auto low = static_cast<Bits>(offsets[i - 1]), high = static_cast<Bits>(offsets[i]);
-    signs |= high | (high - low);
-  }
+  // The signs of the offsets and, if none is below 0, of their differences.
+  const auto signs = collected_bits<Bits>(offsets.size() - 1, [&](std::size_t i) {
+    const auto low = static_cast<Bits>(offsets[i]), high = static_cast<Bits>(offsets[i + 1]);
+    return static_cast<Bits>(high | (high - low));
+  });
   if (static_cast<Offset>(signs) < 0) return false;
-  std::uint8_t letters = 0;
-  const auto end = static_cast<std::size_t>(offsets.back());
-  for (auto i = static_cast<std::size_t>(offsets.front()); i < end; ++i) letters |= data[i];
-  return letters < 0x80;
+  const std::uint8_t* letters = data.data() + offsets.front();
+  const auto size = static_cast<std::size_t>(offsets.back() - offsets.front());
+  return collected_bits<std::uint8_t>(size, [&](std::size_t i) { return letters[i]; }) < 0x80;
 }
 
 // A text with its length, its first eight bytes and its last: of up to 16 bytes nothing else has to

@@ -15,6 +15,7 @@ from typing import Any, Final
 from sureleaf.arguments import child_process
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators import load
+from sureleaf.files.state_file import MODEL
 
 __all__ = ["load_model"]
 
@@ -75,7 +76,7 @@ def load_model(
             f"model must be the path of a file; got {str(path)!r}, where there is no file."
         )
     suffix = file.suffix.lower()
-    if suffix == ".sureleaf":
+    if suffix == ".sureleaf" or _is_ours(file):
         return load(file)
     if suffix == ".skops":
         return _load_skops(file, trust)
@@ -93,6 +94,11 @@ def load_model(
         "model must be a .sureleaf, .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) "
         f"file; got {file.name!r}. Save the model in one of these formats."
     )
+
+
+def _is_ours(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(len(MODEL.magic)) == MODEL.magic
 
 
 def _load_pickle(file: Path, is_trusted: bool) -> Any:

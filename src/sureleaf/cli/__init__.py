@@ -6,6 +6,8 @@ import os
 import sys
 from typing import NoReturn
 
+from sureleaf.errors import is_interrupt
+
 __all__ = ["main"]
 
 
@@ -13,15 +15,19 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line: import `sureleaf.cli.application` here, so that Ctrl-C is handled."""
     try:
         from sureleaf.cli import application
-    except KeyboardInterrupt:
-        sys.stderr.write("sureleaf: interrupted\n")
-        sys.exit(130)
-    try:
+
         application.main(arguments)
     except SystemExit as stop:
         if arguments is None and isinstance(stop.code, int):
             _exit_at_once(stop.code)
         raise
+    except BaseException as problem:
+        if not is_interrupt(problem):
+            raise
+        sys.stderr.write("sureleaf: interrupted\n")
+        if arguments is None:
+            _exit_at_once(130)
+        sys.exit(130)
 
 
 def _exit_at_once(code: int) -> NoReturn:

@@ -3,6 +3,7 @@
 import errno
 import functools
 import inspect
+import itertools
 import signal
 import sys
 import threading
@@ -32,7 +33,7 @@ from sureleaf.cli import (
     study,
 )
 from sureleaf.cli.output import exit_silently, flush, prepare_streams
-from sureleaf.errors import shortened
+from sureleaf.errors import InvalidArgumentError, shortened
 from sureleaf.formatting import visible
 from sureleaf.progress import progress_enabled
 
@@ -120,14 +121,16 @@ def main(arguments: list[str] | None = None) -> None:
         SIGTERM, 129 after SIGHUP (the terminal was closed).
     """
     prepare_streams()
+    words = sys.argv[1:] if arguments is None else arguments
     try:
+        _refuse_empty(words)
         with (
             warnings.catch_warnings(),
             _clean_up_on_signals(),
             progress_enabled(sys.stderr.isatty()),
         ):
             warnings.showwarning = _show_warning
-            code = _parser()(args=arguments, prog_name="sureleaf", standalone_mode=False)
+            code = _parser()(args=words, prog_name="sureleaf", standalone_mode=False)
             flush()
     except ArgumentError as error:
         _stop(_message(error))
@@ -144,6 +147,26 @@ def main(arguments: list[str] | None = None) -> None:
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
+
+
+_MAY_BE_EMPTY = (
+    *("--target", "-t", "--group", "--weight", "--drop", "--id", "--categorical", "--keep", "--by"),
+    *("--positive", "--classes", "--title", "--missing", "--delimiter", "--encoding", "--decimal"),
+)
+"""The options whose value is not a name of a file: a column may have no name."""
+
+
+def _refuse_empty(words: list[str]) -> None:
+    """Raise an error for the name of a file that is empty: a path would mean this folder."""
+    for before, word in itertools.pairwise(["sureleaf", *words]):
+        option, equals, value = word.partition("=")
+        is_empty_value = option.startswith("--") and equals and not value
+        name = option if is_empty_value else before
+        if (is_empty_value or not word) and name not in _MAY_BE_EMPTY:
+            raise InvalidArgumentError(
+                f"an argument must not be empty; got one after {name!r}. Give the name of a file, "
+                "or . for this folder."
+            )
 
 
 @functools.cache  # a process that runs many commands builds it once

@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, time, timedelta
@@ -186,8 +187,13 @@ def complete_column(incomplete: str) -> list[str]:
         if Path(word).is_file():
             names = _column_names(word)
             if names:
-                return [name for name in names if name.startswith(incomplete)]
+                return [name for name in names if name.startswith(incomplete) and _is_word(name)]
     return []
+
+
+def _is_word(name: str) -> bool:
+    """Whether a shell takes a text as it is: a column may be called ``$(rm -r .)``."""
+    return all(letter.isalnum() or letter in "_-.:,+@%/=" for letter in name)
 
 
 def complete_choices(*choices: str) -> Callable[[str], list[str]]:
@@ -215,6 +221,7 @@ def _column_names(path: str) -> tuple[str, ...]:
     from sureleaf.files import column_names
 
     try:
-        return column_names(path)
+        with warnings.catch_warnings(action="ignore"):
+            return column_names(path)
     except Exception:  # it may be a model; and completion must never disturb somebody who types
         return ()

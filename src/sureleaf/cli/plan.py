@@ -1,6 +1,6 @@
 """``sureleaf plan``: how many rows a node needs, and how many test rows an evaluation."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -89,10 +89,13 @@ def plan(
     independent: Annotated[
         bool, typer.Option("--independent", help="Each of the two models has its own test rows.")
     ] = False,
-    auc: Annotated[float, typer.Option(help="Expected AUC of a study.")] = 0.8,
+    auc: Annotated[
+        float | None, typer.Option(help="Expected AUC of a study.", show_default="0.8")
+    ] = None,
     prevalence: Annotated[
-        float, typer.Option(help="Expected share of the positive class of a study.")
-    ] = 0.5,
+        float | None,
+        typer.Option(help="Expected share of the positive class of a study.", show_default="0.5"),
+    ] = None,
     auc_width: Annotated[
         float | None, typer.Option(help="Plan a study: half-width of the interval of the AUC.")
     ] = None,
@@ -107,8 +110,17 @@ def plan(
             "--confidence at --p-max."
         ),
     ] = None,
-    power: Annotated[float, typer.Option(help="Probability of detecting the difference.")] = 0.8,
-    level: Annotated[float, typer.Option(help="Level of the interval and the test.")] = 0.95,
+    power: Annotated[
+        float | None,
+        typer.Option(
+            help="Probability of detecting the difference, or of enough rows in the smallest leaf.",
+            show_default="0.8",
+        ),
+    ] = None,
+    level: Annotated[
+        float | None,
+        typer.Option(help="Level of the interval and the test.", show_default="0.95"),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Compute how many rows a node needs for a level, or how many a test set needs.
@@ -136,6 +148,8 @@ def plan(
     from sureleaf.report import plan as plan_text
     from sureleaf.report.plan import make_plan, plan_rows, plan_study
 
+    _refuse_unused(context.params, context.args)
+    power, level = 0.8 if power is None else power, 0.95 if level is None else level
     shown: list[RenderableType] = []
     plain: dict[str, object] = {}
     is_study = auc_width is not None or slope_width is not None or leaf_share is not None
@@ -154,8 +168,8 @@ def plan(
         plain |= node_plan.to_dict()
     if is_study:
         study = plan_study(
-            auc=auc,
-            prevalence=prevalence,
+            auc=0.8 if auc is None else auc,
+            prevalence=0.5 if prevalence is None else prevalence,
             auc_width=auc_width,
             slope_width=slope_width,
             leaf_share=leaf_share,
@@ -183,6 +197,49 @@ def plan(
         show_json(plain)
     else:
         show(*shown)
+
+
+_QUESTIONS = ("p_max", "half_width", "difference", "auc_width", "slope_width", "leaf_share")
+
+_BELONGS_TO = {
+    "confidence": ("p_max", "leaf_share"),
+    "utility": ("p_max",),
+    "cost": ("p_max",),
+    "threshold": ("p_max",),
+    "rows": ("p_max",),
+    "bias": ("p_max",),
+    "rate": ("half_width", "difference"),
+    "discordance": ("difference",),
+    "independent": ("difference",),
+    "auc": ("auc_width", "slope_width"),
+    "prevalence": ("auc_width", "slope_width"),
+    "power": ("difference", "leaf_share"),
+    "level": ("half_width", "difference", "auc_width", "slope_width"),
+}
+"""The questions that read an option."""
+
+
+def _refuse_unused(values: dict[str, Any], words: list[str]) -> None:
+    """Raise an error for an option or a word that no given question reads."""
+    asked = {name for name in _QUESTIONS if values[name] is not None}
+    if "leaf_share" in asked:
+        asked -= {"p_max"}  # then it is the p_max of that leaf
+    if words and "p_max" not in asked:
+        raise InvalidArgumentError(
+            f"a number without an option must be the second end of --p-max; got {words[0]!r}. "
+            "Leave it out."
+        )
+    for name, questions in _BELONGS_TO.items():
+        if asked and values[name] not in (None, False) and asked.isdisjoint(questions):
+            raise InvalidArgumentError(
+                f"{_option(name)} must go with {' or '.join(map(_option, questions))}; got "
+                f"{' and '.join(_option(one) for one in _QUESTIONS if one in asked)}, which "
+                f"{'does' if len(asked) == 1 else 'do'} not read it. Leave it out."
+            )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _read_threshold(cost: str | None, threshold: float | None) -> float:

@@ -214,10 +214,11 @@ def report(
     from sureleaf.report.html.page import render_study
 
     page = output or study_file.with_suffix(".html")
+    database = (store or str(study_file.with_suffix(".db"))).removeprefix("sqlite:///")
     options.check_output(
         None if as_json and output is None else page,
         study_file,
-        store or study_file.with_suffix(".db"),
+        *(f"{database}{ending}" for ending in ("", "-wal", "-shm")),  # the files of SQLite
         overwrite=overwrite,
     )
     opened = _store(study_file, store, must_exist=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sureleaf.arguments import FloatArray, IntArray, check_choice
-from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
 from sureleaf.evaluation.designs import Bootstrap
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
 from sureleaf.evaluation.intervals import out_of_bag_mean
@@ -281,6 +281,8 @@ def _losses(fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int) 
             model, everything, labels=of_labels, probabilities=not of_labels
         )
     except Exception as problem:  # any error of the estimator is recorded
+        if is_interrupt(problem):
+            raise
         return f"{type(problem).__name__}: {problem}"
     return class_losses(codes, probabilities, loss, len(fitter.table.classes), cost)
 

@@ -59,7 +59,7 @@ class Geometric:
     start : int
         S_0, at least 2.
     factor : float
-        C, above 1.
+        C, at least 1.001.
 
     Examples
     --------
@@ -72,8 +72,10 @@ class Geometric:
 
     def __post_init__(self) -> None:
         check_count("start", self.start, least=2)
-        if not 1 < self.factor < math.inf:
-            raise InvalidArgumentError(f"factor must be above 1 and finite; got {self.factor}.")
+        if not 1.001 <= self.factor < math.inf:
+            raise InvalidArgumentError(
+                f"factor must be at least 1.001 and finite; got {self.factor}."
+            )
 
     def sizes(self, n_rows: int) -> list[int]:
         """Return the sizes for this number of training rows; all rows are the last size."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,6 +22,9 @@ __all__ = [
     "Split",
     "from_dict",
 ]
+
+MOST_REPEATS: Final = 100_000
+"""Largest number of repeats and bootstrap samples: more would fill the memory before they end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +100,7 @@ class KFold(Design):
     n_splits : int
         Number of folds k, at least 2.
     repeats : int
-        Number of partitions.
+        Number of partitions, at most 100,000.
     stratified : bool
         Whether every fold has the class proportions of the table.
     resample : {"none", "over", "under"}
@@ -123,7 +126,7 @@ class KFold(Design):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("n_splits", self.n_splits, least=2)
-        check_count("repeats", self.repeats)
+        check_count("repeats", self.repeats, most=MOST_REPEATS)
         if self.time_ordered and self.repeats > 1:
             raise InvalidArgumentError(
                 "repeats must be 1 with time_ordered=True, because time has one order; "
@@ -256,7 +259,7 @@ class NestedKFold(Design):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("n_splits", self.n_splits, least=3)
-        check_count("repeats", self.repeats)
+        check_count("repeats", self.repeats, most=MOST_REPEATS)
 
     def n_splits_of(self, n_units: int) -> int:
         """Return repeats times k (k + 1) / 2."""
@@ -351,7 +354,7 @@ class RepeatedHoldout(Design):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_count("repeats", self.repeats)
+        check_count("repeats", self.repeats, most=MOST_REPEATS)
         check_share("test", self.test)
 
     def n_splits_of(self, n_units: int) -> int:
@@ -411,7 +414,7 @@ class Bootstrap(Design):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_count("n_bootstraps", self.n_bootstraps)
+        check_count("n_bootstraps", self.n_bootstraps, most=MOST_REPEATS)
 
     def n_splits_of(self, n_units: int) -> int:
         """Return the number of bootstraps."""
@@ -499,7 +502,7 @@ def from_dict(plain: Mapping[str, Any]) -> Design:
     """
     options = dict(plain)
     name = options.pop("design", None)
-    if name not in _DESIGNS:
+    if not isinstance(name, str) or name not in _DESIGNS:
         raise InvalidArgumentError(
             f"design must be one of {', '.join(sorted(_DESIGNS))}; got {name!r}."
         )

@@ -27,6 +27,7 @@ from sureleaf.errors import (
     InvalidArgumentError,
     InvalidTypeError,
     UnseenCategoryWarning,
+    is_interrupt,
     suggestion,
 )
 from sureleaf.evaluation.designs import Design, KFold, Split
@@ -289,6 +290,8 @@ def fit_one(fitter: Fitter, split: Split, number: int) -> tuple[Outcome, Any]:
         model = fitter.fit(split.train, number)
         prediction, probabilities = fitter.predict_codes(model, split.test)
     except Exception as problem:  # any error of the estimator is recorded
+        if is_interrupt(problem):
+            raise
         nothing = np.empty(0, dtype=np.int64)
         return Outcome(split, nothing, None, f"{type(problem).__name__}: {problem}"), None
     return Outcome(split, prediction, probabilities), model

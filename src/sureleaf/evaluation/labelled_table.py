@@ -126,7 +126,9 @@ def positive_class(positive: object, classes: LabelArray) -> int:
             f"got None and the classes {classes.tolist()}. Give positive=, or name both classes "
             "with labels=."
         )
-    matches = [code for code, label in enumerate(classes.tolist()) if label == positive]
+    # tolist() would return nanoseconds as integers.
+    listed = list(classes) if classes.dtype.kind in "mM" else classes.tolist()
+    matches = [code for code, label in enumerate(listed) if label == positive]
     if not matches:
         raise InvalidArgumentError(
             f"positive must be one of the classes {classes.tolist()}; got {positive!r}."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
-from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
 from sureleaf.evaluation.curve_stopping import (
     Arithmetic,
     Geometric,
@@ -709,6 +709,8 @@ def _one(
         if measure.needs_probabilities and probabilities is None:
             return f"{measure.name} needs probabilities, and the estimator has no predict_proba"
     except Exception as problem:  # any error of the estimator is recorded
+        if is_interrupt(problem):
+            raise
         return f"{type(problem).__name__}: {problem}"
     own = cost[split.test] if cost is not None and cost.ndim == 3 else cost
     rows = Scored(

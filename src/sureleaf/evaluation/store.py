@@ -72,9 +72,11 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
     Evaluation(GaussianNB() by KFold, 150 rows, 3 classes, 10 splits)
     """
     classes = evaluation.classes.tolist()
-    if not all(isinstance(label, (str, int, float, bool)) for label in classes):
+    is_time = evaluation.classes.dtype.kind in "mM"  # whose nanoseconds are integers in Python
+    if is_time or not all(isinstance(label, (str, int, float, bool)) for label in classes):
         raise InvalidTypeError(
-            f"Labels must be text, numbers or booleans to be saved; got {classes}."
+            "Labels must be text, numbers or booleans to be saved; got "
+            f"{', '.join(map(str, evaluation.classes[:5]))}. Convert them to text."
         )
     header = {
         "format": FORMAT,
@@ -115,7 +117,7 @@ def load(path: str | PathLike[str]) -> "Evaluation":
 
     header, arrays = _read(Path(path))
     try:
-        _check(header, arrays)
+        check_contents(header, arrays)
         return Evaluation(
             estimator=header["estimator"],
             design=from_dict(header["design"]),
@@ -146,8 +148,8 @@ def _classes(labels: list[Any]) -> Any:
     return classes if is_exact else np.array(labels, dtype=object)
 
 
-def _check(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Raise an error for values that do not fit together."""
+def check_contents(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Raise a KeyError that names the first value of an evaluation that does not fit the others."""
     _check_header(header)
     n_classes, n_splits = len(header["classes"]), len(header["splits"])
     n_rows, n_cells = len(arrays["truth"]), len(arrays["row"])

@@ -160,6 +160,8 @@ def _node_test(tree: Tree, node: int, column: Column) -> NodeTest:
 def plain_labels(classes: NDArray[Any]) -> list[Any]:
     """Return labels as Python's text, numbers, bools, dates and times.
 
+    Times that differ by less than a microsecond become text, because Python has no such times.
+
     Examples
     --------
     >>> plain_labels(np.array(["2024-02-29"], dtype="datetime64[ns]"))
@@ -167,7 +169,10 @@ def plain_labels(classes: NDArray[Any]) -> list[Any]:
     """
     # Python has no nanoseconds: tolist() would return integers.
     if classes.dtype.kind in "mM" and np.datetime_data(classes.dtype)[0] in ("ns", "ps", "fs"):
-        classes = classes.astype(f"{classes.dtype.kind}8[us]")
+        rounded = classes.astype(f"{classes.dtype.kind}8[us]")
+        if (rounded != classes).any():
+            return [str(label) for label in classes]
+        classes = rounded
     return list(classes.tolist())
 
 

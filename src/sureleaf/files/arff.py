@@ -12,6 +12,7 @@ dictionaries, so that categories that look like numbers stay categories.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,12 +21,18 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["is_arff", "read_arff"]
 
 _QUOTED: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_CELL: Final = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(,|$)")
+# Spaces around a value are not part of the patterns: they would be tried in every way.
+_CELL: Final = re.compile(rf"\s*(?:({_QUOTED})\s*(,|$)|([^,]*)(,|$))")
 _ATTRIBUTE: Final = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
-_SPARSE: Final = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,]*?)\s*(?:,|$)")
+_SPARSE: Final = re.compile(rf"\s*(\d+)\s+(?:({_QUOTED})\s*(?:,|$)|([^,]*)(?:,|$))")
+_LINE: Final = re.compile(r"([^\r\n]*)(?:\r\n?|\n|$)")
 _ESCAPE: Final = re.compile(r"\\(.)")
 _NUMBERS: Final = ("numeric", "real", "integer")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r"}
+_BLOCK_CELLS: Final = 1 << 20
+"""So many cells are text at a time, which needs more memory than numbers and codes."""
+_SPARSE_CELLS: Final = 25_000_000
+"""A file with sparse rows may have so many cells more than letters."""
 
 
 @dataclass(frozen=True)
@@ -80,40 +87,59 @@ def read_arff(text: str, file_name: str) -> Any:
     """
     import pyarrow as pa
 
-    attributes, first = _header(text, file_name)
-    columns: list[list[str | None]] = [[] for _ in attributes]
-    for number, line in enumerate(text.splitlines()[first:], start=first + 1):
-        if not line.strip() or line.lstrip().startswith("%"):
+    lines = ((n, found[1]) for n, found in enumerate(_LINE.finditer(text), start=1))
+    attributes = _header(lines, file_name)
+    rows: list[list[str | None]] = []
+    blocks: list[list[Any]] = [[] for _ in attributes]
+    n_rows = 0
+
+    def convert() -> None:
+        for column, (block, attribute) in enumerate(zip(blocks, attributes, strict=True)):
+            block.append(_array(attribute, [row[column] for row in rows], file_name))
+        rows.clear()
+
+    for number, line in lines:
+        start = line.lstrip()
+        if not start or start.startswith("%"):
             continue
-        cells = _sparse_cells(line, attributes) if line.lstrip()[0] == "{" else _cells(line)
+        cells = _sparse_cells(line, attributes) if start[0] == "{" else _cells(line)
         if cells is None or len(cells) != len(attributes):
             got = "another form" if cells is None else f"{len(cells)} values"
             raise InvalidArgumentError(
                 f"line {number} of {file_name} must have {len(attributes)} values, one per "
                 f"@attribute; got {got}. Correct the line."
             )
-        for column, cell in zip(columns, cells, strict=True):
-            column.append(cell)
-    arrays = [
-        _array(attribute, values, file_name)
-        for attribute, values in zip(attributes, columns, strict=True)
+        n_rows += 1
+        if n_rows * len(attributes) > len(text) + _SPARSE_CELLS:
+            raise InvalidArgumentError(
+                f"{file_name} must have at most {len(text) + _SPARSE_CELLS:,} cells; got more in "
+                f"the first {n_rows:,} rows, and most of them are not written. Leave out columns."
+            )
+        rows.append(cells)
+        if len(rows) * len(attributes) >= _BLOCK_CELLS:
+            convert()
+    if rows or not n_rows:
+        convert()
+    columns = [
+        _with_dates(attribute, pa.chunked_array(block))
+        for attribute, block in zip(attributes, blocks, strict=True)
     ]
-    return pa.Table.from_arrays(arrays, names=[attribute.name for attribute in attributes])
+    return pa.Table.from_arrays(columns, names=[attribute.name for attribute in attributes])
 
 
-def _header(text: str, file_name: str) -> tuple[list[_Attribute], int]:
-    """Return the columns, and the index of the first line of data."""
+def _header(lines: Iterator[tuple[int, str]], file_name: str) -> list[_Attribute]:
+    """Return the columns, and take the lines up to the first one of data."""
     attributes: list[_Attribute] = []
-    for index, raw in enumerate(text.splitlines()):
+    for number, raw in lines:
         line = raw.strip()
         word = line.lower().partition(" ")[0].partition("\t")[0]
         if word == "@data":
-            return attributes, index + 1
+            return attributes
         if word == "@attribute":
-            attributes.append(_attribute(line, index + 1, file_name))
+            attributes.append(_attribute(line, number, file_name))
         elif line and word != "@relation" and not line.startswith("%"):
             raise InvalidArgumentError(
-                f"line {index + 1} of {file_name} must be @relation, @attribute, @data or a "
+                f"line {number} of {file_name} must be @relation, @attribute, @data or a "
                 f"comment; got {line[:80]!r}. Correct the line."
             )
     raise InvalidArgumentError(f"{file_name} must have a line @data before its rows; got none.")
@@ -138,14 +164,14 @@ def _attribute(line: str, number: int, file_name: str) -> _Attribute:
 
 
 def _cells(line: str) -> list[str | None]:
-    """Return the values of a line; None for a question mark, which means a missing value."""
+    """Return the values of a line."""
     cells: list[str | None] = []
     position, is_last = 0, False
     while not is_last:
         match = _CELL.match(line, position)
         assert match is not None, "anything up to the next comma is a value"
-        cells.append(None if match[1] == "?" else _plain(match[1]))
-        position, is_last = match.end(), not match[2]
+        cells.append(_value(match[1], match[3]))
+        position, is_last = match.end(), not (match[2] or match[4])
     return cells
 
 
@@ -157,15 +183,21 @@ def _sparse_cells(line: str, attributes: list[_Attribute]) -> list[str | None] |
     cells: list[str | None] = [
         each.categories[0] if each.categories else "0" for each in attributes
     ]
-    inner = inner[1:-1]
+    inner = inner[1:-1].rstrip()
     position = 0
-    while position < len(inner.rstrip()):
+    while position < len(inner):
         match = _SPARSE.match(inner, position)
         if match is None or int(match[1]) >= len(attributes):
             return None
-        cells[int(match[1])] = None if match[2] == "?" else _plain(match[2])
+        cells[int(match[1])] = _value(match[2], match[3])
         position = match.end()
     return cells
+
+
+def _value(quoted: str | None, bare: str) -> str | None:
+    """Return a value as text; None for a question mark, which means a missing value."""
+    text = bare.strip() if quoted is None else quoted
+    return None if text == "?" else _plain(text)
 
 
 def _plain(cell: str) -> str:
@@ -180,20 +212,14 @@ def _array(attribute: _Attribute, values: list[str | None], file_name: str) -> A
 
     if attribute.kind == "numeric":
         try:
-            return pa.array([None if v is None else float(v) for v in values], pa.float64())
+            return pa.array([None if v is None else _number(v) for v in values], pa.float64())
         except ValueError as error:
             raise InvalidArgumentError(
                 f"column {attribute.name!r} of {file_name} must hold numbers, as its @attribute "
                 f"says; got other text ({str(error)[:80]}). Correct it, or declare it as string."
             ) from None
     if attribute.kind != "nominal":
-        texts = pa.array(values, pa.string())
-        if attribute.kind == "date":
-            try:
-                return texts.cast(pa.timestamp("s"))
-            except pa.ArrowInvalid:
-                return texts
-        return texts
+        return pa.array(values, pa.string())
     code_of = {category: code for code, category in enumerate(attribute.categories)}
     unknown = next((v for v in values if v is not None and v not in code_of), None)
     if unknown is not None:
@@ -203,3 +229,21 @@ def _array(attribute: _Attribute, values: list[str | None], file_name: str) -> A
         )
     codes = pa.array([None if v is None else code_of[v] for v in values], pa.int32())
     return pa.DictionaryArray.from_arrays(codes, pa.array(attribute.categories, pa.string()))
+
+
+def _number(text: str) -> float:
+    if "_" in text:  # Python reads 1_000 as a number
+        raise ValueError(f"could not convert string to float: {text!r}")
+    return float(text)
+
+
+def _with_dates(attribute: _Attribute, values: Any) -> Any:
+    """Return a column of dates as times if all of them can be read as such."""
+    import pyarrow as pa
+
+    if attribute.kind != "date":
+        return values
+    try:
+        return values.cast(pa.timestamp("s"))
+    except pa.ArrowInvalid:
+        return values

@@ -165,6 +165,8 @@ _EXCEL_BYTES: Final = 100 << 20
 """A workbook may unpack to so many times its size, and so many bytes more."""
 _EXCEL_CELLS: Final = 5_000_000
 """A sheet may have so many cells more than bytes of XML."""
+_EXCEL_LETTERS: Final = 10
+"""The cells may have so many times more letters than the workbook has bytes of XML."""
 
 
 def _read_excel(content: bytes, name: str) -> Any:
@@ -184,6 +186,13 @@ def _read_excel(content: bytes, name: str) -> Any:
     sheet.reset_dimensions()  # the size that a sheet states of itself may be wrong
     header, rows = _excel_rows(sheet.iter_rows(values_only=True), name, unpacked + _EXCEL_CELLS)
     book.close()
+    # Any number of cells may point to one long text.
+    n_letters = sum(len(cell) for row in rows for cell in row if isinstance(cell, str))
+    if n_letters > _EXCEL_LETTERS * unpacked + _EXCEL_BYTES:
+        raise InvalidArgumentError(
+            f"{name} must be a workbook of ordinary size; got {n_letters >> 20} MB of repeated "
+            "texts. Save the table as CSV."
+        )
     names = [f"column {i + 1}" if cell is None else str(cell) for i, cell in enumerate(header)]
     columns = [
         _excel_column([row[i] if i < len(row) else None for row in rows])

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from sureleaf import levels
-from sureleaf.arguments import check_number
+from sureleaf.arguments import check_level, check_number
 from sureleaf.comparison import rows_for_width, rows_to_detect
 from sureleaf.comparison.planning import smallest_count
 from sureleaf.errors import InvalidArgumentError
@@ -491,7 +491,7 @@ def plan_study(
         check_number(name, share, low=0, high=1, open_low=True)
         if share == 1:
             raise InvalidArgumentError(f"{name} must be below 1; got 1.")
-    z = float(ndtri((1 + level) / 2))
+    z = float(ndtri((1 + check_level(level)) / 2))
     goals = []
     if auc_width is not None:
         check_number("auc_width", auc_width, low=0, high=0.5, open_low=True)
@@ -504,7 +504,7 @@ def plan_study(
             )
         )
     if slope_width is not None:
-        check_number("slope_width", slope_width, low=0, open_low=True)
+        check_number("slope_width", slope_width, low=1e-6)
         one = _slope_variance(auc, prevalence)
         goals.append(
             StudyGoal(

@@ -1,6 +1,6 @@
 """What a study has found: evaluations, a table of estimates, verdicts over all data sets."""
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from sureleaf.evaluation.designs import Design, from_dict
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures.named import find_measure
+from sureleaf.evaluation.store import check_contents
 from sureleaf.studies.store import Failure, Predictions, StatusCounts, Store
 
 __all__ = ["LearnerCost", "StudyResults"]
@@ -86,6 +87,12 @@ class StudyResults:
         Any measure can be computed from it, without another fit.
         """
         outcomes = self._outcomes(data, learner)
+        with self.store.decoding(f"a prediction of {learner!r} for {data!r}"):
+            return self._evaluation(data, learner, outcomes)
+
+    def _evaluation(
+        self, data: str, learner: str, outcomes: list[tuple[int, Predictions | str]]
+    ) -> Evaluation | None:
         facts: list[SplitFacts] = []
         parts: list[tuple[int, Predictions]] = []
         for number, outcome in outcomes:
@@ -96,25 +103,37 @@ class StudyResults:
             return None
         tables = [outcome.probabilities for _, outcome in parts]
         table = self._table(data)
+        arrays = {
+            "truth": table["truth"],
+            "weights": table["weights"],
+            "groups": table["groups"],
+            "row": np.concatenate([one.rows for _, one in parts]),
+            "split": np.repeat([n for n, _ in parts], [len(one.rows) for _, one in parts]),
+            "prediction": np.concatenate([one.classes for _, one in parts]),
+            "probabilities": (
+                None
+                if any(one is None for one in tables)
+                else np.concatenate([one for one in tables if one is not None])
+            ),
+        }
+        header = {
+            "estimator": learner,
+            "design": self.design.to_dict(),
+            "seed": self._seeds[data],
+            "classes": table["classes"],
+            "positive": table["positive"],
+            "splits": [list(astuple(one)) for one in facts],
+        }
+        check_contents(header, {name: one for name, one in arrays.items() if one is not None})
         return Evaluation(
             estimator=learner,
             design=self.design,
             seed=self._seeds[data],
             classes=np.array(table["classes"]),
             positive_code=table["positive"],
-            truth=table["truth"],
-            weights=table["weights"],
-            groups=table["groups"],
             cost_matrix=None,
             splits=tuple(facts),
-            row=np.concatenate([one.rows for _, one in parts]),
-            split=np.repeat([n for n, _ in parts], [len(one.rows) for _, one in parts]),
-            prediction=np.concatenate([one.classes for _, one in parts]),
-            probabilities=(
-                None
-                if any(one is None for one in tables)
-                else np.concatenate([one for one in tables if one is not None])
-            ),
+            **arrays,
         )
 
     def _facts(self, data: str, number: int, outcome: Predictions | str) -> SplitFacts:
@@ -132,8 +151,14 @@ class StudyResults:
                     table["truth"], groups=table["groups"], seed=self._seeds[data]
                 )
             ]
-        failure = outcome if isinstance(outcome, str) else None
-        return replace(self._splits[data][number], failure=failure)
+        if number < 0:
+            raise ValueError(f"it is of split {number}")
+        facts = self._splits[data][number]
+        if isinstance(outcome, str):
+            return replace(facts, failure=outcome)
+        if len(outcome.rows) != facts.n_test:
+            raise ValueError("it has other rows than its split")
+        return facts
 
     def cost(self, data: str, learner: str) -> LearnerCost | None:
         """Return the mean time and size of a learner's models; None if no split is done."""

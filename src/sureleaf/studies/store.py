@@ -165,8 +165,8 @@ def _started(pid: int) -> str:
 
 
 def _is_dead(worker: str) -> bool:
-    host, pid, started = worker.rsplit(":", 2)
-    if host != socket.gethostname() or started == "?":
+    host, pid, started = ["", "", *worker.rsplit(":", 2)][-3:]
+    if host != socket.gethostname() or started == "?" or not pid.isdecimal():
         return False
     return _started(int(pid)) != started
 
@@ -219,6 +219,27 @@ class Store:
                 f"The store {self._shown} failed: {' '.join(str(problem.orig).split())}. What was "
                 "complete is kept: correct the cause and resume the study."
             ) from problem
+        except SQLAlchemyError as problem:  # a row too few or too many, or of another type
+            raise self.damaged("a row", problem) from problem
+
+    def damaged(self, what: str, problem: object) -> StoreError:
+        """Return the error for contents that no study has written."""
+        return StoreError(
+            f"The store {self._shown} is damaged: {what} cannot be read ({str(problem)[:200]}). "
+            "Restore it from a copy, or run the study with a new store."
+        )
+
+    @contextmanager
+    def decoding(self, what: str) -> Iterator[None]:
+        """Turn the errors of contents that cannot be decoded into one that names the store."""
+        try:
+            yield
+        except SureleafError:
+            raise
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
+            raise self.damaged(what, problem) from problem
+        except RecursionError as problem:
+            raise self.damaged(what, "it is nested too deeply") from problem
 
     @property
     def _shown(self) -> str:
@@ -233,6 +254,8 @@ class Store:
                 connection.execute(_version.insert().values(version=VERSION))
                 return
             version = connection.execute(sa.select(_version.c.version)).scalar_one()
+            if type(version) is not int or version < 1:
+                raise self.damaged("its version", f"{version!r} is not one")
             if version > VERSION:
                 raise StoreError(
                     f"The store {self._shown} has version {version}, and this Sureleaf reads "
@@ -272,7 +295,8 @@ class Store:
                 sa.select(_studies.c.id, _studies.c.definition).where(_studies.c.name == study.name)
             ).one_or_none()
             if row is not None:
-                _check_same(study, json.loads(row.definition), definition)
+                with self.decoding(f"the definition of {study.name!r}"):
+                    _check_same(study, json.loads(row.definition), definition)
                 return int(row.id)
             options = {
                 "measures": list(study.measures),
@@ -313,7 +337,10 @@ class Store:
         """Return the measures, the margin, the design and the names of a study."""
         with self._transaction() as connection:
             query = sa.select(_studies.c.options).where(_studies.c.id == study_id)
-            options: dict[str, Any] = json.loads(connection.execute(query).scalar_one())
+            text = connection.execute(query).scalar_one()
+        with self.decoding("the options of the study"):
+            options: dict[str, Any] = json.loads(text)
+            _check_options(options)
         return options
 
     def data_set(self, study_id: int, name: str) -> dict[str, Any]:
@@ -323,12 +350,24 @@ class Store:
         )
         with self._transaction() as connection:
             row = connection.execute(query).one()
-        return {
-            **json.loads(row.facts),
-            "truth": np.frombuffer(row.truth, "<i8"),
-            "weights": None if row.weights is None else np.frombuffer(row.weights, "<f8"),
-            "groups": None if row.groups is None else np.frombuffer(row.groups, "<i8"),
-        }
+        with self.decoding(f"the data set {name!r}"):
+            facts = json.loads(row.facts)
+            table = {
+                "classes": list(facts["classes"]),
+                "positive": facts["positive"],
+                "truth": np.frombuffer(row.truth, "<i8"),
+                "weights": None if row.weights is None else np.frombuffer(row.weights, "<f8"),
+                "groups": None if row.groups is None else np.frombuffer(row.groups, "<i8"),
+            }
+            for codes, limit in (
+                (table["truth"], len(table["classes"])),
+                (table["groups"], len(table["truth"])),
+            ):
+                if codes is not None and not (
+                    len(codes) == len(table["truth"]) and 0 <= codes.min() <= codes.max() < limit
+                ):
+                    raise ValueError("a code out of range")
+            return table
 
     # ---- cells -----------------------------------------------------------------------------------
 
@@ -468,6 +507,7 @@ class Store:
         with self._transaction() as connection:
             by_state = {state: int(n) for state, n in connection.execute(counts)}
             n_workers, seconds = (connection.execute(one).scalar() for one in (running, mean))
+        is_known = isinstance(seconds, float) and 0 <= seconds < float("inf")
         return StatusCounts(
             name,
             open=by_state.get("open", 0),
@@ -475,7 +515,7 @@ class Store:
             done=by_state.get("done", 0),
             failed=by_state.get("failed", 0),
             workers=int(n_workers or 0),
-            mean_seconds=None if seconds is None else float(seconds),
+            mean_seconds=seconds if is_known else None,
         )
 
     def failures(self, study_id: int) -> list[Failure]:
@@ -486,7 +526,10 @@ class Store:
             .order_by(_cells.c.id)
         )
         with self._transaction() as connection:
-            return [Failure(*row) for row in connection.execute(query)]
+            return [
+                Failure(str(row.data), str(row.learner), row.split, str(row.failure))
+                for row in connection.execute(query)
+            ]
 
     def outcomes(
         self, study_id: int, data: str, learner: str, n_classes: int
@@ -505,7 +548,8 @@ class Store:
         )
         with self._transaction() as connection:
             rows = connection.execute(query).all()
-        return [(row.split, _outcome(row, n_classes)) for row in rows]
+        with self.decoding(f"a prediction of {learner!r} for {data!r}"):
+            return [(row.split, _outcome(row, n_classes)) for row in rows]
 
     def done(self, study_id: int) -> list[Claim]:
         """Return all cells that have predictions."""
@@ -529,19 +573,42 @@ class Store:
 def _outcome(row: Any, n_classes: int) -> Predictions | str:
     if row.state == "failed":
         return str(row.failure)
-    raw = row.probabilities
+    raw, seconds = row.probabilities, float(row.seconds)
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"it took {seconds} seconds")
     table = None if raw is None else np.frombuffer(raw, "<f8").reshape(-1, n_classes)
     return Predictions(
         np.frombuffer(row.rows, "<i8"),
         np.frombuffer(row.classes, "<i4").astype(np.int64),
         table,
-        float(row.seconds),
-        row.model_bytes,
+        seconds,
+        None if row.model_bytes is None else int(row.model_bytes),
     )
 
 
+def _check_options(options: Any) -> None:
+    """Raise a ValueError for options that no study has."""
+    texts = (options["measures"], options["learners"], options["seeds"])
+    has_names = all(part and all(isinstance(one, str) for one in part) for part in texts)
+    are_lists = [type(part) for part in texts] == [list, list, dict]
+    seeds_are_numbers = all(type(seed) is int and seed >= 0 for seed in texts[2].values())
+    margin = options["margin"]
+    has_margin = type(margin) in (int, float) and 0 <= margin < float("inf")
+    has_design = isinstance(options["design"], dict)
+    if not (are_lists and has_names and seeds_are_numbers and has_margin and has_design):
+        raise ValueError("names, seeds or margin of another type")
+
+
 def _row_of(study_id: int, name: str, table: Table) -> dict[str, Any]:
-    facts = {"classes": table.classes.tolist(), "positive": table.positive}
+    classes = table.classes.tolist()
+    if table.classes.dtype.kind in "mM" or not all(
+        isinstance(label, str | int | float) for label in classes
+    ):
+        raise InvalidArgumentError(
+            f"data set {name!r}: labels must be text, numbers or bools; got "
+            f"{', '.join(map(str, table.classes[:3]))}. Convert them to text."
+        )
+    facts = {"classes": classes, "positive": table.positive}
     return {
         "study_id": study_id,
         "name": name,

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation.designs import Design, KFold, Split, from_dict
 from sureleaf.evaluation.evaluator import check_estimator
@@ -89,9 +90,10 @@ class DataSet:
                 with self.path.open("rb") as stream:
                     while block := stream.read(1 << 20):
                         content.update(block)
-            except OSError as problem:
+            except (OSError, ValueError) as problem:
+                cause = getattr(problem, "strerror", problem)
                 raise InvalidArgumentError(
-                    f"data set {self.name!r}: {self.path} cannot be read: {problem.strerror}."
+                    f"data set {self.name!r}: {self.path} cannot be read: {cause}."
                 ) from None
             content.update(json.dumps([self.target, self.drop, self.positive]).encode())
             return content.hexdigest()
@@ -188,6 +190,9 @@ def _versions(packages: set[str]) -> dict[str, str]:
     return versions
 
 
+_MOST_MEMORY_MB = 1e9
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one fit may take; a fit that takes more is a recorded failure."""
@@ -203,6 +208,11 @@ class Limits:
         if self.memory_mb is not None and not self.memory_mb > 0:
             raise InvalidArgumentError(
                 f"limits.memory_mb must be a number above 0; got {self.memory_mb!r}."
+            )
+        if self.memory_mb is not None and self.memory_mb > _MOST_MEMORY_MB:
+            raise InvalidArgumentError(
+                f"limits.memory_mb must be at most {_MOST_MEMORY_MB:g}; got {self.memory_mb!r}. "
+                "Leave it out for no limit."
             )
 
 
@@ -270,6 +280,8 @@ class Study:
             raise InvalidArgumentError(f"name must be a text; got {self.name!r}.")
         for what, parts in (("data", self.data), ("learners", self.learners)):
             names = [part.name for part in parts]
+            if not all(isinstance(name, str) for name in names):
+                raise InvalidArgumentError(f"{what} must have texts as names; got {names}.")
             if not names:
                 raise InvalidArgumentError(f"{what} must have at least one entry; got none.")
             if len(set(names)) < len(names):
@@ -281,6 +293,7 @@ class Study:
             find_measure(measure)
         if not self.measures:
             raise InvalidArgumentError("measures must name at least one measure; got none.")
+        check_number("margin", self.margin, low=0)
 
     def definition(self) -> dict[str, Any]:
         """Return what decides about the results, as plain JSON."""
@@ -306,6 +319,8 @@ class Study:
         """Yield all cells, data set by data set."""
         for data in self.data:
             table = data.labelled_rows
+            # The first split tells whether there are enough rows for the design.
+            next(self.design.splits(table.codes, groups=table.groups, seed=0))
             n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
             for learner in self.learners:
                 parts = [data.digest, self.design.to_dict(), self.seed, learner.identity()]
@@ -368,23 +383,49 @@ def read_study(path: str | PathLike[str]) -> Study:
         raise InvalidArgumentError(
             f"{file.name}: {problem} is missing or not a table, {_EXAMPLE}"
         ) from None
+    entries: dict[str, Any] = {
+        "seed": 0,
+        "measures": ["accuracy"],
+        "margin": 0.01,
+        "design": {},
+        "limits": {},
+    }
+    entries |= {name: plain[name] for name in entries if name in plain}
+    for name, kinds, expected in _ENTRIES:
+        if not isinstance(entries[name], kinds) or isinstance(entries[name], bool):
+            raise InvalidArgumentError(
+                f"{file.name}: {name} must be {expected}; got {entries[name]!r}."
+            )
     return Study(
         plain.get("name", file.stem),
         data,
         learners,
-        from_dict(plain["design"]) if "design" in plain else KFold(10),
-        int(plain.get("seed", 0)),
-        tuple(plain.get("measures", ("accuracy",))),
-        float(plain.get("margin", 0.01)),
-        _read_limits(plain.get("limits", {}), file),
+        from_dict(entries["design"]) if "design" in plain else KFold(10),
+        entries["seed"],
+        tuple(entries["measures"]),
+        float(entries["margin"]),
+        _read_limits(entries["limits"], file),
     )
+
+
+_ENTRIES = (
+    ("seed", int, "a whole number"),
+    ("measures", list, "a list of names"),
+    ("margin", int | float, "a number"),
+    ("design", dict, 'a table such as { design = "KFold", n_splits = 10 }'),
+    ("limits", dict, "a table such as { seconds = 60 }"),
+)
 
 
 def _read_data(entry: Mapping[str, Any], folder: Path) -> DataSet:
     path = folder / str(entry["path"])
-    drop = tuple(entry.get("drop", ()))
+    drop, positive = entry.get("drop", []), entry.get("positive")
     name = entry.get("name", path.stem)
-    return DataSet(name, path, entry["target"], drop, entry.get("positive"))
+    if not isinstance(drop, list) or not all(isinstance(column, str) for column in drop):
+        raise InvalidArgumentError(f"drop must be a list of columns; got {drop!r}.")
+    if positive is not None and not isinstance(positive, str | int | float):
+        raise InvalidArgumentError(f"positive must be a text, a number or a bool; got {positive}.")
+    return DataSet(name, path, entry["target"], tuple(drop), positive)
 
 
 def _read_limits(entry: Mapping[str, Any], file: Path) -> Limits:

@@ -155,9 +155,10 @@ class _Executor:
 
     def stop(self) -> None:
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process.pid, signal.SIGKILL)
-            self._process.join()
+            if self._process.pid is not None:  # Ctrl-C may come before it has begun
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self._process.pid, signal.SIGKILL)
+                self._process.join()
             self._pipe.close()
         self._process = self._pipe = None
 

@@ -203,7 +203,7 @@ def _infer_type(name: str, values: NDArray[Any]) -> Any:
             return pa.array([_as_datetime(value) for value in values], from_pandas=True)
         if pa.types.is_timestamp(array.type):
             _check_time_zones(name, values)
-        return array
+        return _with_nanoseconds(array, values)
     except InvalidTypeError:
         raise
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
@@ -218,6 +218,18 @@ def _infer_type(name: str, values: NDArray[Any]) -> Any:
         if all(map(_is_real, objects)):
             return pa.array([None if value is None else _as_float(value) for value in objects])
         raise _mixed_types_error(name, objects, cause) from cause
+
+
+def _with_nanoseconds(array: Any, values: NDArray[Any]) -> Any:
+    """Return the array with the nanoseconds of pandas' times, which Arrow has cut off."""
+    import pyarrow as pa
+
+    is_time, is_duration = pa.types.is_timestamp(array.type), pa.types.is_duration(array.type)
+    if is_time and any(getattr(value, "nanosecond", 0) for value in values):
+        return pa.array(values, pa.timestamp("ns", array.type.tz), from_pandas=True)
+    if is_duration and any(getattr(value, "nanoseconds", 0) for value in values):
+        return pa.array(values, pa.duration("ns"), from_pandas=True)
+    return array
 
 
 def _numpy_times(objects: list[Any]) -> NDArray[Any] | None:

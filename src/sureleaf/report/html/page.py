@@ -313,12 +313,19 @@ _SPACE = "\u00a0"
 _MEASURES = {"auc": "AUC", "nce": "log loss (NCE)", "f_measure": "F measure"}
 
 
+def _without_hidden_letters(value: Any) -> Any:
+    """Return text of the data so that it cannot reverse or hide the words around it."""
+    is_data = isinstance(value, str) and not isinstance(value, Markup)
+    return formatting.visible(value, keep="\n\t") if is_data else value
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("sureleaf.report.html"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_without_hidden_letters,
         trim_blocks=True,
         lstrip_blocks=True,
     )
