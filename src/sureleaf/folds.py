@@ -1,4 +1,4 @@
-"""Assignment of rows to folds: the only one of the project.
+"""The assignment of rows to folds, which every package uses.
 
 The functions named ``assign`` take the order in which rows are assigned, as row numbers. The caller
 draws that order from its own random stream, so that the same assignment serves designs and

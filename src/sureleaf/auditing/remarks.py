@@ -1,4 +1,4 @@
-"""Do the rows fit what was said about them? Training rows called unseen, and swapped classes."""
+"""Warnings about the rows of an audit: training rows given as unseen, and swapped classes."""
 
 import warnings
 from collections.abc import Sequence

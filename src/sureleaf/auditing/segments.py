@@ -1,4 +1,4 @@
-"""Segments in which a model is wrong: a search through all of them that corrects for itself.
+"""Segments in which a model is wrong: a search whose p-values allow for the search.
 
 A segment is given by one or two conditions on the columns. All segments that are large enough are
 looked at, on all rows. What such a search finds in rows without any segment is known: rows are

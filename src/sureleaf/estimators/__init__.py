@@ -1,4 +1,4 @@
-"""Thin scikit-learn classes that wire the rooms below together."""
+"""Scikit-learn classifiers: parameters and checks around the models of `sureleaf.model`."""
 
 from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
 from sureleaf.estimators.column_ranking import rank_columns

@@ -1,4 +1,4 @@
-"""Decisions among K classes at a cost matrix: which is cheapest, and how surely n rows find it.
+"""The predicted class, the cheapest decision at a cost matrix, and how surely n rows find it.
 
 With a cost matrix, the decision of least expected cost takes the place of the most frequent class.
 With two classes this is a comparison of one frequency with a threshold (`sureleaf.levels.nodes`);

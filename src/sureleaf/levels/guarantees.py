@@ -1,4 +1,4 @@
-"""Guarantees for cells of a partition, from rows that did not draw it: exact, for any distribution.
+"""Guarantees for the cells of a partition, from rows that were not used to choose it.
 
 A tree divides the rows into finitely many leaves. Given the number of held-out rows in each leaf,
 their classes are independent draws from the class probabilities of that leaf, whatever the

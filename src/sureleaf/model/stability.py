@@ -1,4 +1,4 @@
-"""Would this tree come out again: how often its splits and predictions recur on fresh samples.
+"""Stability of a tree: how often its splits and predictions recur on fresh samples.
 
 A split of the tree *recurs* in another tree if that tree divides the rows of the node in nearly the
 same way, by the same column, at one of its nodes: of the rows of each branch, on average at least

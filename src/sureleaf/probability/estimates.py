@@ -1,4 +1,4 @@
-"""Class probabilities of a leaf from its own counts, and the class that they predict.
+"""Class probabilities of a leaf from its own counts.
 
 `sureleaf.probability.shrinkage` has the estimates that also use the nodes above a leaf.
 """

@@ -1,4 +1,4 @@
-"""Do events happen as often as the probabilities say."""
+"""Calibration: whether events happen as often as their predicted probabilities say."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
