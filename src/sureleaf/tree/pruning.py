@@ -176,7 +176,8 @@ def sums_along(
 
     def added_at(line: NDArray[np.intp]) -> NDArray[np.float64]:
         cell = line[:, np.newaxis] * n_values + column
-        return np.bincount(cell.ravel(), values, size * n_values).reshape(shape)
+        sums = np.bincount(cell.ravel(), values, size * n_values).astype(np.float64, copy=False)
+        return sums.reshape(shape)
 
     sums: NDArray[np.float64] = np.cumsum(added_at(begins) - added_at(ends), axis=0)[:-1]
     return sums
