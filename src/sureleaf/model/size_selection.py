@@ -246,7 +246,7 @@ def fold_sums(
     """
     probabilities = estimate(tree, tree.class_counts)
     regret = 1.0 - np.eye(tree.n_classes) if rule is None else rule.regret
-    row_costs = regret[:, (probabilities @ regret).argmin(axis=1)].T  # per node and class
+    row_costs = regret[:, predicted_class(probabilities, rule)].T  # per node and class
     class_weights = np.ones(tree.n_classes)
     if rule is not None:
         class_weights = rule.class_weights(tree.class_counts[0])
