@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
-from typing import TypedDict
+from typing import TextIO, TypedDict
 
 RUNS = Path(__file__).resolve().parents[1] / "docs" / "runs.json"
 
@@ -69,13 +69,13 @@ def run_benchmarks(package: ModuleType, arguments: list[str], runs: Path = RUNS)
 class Echo(io.StringIO):
     """Keeps what is written, and shows it."""
 
-    def __init__(self, shown: io.TextIOBase | object) -> None:
+    def __init__(self, shown: TextIO) -> None:
         super().__init__()
         self.shown = shown
 
     def write(self, text: str) -> int:
-        self.shown.write(text)  # type: ignore[attr-defined]
-        self.shown.flush()  # type: ignore[attr-defined]
+        self.shown.write(text)
+        self.shown.flush()
         return super().write(text)
 
 
