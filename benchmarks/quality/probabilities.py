@@ -1,12 +1,13 @@
 """How good are the probabilities of trees? NCE (nats), AUC and accuracy by cross-validation.
 
-``python -m benchmarks.quality probabilities`` prints one table per measure. It compares single and
-bagged trees of this library, with every leaf estimate, with scikit-learn's tree, calibrated trees
-and forest, and with ydf's forest. A probability of zero for the true class counts as 1e-15, which
-explains the bad values of plain frequencies. Large data sets are reduced to `MAX_ROWS`.
+Single and bagged trees of this library, with every leaf estimate, are compared with scikit-learn's
+tree, calibrated trees and forest, and with ydf's forest. A probability of zero for the true class
+counts as 1e-15, which explains the bad values of plain frequencies. Large data sets are reduced to
+`MAX_ROWS`.
 """
 
 import logging
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 
@@ -23,14 +24,21 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.data_sets import ALL, DataSet, load
+from benchmarks.running import Row
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.probability import ESTIMATES, MEstimate
 
-MAX_ROWS = 4000
+MAX_ROWS = 2000
 N_FOLDS = 5
 N_TREES = 30
 MIN_PROBABILITY = 1e-15
 BAG_ESTIMATES = [name for name in ESTIMATES if name != "auto"]  # "auto" is averaging in bags
+KINDS = ("NCE", "AUC", "accuracy")
+SHOWN = (
+    *("C4.5 pruned: auto", "C4.5 unpruned: auto", "gini, full: auto"),
+    *("calibrated, ensemble=False", "calibrated, five trees", "bagged: averaging"),
+    *("scikit-learn forest", "ydf forest, mean of leaves"),
+)
 Probabilities = Iterator[tuple[str, np.ndarray]]
 
 
@@ -141,19 +149,19 @@ def cross_validate(data: DataSet) -> pd.DataFrame:
     return pd.DataFrame(rows).groupby("method", sort=False).mean()
 
 
-def run() -> None:
+def run() -> Iterator[Row]:
     warnings.simplefilter("ignore")
     results = {}
     for name in ALL:
         sample = load(name).sample(MAX_ROWS, min_rows_per_class=N_FOLDS)
         results[name] = cross_validate(sample)
-        print(f"{name}: done", flush=True)
-    for kind in ("NCE", "AUC", "accuracy"):
-        table = pd.DataFrame({name: measures[kind] for name, measures in results.items()})
-        table.insert(0, "mean", table.mean(axis=1))
-        print(f"\n{kind}" + (" (nats)" if kind == "NCE" else ""))
-        print(table.round(3).to_string(index_names=False))
-
-
-if __name__ == "__main__":
-    run()
+        print(f"{name}: done", file=sys.stderr, flush=True)
+    mean = sum(results.values()) / len(results)
+    for method, measures in mean.iterrows():
+        yield Row(
+            f"Means over {len(results)} data sets",
+            {"method": method, **{kind: f"{measures[kind]:.3f}" for kind in KINDS}},
+        )
+    for name, measures in results.items():
+        cells = {method: f"{measures['NCE'][method]:.3f}" for method in SHOWN}
+        yield Row("NCE by data set", {"data set": name, **cells})

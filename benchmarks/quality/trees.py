@@ -4,15 +4,15 @@ Five-fold means over the data sets, every learner on the same folds: the default
 margin and without; C4.5's tree; scikit-learn's CART on one-hot columns with `ccp_alpha` tuned; the
 CART of ydf and C5.0 of c50py (``pip install ydf c50py``; a peer that is not installed is left out);
 our forest and scikit-learn's, 30 trees each. SURELEAF_SETS names data sets, SURELEAF_TREE_LEARNERS
-learners, and SURELEAF_TREE_ROWS caps the rows. The last table is that of docs/quality.md.
+learners, and SURELEAF_TREE_ROWS caps the rows.
 """
 
-import datetime
 import importlib.util
 import os
+import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +28,11 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.data_sets import ALL, DataSet, load
+from benchmarks.running import Row
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 
 FOLDS = 5
+MAX_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -165,28 +167,38 @@ def _tree_facts(model: Any, T: pd.DataFrame, right: np.ndarray) -> tuple[float, 
     return float(getattr(final, "n_leaves_", np.nan)), np.nan, np.nan
 
 
-def run() -> None:
+def run() -> Iterator[Row]:
     warnings.simplefilter("ignore")
-    most = int(os.environ.get("SURELEAF_TREE_ROWS", "4000"))
+    most = int(os.environ.get("SURELEAF_TREE_ROWS", str(MAX_ROWS)))
     named = os.environ.get("SURELEAF_SETS")
     names = tuple(named.split(",")) if named else ALL
-    table: dict[str, list[Result]] = {name: [] for name in learners()}
-    print(f"{FOLDS} folds, at most {most} rows per data set; accuracy / log loss / leaves")
-    print(f"{'data set':14s}" + "".join(f"{name:>22s}" for name in table))
+    results: dict[str, list[Result]] = {name: [] for name in learners()}
     for name in names:
         data = load(name).sample(most, min_rows_per_class=2 * FOLDS)
-        cells = []
         for learner, make in learners().items():
-            result = measure(data, make)
-            table[learner].append(result)
-            cells.append(f"{result.accuracy:.3f} / {result.log_loss:.3f} / {result.n_leaves:4.0f}")
-        print(f"{name:14s}" + "".join(f"{cell:>22s}" for cell in cells), flush=True)
-    print(f"\nMeans of {len(names)} data sets, {datetime.date.today():%d %B %Y}:\n")
-    print("| learner | accuracy | AUC | log loss | leaves | median | flagged rows | utility gap |")
-    print("|---|---|---|---|---|---|---|---|")
-    for learner, results in table.items():
-        rows = np.array([tuple(vars(result).values()) for result in results])
-        mean, median = np.nanmean(rows, axis=0), np.nanmedian(rows[:, 3])
-        cells = [f"{mean[0]:.4f}", f"{mean[1]:.4f}", f"{mean[2]:.4f}", f"{mean[3]:.1f}"]
-        cells += [f"{median:.1f}", f"{mean[4]:.1%}", f"{mean[5]:+.4f}"]
-        print("| " + " | ".join([learner, *(c if "nan" not in c else "-" for c in cells)]) + " |")
+            results[learner].append(measure(data, make))
+        print(f"{name}: done", file=sys.stderr, flush=True)
+    for learner, rows in results.items():
+        yield _mean(f"Means over {len(names)} data sets, at most {most:,} rows", learner, rows)
+    for index, name in enumerate(names):
+        cells = {learner: f"{100 * rows[index].accuracy:.1f}" for learner, rows in results.items()}
+        yield Row("Accuracy in per cent, by data set", {"data set": name, **cells})
+
+
+def _mean(title: str, learner: str, results: list[Result]) -> Row:
+    values = np.array([tuple(vars(result).values()) for result in results])
+    mean, median = np.nanmean(values, axis=0), np.nanmedian(values[:, 3])
+    cells = {
+        "accuracy": f"{100 * mean[0]:.1f} %",
+        "AUC": f"{mean[1]:.3f}",
+        "log loss": f"{mean[2]:.3f}",
+        "leaves": f"{mean[3]:.1f}",
+        "median": f"{median:.1f}",
+        "flagged rows": f"{100 * mean[4]:.1f} %",
+        "utility gap": f"{100 * mean[5]:+.1f}",
+        "seconds per fit": f"{mean[6]:.2f}",
+    }
+    return Row(
+        title,
+        {"learner": learner, **{k: "" if "nan" in v else v for k, v in cells.items()}},
+    )
