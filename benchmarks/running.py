@@ -11,16 +11,18 @@ import datetime
 import importlib
 import importlib.metadata
 import json
+import multiprocessing
 import os
 import platform
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 RUNS = DOCS / "runs.json"
@@ -31,6 +33,8 @@ LIBRARIES = (
     *("lightgbm", "ydf", "c50py", "mapie", "crepes", "venn-abers"),
 )
 MODULES = {"scikit-learn": "sklearn", "venn-abers": "venn_abers"}
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 BLOCK = re.compile(r"^<!-- run: (.+?) -->\n.*?^<!-- end of run -->$", re.DOTALL | re.MULTILINE)
 
 
@@ -95,6 +99,15 @@ def run_benchmarks(package: ModuleType, arguments: list[str], runs: Path = RUNS)
         rows = importlib.import_module(f"{package.__name__}.{name}").run()
         command = f"python -m {package.__name__} {name}"
         measure(command, rows, is_recorded=RECORD in arguments, runs=runs)
+
+
+def in_processes(call: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Call a function of a module for each item, on all cores, and yield the results in order.
+
+    For benchmarks that measure no time.
+    """
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(call, items)
 
 
 def benchmarks_of(package: ModuleType) -> list[str]:

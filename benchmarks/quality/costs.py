@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.quality.data_sets import ALL, DataSet, load
-from benchmarks.running import Row
+from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier, decide
 
 FOLDS = 5
@@ -95,16 +95,12 @@ def _one(learner: str, X: Any, y: np.ndarray, T: Any, codes: np.ndarray, cost: n
 
 
 def run() -> Iterator[Row]:
-    warnings.simplefilter("ignore")
-    most = int(os.environ.get("SURELEAF_TREE_ROWS", "1500"))
-    repeats = int(os.environ.get("SURELEAF_SPLITS", str(DRAWINGS)))
     named = os.environ.get("SURELEAF_SETS")
     names = tuple(named.split(",")) if named else ALL
     halves: dict[bool, list[np.ndarray]] = {True: [], False: []}
-    for name in names:
-        data = load(name).sample(most, min_rows_per_class=2 * FOLDS)
-        for label, cost in cost_matrices(data).items():
-            found = fold_costs(data, cost, repeats)
+    repeats, most = _drawings(), _most_rows()
+    for name, results in zip(names, in_processes(_measure_all, names), strict=True):
+        for label, found in results.items():
             relative = found[:, 0] / found[0, 0]
             halves[name in FIRST_HALF].append(np.append(relative, found[:, 1]))
             cells = {
@@ -118,6 +114,22 @@ def run() -> Iterator[Row]:
     for is_first, part in halves.items():
         if part:
             yield from _summary(is_first, np.array(part))
+
+
+def _drawings() -> int:
+    return int(os.environ.get("SURELEAF_SPLITS", str(DRAWINGS)))
+
+
+def _most_rows() -> int:
+    return int(os.environ.get("SURELEAF_TREE_ROWS", "1500"))
+
+
+def _measure_all(name: str) -> dict[str, np.ndarray]:
+    warnings.simplefilter("ignore")
+    data = load(name).sample(_most_rows(), min_rows_per_class=2 * FOLDS)
+    return {
+        label: fold_costs(data, cost, _drawings()) for label, cost in cost_matrices(data).items()
+    }
 
 
 def _summary(is_first: bool, table: np.ndarray) -> Iterator[Row]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.quality.data_sets import load, selected, splits
-from benchmarks.running import Row
+from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier
 
 TREES = {
@@ -29,24 +29,32 @@ TREES = {
 }
 SOURCES = ("training", "honest", "cross_fit")
 BINS = 15
-SPLITS = 20
-MAX_ROWS = 3000
+SPLITS = 10
+MAX_ROWS = 2000
 
 
 def run() -> Iterator[Row]:
-    repeats = int(os.environ.get("SURELEAF_SPLITS", str(SPLITS)))
-    for kind, settings in TREES.items():
-        title = f"{kind}; {repeats} splits, percentage points"
+    for kind in TREES:
+        title = f"{kind}; {_repeats()} splits, percentage points"
         results = []
-        for name in selected():
-            data = load(name).sample(MAX_ROWS, min_rows_per_class=1)
-            measured = np.array([_measure(data, settings, s, repeats) for s in SOURCES])
+        items = [(kind, name) for name in selected()]
+        for (_, name), measured in zip(items, in_processes(_measure_all, items), strict=True):
             results.append(measured)
             yield _row(title, name, measured)
         table = np.array(results)
         gap, leaf = np.abs(table[:, :, 0]).mean(axis=0), table[:, :, 2].mean(axis=0)
         error = np.sqrt((table[:, :, 1] ** 2).sum(axis=0)) / len(table)
         yield _row(title, "mean of absolute values", np.column_stack([gap, error, leaf]))
+
+
+def _repeats() -> int:
+    return int(os.environ.get("SURELEAF_SPLITS", str(SPLITS)))
+
+
+def _measure_all(item: tuple[str, str]) -> np.ndarray:
+    kind, name = item
+    data = load(name).sample(MAX_ROWS, min_rows_per_class=1)
+    return np.array([_measure(data, TREES[kind], source, _repeats()) for source in SOURCES])
 
 
 def _row(title: str, name: str, measured: np.ndarray) -> Row:

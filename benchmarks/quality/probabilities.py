@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
+import ydf
 from sklearn.base import ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -24,7 +25,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.data_sets import ALL, DataSet, load
-from benchmarks.running import Row
+from benchmarks.running import Row, in_processes
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.probability import ESTIMATES, MEstimate
 
@@ -99,8 +100,6 @@ def scikit_learn(train: DataSet, X: pd.DataFrame) -> Probabilities:
 
 
 def ydf_forests(train: DataSet, X: pd.DataFrame) -> Probabilities:
-    import ydf
-
     logging.disable(logging.WARNING)
     ydf.verbose(0)
     table = train.X.assign(target=train.y.astype(str))
@@ -149,13 +148,15 @@ def cross_validate(data: DataSet) -> pd.DataFrame:
     return pd.DataFrame(rows).groupby("method", sort=False).mean()
 
 
-def run() -> Iterator[Row]:
+def _measure_all(name: str) -> pd.DataFrame:
     warnings.simplefilter("ignore")
-    results = {}
-    for name in ALL:
-        sample = load(name).sample(MAX_ROWS, min_rows_per_class=N_FOLDS)
-        results[name] = cross_validate(sample)
-        print(f"{name}: done", file=sys.stderr, flush=True)
+    measures = cross_validate(load(name).sample(MAX_ROWS, min_rows_per_class=N_FOLDS))
+    print(f"{name}: done", file=sys.stderr, flush=True)
+    return measures
+
+
+def run() -> Iterator[Row]:
+    results = dict(zip(ALL, in_processes(_measure_all, ALL), strict=True))
     mean = sum(results.values()) / len(results)
     for method, measures in mean.iterrows():
         yield Row(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.quality.data_sets import load, selected, splits
-from benchmarks.running import Row
+from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier
 
 PRUNINGS = (None, "pessimistic", "reduced_error", "cost_complexity", "utility", "auto")
@@ -16,12 +16,9 @@ MAX_ROWS = 5000
 
 
 def run() -> Iterator[Row]:
-    repeats = int(os.environ.get("SURELEAF_SPLITS", str(SPLITS)))
-    title = f"Leaves, and accuracy in per cent, {repeats} splits"
+    title = f"Leaves, and accuracy in per cent, {_repeats()} splits"
     results = []
-    for name in selected():
-        data = load(name).sample(MAX_ROWS, min_rows_per_class=1)
-        found = np.array([_measure(data, pruning, repeats) for pruning in PRUNINGS])
+    for name, found in zip(selected(), in_processes(_measure_all, selected()), strict=True):
         results.append(found)
         cells = [f"{leaves:.1f}, {100 * accuracy:.2f}" for leaves, accuracy in found]
         yield _row(title, name, cells)
@@ -29,6 +26,15 @@ def run() -> Iterator[Row]:
     yield _row(title, "mean accuracy", [f"{100 * mean:.2f}" for mean in accuracy.mean(axis=0)])
     shares = (leaves / leaves[:, [PRUNINGS.index("pessimistic")]]).mean(axis=0)
     yield _row(title, "leaves as a share of pessimistic's", [f"{share:.2f}" for share in shares])
+
+
+def _repeats() -> int:
+    return int(os.environ.get("SURELEAF_SPLITS", str(SPLITS)))
+
+
+def _measure_all(name: str) -> np.ndarray:
+    data = load(name).sample(MAX_ROWS, min_rows_per_class=1)
+    return np.array([_measure(data, pruning, _repeats()) for pruning in PRUNINGS])
 
 
 def _row(title: str, name: str, cells: list[str]) -> Row:

@@ -20,7 +20,7 @@ from scipy.special import expit, softmax
 
 from benchmarks.quality.data_sets import DataSet, load
 from benchmarks.quality.promises.levels import POPULATIONS
-from benchmarks.running import Row
+from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier
 from sureleaf.errors import UnseenCategoryWarning
 from sureleaf.model.stability import recurrence_in
@@ -147,19 +147,23 @@ def draw(population: str, n: int = 20_000) -> DataSet:
     return DataSet(population, table, y)
 
 
-def run() -> Iterator[Row]:
+def _measure_all(name: str) -> tuple[Pairs, Pairs]:
     warnings.simplefilter("ignore", UnseenCategoryWarning)  # a sample lacks some categories
     n_trees = int(os.environ.get("SURELEAF_TABLES", str(TREES)))
+    data = draw(name) if name in POPULATIONS | MORE else load(name)
+    both = [pairs(data, n, seed) for n in SIZES for seed in range(n_trees)]
+    return joined([each[0] for each in both]), joined([each[1] for each in both])
+
+
+def run() -> Iterator[Row]:
     for names, title in (
         (CHOSEN_ON, "Tables on which the formulas were chosen"),
         (OTHERS, "Other tables"),
     ):
         found: dict[str, list[Pairs]] = {"splits": [], "leaves": []}
-        for name in names:
-            data = draw(name) if name in POPULATIONS | MORE else load(name)
-            both = [pairs(data, n, seed) for n in SIZES for seed in range(n_trees)]
-            for what, parts in zip(found, zip(*both, strict=True), strict=True):
-                found[what].append(joined(list(parts)))
+        for name, parts in zip(names, in_processes(_measure_all, names), strict=True):
+            for what, part in zip(found, parts, strict=True):
+                found[what].append(part)
             print(f"{name}: done", file=sys.stderr, flush=True)
         for what, parts in found.items():
             for group, n, stated, share in joined(parts).groups():

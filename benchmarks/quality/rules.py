@@ -22,7 +22,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.quality.costs import FIRST_HALF
 from benchmarks.quality.data_sets import ALL, DataSet, load
 from benchmarks.quality.trees import one_hot, tuned_cart
-from benchmarks.running import Row
+from benchmarks.running import Row, in_processes
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 
 FOLDS = 5
@@ -130,19 +130,21 @@ def _n_leaves(model: Any) -> float:
 
 
 def run() -> Iterator[Row]:
-    warnings.simplefilter("ignore")
-    learners = TREES | FORESTS
     halves = []
     for is_first in (True, False):
-        found = []
-        for data in tables(is_first):
-            found.append([measure(data, make) for make in learners.values()])
-            print(f"{data.name}: done", file=sys.stderr, flush=True)
-        halves.append(dict(zip(learners, np.array(found).transpose(1, 0, 2), strict=True)))
+        found = np.array(list(in_processes(_measure_all, tables(is_first))))
+        halves.append(dict(zip(TREES | FORESTS, found.transpose(1, 0, 2), strict=True)))
     for group in (TREES, FORESTS):
         peer, *others = group
         for name in others:
             yield _row(peer, name, halves)
+
+
+def _measure_all(data: DataSet) -> list[np.ndarray]:
+    warnings.simplefilter("ignore")
+    results = [measure(data, make) for make in (TREES | FORESTS).values()]
+    print(f"{data.name}: done", file=sys.stderr, flush=True)
+    return results
 
 
 def _row(peer: str, name: str, halves: list[dict[str, np.ndarray]]) -> Row:

@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.special import expit
 from sklearn.tree import DecisionTreeRegressor
 
-from benchmarks.running import Row
+from benchmarks.running import Row, in_processes
 from sureleaf.auditing.segments import Errors, exact_p, search, segment_family
 from sureleaf.comparison.multiple_models import holm
 from sureleaf.table import read_table
@@ -141,19 +141,24 @@ def shares(model: str, segment: str | None, n_tables: int) -> dict[str, float]:
 
 def run() -> Iterator[Row]:
     n_tables = int(os.environ.get("SURELEAF_TABLES", str(TABLES)))
-    for model in MODELS:
-        n = n_tables if model == "logistic" else max(n_tables // 5, 1)
-        title = "No segment: share of tables in which one is found"
-        yield Row(title, {"model": model, "tables": str(n), **_cells(shares(model, None, n))})
-    for model in ("logistic", "all 50 %"):
-        for segment in SEGMENTS:
-            n = max(n_tables // 10, 1)
+    items: list[tuple[str, str | None, int]] = [("logistic", None, n_tables)]
+    items += [(model, None, max(n_tables // 5, 1)) for model in list(MODELS)[1:]]
+    items += [
+        (model, segment, max(n_tables // 10, 1))
+        for model in ("logistic", "all 50 %")
+        for segment in SEGMENTS
+    ]
+    for (model, segment, n), found in zip(items, in_processes(_measure_all, items), strict=True):
+        if segment is None:
+            title = "No segment: share of tables in which one is found"
+            cells = {"model": model, "tables": str(n)}
+        else:
             title = (
                 "A segment of 10 % of the rows, 20 points off: share of tables in which it is found"
             )
             cells = {"segment": f"{segment} ({model})", "tables": str(n)}
-            yield Row(title, {**cells, **_cells(shares(model, segment, n))})
+        yield Row(title, {**cells, **{way: f"{share:.3f}" for way, share in found.items()}})
 
 
-def _cells(found: dict[str, float]) -> dict[str, str]:
-    return {way: f"{share:.3f}" for way, share in found.items()}
+def _measure_all(item: tuple[str, str | None, int]) -> dict[str, float]:
+    return shares(*item)

@@ -1,16 +1,16 @@
 """Single trees side by side: accuracy, AUC, log loss, size and trust on unseen rows.
 
-Five-fold means over the data sets, every learner on the same folds: the default tree, with its
-margin and without; C4.5's tree; scikit-learn's CART on one-hot columns with `ccp_alpha` tuned; the
+Five-fold means over the data sets, every learner on the same folds: the default tree, and with
+`min_confidence`; C4.5's tree; scikit-learn's CART on one-hot columns with `ccp_alpha` tuned; the
 CART of ydf and C5.0 of c50py (``pip install ydf c50py``; a peer that is not installed is left out);
 our forest and scikit-learn's, 30 trees each. SURELEAF_SETS names data sets, SURELEAF_TREE_LEARNERS
 learners, and SURELEAF_TREE_ROWS caps the rows.
 """
 
-import importlib.util
+import contextlib
+import importlib
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.data_sets import ALL, DataSet, load
-from benchmarks.running import Row
+from benchmarks.running import Row, in_processes
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 
 FOLDS = 5
@@ -43,7 +43,6 @@ class Result:
     n_leaves: float
     flagged: float  # share of test rows in flagged leaves; NaN for other libraries
     utility_gap: float  # stated utility minus accuracy on unseen rows
-    seconds: float
 
 
 def one_hot(model: Any, X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
@@ -110,19 +109,24 @@ def c50(X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
 def learners() -> dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]]:
     found: dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]] = {
         "default": lambda X, c: TreeClassifier(random_state=0),
-        "margin=0": lambda X, c: TreeClassifier(margin=0.0, random_state=0),
         "min_confidence=.95": lambda X, c: TreeClassifier(min_confidence=0.95, random_state=0),
         "C4.5": lambda X, c: TreeClassifier.c45(random_state=0),
         "tuned CART": tuned_cart,
     }
-    if importlib.util.find_spec("ydf"):
+    if _is_installed("ydf"):
         found["ydf CART"] = lambda X, c: Ydf()
-    if importlib.util.find_spec("c50py"):
+    if _is_installed("c50py"):
         found["C5.0"] = c50
     found["our forest"] = lambda X, c: BaggedTreesClassifier(n_estimators=30, random_state=0)
     found["their forest"] = lambda X, c: one_hot(RandomForestClassifier(30, random_state=0), X, c)
     named = os.environ.get("SURELEAF_TREE_LEARNERS")
     return {name: found[name] for name in named.split(",")} if named else found
+
+
+def _is_installed(name: str) -> bool:
+    with contextlib.suppress(ImportError):
+        return importlib.import_module(name) is not None
+    return False
 
 
 def measure(data: DataSet, make: Callable[..., Any]) -> Result:
@@ -132,9 +136,7 @@ def measure(data: DataSet, make: Callable[..., Any]) -> Result:
         X, y = data.X.iloc[train].reset_index(drop=True), data.y[train]
         T, t = data.X.iloc[test].reset_index(drop=True), data.y[test]
         model = make(X, data.categorical)
-        start = time.perf_counter()
         model.fit(X, y)
-        seconds = time.perf_counter() - start
         classes = np.asarray(model.classes_)
         p = np.asarray(model.predict_proba(T), dtype=float)
         p = p / p.sum(axis=1, keepdims=True)
@@ -146,7 +148,7 @@ def measure(data: DataSet, make: Callable[..., Any]) -> Result:
         is_binary = len(classes) == 2
         auc = roc_auc_score(codes, p[:, 1]) if is_binary else np.nan
         loss = log_loss(codes, np.clip(p, 1e-15, 1), labels=np.arange(len(classes)))
-        results.append((right.mean(), auc, loss, *_tree_facts(model, T, right), seconds))
+        results.append((right.mean(), auc, loss, *_tree_facts(model, T, right)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # all NaN for more than two classes
         return Result(*np.nanmean(np.array(results, dtype=float), axis=0))
@@ -168,21 +170,29 @@ def _tree_facts(model: Any, T: pd.DataFrame, right: np.ndarray) -> tuple[float, 
 
 
 def run() -> Iterator[Row]:
-    warnings.simplefilter("ignore")
-    most = int(os.environ.get("SURELEAF_TREE_ROWS", str(MAX_ROWS)))
     named = os.environ.get("SURELEAF_SETS")
     names = tuple(named.split(",")) if named else ALL
     results: dict[str, list[Result]] = {name: [] for name in learners()}
-    for name in names:
-        data = load(name).sample(most, min_rows_per_class=2 * FOLDS)
-        for learner, make in learners().items():
-            results[learner].append(measure(data, make))
+    for name, found in zip(names, in_processes(_measure_all, names), strict=True):
+        for learner, result in found.items():
+            results[learner].append(result)
         print(f"{name}: done", file=sys.stderr, flush=True)
     for learner, rows in results.items():
-        yield _mean(f"Means over {len(names)} data sets, at most {most:,} rows", learner, rows)
+        title = f"Means over {len(names)} data sets, at most {_most():,} rows"
+        yield _mean(title, learner, rows)
     for index, name in enumerate(names):
         cells = {learner: f"{100 * rows[index].accuracy:.1f}" for learner, rows in results.items()}
         yield Row("Accuracy in per cent, by data set", {"data set": name, **cells})
+
+
+def _most() -> int:
+    return int(os.environ.get("SURELEAF_TREE_ROWS", str(MAX_ROWS)))
+
+
+def _measure_all(name: str) -> dict[str, Result]:
+    warnings.simplefilter("ignore")
+    data = load(name).sample(_most(), min_rows_per_class=2 * FOLDS)
+    return {learner: measure(data, make) for learner, make in learners().items()}
 
 
 def _mean(title: str, learner: str, results: list[Result]) -> Row:
@@ -196,7 +206,6 @@ def _mean(title: str, learner: str, results: list[Result]) -> Row:
         "median": f"{median:.1f}",
         "flagged rows": f"{100 * mean[4]:.1f} %",
         "utility gap": f"{100 * mean[5]:+.1f}",
-        "seconds per fit": f"{mean[6]:.2f}",
     }
     return Row(
         title,

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +101,8 @@ def run() -> Iterator[Row]:
             write_table(path, n_rows, seed=1)
             for name, fit in (("LightGBM", LIGHTGBM), ("Sureleaf", SURELEAF)):
                 result = measure(fit, path, test)
-                yield _row(n_rows, path.stat().st_size, name, result)
+                library = f"{name} {version(name.lower())}"
+                yield _row(n_rows, path.stat().st_size, library, result)
             times.append([result[clock] for clock in ("seconds", "processor")])
     if len(sizes) > 1:
         slopes = np.polyfit(np.log(sizes), np.log(times), 1)[0]
