@@ -25,7 +25,7 @@ from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier, decide
 
 FOLDS = 5
-DRAWINGS = 2
+DRAWINGS = 5
 FIRST_HALF = ("adult", "diabetes", "breast-cancer", "glass", "vote", "phoneme", "hepatitis", "iris")
 """Half of the data sets; results are given for both halves."""
 

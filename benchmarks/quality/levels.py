@@ -29,7 +29,7 @@ TREES = {
 }
 SOURCES = ("training", "honest", "cross_fit")
 BINS = 15
-SPLITS = 10
+SPLITS = 6
 MAX_ROWS = 2000
 
 

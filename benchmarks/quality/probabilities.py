@@ -29,7 +29,7 @@ from benchmarks.running import Row, in_processes
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.probability import ESTIMATES, MEstimate
 
-MAX_ROWS = 2000
+MAX_ROWS = 3000
 N_FOLDS = 5
 N_TREES = 30
 MIN_PROBABILITY = 1e-15

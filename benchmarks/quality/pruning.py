@@ -11,8 +11,8 @@ from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier
 
 PRUNINGS = (None, "pessimistic", "reduced_error", "cost_complexity", "utility", "auto")
-SPLITS = 10
-MAX_ROWS = 5000
+SPLITS = 20
+MAX_ROWS = 20_000
 
 
 def run() -> Iterator[Row]:

@@ -1,6 +1,6 @@
 """Trees on a Dask cluster of processes: time against rows and workers, bytes moved, memory.
 
-Half and all of 8 million rows of 20 columns, with one worker process and with two.
+Half and all of 4 million rows of 20 columns, with one worker process and with two.
 ``SURELEAF_ROWS=20000000`` takes other rows, and ``SURELEAF_SHARES=1`` all of them only.
 """
 
@@ -21,7 +21,7 @@ from sureleaf import TreeClassifier
 from sureleaf.scale.growing import _LevelGrowth
 
 N_COLUMNS, N_FILES = 20, 32
-MOST_ROWS = int(os.environ.get("SURELEAF_ROWS", "8000000"))
+MOST_ROWS = int(os.environ.get("SURELEAF_ROWS", "4000000"))
 FILE_ROWS = MOST_ROWS // N_FILES
 ROW_TASKS = ("encodepart", "start", "advancepart", "selectrows")
 SHARES = tuple(map(int, os.environ.get("SURELEAF_SHARES", "2,1").split(",")))

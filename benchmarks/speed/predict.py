@@ -1,4 +1,4 @@
-"""Time and memory of ``sureleaf predict`` on 10 million rows: the memory must not grow.
+"""Time and memory of ``sureleaf predict`` on 5 million rows: the memory must not grow.
 
 The installed command predicts a tenth of a CSV file and the whole file; for comparison,
 pandas.read_csv reads it. Each runs in its own process.
@@ -23,7 +23,7 @@ from sureleaf import TreeClassifier
 
 __all__ = ["run"]
 
-ROWS = 10_000_000
+ROWS = 5_000_000
 CHUNK = 500_000
 
 # Runs a program and prints what it used.
