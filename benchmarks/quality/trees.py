@@ -197,7 +197,9 @@ def _measure_all(name: str) -> dict[str, Result]:
 
 def _mean(title: str, learner: str, results: list[Result]) -> Row:
     values = np.array([tuple(vars(result).values()) for result in results])
-    mean, median = np.nanmean(values, axis=0), np.nanmedian(values[:, 3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # other libraries have no levels
+        mean, median = np.nanmean(values, axis=0), np.nanmedian(values[:, 3])
     cells = {
         "accuracy": f"{100 * mean[0]:.1f} %",
         "AUC": f"{mean[1]:.3f}",
