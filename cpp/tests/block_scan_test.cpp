@@ -109,9 +109,8 @@ void looks_beside_thresholds_that_are_not_allowed() {
 
 }  // namespace
 
-int main() {
+TESTS(block_scan_test) {
   agrees_with_all_thresholds<GiniThreshold>();
   agrees_with_all_thresholds<EntropyThreshold>();
   looks_beside_thresholds_that_are_not_allowed();
-  return checks::report();
 }
