@@ -99,8 +99,9 @@ class ShortText {
     std::memcpy(&last, text + size - 4, 4);
     return first | std::uint64_t{last} << (8 * (size - 4));
   }
+  // The low bits of the product depend on low bits only, so the high ones are folded in before it.
   static std::uint64_t mixed(std::uint64_t x) {
-    x *= 0x9E3779B97F4A7C15ull;
+    x = (x ^ (x >> 32)) * 0x9E3779B97F4A7C15ull;
     return x ^ (x >> 32);
   }
   std::uint64_t first_ = 0, last_ = 0;
