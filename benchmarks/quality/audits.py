@@ -38,13 +38,14 @@ def run() -> Iterator[Row]:
         gaps.append(found.utility - share @ p)
         stated.append(model.predict_proba(grid).max(axis=1).mean() - share @ p)
         of_leaf = found.leaves
-        columns = (of_leaf.n, of_leaf.low, of_leaf.high, of_leaf.confidence, of_leaf.utility)
-        leaves.append(np.column_stack([p, *columns, of_leaf.probability]))
+        columns = (of_leaf.low, of_leaf.high, of_leaf.confidence, of_leaf.utility)
+        with_rows = of_leaf.n > 0
+        leaves.append(np.column_stack([p, *columns, of_leaf.probability])[with_rows])
     yield from _results(np.array(gaps), np.array(stated), np.vstack(leaves))
 
 
 def _results(gaps: np.ndarray, stated: np.ndarray, leaves: np.ndarray) -> Iterator[Row]:
-    p, n, low, high, confidence, utility, proportion = leaves[leaves[:, 1] > 0].T
+    p, low, high, confidence, utility, proportion = leaves.T
     is_sure, is_right = confidence >= 0.95, p > 0.5
     error = gaps.std(ddof=1) / np.sqrt(len(gaps))
     results = {
