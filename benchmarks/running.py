@@ -204,11 +204,11 @@ def load_runs(path: Path = RUNS) -> list[Run]:
 
 
 def markdown(run: Run) -> str:
-    """Return the day, the machine and the tables of a run."""
+    """Return the command, the day, the machine and the tables of a run."""
     day = datetime.date.fromisoformat(run["day"])
     parts = [
-        f"*{day.day} {day:%B %Y}, {run['seconds']} s, load {run['load_before']} to "
-        f"{run['load_after']}. {run['machine']}.*"
+        f"*`{run['command']}`, {day.day} {day:%B %Y}, {run['seconds']} s, load "
+        f"{run['load_before']} to {run['load_after']}. {run['machine']}.*"
     ]
     for table in run["tables"]:
         lines = [table["columns"], ["---"] * len(table["columns"]), *table["rows"]]
@@ -224,7 +224,8 @@ def filled(page: str, runs: list[Run]) -> str:
 
     def block(found: re.Match[str]) -> str:
         command = found[1]
-        content = markdown(run_of[command]) if command in run_of else "*No run is recorded.*"
+        is_known = command in run_of
+        content = markdown(run_of[command]) if is_known else f"*`{command}` is not recorded yet.*"
         return f"<!-- run: {command} -->\n\n{content}\n\n<!-- end of run -->"
 
     return BLOCK.sub(block, page)

@@ -90,6 +90,9 @@ def test_a_run_is_written_into_its_block_and_nowhere_else(
     assert "typed" not in text
     assert "Before\n" in text
     assert "\nBetween\n" in text
+    (run,) = running.load_runs(measured)
+    assert f"*`{command}`, " in text
+    assert f"load {run['load_before']} to {run['load_after']}. {run['machine']}.*" in text
     assert "**Trees**\n\n| tree | time |\n| --- | --- |\n| a\\|b | 0.1 s |\n" in text
     assert running.filled(text, running.load_runs(measured)) == text
 
