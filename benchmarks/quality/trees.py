@@ -32,6 +32,7 @@ from benchmarks.running import Row, in_processes
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 
 FOLDS = 5
+LEVEL_FOLDS = 2  # folds whose trees get levels, which take most of the time
 MAX_ROWS = 2000
 
 
@@ -132,7 +133,7 @@ def _is_installed(name: str) -> bool:
 def measure(data: DataSet, make: Callable[..., Any]) -> Result:
     results = []
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
-    for train, test in folds.split(data.X, data.y):
+    for fold, (train, test) in enumerate(folds.split(data.X, data.y)):
         X, y = data.X.iloc[train].reset_index(drop=True), data.y[train]
         T, t = data.X.iloc[test].reset_index(drop=True), data.y[test]
         model = make(X, data.categorical)
@@ -148,25 +149,32 @@ def measure(data: DataSet, make: Callable[..., Any]) -> Result:
         is_binary = len(classes) == 2
         auc = roc_auc_score(codes, p[:, 1]) if is_binary else np.nan
         loss = log_loss(codes, np.clip(p, 1e-15, 1), labels=np.arange(len(classes)))
-        results.append((right.mean(), auc, loss, *_tree_facts(model, T, right)))
+        levels = _levels(model, T, right) if fold < LEVEL_FOLDS else (np.nan, np.nan)
+        results.append((right.mean(), auc, loss, _n_leaves(model), *levels))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # all NaN for more than two classes
         return Result(*np.nanmean(np.array(results, dtype=float), axis=0))
 
 
-def _tree_facts(model: Any, T: pd.DataFrame, right: np.ndarray) -> tuple[float, float, float]:
-    """Leaves, share of the rows in flagged leaves, stated utility minus accuracy."""
+def _levels(model: Any, T: pd.DataFrame, right: np.ndarray) -> tuple[float, float]:
+    """Return the share of the rows in flagged leaves, and the stated utility minus the accuracy."""
+    if not isinstance(model, TreeClassifier):
+        return np.nan, np.nan
+    leaves = model.leaves()
+    flagged = dict(zip(leaves.leaf.tolist(), leaves.flagged.tolist(), strict=True))
+    share = np.mean([flagged.get(leaf, True) for leaf in model.apply(T).tolist()])
+    return float(share), model.levels().utility - right.mean()
+
+
+def _n_leaves(model: Any) -> float:
     if isinstance(model, TreeClassifier):
-        leaves = model.leaves()
-        flagged = dict(zip(leaves.leaf.tolist(), leaves.flagged.tolist(), strict=True))
-        share = np.mean([flagged.get(leaf, True) for leaf in model.apply(T).tolist()])
-        return model.tree_.n_leaves, float(share), model.levels().utility - right.mean()
+        return model.tree_.n_leaves
     if isinstance(model, Ydf):
-        return model.n_leaves(), np.nan, np.nan
+        return model.n_leaves()
     final = model[-1] if hasattr(model, "steps") else model
     if hasattr(final, "best_estimator_"):
-        return final.best_estimator_.get_n_leaves(), np.nan, np.nan
-    return float(getattr(final, "n_leaves_", np.nan)), np.nan, np.nan
+        return final.best_estimator_.get_n_leaves()
+    return float(getattr(final, "n_leaves_", np.nan))
 
 
 def run() -> Iterator[Row]:
