@@ -17,7 +17,7 @@ using sureleaf::Unseen;
 
 namespace {
 
-constexpr std::size_t n_values = 3;
+constexpr std::size_t n_leaf_values = 3;
 
 // Trees of some rows each, those with a missing value among them.
 std::vector<Tree> grown(const SmallTable& table, std::size_t n_trees, bool subsets) {
@@ -39,7 +39,7 @@ std::vector<std::vector<double>> values_of(const std::vector<Tree>& trees) {
   std::vector<std::vector<double>> values;
   for (const Tree& tree : trees) {
     values.emplace_back();
-    for (std::size_t i = 0; i < tree.size() * n_values; ++i)
+    for (std::size_t i = 0; i < tree.size() * n_leaf_values; ++i)
       values.back().push_back(std::cos(static_cast<double>(i + values.size())));
   }
   return values;
@@ -50,27 +50,28 @@ BagSums sums_of_routes(const std::vector<BaggedTree>& bags, const SmallTable& ta
                        Unseen unseen) {
   InterruptFlag interrupt;
   const std::size_t n_rows = table.columns.n_rows;
-  BagSums sums{std::vector<double>(n_rows * n_values), std::vector<double>(n_rows * n_values),
-               std::vector<double>(n_rows * n_values), std::vector<double>(n_rows),
+  BagSums sums{std::vector<double>(n_rows * n_leaf_values),
+               std::vector<double>(n_rows * n_leaf_values),
+               std::vector<double>(n_rows * n_leaf_values), std::vector<double>(n_rows),
                std::vector<double>(n_rows)};
   for (const BaggedTree& bag : bags) {
     const sureleaf::Routes routes = sureleaf::route(bag.tree, table.columns, unseen, interrupt);
     for (std::size_t row = 0; row < n_rows; ++row) {
       if (!bag.uses_row.empty() && !bag.uses_row[row]) continue;
-      double mean[n_values] = {};
+      double mean[n_leaf_values] = {};
       for (auto i = routes.offset[row]; i < routes.offset[row + 1]; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        for (std::size_t k = 0; k < n_values; ++k)
+        for (std::size_t k = 0; k < n_leaf_values; ++k)
           mean[k] += routes.share[at] *
-                     bag.values[static_cast<std::size_t>(routes.node[at]) * n_values + k];
+                     bag.values[static_cast<std::size_t>(routes.node[at]) * n_leaf_values + k];
       }
       std::size_t winner = 0;
-      for (std::size_t k = 0; k < n_values; ++k) {
-        sums.values[row * n_values + k] += mean[k];
-        sums.squares[row * n_values + k] += mean[k] * mean[k];
+      for (std::size_t k = 0; k < n_leaf_values; ++k) {
+        sums.values[row * n_leaf_values + k] += mean[k];
+        sums.squares[row * n_leaf_values + k] += mean[k] * mean[k];
         if (mean[k] > mean[winner] + 1e-12) winner = k;
       }
-      sums.votes[row * n_values + winner] += 1;
+      sums.votes[row * n_leaf_values + winner] += 1;
       sums.imputed[row] += routes.imputed_share[row];
       sums.n_trees[row] += 1;
     }
@@ -107,15 +108,15 @@ void sums_are_those_of_the_routes() {
         }
         for (const Unseen unseen : {Unseen::mixture, Unseen::stop}) {
           const BagSums expected = sums_of_routes(bags, table, unseen);
-          const BagSums sums =
-              sureleaf::predict_bags(bags, table.columns, n_values, true, unseen, 1, interrupt);
+          const BagSums sums = sureleaf::predict_bags(bags, table.columns, n_leaf_values, true,
+                                                      unseen, 1, interrupt);
           CHECK(all_close(sums.values, expected.values));
           CHECK(all_close(sums.squares, expected.squares));
           CHECK(all_close(sums.votes, expected.votes));
           CHECK(all_close(sums.imputed, expected.imputed));
           CHECK(same(sums.n_trees, expected.n_trees));
-          const BagSums threads =
-              sureleaf::predict_bags(bags, table.columns, n_values, false, unseen, 3, interrupt);
+          const BagSums threads = sureleaf::predict_bags(bags, table.columns, n_leaf_values, false,
+                                                         unseen, 3, interrupt);
           CHECK(same(threads.values, sums.values) && same(threads.imputed, sums.imputed));
           CHECK(threads.squares.empty() && threads.votes.empty());
         }
@@ -133,20 +134,19 @@ void a_leaf_answers_for_all_rows() {
   CHECK(trees[0].size() == 1 && trees[1].size() == 1);
   const std::vector<double> values{0.25, 0.5, 0.5};
   const std::vector<BaggedTree> bags{{trees[0], values, {}}, {trees[1], values, {}}};
-  const BagSums sums =
-      sureleaf::predict_bags(bags, table.columns, n_values, true, Unseen::mixture, 2, interrupt);
+  const BagSums sums = sureleaf::predict_bags(bags, table.columns, n_leaf_values, true,
+                                              Unseen::mixture, 2, interrupt);
   for (std::size_t row = 0; row < 3; ++row) {
-    CHECK(sums.values[row * n_values] == 0.5 && sums.values[row * n_values + 1] == 1.0);
-    CHECK(sums.squares[row * n_values] == 0.125);
-    CHECK(sums.votes[row * n_values + 1] == 2.0 && sums.votes[row * n_values + 2] == 0.0);
+    CHECK(sums.values[row * n_leaf_values] == 0.5 && sums.values[row * n_leaf_values + 1] == 1.0);
+    CHECK(sums.squares[row * n_leaf_values] == 0.125);
+    CHECK(sums.votes[row * n_leaf_values + 1] == 2.0 && sums.votes[row * n_leaf_values + 2] == 0.0);
     CHECK(sums.n_trees[row] == 2.0 && sums.imputed[row] == 0.0);
   }
 }
 
 }  // namespace
 
-int main() {
+TESTS(bags_test) {
   sums_are_those_of_the_routes();
   a_leaf_answers_for_all_rows();
-  return checks::report();
 }

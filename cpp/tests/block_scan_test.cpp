@@ -73,10 +73,10 @@ void agrees_with_all_thresholds() {
           [&](std::uint32_t entry) { return list.count(entry); }, floor, node, best);
       return best;
     };
-    auto equals = [&](const Threshold& found) {
-      return found.is_found() == expected.is_found() && found.cut() == expected.cut() &&
-             found.left() == expected.left() && found.gain() == expected.gain() &&
-             found.has_near_tie() == expected.has_near_tie();
+    auto equals = [&](const Threshold& best) {
+      return best.is_found() == expected.is_found() && best.cut() == expected.cut() &&
+             best.left() == expected.left() && best.gain() == expected.gain() &&
+             best.has_near_tie() == expected.has_near_tie();
     };
     n_differ += !equals(find(-std::numeric_limits<double>::infinity()));
     if (!expected.is_found()) continue;
@@ -109,9 +109,8 @@ void looks_beside_thresholds_that_are_not_allowed() {
 
 }  // namespace
 
-int main() {
+TESTS(block_scan_test) {
   agrees_with_all_thresholds<GiniThreshold>();
   agrees_with_all_thresholds<EntropyThreshold>();
   looks_beside_thresholds_that_are_not_allowed();
-  return checks::report();
 }

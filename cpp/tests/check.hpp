@@ -1,8 +1,10 @@
-// The whole test framework: CHECK counts, report() prints the counts and gives the exit code.
+// The whole test framework: CHECK counts, and TESTS registers the tests of a file for main.cpp.
 #pragma once
 
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <string>
 
 namespace checks {
 
@@ -18,11 +20,20 @@ inline bool close(double value, double expected, double tolerance) {
   return std::abs(value - expected) <= tolerance;
 }
 
-inline int report() {
-  std::printf("%d passed, %d failed\n", passed, failed);
-  return failed == 0 ? 0 : 1;
+using Tests = void (*)();
+
+// The tests of every file, by its name. A function, because files register before main starts.
+inline std::map<std::string, Tests>& registry() {
+  static std::map<std::string, Tests> tests;
+  return tests;
 }
 
 }  // namespace checks
 
 #define CHECK(claim) checks::record(static_cast<bool>(claim), #claim, __FILE__, __LINE__)
+
+#define TESTS(file)                                         \
+  static void file();                                       \
+  [[maybe_unused]] static const bool file##_is_registered = \
+      checks::registry().emplace(#file, file).second;       \
+  static void file()

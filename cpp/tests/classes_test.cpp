@@ -69,11 +69,10 @@ void threads_share_nothing() {
 
 }  // namespace
 
-int main() {
+TESTS(classes_test) {
   two_classes_have_the_confidence_of_a_node();
   one_and_two_rows_are_done_by_hand();
   someone_wins_and_equals_win_equally();
   many_classes_are_approximate_within_the_stated_error();
   threads_share_nothing();
-  return checks::report();
 }

@@ -86,8 +86,7 @@ void two_classes_are_measured_as_many_are() {
 
 }  // namespace
 
-int main() {
+TESTS(criterion_test) {
   logarithms_agree_with_the_library();
   two_classes_are_measured_as_many_are();
-  return checks::report();
 }

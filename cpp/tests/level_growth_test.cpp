@@ -183,8 +183,7 @@ void codes_are_the_first_value_that_is_not_below() {
 
 }  // namespace
 
-int main() {
+TESTS(level_growth_test) {
   a_tree_from_histograms_is_the_tree_of_the_rows();
   codes_are_the_first_value_that_is_not_below();
-  return checks::report();
 }

@@ -144,7 +144,7 @@ void log_binomial_equals_the_row() {
   CHECK(std::isnan(sureleaf::log_binomial(2, 3, kNaN)));
 }
 
-void threads_share_nothing() {
+void threads_compute_the_same_levels() {
   std::vector<double> estimate(4);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
@@ -158,7 +158,7 @@ void threads_share_nothing() {
 
 }  // namespace
 
-int main() {
+TESTS(levels_test) {
   confidence_equals_the_sum();
   confidence_has_exact_edges();
   both_ways_to_the_confidence_meet();
@@ -167,6 +167,5 @@ int main() {
   node_confidence_has_exact_edges();
   entropic_estimate_maximises_the_likelihood();
   log_binomial_equals_the_row();
-  threads_share_nothing();
-  return checks::report();
+  threads_compute_the_same_levels();
 }

@@ -63,21 +63,21 @@ void columns_of_many_values_are_sorted() {
 }
 
 void few_values_become_codes() {
-  for (const std::size_t n_values : {1, 3, 254, 255, 256}) {
+  for (const std::size_t n_distinct : {1, 3, 254, 255, 256}) {
     SmallTable table;
     std::vector<double> values;
     for (std::size_t i = 0; i < 2000; ++i)
       values.push_back(i % 7 == 0 && i > 300 ? std::nan("")
-                                             : -static_cast<double>(i % n_values) / 8);
+                                             : -static_cast<double>(i % n_distinct) / 8);
     table.add(values);
     const Presorted sorted = presort(table);
     const PresortedColumn& column = sorted.columns[0];
-    CHECK(column.is_ordered_list() == (n_values > sureleaf::max_small_codes));
+    CHECK(column.is_ordered_list() == (n_distinct > sureleaf::max_small_codes));
     if (column.is_ordered_list()) {
       check_order(column, values);
       continue;
     }
-    CHECK(column.values.size() == n_values);
+    CHECK(column.values.size() == n_distinct);
     CHECK(std::is_sorted(column.values.begin(), column.values.end()));
     const auto [codes, step] = sorted.small_codes_of(0);
     bool agrees = true;
@@ -141,11 +141,10 @@ void any_stride_reads_the_same() {
 
 }  // namespace
 
-int main() {
+TESTS(presort_test) {
   columns_of_many_values_are_sorted();
   few_values_become_codes();
   two_values_become_flags_side_by_side();
   gaps_are_noted();
   any_stride_reads_the_same();
-  return checks::report();
 }

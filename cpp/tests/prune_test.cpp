@@ -254,7 +254,7 @@ void a_chain_of_nodes_is_pruned_without_a_stack() {
 
 }  // namespace
 
-int main() {
+TESTS(prune_test) {
   cutting_keeps_what_is_above();
   collapse_cuts_what_saves_no_error();
   weakest_links_by_hand();
@@ -265,5 +265,4 @@ int main() {
   pruned_counts_are_those_of_rows_sent_through();
   raising_forgets_the_rows_that_were_lost();
   a_chain_of_nodes_is_pruned_without_a_stack();
-  return checks::report();
 }

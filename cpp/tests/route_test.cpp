@@ -288,7 +288,7 @@ void arrays_that_make_no_tree_are_refused() {
 
 }  // namespace
 
-int main() {
+TESTS(route_test) {
   predictions_are_the_mixtures_of_routes();
   rows_go_together_as_they_go_alone();
   a_tree_that_is_kept_walks_as_a_new_one();
@@ -296,5 +296,4 @@ int main() {
   a_branch_without_categories_is_reached();
   unseen_and_missing_rows_go_their_ways();
   arrays_that_make_no_tree_are_refused();
-  return checks::report();
 }

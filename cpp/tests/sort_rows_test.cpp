@@ -108,8 +108,7 @@ void sorted_rows_stay_and_turned_ones_turn() {
 
 }  // namespace
 
-int main() {
+TESTS(sort_rows_test) {
   orders_are_those_of_a_plain_sort();
   sorted_rows_stay_and_turned_ones_turn();
-  return checks::report();
 }

@@ -57,9 +57,8 @@ void the_first_failure_is_the_one_that_is_told() {
 
 }  // namespace
 
-int main() {
+TESTS(thread_pool_test) {
   every_job_of_every_step_is_done_once();
   a_crew_that_was_not_needed_ends();
   the_first_failure_is_the_one_that_is_told();
-  return checks::report();
 }

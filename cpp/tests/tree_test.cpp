@@ -270,7 +270,7 @@ void few_columns_drawn_give_the_tree_of_lists() {
 
 }  // namespace
 
-int main() {
+TESTS(tree_test) {
   threads_do_not_change_a_bit();
   limits_do_not_depend_on_threads();
   weights_are_repeated_rows();
@@ -280,5 +280,4 @@ int main() {
   exclusive_or_is_split_without_gain();
   hard_numbers_are_cut_in_order();
   an_interrupt_stops_all_threads();
-  return checks::report();
 }

@@ -67,7 +67,7 @@ inline void count_level(const CodedRows& rows, std::span<const std::int32_t> lab
 }
 
 // The splits of a level: per node the position of its column (as in CellLayout; -1 if it was not
-// split), the place of its branches in `branches`, one per code and one for missing, and its first
+// split), the index of its branches in `branches`, one per code and one for missing, and its first
 // child.
 struct LevelSplits {
   std::span<const std::int32_t> column;
@@ -156,12 +156,12 @@ class LevelGrower {
   // counts, or sums of fractional weights.
   template <class Weight>
   Split split(std::size_t node, std::span<const Weight> cells) {
-    const auto found = open_.find(node);
-    if (found == open_.end() || cells.size() != n_cells())
+    const auto entry = open_.find(node);
+    if (entry == open_.end() || cells.size() != n_cells())
       throw std::invalid_argument("a node is not open, or its histograms have another size");
     if constexpr (!std::is_same_v<Weight, double>) check_counts(node, cells);
-    NodeTask task = std::move(found->second);
-    open_.erase(found);
+    NodeTask task = std::move(entry->second);
+    open_.erase(entry);
     if (node == 0) note_codes(cells);
     if constexpr (std::is_same_v<Weight, double>)
       task.code_weights.assign(cells.begin(), cells.end());
@@ -175,13 +175,13 @@ class LevelGrower {
 
   // What a tree of the rows of an open node needs to know; the node is no longer open.
   NodeStart start_below(std::size_t node) {
-    const auto found = open_.find(node);
-    if (found == open_.end()) throw std::invalid_argument("the node is not open");
-    NodeTask& task = found->second;
+    const auto entry = open_.find(node);
+    if (entry == open_.end()) throw std::invalid_argument("the node is not open");
+    NodeTask& task = entry->second;
     NodeStart start{task.depth, task.key, task.bounds, task.exhausted, grower_.growth_.total_weight,
                     {}};
     if (grower_.growth_.needs_rows_of_codes()) start.first_rows = grower_.growth_.first_rows;
-    open_.erase(found);
+    open_.erase(entry);
     return start;
   }
   // Puts a tree that was grown elsewhere in the place of a node.
@@ -363,10 +363,10 @@ class LevelGrower {
     Arena arena(tree.n_classes);
     arena.add_nodes(tree.size());
     arena.class_weights = tree.class_weights;
-    std::vector<std::size_t> place(tree.size(), 0);  // children of a node are adjacent in an arena
+    std::vector<std::size_t> index(tree.size(), 0);  // children of a node are adjacent in an arena
     std::size_t n_placed = 1;
     for (std::size_t node = 0; node < tree.size(); ++node) {
-      const std::size_t at = place[node];
+      const std::size_t at = index[node];
       const std::span<const double> weights = tree.weights(node);
       std::ranges::copy(weights, arena.weights(at).begin());
       if (tree.is_leaf(node)) continue;
@@ -382,7 +382,7 @@ class LevelGrower {
       arena.category_branch.insert(arena.category_branch.end(), categories.begin(),
                                    categories.end());
       for (std::size_t b = 0; b < tree.n_branches(node); ++b) {
-        place[static_cast<std::size_t>(tree.branches(node)[b])] = n_placed;
+        index[static_cast<std::size_t>(tree.branches(node)[b])] = n_placed;
         arena.shares[n_placed++] = tree.shares(node)[b];
       }
     }

@@ -76,7 +76,7 @@ class NodeSorter {
 
   std::uint32_t rank(Entry word) const { return static_cast<std::uint32_t>(word & row_mask_); }
 
-  // The place of a row is the number of rows that come before it: no branch depends on the values.
+  // The index of a row is the number of rows that come before it: no branch depends on the values.
   void sort_few(std::size_t n) {
     constexpr std::size_t lanes = 8;
     std::array<std::int32_t, few> keys;
@@ -85,9 +85,9 @@ class NodeSorter {
       keys[i] = static_cast<std::int32_t>(rank(words_[i]) << few_bits | i);
     for (std::size_t i = n; i < n_padded; ++i) keys[i] = std::numeric_limits<std::int32_t>::max();
     for (std::size_t i = 0; i < n; ++i) {
-      std::int32_t place = 0;
-      for (std::size_t k = 0; k < n_padded; ++k) place += keys[k] < keys[i];
-      sorted_[static_cast<std::size_t>(place)] = words_[i];
+      std::int32_t index = 0;
+      for (std::size_t k = 0; k < n_padded; ++k) index += keys[k] < keys[i];
+      sorted_[static_cast<std::size_t>(index)] = words_[i];
     }
   }
 
