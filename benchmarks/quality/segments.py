@@ -30,7 +30,7 @@ Array = np.ndarray
 
 N_ROWS = 2000
 OFFSET = 0.2
-TABLES = 300
+TABLES = 1000
 
 
 def draw(rng: np.random.Generator, n: int = N_ROWS) -> pd.DataFrame:
