@@ -59,7 +59,9 @@ def windows(browser: Any) -> Iterator[Callable[[bool], Any]]:
 
 
 @pytest.fixture
-def show(windows: Callable[[bool], Any], tmp_path: Path) -> Iterator[Show]:
+def show(
+    windows: Callable[[bool], Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Show]:
     """Open a document in place of the last; no page may have complained or asked for anything."""
     pages: set[Any] = set()
     problems: list[str] = []
@@ -86,7 +88,8 @@ def show(windows: Callable[[bool], Any], tmp_path: Path) -> Iterator[Show]:
         **media: str,
     ) -> Any:
         is_audit = document["schema"].startswith("sureleaf-audit/")
-        file = tmp_path / "page.html"
+        # A page of the same address is loaded in the same process.
+        file = tmp_path_factory.getbasetemp() / "page.html"
         file.write_text(
             render_audit(document) if is_audit else render_page(document), encoding="utf-8"
         )
