@@ -1,6 +1,6 @@
 """How long a long operation goes on after Ctrl-C: ``python -m benchmarks.interrupts [NAME ...]``.
 
-Every operation is started in a child process and gets SIGINT at random moments. Printed are the
+Every operation is started in a child process and gets SIGINT at random moments. Measured are the
 longest time until it stopped and the most processor time that it used meanwhile. More than a second
 of processor time or ten seconds in all is a failure (on an idle machine they are the same), and so
 is an output file that is not complete. The exit code is 1 if anything failed.
@@ -9,17 +9,21 @@ is an output file that is not complete. The exit code is 1 if anything failed.
 import os
 import random
 import select
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.running import RECORD, Row, measure
+
 LIMIT = 1.0
 LIMIT_ON_A_BUSY_MACHINE = 10.0
-TRIES = 6
+TRIES = 3
 LONGEST_WAIT = 4.0
 
 TABLE = """
@@ -202,31 +206,31 @@ big_tree(100_000).save(folder / "big")
 )
 
 
-def main() -> None:
+def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
-    wanted = sys.argv[1:]
+    names = [name for name in arguments if name != RECORD]
     known = [*CALLS, *COMMANDS]
-    unknown = [name for name in wanted if name not in known]
+    unknown = [name for name in names if name not in known]
     if unknown:
         sys.exit(f"no operation {unknown[0]!r}; there are: {', '.join(known)}")
+    command = " ".join(["python -m benchmarks.interrupts", *map(shlex.quote, names)])
+    tables = measure(command, run(names or known), is_recorded=RECORD in arguments)
+    return 0 if all(row[-1] == "passed" for row in tables[0]["rows"]) else 1
+
+
+def run(names: list[str]) -> Iterator[Row]:
     moments = random.Random(0)
-    failures = [
-        name
-        for name in CALLS
-        if (not wanted or name in wanted) and not _show(name, _interrupt_call(name, moments))
-    ]
-    commands = [name for name in COMMANDS if not wanted or name in wanted]
+    for name in CALLS:
+        if name in names:
+            yield _row(name, _interrupt_call(name, moments))
+    commands = [name for name in COMMANDS if name in names]
     if commands:
         with tempfile.TemporaryDirectory() as folder:
             inputs = Path(folder)
             (inputs / "study.toml").write_text(STUDY)
             subprocess.run([sys.executable, "-W", "ignore", "-c", INPUTS, folder], check=True)
-            failures += [
-                name
-                for name in commands
-                if not _show(name, _interrupt_command(name, inputs, moments))
-            ]
-    sys.exit(1 if failures else 0)
+            for name in commands:
+                yield _row(name, _interrupt_command(name, inputs, moments))
 
 
 @dataclass
@@ -256,19 +260,20 @@ def _processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _show(name: str, outcome: Outcome) -> bool:
-    """Print the result of an operation; return whether it is as it should be."""
+def _row(name: str, outcome: Outcome) -> Row:
     used, longest = (max(v, default=0.0) for v in (outcome.processor_seconds, outcome.seconds))
-    problem = outcome.problem
-    is_right = not problem and used <= LIMIT and longest <= LIMIT_ON_A_BUSY_MACHINE
-    ended = f", {outcome.n_ended} times at its end already" if outcome.n_ended else ""
-    print(
-        f"{name:40} {longest:5.2f} s, {used:5.2f} s of processor time in "
-        f"{len(outcome.seconds)} interrupts{ended}"
-        f"{'' if is_right else '   FAILED ' + problem}",
-        flush=True,
+    is_right = not outcome.problem and used <= LIMIT and longest <= LIMIT_ON_A_BUSY_MACHINE
+    return Row(
+        "",
+        {
+            "operation": name,
+            "interrupts": str(len(outcome.seconds)),
+            "ended before": str(outcome.n_ended),
+            "longest time": f"{longest:.2f} s",
+            "longest processor time": f"{used:.2f} s",
+            "result": "passed" if is_right else f"**failed** {outcome.problem}".strip(),
+        },
     )
-    return is_right
 
 
 def _interrupt_call(name: str, moments: random.Random) -> Outcome:
@@ -355,4 +360,4 @@ def _children_seconds() -> float:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -1,26 +1,24 @@
 """Load: many threads, many fits, many columns, classes, leaves and rows.
 
-``python -m benchmarks.load`` runs everything, each part in a process of its own, and prints a table
-with the day and the machine; ``python -m benchmarks.load threads fits`` runs some parts. The exit
-code is 1 if a part fails what it is tested for.
+``python -m benchmarks.load`` runs everything, each part in a process of its own;
+``python -m benchmarks.load threads fits`` runs some parts. The exit code is 1 if a part fails what
+it is tested for. ``--record`` keeps the result for the documentation.
 """
 
 import json
-import os
-import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
 import sureleaf
+from benchmarks.running import RECORD, Row, measure
 
 FULL = {"pruning": None, "levels_from": "training"}
 
@@ -184,41 +182,40 @@ PARTS: dict[str, Callable[[], tuple[str, bool]]] = {
 }
 
 
-def main() -> None:
-    wanted = sys.argv[1:] or list(PARTS)
-    unknown = [name for name in wanted if name not in PARTS]
+def main(arguments: list[str]) -> int:
+    names = [name for name in arguments if name != RECORD]
+    unknown = [name for name in names if name not in PARTS]
     if unknown:
         sys.exit(f"no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    day = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
-    busy = f"load {os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else ""
-    print(f"{day}, {platform.machine()}, {os.cpu_count()} cores, {busy}\n")
-    print("| part | what counts as failure | measured | |\n|---|---|---|---|", flush=True)
-    failed = False
-    for name in wanted:
-        is_right, line = _run(name)
-        failed |= not is_right
-        print(line, flush=True)
-    sys.exit(1 if failed else 0)
+    command = " ".join(["python -m benchmarks.load", *names])
+    tables = measure(command, run(names or list(PARTS)), is_recorded=RECORD in arguments)
+    return 0 if all(row[-1] == "passed" for row in tables[0]["rows"]) else 1
 
 
-def _run(name: str) -> tuple[bool, str]:
-    """Run a part in a process of its own, so that it has its own peak of memory."""
+def run(names: list[str]) -> Iterator[Row]:
+    """Run each part in a process of its own, so that it has its own peak of memory."""
     program = (
         "import json, sys; from benchmarks.load import PARTS; "
         "print(json.dumps(PARTS[sys.argv[1]]()))"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program, name],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    what, fails = (PARTS[name].__doc__ or "").rstrip(".").split("; ")
-    if done.returncode:
-        return False, f"| {what} | {fails} | ended with {done.returncode} | FAILED |"
-    text, is_right = json.loads(done.stdout.splitlines()[-1])
-    return is_right, f"| {what} | {fails} | {text} | {'met' if is_right else 'FAILED'} |"
+    for name in names:
+        command = [sys.executable, "-W", "ignore", "-c", program, name]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        what, fails = (PARTS[name].__doc__ or "").rstrip(".").split("; ")
+        if done.returncode:
+            found, is_right = f"ended with {done.returncode}", False
+        else:
+            found, is_right = json.loads(done.stdout.splitlines()[-1])
+        yield Row(
+            "",
+            {
+                "part": what,
+                "measured": found,
+                "what counts as failure": fails.removeprefix("fails if ").removeprefix("fails "),
+                "result": "passed" if is_right else "**failed**",
+            },
+        )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

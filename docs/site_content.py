@@ -17,7 +17,6 @@ import draw_plots
 import draw_report
 import explanation_figures
 import notebook_pages
-from benchmarks import running
 
 from sureleaf.cli import main
 from sureleaf.cli.application import application
@@ -33,7 +32,6 @@ def write(docs: Path) -> None:
     _keep(folder / "pages" / "sample-report.html", draw_report.report)
     _keep(folder / "gallery" / "roc.svg", _draw_gallery)
     _keep(folder / "commands.md", _write_commands)
-    (folder / "runs.md").write_text(running.page(), encoding="utf-8")
     explanation_figures.draw(_folder(folder / "figures"))
     notebook_pages.write(ROOT / "examples", _folder(folder / "cases"))
 

@@ -1,7 +1,5 @@
 """The documentation site builds without a warning, works offline, and its links lead somewhere."""
 
-import importlib
-import json
 import re
 import subprocess
 import sys
@@ -11,7 +9,6 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from benchmarks import running
 
 ROOT = Path(__file__).resolve().parents[1]
 LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
@@ -137,21 +134,3 @@ def test_no_first_line_of_a_docstring_has_a_footnote_mark() -> None:
     for file in (ROOT / "src").rglob("*.py"):
         text = file.read_text(encoding="utf-8")
         assert not re.search(r"\"\"\"[^\"\n]*\[\d\]_", text), file
-
-
-def test_a_benchmark_records_what_it_prints_in_place_of_its_last_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "measured").mkdir()
-    (tmp_path / "measured" / "__init__.py").touch()
-    (tmp_path / "measured" / "one.py").write_text("def run():\n    print('a tree   0.1 s')\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    package = importlib.import_module("measured")
-    for _ in range(2):
-        running.run_benchmarks(package, ["one", "--record"], tmp_path / "runs.json")
-    assert capsys.readouterr().out.count("a tree   0.1 s") == 2
-    (run,) = json.loads((tmp_path / "runs.json").read_text())
-    assert (run["command"], run["text"]) == ("python -m measured one", "a tree   0.1 s\n")
-    shown = running.page(tmp_path / "runs.json")
-    assert f"{run['day']}, {run['seconds']} seconds" in shown
-    assert "```text\na tree   0.1 s\n```" in shown

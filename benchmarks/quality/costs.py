@@ -14,15 +14,19 @@ SURELEAF_SPLITS is the number of times that five folds are drawn, SURELEAF_SEED 
 
 import os
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.quality.data_sets import ALL, DataSet, load
+from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier, decide
 
 FOLDS = 5
+DRAWINGS = 5
+FIRST_SEED = 200  # of folds that were not looked at when the rule was chosen
 FIRST_HALF = ("adult", "diabetes", "breast-cancer", "glass", "vote", "phoneme", "hepatitis", "iris")
 """Half of the data sets; results are given for both halves."""
 
@@ -55,7 +59,7 @@ def cost_matrices(data: DataSet) -> dict[str, np.ndarray]:
 def fold_costs(data: DataSet, cost: np.ndarray, repeats: int) -> np.ndarray:
     """Mean cost per test row and number of leaves of every learner, shape (learners, 2)."""
     results = []
-    first = int(os.environ.get("SURELEAF_SEED", "0"))
+    first = int(os.environ.get("SURELEAF_SEED", str(FIRST_SEED)))
     for seed in range(first, first + repeats):
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
         for train, test in folds.split(data.X, data.y):
@@ -91,34 +95,59 @@ def _one(learner: str, X: Any, y: np.ndarray, T: Any, codes: np.ndarray, cost: n
     return cost[codes, np.searchsorted(classes, decision)].mean(), model.tree_.n_leaves
 
 
-def run() -> None:
-    warnings.simplefilter("ignore")
-    most = int(os.environ.get("SURELEAF_TREE_ROWS", "1500"))
-    repeats = int(os.environ.get("SURELEAF_SPLITS", "1"))
+def run() -> Iterator[Row]:
     named = os.environ.get("SURELEAF_SETS")
     names = tuple(named.split(",")) if named else ALL
-    print(f"{repeats} x {FOLDS} folds, at most {most} rows per data set; mean cost / leaves")
-    print(f"{'data set':14s}{'costs':>10s}" + "".join(f"{name:>18s}" for name in LEARNERS))
-    ratios: dict[bool, list[np.ndarray]] = {True: [], False: []}
-    for name in names:
-        data = load(name).sample(most, min_rows_per_class=2 * FOLDS)
-        for label, cost in cost_matrices(data).items():
-            found = fold_costs(data, cost, repeats)
-            cells = "".join(f"{mean:11.4f} /{leaves:5.1f}" for mean, leaves in found)
-            print(f"{name:14s}{label:>10s}{cells}", flush=True)
-            ratios[name in FIRST_HALF].append(np.append(found[:, 0] / found[0, 0], found[:, 1]))
-    for is_first, part in ratios.items():
+    halves: dict[bool, list[np.ndarray]] = {True: [], False: []}
+    repeats, most = _drawings(), _most_rows()
+    for name, results in zip(names, in_processes(_measure_all, names), strict=True):
+        for label, found in results.items():
+            relative = found[:, 0] / found[0, 0]
+            halves[name in FIRST_HALF].append(np.append(relative, found[:, 1]))
+            cells = {
+                learner: f"{mean:.3f}, {leaves:.1f} leaves"
+                if learner != "constant"
+                else f"{mean:.3f}"
+                for learner, (mean, leaves) in zip(LEARNERS, found, strict=True)
+            }
+            title = f"Mean cost per unseen row, {repeats} x {FOLDS} folds, at most {most} rows"
+            yield Row(title, {"data set": name, "costs": label, **cells})
+    for is_first, part in halves.items():
         if part:
-            table = np.array(part)
-            costs, leaves = table[:, : len(LEARNERS)], table[:, len(LEARNERS) :].mean(axis=0)
-            means = costs.mean(axis=0)
-            cells = "".join(f"{m:11.4f} /{n:5.1f}" for m, n in zip(means, leaves, strict=True))
-            half = "first half" if is_first else "second half"
-            print(f"{half:14s}{len(part):7d} x {cells}")
-            relative = np.maximum(costs, 1e-3) / np.maximum(costs[:, [1]], 1e-3)
-            for label, values in (
-                ("ratio of the means", means / means[1]),
-                ("geometric mean of ratios", np.exp(np.log(relative).mean(axis=0))),
-                ("median of ratios", np.median(relative, axis=0)),
-            ):
-                print(f"{label:24s}" + "".join(f"{value:11.3f}{'':7s}" for value in values))
+            yield from _summary(is_first, np.array(part))
+
+
+def _drawings() -> int:
+    return int(os.environ.get("SURELEAF_SPLITS", str(DRAWINGS)))
+
+
+def _most_rows() -> int:
+    return int(os.environ.get("SURELEAF_TREE_ROWS", "1500"))
+
+
+def _measure_all(name: str) -> dict[str, np.ndarray]:
+    warnings.simplefilter("ignore")
+    data = load(name).sample(_most_rows(), min_rows_per_class=2 * FOLDS)
+    return {
+        label: fold_costs(data, cost, _drawings()) for label, cost in cost_matrices(data).items()
+    }
+
+
+def _summary(is_first: bool, table: np.ndarray) -> Iterator[Row]:
+    """Costs relative to `threshold`; see the description of the module."""
+    costs, leaves = table[:, : len(LEARNERS)], table[:, len(LEARNERS) :].mean(axis=0)
+    means = costs.mean(axis=0)
+    ratios = np.maximum(costs, 1e-3) / np.maximum(costs[:, [1]], 1e-3)
+    for index, learner in enumerate(LEARNERS):
+        yield Row(
+            "Cost relative to `threshold`",
+            {
+                "data sets": "first half" if is_first else "second half",
+                "matrices": str(len(table)),
+                "tree": learner,
+                "ratio of mean costs": f"{means[index] / means[1]:.3f}",
+                "geometric mean of ratios": f"{np.exp(np.log(ratios[:, index]).mean()):.3f}",
+                "median of ratios": f"{np.median(ratios[:, index]):.3f}",
+                "leaves": f"{leaves[index]:.1f}" if index else "",
+            },
+        )

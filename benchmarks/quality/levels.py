@@ -3,16 +3,18 @@
 For every data set and kind of tree: the utility of `levels()` minus the accuracy on the third of
 the rows that was held out, averaged over splits; and the calibration error per leaf. The latter is
 the mean of |utility - accuracy| over bins of rows with similar utilities, pooled over splits, minus
-its expectation by chance. SURELEAF_SPLITS sets the number of splits, SURELEAF_SETS the data sets.
+its expectation by chance. SURELEAF_SPLITS sets the number of splits, SURELEAF_SETS the data sets;
+tables are capped at `MAX_ROWS`.
 """
 
 import os
-import time
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 
 from benchmarks.quality.data_sets import load, selected, splits
+from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier
 
 TREES = {
@@ -27,34 +29,41 @@ TREES = {
 }
 SOURCES = ("training", "honest", "cross_fit")
 BINS = 15
+SPLITS = 6
+MAX_ROWS = 2000
 
 
-def run() -> None:
-    repeats = int(os.environ.get("SURELEAF_SPLITS", "50"))
-    for kind, settings in TREES.items():
-        print(f"\n{kind}; {repeats} splits; percentage points")
-        print(f"{'':14s}" + "".join(f"{source:>34s}" for source in SOURCES))
-        columns = "utility-accuracy s.e. leaf error"
-        print(f"{'data set':14s}" + f"{columns:>34s}" * len(SOURCES))
-        results = {}
-        for name in selected():
-            data = load(name)
-            start = time.perf_counter()
-            results[name] = [_measure(data, settings, source, repeats) for source in SOURCES]
-            cells = "".join(
-                f"{100 * difference:21.2f} {100 * error:6.2f} {100 * leaf:5.2f}"
-                for difference, error, leaf in results[name]
-            )
-            print(f"{name:14s}{cells}   {time.perf_counter() - start:.0f} s", flush=True)
-        table = np.array(list(results.values()))
-        absolute = np.abs(table[:, :, 0]).mean(axis=0)
+def run() -> Iterator[Row]:
+    for kind in TREES:
+        title = f"{kind}; {_repeats()} splits, percentage points"
+        results = []
+        items = [(kind, name) for name in selected()]
+        for (_, name), measured in zip(items, in_processes(_measure_all, items), strict=True):
+            results.append(measured)
+            yield _row(title, name, measured)
+        table = np.array(results)
+        gap, leaf = np.abs(table[:, :, 0]).mean(axis=0), table[:, :, 2].mean(axis=0)
         error = np.sqrt((table[:, :, 1] ** 2).sum(axis=0)) / len(table)
-        leaf = table[:, :, 2].mean(axis=0)
-        cells = "".join(
-            f"{100 * a:21.2f} {100 * e:6.2f} {100 * c:5.2f}"
-            for a, e, c in zip(absolute, error, leaf, strict=True)
-        )
-        print(f"{'mean |.|':14s}{cells}", flush=True)
+        yield _row(title, "mean of absolute values", np.column_stack([gap, error, leaf]))
+
+
+def _repeats() -> int:
+    return int(os.environ.get("SURELEAF_SPLITS", str(SPLITS)))
+
+
+def _measure_all(item: tuple[str, str]) -> np.ndarray:
+    kind, name = item
+    data = load(name).sample(MAX_ROWS, min_rows_per_class=1)
+    return np.array([_measure(data, TREES[kind], source, _repeats()) for source in SOURCES])
+
+
+def _row(title: str, name: str, measured: np.ndarray) -> Row:
+    """Return the gap, its standard error and the leaf error for each source of levels."""
+    cells = {"data set": name}
+    for source, (gap, error, leaf) in zip(SOURCES, 100 * measured, strict=True):
+        cells[f"{source}: gap"] = f"{gap:.2f} ± {error:.2f}"
+        cells[f"{source}: leaf"] = f"{leaf:.2f}"
+    return Row(title, cells)
 
 
 def _measure(data, settings, source, repeats):

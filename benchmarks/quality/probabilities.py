@@ -1,17 +1,19 @@
 """How good are the probabilities of trees? NCE (nats), AUC and accuracy by cross-validation.
 
-``python -m benchmarks.quality probabilities`` prints one table per measure. It compares single and
-bagged trees of this library, with every leaf estimate, with scikit-learn's tree, calibrated trees
-and forest, and with ydf's forest. A probability of zero for the true class counts as 1e-15, which
-explains the bad values of plain frequencies. Large data sets are reduced to `MAX_ROWS`.
+Single and bagged trees of this library, with every leaf estimate, are compared with scikit-learn's
+tree, calibrated trees and forest, and with ydf's forest. A probability of zero for the true class
+counts as 1e-15, which explains the bad values of plain frequencies. Large data sets are reduced to
+`MAX_ROWS`.
 """
 
 import logging
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
+import ydf
 from sklearn.base import ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -23,14 +25,21 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.data_sets import ALL, DataSet, load
+from benchmarks.running import Row, in_processes
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.probability import ESTIMATES, MEstimate
 
-MAX_ROWS = 4000
+MAX_ROWS = 3000
 N_FOLDS = 5
 N_TREES = 30
 MIN_PROBABILITY = 1e-15
 BAG_ESTIMATES = [name for name in ESTIMATES if name != "auto"]  # "auto" is averaging in bags
+KINDS = ("NCE", "AUC", "accuracy")
+SHOWN = (
+    *("C4.5 pruned: auto", "C4.5 unpruned: auto", "gini, full: auto"),
+    *("calibrated, ensemble=False", "calibrated, five trees", "bagged: averaging"),
+    *("scikit-learn forest", "ydf forest, mean of leaves"),
+)
 Probabilities = Iterator[tuple[str, np.ndarray]]
 
 
@@ -91,8 +100,6 @@ def scikit_learn(train: DataSet, X: pd.DataFrame) -> Probabilities:
 
 
 def ydf_forests(train: DataSet, X: pd.DataFrame) -> Probabilities:
-    import ydf
-
     logging.disable(logging.WARNING)
     ydf.verbose(0)
     table = train.X.assign(target=train.y.astype(str))
@@ -141,19 +148,21 @@ def cross_validate(data: DataSet) -> pd.DataFrame:
     return pd.DataFrame(rows).groupby("method", sort=False).mean()
 
 
-def run() -> None:
+def _measure_all(name: str) -> pd.DataFrame:
     warnings.simplefilter("ignore")
-    results = {}
-    for name in ALL:
-        sample = load(name).sample(MAX_ROWS, min_rows_per_class=N_FOLDS)
-        results[name] = cross_validate(sample)
-        print(f"{name}: done", flush=True)
-    for kind in ("NCE", "AUC", "accuracy"):
-        table = pd.DataFrame({name: measures[kind] for name, measures in results.items()})
-        table.insert(0, "mean", table.mean(axis=1))
-        print(f"\n{kind}" + (" (nats)" if kind == "NCE" else ""))
-        print(table.round(3).to_string(index_names=False))
+    measures = cross_validate(load(name).sample(MAX_ROWS, min_rows_per_class=N_FOLDS))
+    print(f"{name}: done", file=sys.stderr, flush=True)
+    return measures
 
 
-if __name__ == "__main__":
-    run()
+def run() -> Iterator[Row]:
+    results = dict(zip(ALL, in_processes(_measure_all, ALL), strict=True))
+    mean = sum(results.values()) / len(results)
+    for method, measures in mean.iterrows():
+        yield Row(
+            f"Means over {len(results)} data sets",
+            {"method": method, **{kind: f"{measures[kind]:.3f}" for kind in KINDS}},
+        )
+    for name, measures in results.items():
+        cells = {method: f"{measures['NCE'][method]:.3f}" for method in SHOWN}
+        yield Row("NCE by data set", {"data set": name, **cells})

@@ -1,43 +1,45 @@
 """Leaves and accuracy on unseen rows for each kind of pruning, averaged over random splits."""
 
 import os
-import time
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 
 from benchmarks.quality.data_sets import load, selected, splits
+from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier
 
-PRUNINGS = (None, "pessimistic", "reduced_error", "cost_complexity", "utility")
+PRUNINGS = (None, "pessimistic", "reduced_error", "cost_complexity", "utility", "auto")
+SPLITS = 20
+MAX_ROWS = 20_000
 
 
-def run() -> None:
-    repeats = int(os.environ.get("SURELEAF_SPLITS", "20"))
-    print(f"{repeats} splits; leaves, and accuracy in per cent")
-    print(f"{'data set':14s}" + "".join(f"{name or 'none':>20s}" for name in PRUNINGS))
-    results = {}
-    for name in selected():
-        data = load(name)
-        start = time.perf_counter()
-        results[name] = np.array([_measure(data, pruning, repeats) for pruning in PRUNINGS])
-        cells = "".join(
-            f"{leaves:13.1f} {100 * accuracy:6.2f}" for leaves, accuracy in results[name]
-        )
-        print(f"{name:14s}{cells}   {time.perf_counter() - start:.0f} s", flush=True)
-    table = np.array(list(results.values()))
-    accuracy = 100 * table[:, :, 1].mean(axis=0)
-    geometric_mean = np.exp(np.log(table[:, :, 0] / table[:, 1:2, 0]).mean(axis=0))
-    ratio_of_sums = table[:, :, 0].sum(axis=0) / table[:, 1, 0].sum()
-    mean_ratio = (table[:, :, 0] / table[:, 1:2, 0]).mean(axis=0)
-    for label, values in (
-        ("accuracy", accuracy),
-        ("- pessimistic", accuracy - accuracy[1]),
-        ("leaves / pess.", mean_ratio),
-        ("geometric mean", geometric_mean),
-        ("ratio of sums", ratio_of_sums),
-    ):
-        print(f"{label:14s}" + "".join(f"{value:20.2f}" for value in values))
+def run() -> Iterator[Row]:
+    title = f"Leaves, and accuracy in per cent, {_repeats()} splits"
+    results = []
+    for name, found in zip(selected(), in_processes(_measure_all, selected()), strict=True):
+        results.append(found)
+        cells = [f"{leaves:.1f}, {100 * accuracy:.2f}" for leaves, accuracy in found]
+        yield _row(title, name, cells)
+    leaves, accuracy = np.moveaxis(np.array(results), 2, 0)
+    yield _row(title, "mean accuracy", [f"{100 * mean:.2f}" for mean in accuracy.mean(axis=0)])
+    shares = (leaves / leaves[:, [PRUNINGS.index("pessimistic")]]).mean(axis=0)
+    yield _row(title, "leaves as a share of pessimistic's", [f"{share:.2f}" for share in shares])
+
+
+def _repeats() -> int:
+    return int(os.environ.get("SURELEAF_SPLITS", str(SPLITS)))
+
+
+def _measure_all(name: str) -> np.ndarray:
+    data = load(name).sample(MAX_ROWS, min_rows_per_class=1)
+    return np.array([_measure(data, pruning, _repeats()) for pruning in PRUNINGS])
+
+
+def _row(title: str, name: str, cells: list[str]) -> Row:
+    columns = [(pruning or "none").replace("_", " ") for pruning in PRUNINGS]
+    return Row(title, {"data set": name, **dict(zip(columns, cells, strict=True))})
 
 
 def _measure(data, pruning, repeats):

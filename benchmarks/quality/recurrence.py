@@ -9,7 +9,7 @@ SURELEAF_TABLES sets the number of fitted trees per data set and size.
 """
 
 import os
-import time
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from scipy.special import expit, softmax
 
 from benchmarks.quality.data_sets import DataSet, load
 from benchmarks.quality.promises.levels import POPULATIONS
+from benchmarks.running import Row, in_processes
 from sureleaf import TreeClassifier
 from sureleaf.errors import UnseenCategoryWarning
 from sureleaf.model.stability import recurrence_in
@@ -60,7 +61,8 @@ OTHERS = (
     *("hypothyroid", "mammography", "mushroom", "phoneme", "satimage"),
 )
 SIZES = (200, 600)
-FRESH = 12
+FRESH = 10
+TREES = 3
 EDGES = (0.2, 0.4, 0.6, 0.8)
 GROUPS = ("below .2", ".2 to .4", ".4 to .6", ".6 to .8", "above .8")
 
@@ -145,26 +147,32 @@ def draw(population: str, n: int = 20_000) -> DataSet:
     return DataSet(population, table, y)
 
 
-def run() -> None:
+def _measure_all(name: str) -> tuple[Pairs, Pairs]:
     warnings.simplefilter("ignore", UnseenCategoryWarning)  # a sample lacks some categories
-    n_trees = int(os.environ.get("SURELEAF_TABLES", "6"))
-    for names in (CHOSEN_ON, OTHERS):
-        _table(names, n_trees)
+    n_trees = int(os.environ.get("SURELEAF_TABLES", str(TREES)))
+    data = draw(name) if name in POPULATIONS | MORE else load(name)
+    both = [pairs(data, n, seed) for n in SIZES for seed in range(n_trees)]
+    return joined([each[0] for each in both]), joined([each[1] for each in both])
 
 
-def _table(names: tuple[str, ...], n_trees: int) -> None:
-    start = time.perf_counter()
-    splits, leaves = [], []
-    for name in names:
-        data = draw(name) if name in POPULATIONS | MORE else load(name)
-        both = [pairs(data, n, seed) for n in SIZES for seed in range(n_trees)]
-        splits.append(joined([each[0] for each in both]))
-        leaves.append(joined([each[1] for each in both]))
-        for what, part in (("splits", splits[-1]), ("leaves", leaves[-1])):
-            stated, found = part.stated.mean(), part.found.mean()
-            print(f"{name:14s}{what}: {len(part.stated)}, stated {stated:.3f}, found {found:.3f}")
-    print("\n| stated recurrence | number | stated | found |\n|---|---|---|---|")
-    for what, parts in (("splits", splits), ("leaves", leaves)):
-        for group, n, stated, found in joined(parts).groups():
-            print(f"| {what}, {group} | {n} | {stated:.3f} | {found:.3f} |")
-    print(f"\n{time.perf_counter() - start:.0f} s\n")
+def run() -> Iterator[Row]:
+    for names, title in (
+        (CHOSEN_ON, "Tables on which the formulas were chosen"),
+        (OTHERS, "Other tables"),
+    ):
+        found: dict[str, list[Pairs]] = {"splits": [], "leaves": []}
+        for name, parts in zip(names, in_processes(_measure_all, names), strict=True):
+            for what, part in zip(found, parts, strict=True):
+                found[what].append(part)
+            print(f"{name}: done", file=sys.stderr, flush=True)
+        for what, parts in found.items():
+            for group, n, stated, share in joined(parts).groups():
+                yield Row(
+                    title,
+                    {
+                        "stated recurrence": f"{what}, {group}",
+                        "number": f"{n:,}",
+                        "stated": f"{stated:.3f}",
+                        "found": f"{share:.3f}",
+                    },
+                )

@@ -14,14 +14,14 @@ fifth or a tenth as many.
 """
 
 import os
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 from sklearn.tree import DecisionTreeRegressor
 
+from benchmarks.running import Row, in_processes
 from sureleaf.auditing.segments import Errors, exact_p, search, segment_family
 from sureleaf.comparison.multiple_models import holm
 from sureleaf.table import read_table
@@ -30,6 +30,7 @@ Array = np.ndarray
 
 N_ROWS = 2000
 OFFSET = 0.2
+TABLES = 300
 
 
 def draw(rng: np.random.Generator, n: int = N_ROWS) -> pd.DataFrame:
@@ -138,21 +139,26 @@ def shares(model: str, segment: str | None, n_tables: int) -> dict[str, float]:
     return {way: count / n_tables for way, count in hits.items()}
 
 
-def run() -> None:
-    n_tables = int(os.environ.get("SURELEAF_TABLES", "1000"))
-    head = "".join(f"{way:>24s}" for way in WAYS)
-    print(f"\n{'no segment: share of tables with one':52s}{head}")
-    for model in MODELS:
-        _line(model, None, n_tables if model == "logistic" else max(n_tables // 5, 1))
-    print(f"\n{'10 % of the rows, 20 points off: share found':52s}{head}")
-    for model in ("logistic", "all 50 %"):
-        for segment in SEGMENTS:
-            _line(model, segment, max(n_tables // 10, 1))
+def run() -> Iterator[Row]:
+    n_tables = int(os.environ.get("SURELEAF_TABLES", str(TABLES)))
+    items: list[tuple[str, str | None, int]] = [("logistic", None, n_tables)]
+    items += [(model, None, max(n_tables // 5, 1)) for model in list(MODELS)[1:]]
+    items += [
+        (model, segment, max(n_tables // 10, 1))
+        for model in ("logistic", "all 50 %")
+        for segment in SEGMENTS
+    ]
+    for (model, segment, n), found in zip(items, in_processes(_measure_all, items), strict=True):
+        if segment is None:
+            title = "No segment: share of tables in which one is found"
+            cells = {"model": model, "tables": str(n)}
+        else:
+            title = (
+                "A segment of 10 % of the rows, 20 points off: share of tables in which it is found"
+            )
+            cells = {"segment": f"{segment} ({model})", "tables": str(n)}
+        yield Row(title, {**cells, **{way: f"{share:.3f}" for way, share in found.items()}})
 
 
-def _line(model: str, segment: str | None, n_tables: int) -> None:
-    start = time.perf_counter()
-    found = shares(model, segment, n_tables)
-    name = model if segment is None else f"{model}, {segment}"
-    cells = "".join(f"{share:24.3f}" for share in found.values())
-    print(f"{name:52s}{cells}   {n_tables} tables, {time.perf_counter() - start:.0f} s", flush=True)
+def _measure_all(item: tuple[str, str | None, int]) -> dict[str, float]:
+    return shares(*item)

@@ -1,6 +1,6 @@
 """Prediction sets and Venn probabilities beside MAPIE, crepes and venn-abers, on the same tree.
 
-``python -m benchmarks.quality sets`` prints two tables. A third of the rows grows the tree, a third
+A third of the rows grows the tree, a third
 calibrates, a third tests, `REPEATS` times. All methods have the same tree and the same rows. Sets
 are at alpha = .1. The coverage that matters for a leaf is that of its own rows: the tables show the
 share of test rows in leaves whose coverage, over all repeats, is below .85, and the coverage of the
@@ -9,39 +9,45 @@ worst tenth of the leaves.
 
 import importlib.util
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import log_loss
 
 from benchmarks.quality.data_sets import DataSet, load, selected
+from benchmarks.running import Row
 from sureleaf import TreeClassifier
 
 ALPHA = 0.1
 MAX_ROWS = 6000
 REPEATS = 10
+SETS = ("mean size", "coverage", "in leaves below .85", "worst tenth")
+VENN = ("mean width", "log loss", "calibration error")
 
 
-def run() -> None:
+def run() -> Iterator[Row]:
     missing = [
         name for name in ("mapie", "crepes", "venn_abers") if importlib.util.find_spec(name) is None
     ]
     if missing:
         sys.exit(f"the benchmark needs {', '.join(missing)}: pip install '.[benchmark]'")
-    sets, venns = [], []
+    found: dict[str, dict[str, list[tuple[float, ...]]]] = {"Prediction sets": {}, "Venn": {}}
     for name in selected():
         data = load(name).sample(MAX_ROWS, min_rows_per_class=10)
-        of_sets, of_venns = _measure(data)
-        sets += [(name, *line) for line in of_sets]
-        venns += [(name, *line) for line in of_venns]
-    print("| data set | method | mean size | coverage | in leaves below .85 | worst tenth |")
-    print("|---|---|---|---|---|---|")
-    for name, method, *figures in sets:
-        print(f"| {name} | {method} | " + " | ".join(f"{value:.3f}" for value in figures) + " |")
-    print("\n| data set | method | mean width | log loss | calibration error |")
-    print("|---|---|---|---|---|")
-    for name, method, *figures in venns:
-        print(f"| {name} | {method} | " + " | ".join(f"{value:.3f}" for value in figures) + " |")
+        for methods, lines in zip(found.values(), _measure(data), strict=True):
+            for method, *figures in lines:
+                methods.setdefault(method, []).append(tuple(figures))
+        print(f"{name}: done", file=sys.stderr, flush=True)
+    for (title, methods), columns in zip(found.items(), (SETS, VENN), strict=True):
+        for method, values in methods.items():
+            means = [f"{mean:.3f}" for mean in np.mean(values, axis=0)]
+            cells = dict(zip(columns, means, strict=True))
+            yield Row(f"{title}: means over the data sets", {"method": method, **cells})
+    worst = SETS.index("worst tenth")
+    for index, name in enumerate(selected()):
+        cells = {m: f"{v[index][worst]:.3f}" for m, v in found["Prediction sets"].items()}
+        yield Row("Coverage of the worst tenth, by data set", {"data set": name, **cells})
 
 
 def _measure(data: DataSet) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:

@@ -1,18 +1,18 @@
 """Single trees side by side: accuracy, AUC, log loss, size and trust on unseen rows.
 
-Five-fold means over the data sets, every learner on the same folds: the default tree, with its
-margin and without; C4.5's tree; scikit-learn's CART on one-hot columns with `ccp_alpha` tuned; the
+Five-fold means over the data sets, every learner on the same folds: the default tree, and with
+`min_confidence`; C4.5's tree; scikit-learn's CART on one-hot columns with `ccp_alpha` tuned; the
 CART of ydf and C5.0 of c50py (``pip install ydf c50py``; a peer that is not installed is left out);
 our forest and scikit-learn's, 30 trees each. SURELEAF_SETS names data sets, SURELEAF_TREE_LEARNERS
-learners, and SURELEAF_TREE_ROWS caps the rows. The last table is that of docs/quality.md.
+learners, and SURELEAF_TREE_ROWS caps the rows.
 """
 
-import datetime
-import importlib.util
+import contextlib
+import importlib
 import os
-import time
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +28,12 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.data_sets import ALL, DataSet, load
+from benchmarks.running import Row, in_processes
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 
 FOLDS = 5
+LEVEL_FOLDS = 2  # folds whose trees get levels, which take most of the time
+MAX_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,6 @@ class Result:
     n_leaves: float
     flagged: float  # share of test rows in flagged leaves; NaN for other libraries
     utility_gap: float  # stated utility minus accuracy on unseen rows
-    seconds: float
 
 
 def one_hot(model: Any, X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
@@ -108,14 +110,13 @@ def c50(X: pd.DataFrame, categorical: tuple[str, ...]) -> Any:
 def learners() -> dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]]:
     found: dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]] = {
         "default": lambda X, c: TreeClassifier(random_state=0),
-        "margin=0": lambda X, c: TreeClassifier(margin=0.0, random_state=0),
         "min_confidence=.95": lambda X, c: TreeClassifier(min_confidence=0.95, random_state=0),
         "C4.5": lambda X, c: TreeClassifier.c45(random_state=0),
         "tuned CART": tuned_cart,
     }
-    if importlib.util.find_spec("ydf"):
+    if _is_installed("ydf"):
         found["ydf CART"] = lambda X, c: Ydf()
-    if importlib.util.find_spec("c50py"):
+    if _is_installed("c50py"):
         found["C5.0"] = c50
     found["our forest"] = lambda X, c: BaggedTreesClassifier(n_estimators=30, random_state=0)
     found["their forest"] = lambda X, c: one_hot(RandomForestClassifier(30, random_state=0), X, c)
@@ -123,16 +124,20 @@ def learners() -> dict[str, Callable[[pd.DataFrame, tuple[str, ...]], Any]]:
     return {name: found[name] for name in named.split(",")} if named else found
 
 
+def _is_installed(name: str) -> bool:
+    with contextlib.suppress(ImportError):
+        return importlib.import_module(name) is not None
+    return False
+
+
 def measure(data: DataSet, make: Callable[..., Any]) -> Result:
     results = []
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
-    for train, test in folds.split(data.X, data.y):
+    for fold, (train, test) in enumerate(folds.split(data.X, data.y)):
         X, y = data.X.iloc[train].reset_index(drop=True), data.y[train]
         T, t = data.X.iloc[test].reset_index(drop=True), data.y[test]
         model = make(X, data.categorical)
-        start = time.perf_counter()
         model.fit(X, y)
-        seconds = time.perf_counter() - start
         classes = np.asarray(model.classes_)
         p = np.asarray(model.predict_proba(T), dtype=float)
         p = p / p.sum(axis=1, keepdims=True)
@@ -144,49 +149,75 @@ def measure(data: DataSet, make: Callable[..., Any]) -> Result:
         is_binary = len(classes) == 2
         auc = roc_auc_score(codes, p[:, 1]) if is_binary else np.nan
         loss = log_loss(codes, np.clip(p, 1e-15, 1), labels=np.arange(len(classes)))
-        results.append((right.mean(), auc, loss, *_tree_facts(model, T, right), seconds))
+        levels = _levels(model, T, right) if fold < LEVEL_FOLDS else (np.nan, np.nan)
+        results.append((right.mean(), auc, loss, _n_leaves(model), *levels))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # all NaN for more than two classes
         return Result(*np.nanmean(np.array(results, dtype=float), axis=0))
 
 
-def _tree_facts(model: Any, T: pd.DataFrame, right: np.ndarray) -> tuple[float, float, float]:
-    """Leaves, share of the rows in flagged leaves, stated utility minus accuracy."""
+def _levels(model: Any, T: pd.DataFrame, right: np.ndarray) -> tuple[float, float]:
+    """Return the share of the rows in flagged leaves, and the stated utility minus the accuracy."""
+    if not isinstance(model, TreeClassifier):
+        return np.nan, np.nan
+    leaves = model.leaves()
+    flagged = dict(zip(leaves.leaf.tolist(), leaves.flagged.tolist(), strict=True))
+    share = np.mean([flagged.get(leaf, True) for leaf in model.apply(T).tolist()])
+    return float(share), model.levels().utility - right.mean()
+
+
+def _n_leaves(model: Any) -> float:
     if isinstance(model, TreeClassifier):
-        leaves = model.leaves()
-        flagged = dict(zip(leaves.leaf.tolist(), leaves.flagged.tolist(), strict=True))
-        share = np.mean([flagged.get(leaf, True) for leaf in model.apply(T).tolist()])
-        return model.tree_.n_leaves, float(share), model.levels().utility - right.mean()
+        return model.tree_.n_leaves
     if isinstance(model, Ydf):
-        return model.n_leaves(), np.nan, np.nan
+        return model.n_leaves()
     final = model[-1] if hasattr(model, "steps") else model
     if hasattr(final, "best_estimator_"):
-        return final.best_estimator_.get_n_leaves(), np.nan, np.nan
-    return float(getattr(final, "n_leaves_", np.nan)), np.nan, np.nan
+        return final.best_estimator_.get_n_leaves()
+    return float(getattr(final, "n_leaves_", np.nan))
 
 
-def run() -> None:
-    warnings.simplefilter("ignore")
-    most = int(os.environ.get("SURELEAF_TREE_ROWS", "4000"))
+def run() -> Iterator[Row]:
     named = os.environ.get("SURELEAF_SETS")
     names = tuple(named.split(",")) if named else ALL
-    table: dict[str, list[Result]] = {name: [] for name in learners()}
-    print(f"{FOLDS} folds, at most {most} rows per data set; accuracy / log loss / leaves")
-    print(f"{'data set':14s}" + "".join(f"{name:>22s}" for name in table))
-    for name in names:
-        data = load(name).sample(most, min_rows_per_class=2 * FOLDS)
-        cells = []
-        for learner, make in learners().items():
-            result = measure(data, make)
-            table[learner].append(result)
-            cells.append(f"{result.accuracy:.3f} / {result.log_loss:.3f} / {result.n_leaves:4.0f}")
-        print(f"{name:14s}" + "".join(f"{cell:>22s}" for cell in cells), flush=True)
-    print(f"\nMeans of {len(names)} data sets, {datetime.date.today():%d %B %Y}:\n")
-    print("| learner | accuracy | AUC | log loss | leaves | median | flagged rows | utility gap |")
-    print("|---|---|---|---|---|---|---|---|")
-    for learner, results in table.items():
-        rows = np.array([tuple(vars(result).values()) for result in results])
-        mean, median = np.nanmean(rows, axis=0), np.nanmedian(rows[:, 3])
-        cells = [f"{mean[0]:.4f}", f"{mean[1]:.4f}", f"{mean[2]:.4f}", f"{mean[3]:.1f}"]
-        cells += [f"{median:.1f}", f"{mean[4]:.1%}", f"{mean[5]:+.4f}"]
-        print("| " + " | ".join([learner, *(c if "nan" not in c else "-" for c in cells)]) + " |")
+    results: dict[str, list[Result]] = {name: [] for name in learners()}
+    for name, found in zip(names, in_processes(_measure_all, names), strict=True):
+        for learner, result in found.items():
+            results[learner].append(result)
+        print(f"{name}: done", file=sys.stderr, flush=True)
+    for learner, rows in results.items():
+        title = f"Means over {len(names)} data sets, at most {_most():,} rows"
+        yield _mean(title, learner, rows)
+    for index, name in enumerate(names):
+        cells = {learner: f"{100 * rows[index].accuracy:.1f}" for learner, rows in results.items()}
+        yield Row("Accuracy in per cent, by data set", {"data set": name, **cells})
+
+
+def _most() -> int:
+    return int(os.environ.get("SURELEAF_TREE_ROWS", str(MAX_ROWS)))
+
+
+def _measure_all(name: str) -> dict[str, Result]:
+    warnings.simplefilter("ignore")
+    data = load(name).sample(_most(), min_rows_per_class=2 * FOLDS)
+    return {learner: measure(data, make) for learner, make in learners().items()}
+
+
+def _mean(title: str, learner: str, results: list[Result]) -> Row:
+    values = np.array([tuple(vars(result).values()) for result in results])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # other libraries have no levels
+        mean, median = np.nanmean(values, axis=0), np.nanmedian(values[:, 3])
+    cells = {
+        "accuracy": f"{100 * mean[0]:.1f} %",
+        "AUC": f"{mean[1]:.3f}",
+        "log loss": f"{mean[2]:.3f}",
+        "leaves": f"{mean[3]:.1f}",
+        "median": f"{median:.1f}",
+        "flagged rows": f"{100 * mean[4]:.1f} %",
+        "utility gap": f"{100 * mean[5]:+.1f}",
+    }
+    return Row(
+        title,
+        {"learner": learner, **{k: "" if "nan" in v else v for k, v in cells.items()}},
+    )

@@ -4,9 +4,12 @@ Four simulated populations, two of them made to be hard for ranges. Every line i
 seeds of the difference in accuracy, with its standard error.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.running import Row
 from sureleaf import TreeClassifier
 from sureleaf.scale.batches import Source, TablePart
 
@@ -44,29 +47,26 @@ def fit(X, y, *, in_batches, pruning):
     return model.fit(data, "y")
 
 
-def run() -> None:
-    print(f"{N_TRAIN:,} rows, {N_SEEDS} seeds; accuracy of exact trees, and ranges minus exact")
+def run() -> Iterator[Row]:
+    title = f"Accuracy of exact trees, and of ranges minus exact: {N_TRAIN:,} rows, {N_SEEDS} seeds"
     for simulate in (smooth, steps, tails, spikes):
-        for pruning in ("auto", None):
-            scores = []
-            for seed in range(N_SEEDS):
-                rng = np.random.default_rng(seed)
-                X, score = simulate(rng, N_TRAIN + N_TEST)
-                y = (rng.random(len(score)) < 1 / (1 + np.exp(-2 * score))).astype(int)
-                test = pa.table({f"x{j}": X[N_TRAIN:, j] for j in range(X.shape[1])})
-                scores.append(
-                    [
-                        fit(X[:N_TRAIN], y[:N_TRAIN], in_batches=b, pruning=pruning).score(
-                            test, y[N_TRAIN:]
-                        )
-                        for b in (False, True)
-                    ]
-                )
-            exact, ranges = np.array(scores).T
+        cells = {"population": simulate.__name__}
+        for pruning, name in (("auto", "default"), (None, "no pruning")):
+            exact, ranges = np.array([_scores(simulate, pruning, s) for s in range(N_SEEDS)]).T
             difference = ranges - exact
             error = difference.std(ddof=1) / np.sqrt(N_SEEDS)
-            print(
-                f"  {simulate.__name__:8} pruning={pruning!s:5} exact {exact.mean():.4f}  "
-                f"difference {difference.mean():+.4f} (standard error {error:.4f})",
-                flush=True,
-            )
+            cells[f"{name}: exact"] = f"{100 * exact.mean():.1f} %"
+            cells[f"{name}: ranges"] = f"{100 * difference.mean():+.2f} ± {100 * error:.2f}"
+        yield Row(title, cells)
+
+
+def _scores(simulate, pruning, seed):
+    """Return the accuracy of an exact tree and of a tree of ranges."""
+    rng = np.random.default_rng(seed)
+    X, score = simulate(rng, N_TRAIN + N_TEST)
+    y = (rng.random(len(score)) < 1 / (1 + np.exp(-2 * score))).astype(int)
+    test = pa.table({f"x{j}": X[N_TRAIN:, j] for j in range(X.shape[1])})
+    return [
+        fit(X[:N_TRAIN], y[:N_TRAIN], in_batches=b, pruning=pruning).score(test, y[N_TRAIN:])
+        for b in (False, True)
+    ]

@@ -1,14 +1,14 @@
 """Trees on a Dask cluster of processes: time against rows and workers, bytes moved, memory.
 
-``python -m benchmarks.scale cluster`` fits an eighth, a quarter, half and all of 2 million rows of
-20 columns, with one worker process and with two; ``SURELEAF_ROWS=20000000`` takes other rows, and
-``SURELEAF_SHARES=1`` all of them only.
+Half and all of 4 million rows of 20 columns, with one worker process and with two.
+``SURELEAF_ROWS=20000000`` takes other rows, and ``SURELEAF_SHARES=1`` all of them only.
 """
 
 import os
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import distributed
@@ -16,14 +16,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.running import Row, duration
 from sureleaf import TreeClassifier
 from sureleaf.scale.growing import _LevelGrowth
 
 N_COLUMNS, N_FILES = 20, 32
-MOST_ROWS = int(os.environ.get("SURELEAF_ROWS", "2000000"))
+MOST_ROWS = int(os.environ.get("SURELEAF_ROWS", "4000000"))
 FILE_ROWS = MOST_ROWS // N_FILES
 ROW_TASKS = ("encodepart", "start", "advancepart", "selectrows")
-SHARES = tuple(map(int, os.environ.get("SURELEAF_SHARES", "8,4,2,1").split(",")))
+SHARES = tuple(map(int, os.environ.get("SURELEAF_SHARES", "2,1").split(",")))
 
 
 def write_files(folder: Path) -> list[Path]:
@@ -60,7 +61,7 @@ def bytes_received(dask_worker: distributed.Worker) -> Counter[str]:
     return received
 
 
-def fit(paths: list[Path], n_workers: int) -> float:
+def fit(paths: list[Path], n_workers: int) -> tuple[float, Row]:
     n_levels = 0
     split_level = _LevelGrowth._split_level
 
@@ -94,32 +95,35 @@ def fit(paths: list[Path], n_workers: int) -> float:
         moved = sum(client.run(bytes_received).values(), Counter())
         memory = max(client.run(peak_memory).values())
         n_rows = len(paths) * FILE_ROWS
-        print(
-            f"{n_rows:>11,} rows, {n_workers} workers: {seconds:6.1f} s "
-            f"(processors: workers {worker_seconds:.1f} s, client and scheduler "
-            f"{client_seconds:.1f} s), {n_rows / seconds:>9,.0f} rows/s; between workers "
-            f"{moved['counts'] / max(n_levels, 1) / 1e6:.2f} MB of summaries and counts per level, "
-            f"{n_levels} levels, {moved['rows'] / 1e6:.0f} MB of rows; peak {memory / 1e6:.0f} MB "
-            f"per worker; {model.tree_.n_leaves:,} leaves",
-            flush=True,
+        return seconds, Row(
+            f"A tree of depth 12 from {N_COLUMNS} columns, {FILE_ROWS:,} rows per file",
+            {
+                "rows": f"{n_rows:,}",
+                "workers": str(n_workers),
+                "time": duration(seconds),
+                "processor time of workers": duration(worker_seconds),
+                "of client and scheduler": duration(client_seconds),
+                "rows per second": f"{n_rows / seconds:,.0f}",
+                "rows moved": f"{moved['rows'] / 1e6:.0f} MB",
+                "counts moved per level": f"{moved['counts'] / max(n_levels, 1) / 1e6:.2f} MB",
+                "levels": str(n_levels),
+                "peak memory per worker": f"{memory / 1e9:.2f} GB",
+                "leaves": f"{model.tree_.n_leaves:,}",
+            },
         )
-    return seconds
 
 
-def run() -> None:
+def run() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         paths = write_files(Path(folder))
-        seconds = {
-            (share, n_workers): fit(paths[: N_FILES // share], n_workers)
-            for share in SHARES
-            for n_workers in (1, 2)
-        }
+        times = {}
+        for share in SHARES:
+            for n_workers in (1, 2):
+                times[share, n_workers], row = fit(paths[: N_FILES // share], n_workers)
+                yield row
     for share in SHARES:
-        ratio = seconds[share, 1] / seconds[share, 2]
-        print(f"{MOST_ROWS // share:>11,} rows: two workers are {ratio:.2f} times as fast as one")
-    if len(SHARES) > 1:
-        rows = np.log([MOST_ROWS / share for share in SHARES])
-        for n_workers in (1, 2):
-            times = np.log([seconds[share, n_workers] for share in SHARES])
-            slope = np.polyfit(rows, times, 1)[0]
-            print(f"{n_workers} workers: slope of time against rows {slope:.2f}")
+        ratio = times[share, 1] / times[share, 2]
+        yield Row(
+            "Two workers beside one",
+            {"rows": f"{MOST_ROWS // share:,}", "times as fast": f"{ratio:.2f}"},
+        )

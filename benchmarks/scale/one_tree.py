@@ -1,8 +1,8 @@
 """One tree from a Parquet file: Sureleaf in batches, and LightGBM's first tree, in one run.
 
-``ROWS=20000000 python -m benchmarks.scale one_tree`` measures one size. By default, small sizes
-show how time grows with the number of rows. Each fit is a process of its own: its time is from
-before the file is opened until the tree is grown, and its memory the largest resident size.
+Several sizes show how time grows with the number of rows (SURELEAF_ROWS: one size). Each fit is a
+process of its own: its time is from before the file is opened until the tree is grown, and its
+memory the largest resident size.
 """
 
 import json
@@ -11,14 +11,18 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.running import Row, duration
+
 N_COLUMNS = 20
-SIZES = (500_000, 1_000_000, 2_000_000, 4_000_000)
+SIZES = (1_000_000, 4_000_000, 20_000_000)
 LEAVES = 255
 
 SURELEAF = """
@@ -85,31 +89,42 @@ def measure(fit: str, path: Path, test: Path) -> dict[str, float]:
     return result
 
 
-def run() -> None:
-    sizes = [int(os.environ["ROWS"])] if "ROWS" in os.environ else SIZES
-    seconds = []
+def run() -> Iterator[Row]:
+    named = os.environ.get("SURELEAF_ROWS")
+    sizes = [int(named)] if named else SIZES
+    times = []
     with tempfile.TemporaryDirectory() as folder:
         test = Path(folder) / "test.parquet"
         write_table(test, 200_000, seed=99)
         for n_rows in sizes:
             path = Path(folder) / "rows.parquet"
             write_table(path, n_rows, seed=1)
-            size = path.stat().st_size / 1e9
-            print(f"{n_rows:,} rows x {N_COLUMNS} columns, {size:.2f} GB", flush=True)
-            results = {}
             for name, fit in (("LightGBM", LIGHTGBM), ("Sureleaf", SURELEAF)):
-                results[name] = result = measure(fit, path, test)
-                rate = n_rows / result["seconds"] / 1e6
-                print(
-                    f"  {name:9} {result['seconds']:7.1f} s  {rate:6.2f} million rows/s  "
-                    f"all threads {result['processor']:6.1f} s  "
-                    f"peak {result['peak'] / 1e9:5.2f} GB  "
-                    f"accuracy {result['accuracy']:.4f}  log loss {result['log_loss']:.4f}",
-                    flush=True,
-                )
-            seconds.append([results["Sureleaf"][clock] for clock in ("seconds", "processor")])
-            ratio = results["LightGBM"]["seconds"] / results["Sureleaf"]["seconds"]
-            print(f"  throughput of Sureleaf / LightGBM: {ratio:.2f}", flush=True)
+                result = measure(fit, path, test)
+                library = f"{name} {version(name.lower())}"
+                yield _row(n_rows, path.stat().st_size, library, result)
+            times.append([result[clock] for clock in ("seconds", "processor")])
     if len(sizes) > 1:
-        slopes = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
-        print(f"slope of time against rows: {slopes[0]:.2f}, of all threads: {slopes[1]:.2f}")
+        slopes = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+        for name, slope in zip(("time", "processor time"), slopes, strict=True):
+            yield Row(
+                "How the time of Sureleaf grows",
+                {"logarithm of": name, "slope against that of the rows": f"{slope:.2f}"},
+            )
+
+
+def _row(n_rows: int, n_bytes: int, name: str, result: dict[str, float]) -> Row:
+    return Row(
+        f"A tree of {LEAVES} leaves from {N_COLUMNS} columns of numbers",
+        {
+            "rows": f"{n_rows:,}",
+            "file": f"{n_bytes / 1e9:.2f} GB",
+            "library": name,
+            "time": duration(result["seconds"]),
+            "processor time": duration(result["processor"]),
+            "rows per second": f"{n_rows / result['seconds'] / 1e6:.2f} million",
+            "peak memory": f"{result['peak'] / 1e9:.2f} GB",
+            "accuracy": f"{100 * result['accuracy']:.1f} %",
+            "log loss": f"{result['log_loss']:.3f}",
+        },
+    )

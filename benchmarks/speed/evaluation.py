@@ -6,13 +6,15 @@ which scikit-learn warns or gives another result.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn import metrics
 
+from benchmarks.running import Row, duration, goal
 from sureleaf import measures
 
+N_ROWS = 10_000_000
 LIMIT = 1.2
 
 
@@ -80,20 +82,16 @@ def _best(call: Callable[[], object], repeats: int) -> float:
     return min(times)
 
 
-def run(n: int = 10_000_000, repeats: int = 2) -> dict[str, float]:
-    """Print and return the ratio of our time to that of scikit-learn, per measure."""
-    ratios = {}
-    print(
-        f"Measures of {n:,} rows, processor seconds (best of {repeats}); "
-        f"at most {LIMIT} x scikit-learn"
-    )
+def run(n: int = N_ROWS, repeats: int = 2) -> Iterator[Row]:
     for name, (ours, theirs) in _calls(_rows(n)).items():
         own, peer = _best(ours, repeats), _best(theirs, repeats)
-        ratios[name] = own / peer
-        mark = "" if ratios[name] <= LIMIT else "  above the limit"
-        print(f"  {name:22} {own:7.2f}  scikit-learn {peer:7.2f}  ratio {own / peer:5.2f}{mark}")
-    return ratios
-
-
-if __name__ == "__main__":
-    run()
+        yield Row(
+            f"Measures of {n:,} rows, processor time",
+            {
+                "measure": name,
+                "Sureleaf": duration(own),
+                "scikit-learn": duration(peer),
+                "Sureleaf / scikit-learn": f"{own / peer:.2f}",
+                "goal": goal(f"at most {LIMIT}", own / peer <= LIMIT),
+            },
+        )

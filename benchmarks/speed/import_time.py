@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
+from benchmarks.running import Row
 from benchmarks.speed.clock import limit, seconds
 
 
@@ -10,8 +12,8 @@ def _start(code: str) -> float:
     return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), repeats=5)
 
 
-def run() -> None:
+def run() -> Iterator[Row]:
     empty = _start("pass")
-    limit("import sureleaf", _start("import sureleaf") - empty, 0.3)
-    print(f"{'import sureleaf.levels':40} {_start('import sureleaf.levels') - empty:9.4f} s")
-    print(f"{'(import numpy)':40} {_start('import numpy') - empty:9.4f} s")
+    yield limit("import sureleaf", _start("import sureleaf") - empty, at_most=0.3)
+    yield limit("import sureleaf.levels", _start("import sureleaf.levels") - empty)
+    yield limit("import numpy, for comparison", _start("import numpy") - empty)

@@ -6,10 +6,13 @@ The entropic estimate: per node, by ``minimize_scalar`` of equation (2) and by `
 derivative.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom
 
+from benchmarks.running import Row
 from benchmarks.speed.clock import compare, limit, seconds
 from sureleaf import levels
 
@@ -51,21 +54,21 @@ def entropic_by_root(y: int, n: int) -> float:
     return float(0.5 + s / 2)
 
 
-def run() -> None:
+def run() -> Iterator[Row]:
     random = np.random.default_rng(20240)
     n = random.integers(1, 10_001, N_NODES)
     apart = random.uniform(0.0, 1.0, N_NODES)
     for where, p in (("", 0.5 + apart / 2), (" near a tie", 0.5 + apart / 2 / np.sqrt(n))):
         drawn = random.binomial(n, p)
-        compare_levels(where, n, p)
-        compare_estimates(where, np.maximum(drawn, n - drawn), n)
+        yield from compare_levels(where, n, p)
+        yield from compare_estimates(where, np.maximum(drawn, n - drawn), n)
     share = random.uniform(0.0, 1.0, 10_000)
     close = 0.5 + random.uniform(0.0, 1e-3, 10_000)  # so close to a tie that no shortcut applies
     ours = seconds(lambda: levels.node_confidence(1e6, share, close))
-    limit("10,000 node_confidence, n = 10^6", ours, 2.0)
+    yield limit("10,000 node_confidence, n = 10^6", ours, at_most=2.0)
 
 
-def compare_levels(where: str, n: np.ndarray, p: np.ndarray) -> None:
+def compare_levels(where: str, n: np.ndarray, p: np.ndarray) -> Iterator[Row]:
     sample = [(int(n[i]), float(p[i])) for i in range(N_SAMPLED)]
     summed = seconds(lambda: [confidence_by_sum(*node) for node in sample], repeats=1) * SCALE
     for name, level, peer in (
@@ -75,14 +78,14 @@ def compare_levels(where: str, n: np.ndarray, p: np.ndarray) -> None:
         ours = seconds(lambda level=level: level(n, p), repeats=9)
         tail = seconds(lambda peer=peer: peer(n, p))
         title = f"1,000,000 {name}{where}"
-        compare(title, ours, "scipy.stats.binom.pmf sums (scaled)", summed, 20)
-        compare(title, ours, "scipy.stats.binom.sf + pmf", tail)
+        yield compare(title, ours, "scipy.stats.binom.pmf sums (scaled)", summed, 20)
+        yield compare(title, ours, "scipy.stats.binom.sf + pmf", tail)
 
 
-def compare_estimates(where: str, y: np.ndarray, n: np.ndarray) -> None:
+def compare_estimates(where: str, y: np.ndarray, n: np.ndarray) -> Iterator[Row]:
     sample = [(int(y[i]), int(n[i])) for i in range(N_SAMPLED)]
     ours = seconds(lambda: levels.estimate_p_max(y, n, method="entropic"), repeats=9)
     for name, peer in (("minimize_scalar", entropic_by_minimising), ("brentq", entropic_by_root)):
         time = seconds(lambda peer=peer: [peer(*node) for node in sample], repeats=1) * SCALE
         title = f"1,000,000 entropic estimates{where}"
-        compare(title, ours, f"scipy.optimize.{name} (scaled)", time, 100)
+        yield compare(title, ours, f"scipy.optimize.{name} (scaled)", time, 100)

@@ -1,9 +1,7 @@
-"""Time and memory of ``sureleaf predict`` on 10 million rows: the memory must not grow.
+"""Time and memory of ``sureleaf predict`` on 10 million rows: the memory must not grow with them.
 
-``python -m benchmarks.speed.predict [ROWS]`` writes a CSV file with this many rows (10 million by
-default). The installed command predicts a tenth of the file and the whole file; for comparison,
-pandas.read_csv reads it. Each runs in its own process, and CPU seconds, rows per second and peak
-memory are printed.
+The installed command predicts a tenth of a CSV file and the whole file; for comparison,
+pandas.read_csv reads it. Each runs in its own process.
 """
 
 import os
@@ -19,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
+from benchmarks.running import Row, duration
+from benchmarks.speed.clock import limit
 from sureleaf import TreeClassifier
 
 __all__ = ["run"]
@@ -77,22 +77,26 @@ def prepared(n_rows: int) -> Iterator[tuple[Path, Path, Path]]:
             with csv.CSVWriter(str(path), chunk.schema) as writer:
                 for start in range(0, n, CHUNK):
                     writer.write_table(chunk.slice(0, min(CHUNK, n - start)))
-        print(f"{model.tree_.n_leaves} leaves, {paths[1].stat().st_size / 1e6:,.0f} MB of CSV")
         yield paths
     finally:
         shutil.rmtree(folder)
 
 
-def report(name: str, n_rows: int, used: tuple[float, float, float]) -> None:
-    wall, cpu, memory = used
-    print(
-        f"{name:44} {wall:7.1f} s {cpu:7.1f} s CPU {n_rows / cpu:11,.0f} rows/s CPU "
-        f"{memory:7,.0f} MB at peak",
-        flush=True,
+def used_row(name: str, n_rows: int, used: tuple[float, float, float]) -> Row:
+    wall, processor, memory = used
+    return Row(
+        "Rows of a CSV file",
+        {
+            "work": name,
+            "time": duration(wall),
+            "processor time": duration(processor),
+            "rows per second of it": f"{n_rows / processor:,.0f}",
+            "peak memory": f"{memory:,.0f} MB",
+        },
     )
 
 
-def run(n_rows: int = ROWS) -> None:
+def run(n_rows: int = ROWS) -> Iterator[Row]:
     sureleaf = str(Path(sys.executable).with_name("sureleaf"))
     with prepared(n_rows) as (model, every, tenth):
         out = str(every.with_name("out.csv"))
@@ -101,16 +105,12 @@ def run(n_rows: int = ROWS) -> None:
             used.append(
                 measured(sureleaf, "predict", str(model), str(path), "-o", out, "--keep", "id")
             )
-            report(f"sureleaf predict, {n:,} rows", n, used[-1])
+            yield used_row(f"sureleaf predict, {n:,} rows", n, used[-1])
             os.remove(out)
+        size = every.stat().st_size / 1e6
         reading = f"import pandas; pandas.read_csv({str(every)!r})"
         peer = measured(sys.executable, "-c", reading)
-        report("pandas.read_csv, without predictions", n_rows, peer)
-        print(
-            f"ratios: memory of all rows to a tenth {used[1][2] / used[0][2]:.2f}, CPU time to "
-            f"pandas.read_csv {used[1][1] / peer[1]:.2f}"
-        )
-
-
-if __name__ == "__main__":
-    run(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)
+        yield used_row(f"pandas.read_csv of these {size:,.0f} MB, no predictions", n_rows, peer)
+        memory = used[1][2] / used[0][2]
+        yield limit("memory of all rows", memory, "times that of a tenth")
+        yield limit("processor time", used[1][1] / peer[1], "times that of pandas.read_csv")

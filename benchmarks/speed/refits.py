@@ -7,8 +7,9 @@ some of the samples, and its time is scaled up. `adult` is read from ../shared/d
 """
 
 import json
+import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -17,6 +18,7 @@ import pandas as pd
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.running import Row
 from benchmarks.speed.clock import compare
 from benchmarks.speed.tree import DATA
 from sureleaf import TreeClassifier, evaluate, learning_curve
@@ -40,9 +42,9 @@ def read_adult() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     return frame, y, codes.to_numpy(dtype=np.float64)
 
 
-def run() -> None:
+def run() -> Iterator[Row]:
     if not (DATA / "adult.csv").exists():
-        print(f"{'refits on adult':40} skipped: adult.csv does not exist")
+        print("refits skipped: adult.csv does not exist", file=sys.stderr)
         return
     frame, y, codes = read_adult()
     classes = np.unique(y, return_inverse=True)[1]
@@ -56,15 +58,15 @@ def run() -> None:
     for name, parameters in (("C4.5", {}), ("full gini", FULL)):
         model = TreeClassifier.c45(**parameters)
         times = measure(lambda m=model: evaluate(m, frame, y, design=bootstraps, random_state=0))
-        report(f"{N_BOOTSTRAPS} bootstraps of adult, {name}", times, loop, 10)
+        yield from report(f"{N_BOOTSTRAPS} bootstraps of adult, {name}", times, loop, 10)
         times = measure(lambda m=model: evaluate(m, frame, y, design=folds, random_state=0))
-        report(f"10 folds of adult, {name}", times, fold_loop)
+        yield from report(f"10 folds of adult, {name}", times, fold_loop)
         times = measure(
             lambda m=model: learning_curve(
                 m, frame, y, schedule=Geometric(100, 2), repeats=3, random_state=0
             )
         )
-        report(f"learning curve of adult, {name}", times, curve_loop)
+        yield from report(f"learning curve of adult, {name}", times, curve_loop)
 
 
 def curve_parts(classes: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
@@ -95,11 +97,6 @@ def measure(call: Callable[[], Any]) -> tuple[float, float]:
 
 def report(
     name: str, ours: tuple[float, float], peer: tuple[float, float], goal: float | None = None
-) -> None:
-    compare(name, ours[0], "loop over scikit-learn's tree", peer[0], goal)
-    ratio = peer[1] / ours[1]
-    print(f"{'  processor time':40} {ours[1]:9.4f} s   {'':40} {peer[1]:9.3f} s   {ratio:7.1f} x")
-
-
-if __name__ == "__main__":
-    run()
+) -> Iterator[Row]:
+    yield compare(name, ours[0], "loop over scikit-learn's tree", peer[0], goal)
+    yield compare(f"{name}, processor time", ours[1], "loop over scikit-learn's tree", peer[1])

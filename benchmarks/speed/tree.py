@@ -2,14 +2,15 @@
 
 Every library uses two threads and grows one tree until all leaves are pure: no collapsing, no
 pruning, one row per leaf is enough, levels from the training rows. Times are the shortest of
-several runs; ratios are to peers in the same run. `covtype_full` and `adult` are read from
-../shared/data if they exist.
+several runs; ratios are to peers in the same run. `covtype_full` and `adult` are read from the
+folder of the data sets if they exist.
 """
 
 import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.quality.data_sets import FOLDER as DATA
+from benchmarks.running import Row
 from benchmarks.speed.clock import compare, limit, seconds
 from sureleaf import TreeClassifier
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 N_THREADS = 2
 FULL = {"min_samples_leaf": 1, "collapse": False, "pruning": None, "levels_from": "training"}
 
@@ -31,11 +33,11 @@ def ours(**parameters: Any) -> TreeClassifier:
     return TreeClassifier.c45(**FULL, n_jobs=N_THREADS, **parameters)
 
 
-def run() -> None:
-    continuous()
-    covertype()
-    adult()
-    first_fit()
+def run() -> Iterator[Row]:
+    yield from continuous()
+    yield from covertype()
+    yield from adult()
+    yield from first_fit()
 
 
 # ---- the tables ------------------------------------------------------------------------------
@@ -46,37 +48,39 @@ def make_table(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def continuous() -> None:
+def continuous() -> Iterator[Row]:
     X, y = make_table(200_000)
     peer = DecisionTreeClassifier(random_state=0)
     growing = seconds(lambda: ours(criterion="gini").fit(X, y), 7)
     title = "full tree, 200,000 x 20, gini"
-    compare(title, growing, "scikit-learn", seconds(lambda: peer.fit(X, y), 1), 20)
+    yield compare(title, growing, "scikit-learn", seconds(lambda: peer.fit(X, y), 1), 20)
     for name, fit in (("ydf", ydf_tree), ("LightGBM, one tree", lightgbm_tree)):
         took = fit(X, y)
         if took is not None:
-            compare(title, growing, name, took, 5)
-    predict_ratio("predict_proba, 200,000 x 20", X, X, ours(criterion="gini").fit(X, y), peer)
+            yield compare(title, growing, name, took, 5)
+    model = ours(criterion="gini").fit(X, y)
+    yield predict_ratio("predict_proba, 200,000 x 20", X, X, model, peer)
     doubled_X, doubled_y = make_table(400_000)
     doubled = seconds(lambda: ours(criterion="gini").fit(doubled_X, doubled_y), 7)
     single = min(growing, seconds(lambda: ours(criterion="gini").fit(X, y), 7))
-    at_most("rows doubled, 400,000 x 20", doubled / single, 2.3, "x the time")
-    memory("200,000 x 20", X, y)
-    bandwidth(X, y, growing)
+    yield limit("twice as many rows, 400,000 x 20", doubled / single, "times the time", 2.3)
+    yield from memory("200,000 x 20", X, y)
+    yield bandwidth(X, y, growing)
 
 
-def covertype() -> None:
+def covertype() -> Iterator[Row]:
     path = DATA / "covtype_full.parquet"
     if not path.exists():
-        print(f"{'covtype_full':40} skipped: {path.name} does not exist")
+        print(f"covtype_full skipped: {path.name} does not exist", file=sys.stderr)
         return
     X, y = covertype_table()
     peer = DecisionTreeClassifier(random_state=0)
     growing = seconds(lambda: ours(criterion="gini").fit(X, y))
     took = seconds(lambda: peer.fit(X, y), 1)
-    compare("full tree, covtype_full, gini", growing, "scikit-learn", took, 8)
-    predict_ratio("predict_proba, covtype_full", X, X, ours(criterion="gini").fit(X, y), peer)
-    memory("covtype_full", X, y)
+    yield compare("full tree, covtype_full, gini", growing, "scikit-learn", took, 8)
+    model = ours(criterion="gini").fit(X, y)
+    yield predict_ratio("predict_proba, covtype_full", X, X, model, peer)
+    yield from memory("covtype_full", X, y)
 
 
 def covertype_table() -> tuple[np.ndarray, np.ndarray]:
@@ -86,11 +90,11 @@ def covertype_table() -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(frame.to_numpy(dtype=np.float64)), y
 
 
-def adult() -> None:
+def adult() -> Iterator[Row]:
     """We read text with missing values; scikit-learn gets ordinal codes, made beforehand."""
     path = DATA / "adult.csv"
     if not path.exists():
-        print(f"{'adult':40} skipped: {path.name} does not exist")
+        print(f"adult skipped: {path.name} does not exist", file=sys.stderr)
         return
     schema = json.loads((DATA / "adult.schema.json").read_text())
     frame = pd.read_csv(path)
@@ -104,13 +108,13 @@ def adult() -> None:
     took = seconds(lambda: peer.fit(codes, y))
     for criterion in ("gain_ratio", "gini"):
         growing = seconds(lambda criterion=criterion: ours(criterion=criterion).fit(frame, y))
-        compare(f"full tree, adult, {criterion}", growing, "scikit-learn on codes", took, 10)
-    predict_ratio("predict_proba, adult", frame, codes, ours().fit(frame, y), peer)
+        yield compare(f"full tree, adult, {criterion}", growing, "scikit-learn on codes", took, 10)
+    yield predict_ratio("predict_proba, adult", frame, codes, ours().fit(frame, y), peer)
 
 
-def predict_ratio(title: str, X: Any, peer_X: Any, model: TreeClassifier, peer: Any) -> None:
+def predict_ratio(title: str, X: Any, peer_X: Any, model: TreeClassifier, peer: Any) -> Row:
     took = seconds(lambda: peer.predict_proba(peer_X))
-    compare(title, seconds(lambda: model.predict_proba(X)), "scikit-learn", took, 2)
+    return compare(title, seconds(lambda: model.predict_proba(X)), "scikit-learn", took, 2)
 
 
 # ---- peers that may not be installed ---------------------------------------------------------
@@ -120,7 +124,7 @@ def ydf_tree(X: np.ndarray, y: np.ndarray) -> float | None:
     try:
         import ydf
     except ImportError:
-        print(f"{'ydf':40} skipped: pip install ydf")
+        print("ydf skipped: pip install ydf", file=sys.stderr)
         return None
     ydf.verbose(0)
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
@@ -134,7 +138,7 @@ def lightgbm_tree(X: np.ndarray, y: np.ndarray) -> float | None:
     try:
         import lightgbm
     except ImportError:
-        print(f"{'LightGBM':40} skipped: pip install lightgbm")
+        print("LightGBM skipped: pip install lightgbm", file=sys.stderr)
         return None
     model = lightgbm.LGBMClassifier(
         n_estimators=1,
@@ -169,10 +173,10 @@ print(status("VmHWM") - before)
 """
 
 
-def memory(title: str, X: np.ndarray, y: np.ndarray) -> None:
-    """Print the peak memory that a fit adds in a new process, per cell of the table."""
+def memory(title: str, X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
+    """Measure the peak memory that a fit adds in a new process, per cell of the table."""
     if not Path("/proc/self/clear_refs").exists():
-        print(f"{'peak memory, ' + title:40} skipped: it needs /proc of Linux")
+        print(f"peak memory of {title} skipped: it needs /proc of Linux", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as directory:
         paths = [str(Path(directory, name)) for name in ("X.npy", "y.npy")]
@@ -180,11 +184,11 @@ def memory(title: str, X: np.ndarray, y: np.ndarray) -> None:
             np.save(path, array)
         command = [sys.executable, "-c", PEAK, *paths]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
-    at_most(f"peak memory, {title}", int(done.stdout) / X.size, 12, "bytes per cell")
+    yield limit(f"peak memory, {title}", int(done.stdout) / X.size, "bytes per cell", 12)
 
 
-def bandwidth(X: np.ndarray, y: np.ndarray, growing: float) -> None:
-    """Print the memory bandwidth of the split search, as a share of that of a copy.
+def bandwidth(X: np.ndarray, y: np.ndarray, growing: float) -> Row:
+    """Return the memory bandwidth of the split search, as a share of that of a copy.
 
     A level of the tree reads the sorted rows of each column (4 bytes per row) to search for a
     split, and reads and writes them to partition them. The mean depth of the tree, weighted by
@@ -199,14 +203,11 @@ def bandwidth(X: np.ndarray, y: np.ndarray, growing: float) -> None:
     n = tree.class_counts[leaves].sum(axis=1)
     levels = float((n * tree.node_depth[leaves]).sum() / n.sum())
     touched = levels * X.size * 4 * 3
-    share = touched / growing / copying
-    print(
-        f"{'split search':40} {touched / growing / 1e9:6.1f} GB/s of {copying / 1e9:.1f} GB/s "
-        f"of a copy: {100 * share:.0f} % ({levels:.1f} levels per row)"
-    )
+    share = 100 * touched / growing / copying
+    return limit("memory bandwidth of the split search", share, "% of that of a copy")
 
 
-def first_fit() -> None:
+def first_fit() -> Iterator[Row]:
     """Time the first fit here and without pandas, which scikit-learn imports if it is installed."""
     fit = (
         "import numpy as np; from sureleaf import TreeClassifier; "
@@ -216,9 +217,9 @@ def first_fit() -> None:
     plain = "import sys; sys.modules['pandas'] = None; "
     title = "import and first fit, 100 rows"
     for kind, before in (("", ""), (", no pandas", plain)):
-        limit(title + kind, fresh_seconds(before + fit), 1.0)
+        yield limit(title + kind, fresh_seconds(before + fit), at_most=1.0)
         base = fresh_seconds(before + "import sklearn.base")
-        print(f"{'(a plain import sklearn.base)':40} {base:9.4f} s")
+        yield limit(f"of it import sklearn.base{kind}", base)
 
 
 def fresh_seconds(code: str) -> float:
@@ -227,8 +228,3 @@ def fresh_seconds(code: str) -> float:
     run = [sys.executable, "-c", timed]
     outputs = [subprocess.run(run, check=True, capture_output=True, text=True) for _ in range(3)]
     return min(float(output.stdout) for output in outputs)
-
-
-def at_most(name: str, value: float, goal: float, unit: str) -> None:
-    verdict = "met" if value <= goal else "NOT MET"
-    print(f"{name:40} {value:9.2f} {unit}   (goal {goal:g}: {verdict})", flush=True)

@@ -165,6 +165,8 @@ def test_a_class_of_one_row_is_tested_once_and_costs_no_fold() -> None:
         (lambda: KFold(2.5), InvalidTypeError, "n_splits must be a whole number"),
         (lambda: Holdout(30), InvalidArgumentError, r"test must be .* Did you mean 0.3\?"),
         (lambda: KFold(resample="up"), InvalidArgumentError, "resample must be one of 'none'"),
+        (lambda: KFold(stratified="x"), InvalidArgumentError, "stratified must be one of True"),
+        (lambda: Holdout(time_ordered="no"), InvalidArgumentError, "time_ordered must be one of"),
         (lambda: LeaveOneOut(stratified=True), InvalidArgumentError, "stratified must be False"),
         (lambda: KFold(repeats=2, time_ordered=True), InvalidArgumentError, "time has one order"),
         (lambda: from_dict({"design": "Fold"}), InvalidArgumentError, "design must be one of"),

@@ -114,12 +114,12 @@ def test_at_costs_every_model_decides_by_them_and_each_constant_is_compared() ->
 
 
 def test_the_budget_shrinks_with_the_rows_and_the_report_says_so():
-    small, large = (budget_for(n, n, is_resized=True) for n in (150_000, 1_000_000))
+    small, large = (budget_for(n, n, is_resized=True) for n in (50_000, 1_000_000))
     assert (small.folds, large.folds) == (10, 3)
     assert (small.bagged_trees, large.bagged_trees) == (30, 10)
     assert large.bootstraps < small.bootstraps
-    assert _sample_words(150_000, small) == "the rows"
-    assert _sample_words(1_000_000, large) == "100,000 of the rows, because the table is large"
+    assert _sample_words(50_000, small) == "the rows"
+    assert _sample_words(1_000_000, large) == "50,000 of the rows, because the table is large"
 
 
 def test_scikit_learns_tree_grows_on_a_sample_of_a_large_table() -> None:

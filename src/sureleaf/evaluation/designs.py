@@ -84,6 +84,9 @@ class Design:
 
     def __post_init__(self) -> None:
         check_choice("resample", self.resample, ("none", "over", "under"))
+        for flag in ("stratified", "time_ordered"):
+            if hasattr(self, flag):
+                check_choice(flag, getattr(self, flag), (True, False))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the design as a dict that `sureleaf.designs.from_dict` reads."""

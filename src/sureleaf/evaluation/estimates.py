@@ -69,7 +69,7 @@ def values_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[in
     it like its pseudo-value: J times the total minus J - 1 times the rest. Other measures have
     their value on the rows of the split, NaN where undefined.
     """
-    parts = [evaluation.scored(evaluation.cells_of(i)) for i in splits]
+    parts = [evaluation.scored(evaluation.slice_of(i)) for i in splits]
     if not is_pooled(measure):
         return np.array([measure.of_split(rows) for rows in parts])
     count, figure = _counting(measure, evaluation.positive_code)
@@ -430,7 +430,7 @@ def bound_without_spread(
     For measures of a class, n is the number of rows of the rarest class; for rows in groups, the
     number of groups.
     """
-    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    cells = evaluation.main_cells
     rows = _distinct_rows(evaluation, cells)
     if measure.row_values is None:
         rows = rows[evaluation.truth[rows] == _rarest(evaluation, rows)]
@@ -446,7 +446,7 @@ def possible_values(evaluation: "Evaluation", measure: Measure) -> tuple[float, 
     """
     if np.isfinite([measure.low, measure.high]).all() or measure.row_values is None:
         return measure.low, measure.high
-    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    cells = evaluation.main_cells
     rows = evaluation.scored(cells)
     by_class = [
         measure.row_values(replace(rows, truth=np.full(len(rows), code)))
@@ -462,7 +462,7 @@ def rarest_class_is_uniform(evaluation: "Evaluation") -> bool:
 
     A measure of all classes then varies only with the other rows, and its interval is too short.
     """
-    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    cells = evaluation.main_cells
     truth = evaluation.truth[evaluation.row[cells]]
     own = truth == _rarest(evaluation, _distinct_rows(evaluation, cells))
     return len(np.unique(evaluation.prediction[cells[own]] == truth[own])) < 2
@@ -475,7 +475,7 @@ def _if_the_rarest_class_differed(
 
     A share of correct rows gets each other class, and a share of wrong rows their own class.
     """
-    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    cells = evaluation.main_cells
     rows = evaluation.scored(cells)
     rarest = _rarest(evaluation, _distinct_rows(evaluation, cells))
     counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
@@ -493,7 +493,7 @@ def interval_of_rate(
     evaluation: "Evaluation", measure: Measure, rate: float, level: float
 ) -> tuple[float, Interval[float]]:
     """Return the rows that a rate is counted among, each counted once, and the exact interval."""
-    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    cells = evaluation.main_cells
     _, among = measure.counted(evaluation.scored(cells))  # type: ignore[misc]
     n = _effective(evaluation, _distinct_rows(evaluation, cells[among]))
     return n, clopper_pearson(min(rate * n, n), n, level=level)
@@ -546,7 +546,7 @@ def prevalence_slopes(evaluation: "Evaluation", measure: Measure) -> FloatArray:
     design = evaluation.design
     if not getattr(design, "stratified", False) or getattr(design, "time_ordered", False):
         return np.zeros(len(evaluation.classes))
-    cells = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+    cells = evaluation.main_cells
     return slopes_of_rows(measure, evaluation.scored(cells[:: max(1, len(cells) // ENOUGH)]))
 
 

@@ -198,9 +198,16 @@ class Evaluation(TextDisplay):
         )
 
     @property
+    def main_cells(self) -> IntArray:
+        """Indices of the predictions of these splits."""
+        cells = np.arange(len(self.split))
+        is_all = len(self.main_splits) == len(self.splits)
+        return cells if is_all else cells[np.isin(self.split, self.main_splits)]
+
+    @property
     def predictions(self) -> Predictions:
         """Out-of-fold predictions as labels: row, split, truth, prediction, probabilities."""
-        cells = np.isin(self.split, self.main_splits)
+        cells = self.main_cells
         table = None if self.probabilities is None else self.probabilities[cells]
         row = self.row[cells]
         return Predictions(
@@ -240,7 +247,7 @@ class Evaluation(TextDisplay):
         own = [self.splits[i] for i in self.main_splits]
         return float(np.mean([facts.n_test / facts.n_train for facts in own]))
 
-    def scored(self, cells: IntArray) -> Scored:
+    def scored(self, cells: IntArray | slice) -> Scored:
         """Return the predictions at these indices, in the form that measures take."""
         row = self.row[cells]
         cost = self.cost_matrix
@@ -256,7 +263,11 @@ class Evaluation(TextDisplay):
 
     def cells_of(self, split: int) -> IntArray:
         """Return the indices of the predictions of one split."""
-        return np.arange(*np.searchsorted(self.split, [split, split + 1]))
+        return np.arange(len(self.split))[self.slice_of(split)]
+
+    def slice_of(self, split: int) -> slice:
+        """Return where the predictions of one split are: those of a slice are not copied."""
+        return slice(*np.searchsorted(self.split, [split, split + 1]).tolist())
 
     def find(self, measure: str | Measure) -> Measure:
         """Return the measure, if the evaluation has what it needs."""
@@ -273,7 +284,7 @@ class Evaluation(TextDisplay):
     def split_values(self, measure: str | Measure) -> FloatArray:
         """Return the measure on the test rows of each split that worked; NaN where undefined."""
         chosen = self.find(measure)
-        return np.array([chosen.of_split(self.scored(self.cells_of(i))) for i in self.main_splits])
+        return np.array([chosen.of_split(self.scored(self.slice_of(i))) for i in self.main_splits])
 
     def row_values(self, measure: str | Measure) -> tuple[IntArray, FloatArray]:
         """Return the rows that were tested, and the mean value of the measure for each.
@@ -285,7 +296,7 @@ class Evaluation(TextDisplay):
             raise InvalidArgumentError(
                 f"{chosen.name} is not a mean over rows. Use accuracy, error, a loss or cost."
             )
-        cells = np.flatnonzero(np.isin(self.split, self.main_splits))
+        cells = self.main_cells
         values = chosen.row_values(self.scored(cells))
         times = np.bincount(self.row[cells], minlength=len(self.truth))
         sums = np.bincount(self.row[cells], values, minlength=len(self.truth))
@@ -341,19 +352,19 @@ class Evaluation(TextDisplay):
 
     def confusion(self) -> ConfusionMatrix:
         """Return the confusion matrix of all out-of-fold predictions, weighted if rows are."""
-        rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
+        rows = self.scored(self.main_cells)
         counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
         return ConfusionMatrix(self.classes, counts)
 
     def cost(self) -> float:
         """Return the total cost of all out-of-fold predictions, weighted if rows are."""
         chosen = self.find("cost")
-        rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
+        rows = self.scored(self.main_cells)
         mass = len(rows) if rows.weights is None else float(rows.weights.sum())
         return chosen.value(rows) * mass
 
     def _pooled(self, name: str) -> tuple[Scored, FloatArray]:
-        rows = self.scored(np.flatnonzero(np.isin(self.split, self.main_splits)))
+        rows = self.scored(self.main_cells)
         if rows.probabilities is None:
             raise InvalidArgumentError(
                 f"{name} needs probabilities, and {self.estimator} has no predict_proba."
@@ -372,7 +383,7 @@ class Evaluation(TextDisplay):
         """Return the calibration curve of one class, with consistency bands."""
         rows, table = self._pooled("calibration")
         code = self._code(positive)
-        distinct = np.count_nonzero(np.bincount(self.row[np.isin(self.split, self.main_splits)]))
+        distinct = np.count_nonzero(np.bincount(self.row[self.main_cells]))
         return calibration_curve(
             rows.truth == code,
             table[:, code],

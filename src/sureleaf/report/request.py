@@ -62,10 +62,11 @@ _BY_ROWS = (
     (300, Budget(10, 5, 100, 20, 1000)),
     (3_000, Budget(10, 3, 100, 20, 1000)),
     (20_000, Budget(10, 1, 50, 10, 500)),
-    (200_000, Budget(10, 1, 25, 5, 200)),
-    (500_000, Budget(5, 1, 4, 2, 100, bagged_trees=10, bagged_rows=100_000)),
+    (50_000, Budget(10, 1, 25, 5, 200)),
+    (200_000, Budget(5, 1, 5, 3, 200, bagged_trees=10, bagged_rows=50_000)),
+    (500_000, Budget(5, 1, 4, 2, 100, bagged_trees=10, bagged_rows=50_000)),
 )
-_LARGEST_TABLES = Budget(3, 1, 0, 2, 50, bagged_trees=10, bagged_rows=100_000)
+_LARGEST_TABLES = Budget(3, 1, 0, 2, 50, bagged_trees=10, bagged_rows=50_000, curve_rows=100_000)
 """Growing trees is nearly all of the time, so what bounds it is rows times fits."""
 
 

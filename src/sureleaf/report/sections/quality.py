@@ -1,6 +1,7 @@
 """The quality of out-of-fold predictions, and what to decide at given costs."""
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -340,7 +341,7 @@ class OutOfFold:
     """All out-of-fold predictions; those of one row share its weight."""
 
     def __init__(self, evaluation: Evaluation) -> None:
-        at = np.flatnonzero(np.isin(evaluation.split, evaluation.main_splits))
+        at = evaluation.main_cells
         self.row = evaluation.row[at]
         times = np.bincount(self.row, minlength=len(evaluation.truth))
         weights = evaluation.weights
@@ -659,7 +660,37 @@ def _resampled_rates(
 ) -> Floats:
     """Return true positive rates at the false positive rates x, one row per bootstrap sample."""
     random = np.random.default_rng(seed)
+    counts = _resampled_counts(order, positive, units, weights, random, draws)
+    rates = []
+    for yes, no in counts:
+        if yes.sum() > 0 and no.sum() > 0:
+            rise = np.concatenate([[0.0], np.cumsum(yes) / yes.sum()])
+            run = np.concatenate([[0.0], np.cumsum(no) / no.sum()])
+            rates.append(np.interp(x, run, rise))
+    return np.array(rates)
+
+
+def _resampled_counts(
+    order: Integers,
+    positive: NDArray[np.bool_],
+    units: Integers,
+    weights: Floats,
+    random: np.random.Generator,
+    draws: int,
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Draw the weight of positive and of negative rows with each score.
+
+    Rows of equal weight that are their own units need not be drawn one by one if scores are few,
+    as those of a tree: their numbers per score are multinomial.
+    """
     n_units, n_scores = int(units.max()) + 1, int(order.max()) + 1
+    is_simple = n_units == len(order) and bool((weights == weights[0]).all())
+    if is_simple and 10 * n_scores < n_units:
+        own = [np.bincount(order[rows], minlength=n_scores) for rows in (positive, ~positive)]
+        for _ in range(draws):
+            yes, no = (random.multinomial(n.sum(), n / max(n.sum(), 1)) for n in own)
+            yield yes, no
+        return
     has_yes = np.bincount(units, positive, minlength=n_units) > 0
     has_no = np.bincount(units, ~positive, minlength=n_units) > 0
     kind = np.where(has_yes & has_no, 2, np.where(has_yes, 1, 0))
@@ -668,7 +699,6 @@ def _resampled_rates(
         if not (kind == 2).any()
         else [np.arange(n_units)]
     )
-    rates = []
     for _ in range(draws):
         times = np.zeros(n_units)
         for members in strata:
@@ -676,10 +706,7 @@ def _resampled_rates(
                 drawn = members[random.integers(len(members), size=len(members))]
                 times += np.bincount(drawn, minlength=n_units)
         w = weights * times[units]
-        yes = np.bincount(order, w * positive, minlength=n_scores)
-        no = np.bincount(order, w * ~positive, minlength=n_scores)
-        if yes.sum() > 0 and no.sum() > 0:
-            rise = np.concatenate([[0.0], np.cumsum(yes) / yes.sum()])
-            run = np.concatenate([[0.0], np.cumsum(no) / no.sum()])
-            rates.append(np.interp(x, run, rise))
-    return np.array(rates)
+        yield (
+            np.bincount(order, w * positive, minlength=n_scores),
+            np.bincount(order, w * ~positive, minlength=n_scores),
+        )
