@@ -20,6 +20,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
+# A process cannot give away the test that it runs: a long one at the end keeps the others waiting.
+LONGEST = {"test_documents.py", "test_notebooks.py", "test_makefile.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests; the order within each file is kept."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
 
 @pytest.fixture(autouse=True)
 def _seeded_global_state() -> None:
