@@ -1,7 +1,10 @@
 """What every test gets."""
 
+import hashlib
 import os
+import pickle
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +19,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # start it would count hardly another line, and take longer to start than they do.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+# A process cannot give away the test that it runs: a long one at the end keeps the others waiting.
+LONGEST = {"test_documents.py", "test_notebooks.py", "test_makefile.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests; the order within each file is kept."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +74,27 @@ def all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     from sureleaf.model import cross_fitting
 
     monkeypatch.setattr(cross_fitting, "MAX_ROUNDS", 40)
+
+
+_LEVELS: dict[bytes, tuple[Any, Any]] = {}
+
+
+@pytest.fixture
+def levels_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The levels of a model are computed once per process, except in `make test-long`.
+
+    For documents and notebooks, which show the same few models again and again, with all rounds.
+    """
+    from sureleaf.estimators import tree_classifier
+
+    compute = tree_classifier.cross_fit_levels
+
+    def cross_fit_levels(*given: Any, n_threads: int = 1, **named: Any) -> tuple[Any, Any]:
+        key = hashlib.sha256(pickle.dumps((given, named))).digest()
+        if key not in _LEVELS:
+            _LEVELS[key] = compute(*given, n_threads=n_threads, **named)
+        model, correct = _LEVELS[key]
+        return model, correct.copy()
+
+    if not LONG:
+        monkeypatch.setattr(tree_classifier, "cross_fit_levels", cross_fit_levels)

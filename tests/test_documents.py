@@ -37,7 +37,7 @@ def _folder_with_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("_folder_with_examples")
+@pytest.mark.usefixtures("_folder_with_examples", "levels_computed_once")
 @pytest.mark.parametrize("name", pages_with("\n>>> "))
 def test_the_python_examples_run(name: str) -> None:
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
@@ -46,7 +46,7 @@ def test_the_python_examples_run(name: str) -> None:
     assert results.failed == 0
 
 
-@pytest.mark.usefixtures("_folder_with_examples")
+@pytest.mark.usefixtures("_folder_with_examples", "levels_computed_once")
 @pytest.mark.parametrize("name", pages_with("```console\n"))
 def test_the_commands_print_what_is_shown(name: str) -> None:
     """Commands of one block run one after the other; "..." stands for any text."""

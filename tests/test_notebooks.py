@@ -32,6 +32,7 @@ def test_there_are_five_notebooks() -> None:
     assert len(NOTEBOOKS) == 5
 
 
+@pytest.mark.usefixtures("levels_computed_once")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_prints_what_is_stored(
     path: Path, notebook_pages: ModuleType, monkeypatch: pytest.MonkeyPatch

@@ -43,8 +43,7 @@ void one_letter_spreads() {
 
 }  // namespace
 
-int main() {
+TESTS(texts_test) {
   equal_texts_share_a_code();
   one_letter_spreads();
-  return checks::report();
 }

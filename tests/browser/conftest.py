@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +12,12 @@ from sureleaf.report.html import render_audit, render_page
 Show = Callable[..., Any]
 
 # Every context is a window of its own, and a window loads a page for the suggestions under its
-# address bar: half of the time of a test. There is no graphics card either.
+# address bar. There is no graphics card either.
 LEAN = ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup", "--disable-gpu"]
 
+VIEWPORT = {"width": 1280, "height": 860}
 # Smooth scrolling is only waited for; test_looks.py has a page that moves.
-PAGE = {"viewport": {"width": 1280, "height": 860}, "reduced_motion": "reduce"}
+MEDIA = {"media": "screen", "color_scheme": "light", "reduced_motion": "reduce"}
 
 
 def chromium() -> str | None:
@@ -42,15 +42,35 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
+@pytest.fixture(scope="session")
+def windows(browser: Any) -> Iterator[Callable[[bool], Any]]:
+    """The page with scripts, and the one without: opening a window takes longer than a page."""
+    pages: dict[bool, Any] = {}
+
+    def window(has_scripts: bool) -> Any:
+        if has_scripts not in pages:
+            pages[has_scripts] = browser.new_context(java_script_enabled=has_scripts).new_page()
+        return pages[has_scripts]
+
+    yield window
+    for page in pages.values():
+        page.context.close()
+
+
 @pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
-    """Open documents as pages; afterwards no page may have complained or asked for anything."""
-    contexts: list[Any] = []
+def show(
+    windows: Callable[[bool], Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Show]:
+    """Open a document in place of the last; no page may have complained or asked for anything."""
+    pages: set[Any] = set()
     problems: list[str] = []
 
     def note(message: Any) -> None:
         if message.type in ("error", "warning"):
             problems.append(f"{message.type}: {message.text}")
+
+    def note_error(error: Any) -> None:
+        problems.append(str(error))
 
     def guard(route: Any) -> None:
         if route.request.url.startswith(("file:", "data:", "blob:")):
@@ -59,21 +79,34 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
             problems.append(f"asked for {route.request.url}")
             route.abort()
 
-    def open_page(document: dict[str, Any], **options: Any) -> Any:
-        file = tmp_path / f"page-{len(contexts)}.html"
+    def open_page(
+        document: dict[str, Any],
+        *,
+        viewport: dict[str, int] = VIEWPORT,
+        java_script_enabled: bool = True,
+        **media: str,
+    ) -> Any:
         is_audit = document["schema"].startswith("sureleaf-audit/")
-        drawn = render_audit(document) if is_audit else render_page(document)
-        file.write_text(drawn, encoding="utf-8")
-        context = browser.new_context(**PAGE | options)
-        contexts.append(context)
-        context.route("**/*", guard)
-        page = context.new_page()
-        page.on("console", note)
-        page.on("pageerror", lambda error: problems.append(str(error)))
+        # A page of the same address is loaded in the same process.
+        file = tmp_path_factory.getbasetemp() / "page.html"
+        file.write_text(
+            render_audit(document) if is_audit else render_page(document), encoding="utf-8"
+        )
+        page = windows(java_script_enabled)
+        if page not in pages:
+            pages.add(page)
+            page.route("**/*", guard)
+            page.on("console", note)
+            page.on("pageerror", note_error)
+        page.set_viewport_size(viewport)
+        page.emulate_media(**MEDIA | media)
+        page.mouse.move(0, 0)
         page.goto(file.as_uri())
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.unroute_all()
+        page.remove_listener("console", note)
+        page.remove_listener("pageerror", note_error)
     assert problems == []

@@ -231,6 +231,22 @@ def test_a_parquet_file_must_have_the_rows_that_it_states(tmp_path: pathlib.Path
         list(parquet_batches(file, 11))
 
 
+def test_a_page_that_states_two_gigabytes_takes_no_memory(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pa.parquet.write_table(pa.table({"x": np.arange(99.0)}), path, None, compression="none")
+    content, start = path.read_bytes(), 4
+    # The header of the first page begins with its type and two sizes, as numbers of seven bits.
+    first_size = start + 3
+    second_size = first_size + 2 + (content[first_size] >= 0x80)
+    assert [content[at] for at in (start, first_size - 1, second_size - 1)] == [0x15] * 3
+    end = second_size + 1 + (content[second_size] >= 0x80)
+    path.write_bytes(content[:second_size] + b"\xa6\xff\xff\xff\x0f" + content[end:])
+    most = pa.default_memory_pool().max_memory()
+    with pytest.raises(InvalidArgumentError, match=r"rows.parquet is a damaged .*Page was"):
+        read_file(path)
+    assert pa.default_memory_pool().max_memory() - most < 1 << 30
+
+
 @pytest.mark.skipif(not pathlib.Path("/dev/zero").exists(), reason="this system has no /dev/zero")
 def test_a_device_without_end_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="zero must be a file or a pipe; got a device"):

@@ -46,7 +46,7 @@ def client():
 
 @pytest.fixture(scope="module")
 def table():
-    return few_valued_table(400).drop_columns(["weight"])
+    return few_valued_table(200).drop_columns(["weight"])
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def assert_same_model(got, expected):
 @pytest.mark.parametrize("pruning", [None, "auto", "pessimistic"])
 def test_a_fit_on_a_cluster_gives_the_model_of_one_machine(client, table, pruning, by_levels):
     expected = tree_of(table.to_reader(), pruning=pruning)
-    parts = delayed_parts(table, [0, 90, 250, 400])
+    parts = delayed_parts(table, [0, 45, 125, 200])
     assert_same_model(tree_of(parts, client, by_levels, pruning=pruning), expected)
     assert_same_model(tree_of(parts, client, pruning=pruning), expected)
 
@@ -110,7 +110,7 @@ def test_weights_and_divided_rows_are_those_of_one_machine(client):
 def test_at_costs_the_tree_is_that_of_one_machine_but_for_rounded_shares(client, table):
     # Splits are chosen by weights that are not whole numbers: see docs/scale.md.
     cost = [[0, 1, 4], [2, 0, 1], [1, 1, 0]]
-    there = tree_of(delayed_parts(table, [0, 120, 400]), client, cost=cost).model_.tree
+    there = tree_of(delayed_parts(table, [0, 60, 200]), client, cost=cost).model_.tree
     here = tree_of(table.to_reader(), cost=cost).model_.tree
     np.testing.assert_allclose(there.branch_share, here.branch_share, rtol=1e-12)
     assert_same_tree(dataclasses.replace(there, branch_share=here.branch_share), here)
@@ -134,17 +134,17 @@ def test_cross_fitted_levels_are_those_of_one_machine(client):
 
 def test_a_worker_without_data_and_empty_partitions_change_nothing(client, table):
     expected = tree_of(table.to_reader())
-    assert_same_model(tree_of(delayed_parts(table, [0, 400]), client), expected)
-    assert_same_model(tree_of(delayed_parts(table, [0, 0, 200, 200, 400, 400]), client), expected)
+    assert_same_model(tree_of(delayed_parts(table, [0, 200]), client), expected)
+    assert_same_model(tree_of(delayed_parts(table, [0, 0, 100, 100, 200, 200]), client), expected)
 
 
 def test_sorted_and_very_uneven_partitions_give_the_model_of_one_machine(client, table, by_levels):
     ordered = table.sort_by("class")
     expected = tree_of(ordered.to_reader())
     # Each of the classes is in one partition alone, and so are most categories.
-    assert_same_model(tree_of(delayed_parts(ordered, [0, 1, 2, 390, 400]), client), expected)
+    assert_same_model(tree_of(delayed_parts(ordered, [0, 1, 2, 190, 200]), client), expected)
     assert_same_model(
-        tree_of(delayed_parts(ordered, [0, 1, 2, 390, 400]), client, by_levels), expected
+        tree_of(delayed_parts(ordered, [0, 1, 2, 190, 200]), client, by_levels), expected
     )
 
 
@@ -186,7 +186,7 @@ def test_a_partition_that_fails_to_compute_is_named(client):
 
 
 def test_two_fits_at_the_same_time_do_not_disturb_each_other(client, table, by_levels):
-    parts = delayed_parts(table, [0, 150, 400])
+    parts = delayed_parts(table, [0, 75, 200])
     criteria = ("gini", "entropy")
     with ThreadPoolExecutor(2) as threads:
         fits = [
@@ -211,7 +211,7 @@ def test_workers_killed_during_the_fit_change_nothing(client, table, by_levels, 
         return future
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
-    got = tree_of(delayed_parts(table, [0, 90, 250, 400]), client, by_levels)
+    got = tree_of(delayed_parts(table, [0, 45, 125, 200]), client, by_levels)
     assert len(killed) == 2
     assert_same_model(got, expected)
     client.wait_for_workers(2, timeout=60)
@@ -221,7 +221,7 @@ def test_nodes_are_finished_on_the_workers(client, table, by_levels, monkeypatch
     monkeypatch.setattr(growing, "_grow_below", None)  # here, and not on the workers
     monkeypatch.setattr(growing, "_SMALL_GROUP", 20)
     before = n_steps(client)
-    got = tree_of(delayed_parts(table, [0, 90, 250, 400]), client)
+    got = tree_of(delayed_parts(table, [0, 45, 125, 200]), client)
     monkeypatch.undo()
     assert n_steps(client) > before
     assert_same_model(got, tree_of(table.to_reader()))
@@ -243,16 +243,16 @@ def test_a_scheduler_that_goes_away_ends_the_fit_with_an_error(table, by_levels,
     monkeypatch.setattr(Cluster, "submit", submit_and_stop)
     try:
         with pytest.raises(ClusterError, match=r"scheduler at .* has gone away"):
-            tree_of(delayed_parts(table, [0, 200, 400]), client, by_levels)
+            tree_of(delayed_parts(table, [0, 100, 200]), client, by_levels)
     finally:
         client.close(timeout=1)
         cluster.close()
 
 
 def test_bad_arguments_are_refused(client, table, tmp_path):
-    parts = delayed_parts(table, [0, 400])
+    parts = delayed_parts(table, [0, 200])
     with pytest.raises(InvalidArgumentError, match="y must be the name of a column"):
-        TreeClassifier().fit(parts, np.zeros(400))
+        TreeClassifier().fit(parts, np.zeros(200))
     with pytest.raises(InvalidTypeError, match=r"client must be a distributed.Client"):
         tree_of(parts, client="tcp://127.0.0.1:1")
     (tmp_path / "rows.csv").write_text("a,class\n1,no\n2,yes\n")
