@@ -9,7 +9,7 @@ namespace {
 bool run(const std::string& file) {
   const auto tests = checks::registry().find(file);
   if (tests == checks::registry().end()) {
-    std::printf("%s: there is no such test file\n", file.c_str());
+    std::printf("%s: no test file has this name\n", file.c_str());
     return false;
   }
   checks::passed = checks::failed = 0;

@@ -199,7 +199,7 @@ class Evaluation(TextDisplay):
 
     @property
     def main_cells(self) -> IntArray:
-        """Indices of the predictions of these splits."""
+        """Indices of the predictions of the main splits."""
         cells = np.arange(len(self.split))
         is_all = len(self.main_splits) == len(self.splits)
         return cells if is_all else cells[np.isin(self.split, self.main_splits)]
