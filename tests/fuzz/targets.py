@@ -536,22 +536,39 @@ def kernel(random: Random, folder: Path) -> str:
 
 
 @functools.cache
-def _booster_text() -> bytes:
+def _booster_files() -> dict[str, bytes]:
     import lightgbm
+    import xgboost
 
     X = np.random.default_rng(0).normal(size=(200, 3))
-    data = lightgbm.Dataset(X, (X[:, 0] > 0).astype(int), params={"verbose": -1})
-    booster = lightgbm.train({"objective": "binary", "verbose": -1, "num_threads": 1}, data, 3)
-    return booster.model_to_string().encode()
+    X[:, 2] = np.rint(4 * X[:, 2]) % 20
+    y = (X[:, 0] + (X[:, 2] % 3 == 1) > 0.3).astype(int)
+    data = lightgbm.Dataset(X, y, categorical_feature=[2], params={"verbose": -1})
+    light = lightgbm.train({"objective": "binary", "verbose": -1, "num_threads": 1}, data, 3)
+    settings = {"objective": "binary:logistic", "nthread": 1}
+    extreme = xgboost.train(settings, xgboost.DMatrix(X, y), 3)
+    return {
+        "booster.txt": light.model_to_string().encode(),
+        "booster.json": bytes(extreme.save_raw("json")),
+        "booster.ubj": bytes(extreme.save_raw("ubj")),
+    }
 
 
 def boosters(random: Random, folder: Path) -> str:
-    """Damaged text of LightGBM: it is tried in a child process first."""
+    """Damaged files of LightGBM and XGBoost: they are tried in a child process first."""
     from sureleaf.auditing import load_model
 
-    path = _written(folder / "booster.txt", damage(_booster_text(), random))
+    name = random.choice(("booster.txt", "booster.txt", "booster.json", "booster.ubj"))
+    path = _written(folder / name, damage(_booster_files()[name], random))
     booster = load_model(path)
-    booster.predict(np.random.default_rng(1).normal(size=(100, booster.num_feature())))
+    rows = np.random.default_rng(1)
+    if name == "booster.txt":
+        booster.predict(rows.normal(size=(100, booster.num_feature())))
+    else:
+        import xgboost
+
+        X = xgboost.DMatrix(rows.normal(size=(100, booster.num_features())))
+        booster.predict(X, validate_features=False)
     return "used"
 
 

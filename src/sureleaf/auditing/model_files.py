@@ -1,7 +1,8 @@
 """Fitted models in files of this and other libraries.
 
 A pickle can run code when it is loaded, so pickles are loaded only on request. LightGBM and XGBoost
-crash on some damaged files, so theirs are first loaded and tried in a process of their own.
+crash on some damaged files, so theirs are first loaded and tried in a process of their own, and the
+text of LightGBM is checked before.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sureleaf.arguments import child_process
+from sureleaf.auditing.lightgbm_text import check_lightgbm_text
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators import load
 from sureleaf.files.state_file import MODEL
@@ -84,6 +86,7 @@ def load_model(
         return _load_pickle(file, trust_pickle)
     if suffix in (".txt", ".lgb"):
         lightgbm = optional_library("lightgbm", needed=_NEED)
+        _read(file, lambda: check_lightgbm_text(file.read_bytes()))
         _try_in_a_child("lightgbm", file)
         return _read(file, lambda: lightgbm.Booster(model_file=str(file)))
     if suffix in (".json", ".ubj"):
@@ -176,7 +179,8 @@ def _try_in_a_child(library: str, file: Path) -> None:
     """Raise an error if loading a model, or predicting with it, fails or ends the process."""
     n_bytes = _BYTES + 50 * file.stat().st_size
     command, environment = child_process(_CHILD, library, str(file), str(n_bytes))
-    environment |= {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    # What a library reads beyond its own memory shall not look like a number there by chance.
+    environment |= {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", "MALLOC_PERTURB_": "165"}
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=_SECONDS, check=False, env=environment

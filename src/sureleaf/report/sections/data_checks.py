@@ -172,10 +172,15 @@ def row_hashes(columns: list[NDArray[Any]]) -> NDArray[np.uint64]:
     True
     """
     mixed = np.zeros(len(columns[0]), dtype=np.uint64)
-    for index, values in enumerate(columns):
-        _, codes = np.unique(values, return_inverse=True)  # all NaNs are one value
-        one = (codes.astype(np.uint64) + np.uint64(index + 1)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ (one ^ (one >> np.uint64(29)))) * np.uint64(0xBF58476D1CE4E5B9)
+    for values in columns:
+        if values.dtype.kind == "f":
+            # All NaNs are one value, and so are both zeros.
+            bits = np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64)
+            codes = bits.view(np.uint64)
+        else:
+            codes = values.astype(np.uint64)
+        mixed = (mixed ^ codes) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed ^= mixed >> np.uint64(32)
     return mixed
 
@@ -185,6 +190,8 @@ def _duplicates(results: ReportResults) -> list[DataWarning]:
     if not columns or results.evaluation.groups is not None:
         return []  # within a group, equal rows are expected
     hashes = row_hashes(columns)
+    if len(np.unique(hashes)) == results.n_rows:
+        return []
     _, case, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     n_copies = results.n_rows - len(np.unique(row_hashes([hashes, truth])))
     warnings = []
@@ -222,7 +229,7 @@ def _without_values(results: ReportResults) -> list[DataWarning]:
         name, missing = str(column.name), 1 - len(known) / max(len(values), 1)
         if len(known) == 0:
             warnings.append(DataWarning("constant", name, f"{name} has no values at all."))
-        elif len(np.unique(known)) == 1:
+        elif known.min() == known.max():
             text = f"{name} has the same value in all rows that have one."
             warnings.append(DataWarning("constant", name, text))
         elif missing >= MANY_MISSING:
