@@ -28,6 +28,7 @@
 #include "gil.hpp"
 #include "parts.hpp"
 #include "sureleaf/bags.hpp"
+#include "sureleaf/coding.hpp"
 #include "sureleaf/grow.hpp"
 #include "sureleaf/level_growth.hpp"
 #include "sureleaf/pessimistic.hpp"
@@ -706,6 +707,20 @@ void bind_tree(nb::module_& module) {
       },
       "table"_a, "n_threads"_a, nb::keep_alive<0, 1>(),
       "Find the order of every column, once for all trees grown on the table.");
+
+  module.def(
+      "row_fingerprints",
+      [](const Table& table, const Input<std::int32_t>& labels, std::size_t n_threads) {
+        if (labels.shape(0) != table.columns.n_rows)
+          throw std::invalid_argument("labels differ in length");
+        check_codes(table);
+        n_threads = checked_threads(n_threads);
+        return give(run([&](InterruptFlag& interrupt) {
+          return sureleaf::row_fingerprints(table.columns, view(labels), n_threads, interrupt);
+        }));
+      },
+      "table"_a, "labels"_a, "n_threads"_a,
+      "A number per row that its cells and its label determine.");
 
   constexpr auto owned = nb::rv_policy::move;  // each array is a copy with its own memory
   nb::class_<Tree>(module, "Tree", "A finished tree as flat arrays, nodes in preorder.")

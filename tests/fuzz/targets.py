@@ -462,6 +462,7 @@ def _kernel_calls(random: Random) -> list[tuple[Any, list[Any], dict[str, Any]]]
             [],
             {"min_samples_leaf": 1.0, "max_depth": 3, "max_leaves": 5, "category_penalty": 0.0},
         ),
+        (k.row_fingerprints, [table, labels, 2], {}),
         (k.make_matrix, [generator.normal(size=(n, 3))], {}),
         (k.collapse_marks, [tree], {}),
         (k.shrink_to_parent, [tree, values, per_node, np.array([0.4, 0.6]), 2.0], {}),
@@ -494,6 +495,9 @@ def _calls_for_parts(
     def count(labels: Any, *rest: Any, **columns: Any) -> None:
         k.count_level(k.make_coded(**columns), labels, *rest)
 
+    def fingerprint(*arguments: Any, **columns: Any) -> None:
+        k.row_fingerprints(k.make_coded(**columns), *arguments)
+
     def move(*arguments: Any, **columns: Any) -> None:
         k.advance_rows(k.make_coded(**columns), *arguments)
 
@@ -509,6 +513,7 @@ def _calls_for_parts(
         (k.make_coded, [], columns),
         (count, level, columns),
         (move, moves, columns),
+        (fingerprint, [labels, 2], columns),
         (grow, [class_weights, True, 0, counts, tree], columns),
         (grow, [class_weights, False, 0, counts.astype(float), tree], columns),
         (k.few_values, [generator.normal(size=n), np.ones(n, np.uint8)], {}),

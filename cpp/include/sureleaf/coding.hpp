@@ -1,4 +1,5 @@
-// Numbers of a batch of rows: their few values, a hash of every row, and their codes.
+// Numbers of a batch of rows: their few values, a hash of every row, and their codes. And the
+// fingerprints by which a model recognises rows that it was fitted on.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include <span>
 #include <vector>
 
+#include "sureleaf/columns.hpp"
 #include "sureleaf/presort.hpp"
+#include "sureleaf/thread_pool.hpp"
 
 namespace sureleaf {
 
@@ -45,6 +48,45 @@ inline void finish_hashes(std::span<std::uint64_t> hashes) {
     hash *= 0xBF58476D1CE4E5B9ull;
     hash ^= hash >> 29;
   }
+}
+
+// A number per row that its label and its cells determine. Model files keep such numbers, so they
+// must not change. Rows are taken in blocks, because a table may lie in memory row by row.
+inline std::vector<std::uint64_t> row_fingerprints(const Columns& columns,
+                                                   std::span<const std::int32_t> labels,
+                                                   std::size_t n_threads,
+                                                   InterruptFlag& interrupt) {
+  constexpr std::uint64_t start = 0x9E3779B97F4A7C15ull, factor = 0xBF58476D1CE4E5B9ull;
+  constexpr std::uint64_t missing = 0x7FF8000000000000ull;
+  constexpr std::size_t block = 1024;
+  std::vector<std::uint64_t> prints(columns.n_rows);
+  const auto mix = [](std::uint64_t& print, double x) {
+    const std::uint64_t bits = std::isnan(x) ? missing : std::bit_cast<std::uint64_t>(x + 0.0);
+    const std::uint64_t mixed = (print ^ bits) * factor;
+    print = mixed ^ (mixed >> 29);
+  };
+  run_jobs((columns.n_rows + block - 1) / block, n_threads, interrupt,
+           [&](std::size_t job, std::size_t) {
+             const std::size_t begin = job * block;
+             const std::size_t end = std::min(begin + block, columns.n_rows);
+             for (std::size_t row = begin; row < end; ++row)
+               mix(prints[row] = start, static_cast<double>(labels[row]));
+             for (const Column& column : columns.columns) {
+               const auto mix_cells = [&](auto cell_of) {
+                 for (std::size_t row = begin; row < end; ++row)
+                   mix(prints[row], static_cast<double>(cell_of(row)));
+               };
+               if (column.kind != Kind::numeric)
+                 mix_cells([&](std::size_t row) { return column.code(row); });
+               else if (column.is_coded_number())
+                 mix_cells([&](std::size_t row) { return column.number(row); });
+               else
+                 with_cell_type(column.cell_type, [&](auto type) {
+                   mix_cells([&](std::size_t row) { return column.cell<decltype(type)>(row); });
+                 });
+             }
+           });
+  return prints;
 }
 
 // The code of every number: the first value that is not below it, the last one if all are, and the

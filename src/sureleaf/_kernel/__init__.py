@@ -42,6 +42,7 @@ from sureleaf._kernel._core import (
     prune_pessimistic,  # C4.5's subtree replacement and raising
     recode,  # (codes, new_codes): replace codes, in place
     route,  # (routing tree, table, stop_at_unseen): the nodes and shares of rows
+    row_fingerprints,  # (table, labels, n_threads): a number per row, by its cells and label
     shrink_to_parent,  # (tree, counts, totals, root, strength): shares shrunk down the tree
 )
 from sureleaf._kernel._core import Table as KernelTable  # columns as the kernel reads them
@@ -88,5 +89,6 @@ __all__ = [
     "prune_pessimistic",
     "recode",
     "route",
+    "row_fingerprints",
     "shrink_to_parent",
 ]

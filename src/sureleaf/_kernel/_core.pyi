@@ -111,6 +111,9 @@ class SortedTable:
 def presort(table: Table, n_threads: int) -> SortedTable:
     """Find the order of every column, once for all trees grown on the table."""
 
+def row_fingerprints(table: Table, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.uint64]:
+    """A number per row that its cells and its label determine."""
+
 class Tree:
     """A finished tree as flat arrays, nodes in preorder."""
 

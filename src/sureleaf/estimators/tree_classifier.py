@@ -689,7 +689,7 @@ class TreeClassifier(ModelEstimator):
         """
         model = self._fitted()
         if model.seen is None and self._rows is not None:
-            self.model_ = model = model.with_seen(seen_rows(self._rows))
+            self.model_ = model = model.with_seen(seen_rows(self._rows, thread_count(self.n_jobs)))
         return model
 
     @property

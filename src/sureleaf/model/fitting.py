@@ -220,7 +220,7 @@ def fit_model(
     if settings.levels_from == "honest":
         model = replace(model, held_out=_held_out(model, rows, counted, groups))
     if settings.levels_from != "cross_fit":  # whose rows are kept until they are needed
-        model = model.with_seen(seen_rows(rows))
+        model = model.with_seen(seen_rows(rows, settings.n_threads))
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
         model = replace(model, schema=rows.table.schema_with_missing())
     return model, resolved

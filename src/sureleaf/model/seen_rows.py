@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 from scipy.stats import binom
 
+from sureleaf import _kernel
 from sureleaf.files.state_file import Damaged
-from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import CodedColumns, DistantColumns
 from sureleaf.tree import TrainingRows
 
@@ -63,7 +63,7 @@ class SeenRows:
 
     def compare(self, rows: TrainingRows) -> EqualRows:
         """Count the rows that are equal to a row of the fit, among those that can be compared."""
-        given = _fingerprints(rows)
+        given = _fingerprints(rows, 1)
         if not self.is_complete:
             given = given[given <= self.fingerprints[-1]]
         return EqualRows(len(given), int(np.isin(given, self.fingerprints).sum()))
@@ -110,7 +110,7 @@ class SeenRows:
         return seen
 
 
-def seen_rows(rows: TrainingRows) -> SeenRows | None:
+def seen_rows(rows: TrainingRows, n_threads: int = 1) -> SeenRows | None:
     """Return the fingerprints of rows of positive weight; None for rows that are read in batches.
 
     Examples
@@ -123,42 +123,28 @@ def seen_rows(rows: TrainingRows) -> SeenRows | None:
     """
     if isinstance(rows.table.columns, CodedColumns | DistantColumns):
         return None
-    every = _fingerprints(rows)
+    every = _fingerprints(rows, n_threads)
     if not len(every):
         return None
-    distinct, counts = np.unique(every, return_counts=True)
+    distinct, counts = np.unique(_smallest(every), return_counts=True)
     kept = counts[:KEPT]
     return SeenRows(
         distinct[:KEPT], int(kept.sum()), int(kept[kept > 1].sum()), len(distinct) <= KEPT
     )
 
 
-_START = np.uint64(0x9E3779B97F4A7C15)
-_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
-_SHIFT = np.uint64(29)
-_NO_NUMBER = np.uint64(0x7FF8000000000000)
-
-
-def _fingerprints(rows: TrainingRows) -> NDArray[np.uint64]:
-    """Return a number per row of positive weight that its cells and class determine."""
-    prints = _mixed(np.full(len(rows.labels), _START), _bits(rows.labels))
-    for index in range(len(rows.table.columns)):
-        prints = _mixed(prints, _bits(_column(rows.table, index)))
+def _fingerprints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:
+    """Return the fingerprints of rows of positive weight."""
+    prints = _kernel.row_fingerprints(rows.kernel, rows.labels, n_threads)
     return prints if rows.weights is None else prints[rows.weights > 0]
 
 
-def _column(table: EncodedTable, index: int) -> NDArray[Any]:
-    column: NDArray[Any] = np.asarray(table.columns[index])
-    return column
-
-
-def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the bits of the numbers, the same for equal ones and for all that are missing."""
-    numbers = values.astype(np.float64) + 0.0  # -0 becomes 0
-    return np.where(np.isnan(numbers), _NO_NUMBER, numbers.view(np.uint64))
-
-
-def _mixed(prints: NDArray[np.uint64], bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix further bits into the fingerprints, by the steps of SplitMix64."""
-    mixed = (prints ^ bits) * _FACTOR
-    return mixed ^ (mixed >> _SHIFT)
+def _smallest(prints: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the rows that have the smallest distinct fingerprints, `KEPT` and one more."""
+    # Fingerprints are evenly distributed, so a few times as many rows as are needed will do.
+    share = 4 * (KEPT + 1) / len(prints)
+    if share < 1:
+        small = prints[prints < np.uint64(share * 2**64)]
+        if len(np.unique(small)) > KEPT:
+            return small
+    return prints

@@ -1,0 +1,89 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from sureleaf import _kernel
+from sureleaf.model import seen_rows as module
+from sureleaf.model.seen_rows import seen_rows
+from sureleaf.table import read_table
+from sureleaf.tree import TrainingRows
+
+RNG = np.random.default_rng(0)
+N = 3000
+
+
+def fingerprints(rows):
+    """What row_fingerprints must give: model files keep these numbers."""
+    prints = np.full(len(rows.labels), np.uint64(0x9E3779B97F4A7C15))
+    for values in (rows.labels, *rows.table.columns):
+        numbers = np.asarray(values).astype(np.float64) + 0.0  # -0 becomes 0
+        bits = np.where(np.isnan(numbers), np.uint64(0x7FF8000000000000), numbers.view(np.uint64))
+        prints = (prints ^ bits) * np.uint64(0xBF58476D1CE4E5B9)
+        prints ^= prints >> np.uint64(29)
+    return prints
+
+
+def rows_of(X, y=None, weights=None):
+    table = read_table(X)
+    labels = RNG.integers(0, 3, table.n_rows) if y is None else np.asarray(y)
+    return TrainingRows(table, labels.astype(np.int32), 3, weights)
+
+
+def mixed_frame():
+    numbers = RNG.normal(size=N).round(1)
+    numbers[RNG.random(N) < 0.1] = np.nan
+    words = RNG.choice(["a", "b", "c"], N).astype(object)
+    words[RNG.random(N) < 0.1] = None
+    return pd.DataFrame({"number": numbers, "word": words, "zero": RNG.choice([0.0, -0.0], N)})
+
+
+TABLES = {
+    "by rows": RNG.normal(size=(N, 5)),
+    "by columns": np.asfortranarray(RNG.normal(size=(N, 5))),
+    "float32": RNG.normal(size=(N, 3)).astype(np.float32),
+    "int64": RNG.integers(-(2**62), 2**62, (N, 3)),
+    "int8": RNG.integers(-9, 9, (N, 3)).astype(np.int8),
+    "bool": RNG.random((N, 2)) < 0.5,
+    "mixed": mixed_frame(),
+    "no columns": pd.DataFrame(index=range(N)),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "no columns"])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_fingerprints_follow_from_the_cells(name, n_threads):
+    rows = rows_of(TABLES[name])
+    prints = _kernel.row_fingerprints(rows.kernel, rows.labels, n_threads)
+    assert np.array_equal(prints, fingerprints(rows))
+
+
+def test_a_fingerprint_needs_its_label():
+    rows = rows_of(TABLES["int8"])
+    with pytest.raises(ValueError, match="labels differ in length"):
+        _kernel.row_fingerprints(rows.kernel, rows.labels[1:], 1)
+
+
+@pytest.mark.parametrize("name", ["by rows", "int8", "mixed"])
+def test_the_smallest_fingerprints_are_kept(name):
+    rows = rows_of(np.tile(TABLES["int8"], (4, 1)) if name == "int8" else TABLES[name])
+    distinct, counts = np.unique(fingerprints(rows), return_counts=True)
+    seen = seen_rows(rows, n_threads=2)
+    kept = counts[: module.KEPT]
+    assert np.array_equal(seen.fingerprints, distinct[: module.KEPT])
+    assert (seen.n_sampled, seen.n_twins) == (kept.sum(), kept[kept > 1].sum())
+    assert seen.is_complete == (len(distinct) <= module.KEPT)
+
+
+def test_many_rows_of_few_kinds_are_all_kept():
+    y = RNG.integers(0, 3, 50_000)
+    rows = rows_of(y.reshape(-1, 1) % 2, y)
+    seen = seen_rows(rows)
+    assert (len(seen.fingerprints), seen.n_sampled, seen.is_complete) == (3, 50_000, True)
+
+
+def test_rows_without_weight_are_not_seen():
+    X, y = TABLES["by rows"], RNG.integers(0, 3, N)
+    weights = (np.arange(N) < 100).astype(float)
+    seen = seen_rows(rows_of(X, y, weights))
+    assert seen.compare(rows_of(X[:100], y[:100])) == (100, 100)
+    assert seen.compare(rows_of(X[100:], y[100:])).n_equal == 0
