@@ -88,6 +88,7 @@ Array array_of(const nb::object& owner) {
 constexpr std::size_t max_rows = std::size_t{1} << 40;  // a table without columns has any number
 constexpr std::size_t max_classes = std::size_t{1} << 24;
 constexpr std::size_t max_threads = std::size_t{1} << 16;
+constexpr std::size_t max_histogram = std::size_t{1} << 30;  // cells of a level, 8 GB
 
 // Results do not depend on the number of threads; far more than there are cores only cost time.
 std::size_t checked_threads(std::size_t n_threads) {
@@ -480,6 +481,8 @@ Output<std::int64_t> count_level(const Table& table, const Input<std::int32_t>& 
   if (weights && weights->shape(0) != n_rows)
     throw std::invalid_argument("weights differ in length");
   if (weights) check_weights(view(*weights));
+  if (n_slots > 0 && layout.cells.n_cells > max_histogram / n_slots)
+    throw std::invalid_argument("the histograms are too large");
   std::vector<std::int64_t> cells(n_slots * layout.cells.n_cells, 0);
   run([&](InterruptFlag& interrupt) {
     sureleaf::count_level(coded_rows_of(table), view(labels),

@@ -186,6 +186,8 @@ def test_the_kernel_refuses_wrong_codes_nodes_and_histograms(rows_of):
         _kernel.LevelGrower(table, np.full(3, 9.0), True, GrowthRules().kernel).finish()
     with pytest.raises(ValueError, match="slots without node"):
         _kernel.count_level(table, rows.labels, 3, None, zeros, zeros[:1] - 1, 2**63)
+    with pytest.raises(ValueError, match="histograms are too large"):
+        _kernel.count_level(table, rows.labels, 2**24, None, zeros, zeros[:1], 1)
     with pytest.raises(ValueError, match="their sum is above"):
         _kernel.count_level(table, rows.labels, 3, np.full(n, 2**62, np.int64), zeros, zeros[:1], 1)
     with pytest.raises(ValueError, match="where none can be"):
