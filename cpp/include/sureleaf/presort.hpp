@@ -125,6 +125,20 @@ class FewValues {
     last_bits_ = bits;
     return last_code_ = static_cast<int>(keys_.size() - 1);
   }
+  // Writes the provisional codes of rows into `codes`, if there are at most two values so far and
+  // these rows have no others.
+  template <class Value>
+  bool code_two(const Value& value, std::size_t begin, std::size_t end, std::uint8_t* codes) const {
+    if (keys_.empty() || keys_.size() > 2) return false;
+    const std::uint64_t first = keys_.front(), second = keys_.back();
+    bool are_all = true;
+    for (std::size_t row = begin; row < end; ++row) {
+      const auto bits = std::bit_cast<std::uint64_t>(value(row) + 0.0);
+      codes[row] = static_cast<std::uint8_t>(bits != first);
+      are_all &= (bits == first) | (bits == second);
+    }
+    return are_all;
+  }
   std::vector<double> values() const {
     std::vector<double> result;
     result.reserve(keys_.size());
@@ -147,6 +161,7 @@ class FewValuesColumn {
     if (!is_few_) return;
     codes_.resize(end);
     column.with_values([&](auto&& value) {
+      if (few_.code_two(value, begin, end, codes_.data())) return;
       for (std::size_t row = begin; row < end; ++row) {
         const double x = value(row);
         const int code = std::isnan(x) ? small_missing : few_.code_of(x);
@@ -182,7 +197,8 @@ inline std::vector<std::uint8_t> FewValuesColumn::finish(PresortedColumn& out) {
     out.values.push_back(distinct[by_value[i]]);
     if (i > 0 && !(out.values[i - 1] + c45_gap < out.values[i])) out.gaps_are_wide = false;
   }
-  for (std::uint8_t& code : codes_) code = rank[code];
+  if (!std::ranges::is_sorted(by_value))
+    for (std::uint8_t& code : codes_) code = rank[code];
   return std::move(codes_);
 }
 
