@@ -387,3 +387,13 @@ def test_importing_the_package_imports_no_data_frame_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2])
+def test_categories_that_are_structs_or_lists_are_refused(n_chunks):
+    codes = pa.array([0, 0], pa.int8())
+    for categories in (pa.array([{}], pa.struct([])), pa.array([[1]])):
+        chunk = pa.DictionaryArray.from_arrays(codes, categories)
+        column = pa.chunked_array([chunk] * n_chunks)
+        with pytest.raises(InvalidTypeError, match=r"'a' must hold numbers.*got type dictionary"):
+            read_table(pa.table({"a": column}))

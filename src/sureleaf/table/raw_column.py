@@ -155,7 +155,10 @@ def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawCol
             "Read or make the table again."
         ) from error
     if isinstance(values, pa.ChunkedArray) and not _is_plain_text(values.type):
-        values = _one_chunk(values)
+        try:
+            values = _one_chunk(values)
+        except pa.ArrowNotImplementedError as error:  # of categories that are lists or structs
+            raise unusable_type_error(name, f"type {values.type}") from error
     types = pa.types
     if types.is_run_end_encoded(values.type):
         values = pc.run_end_decode(values)
