@@ -572,6 +572,10 @@ struct CriterionDefaults {
           1.0, main_direction_share(class_weights) * categories.n_directions(class_weights));
     return impurity * std::min(share * directions * categories.kept_share(), 1.0);
   }
+  // What a degree of freedom is expected to gain by chance, times the weight.
+  static double gain_per_freedom(double impurity, double n) {
+    return impurity / std::max(n - 1, 1.0);
+  }
 };
 
 struct Entropy : CriterionDefaults<Entropy> {
@@ -607,6 +611,7 @@ struct Entropy : CriterionDefaults<Entropy> {
     const double freedom = (k - 1) / k * n / std::max(n - 1, 1.0);
     return std::min(all, sum * freedom * categories.kept_share());
   }
+  static double gain_per_freedom(double, double) { return std::numbers::log2e / 2; }
 };
 
 struct Gini : CriterionDefaults<Gini> {
@@ -629,6 +634,22 @@ struct Gini : CriterionDefaults<Gini> {
     return total > 0 ? total - sum / total : 0.0;
   }
 };
+
+// What is subtracted from the gain of a split by categories: the gain that is expected by chance,
+// and for many categories more, so that chance favours no column. Gains by chance are about those
+// of chi-squared numbers, whose variance is twice their mean: two standard deviations above the
+// mean they are d + 2 sqrt(2 d) with d degrees of freedom. The best threshold of a column of
+// numbers, from which nothing is subtracted, gains about 12 by chance at this level.
+template <class Impurity>
+double category_cost(std::span<const double> class_weights, const CategorySizes& categories) {
+  constexpr double of_numbers = 12;
+  const double n = categories.total_weight();
+  const double all = Impurity::impurity(class_weights, n, Impurity::needs_logs ? xlog2x(n) : 0.0);
+  const double mean = Impurity::gain_by_chance(class_weights, categories);
+  const double unit = Impurity::gain_per_freedom(all, n);
+  if (!(unit > 0)) return mean;
+  return std::min(all, mean + unit * std::max(0.0, 2 * std::sqrt(2 * mean / unit) - of_numbers));
+}
 
 // Entropy with C4.5's rules; its Impurity is Entropy.
 struct GainRatio : Entropy {

@@ -159,7 +159,7 @@ void split_multiway(const Histogram<Weight>& table, const Group& node, const Gro
       for (std::size_t k = 0; k < totals.size(); ++k)
         totals[k] += static_cast<double>(table.weights(bin)[k]);
     });
-    penalty = config.category_penalty * Impurity::gain_by_chance(totals, {sizes, false});
+    penalty = config.category_penalty * category_cost<Impurity>(totals, {sizes, false});
   }
   const double gain = known.impurity - after - penalty;
   candidate.gain = gain / node.weight;

@@ -89,7 +89,7 @@ class SubsetSearch {
     if (config.has_category_penalty()) {
       std::vector<double> sizes;
       for (std::size_t i = 0; i < codes_.size(); ++i) sizes.push_back(weight(i));
-      penalty = config.category_penalty * Impurity::gain_by_chance(totals_, {sizes, true});
+      penalty = config.category_penalty * category_cost<Impurity>(totals_, {sizes, true});
     }
     candidate.gain = (best_gain_ - bits - penalty) / node_weight;
     if (config.has_c45_rules())

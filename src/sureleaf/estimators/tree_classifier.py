@@ -101,8 +101,8 @@ class TreeClassifier(ModelEstimator):
         The best partition of the categories into two groups, or one branch per category.
     category_penalty : float
         With entropy and gini, the gain of a split by categories is reduced by so many times the
-        gain that it is expected to have by chance, and must then be above 0. 1 keeps columns of
-        identifiers out of the tree; 0 is no penalty.
+        gain that it may have by chance, and must then be above 0. 1 keeps columns of identifiers,
+        and columns of many categories that mean nothing, out of the tree; 0 is no penalty.
     missing : {"branch", "fraction"}
         "branch": every test learns which branch missing values take, and "is missing" can be the
         test itself. "fraction": a row goes down all branches with fractional weights (C4.5).

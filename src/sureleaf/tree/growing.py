@@ -60,9 +60,9 @@ class GrowthRules:
     seed, tree : int
         The draws depend on these two and on the path to the node, not on threads.
     category_penalty : float
-        The gain of a split by categories is reduced by so many times the gain that such a split is
-        expected to have by chance, and must then be above 0 (entropy and gini). 0: no penalty; 1
-        keeps columns of identifiers and of many meaningless categories out of the tree.
+        The gain of a split by categories is reduced by so many times the gain that such a split may
+        have by chance, and must then be above 0 (entropy and gini). 0: no penalty; 1 keeps columns
+        of identifiers and of many meaningless categories out of the tree.
     monotone : sequence of int, or of sequences of int, or None
         One sign per column: 1 if the probability of the second of two classes must not fall along
         the column, -1 if it must not rise, else 0. For any number of classes, one line per column
