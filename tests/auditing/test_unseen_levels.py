@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 from scipy.stats import betabinom
 from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf import audit
+from sureleaf import TreeClassifier, audit
 from sureleaf.auditing.unseen_levels import pooled_accuracy, unseen_levels
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.levels.intervals import clopper_pearson, majority_probability
 
 
@@ -108,3 +110,43 @@ def test_the_bounds_are_those_of_clopper_and_pearson():
     expected = clopper_pearson([7, 0], [10, 4], level=0.9)
     assert low == pytest.approx(expected.low)
     assert high == pytest.approx(expected.high)
+
+
+def test_with_costs_confidence_is_about_the_decision():
+    rule = cost_rule([[0, 5], [1, 0]])  # the first class is decided from a probability of 1/6 on
+    counts = np.array([[40.0, 60.0], [10.0, 90.0], [17.0, 83.0], [0.0, 0.0]])
+    levels = unseen_levels(counts, np.array([0, 0, 0, 0]), costs=rule)
+    expected = scipy.stats.beta.sf(1 / 6, counts[:, 0] + 0.5, counts[:, 1] + 0.5)
+    np.testing.assert_allclose(levels.confidence, expected)
+    assert levels.below.tolist() == [False, True, False, False]
+    rows = levels.rows_needed(0.95, None)
+    assert np.isnan(rows[1])  # the other decision is cheaper
+    for n in (rows[0], rows[0] - 1):
+        share = scipy.stats.beta.sf(1 / 6, 0.4 * n + 0.5, 0.6 * n + 0.5)
+        assert (share >= 0.95) == (n == rows[0])
+
+
+def test_with_costs_of_three_classes_confidence_is_that_of_the_posterior():
+    rule = cost_rule([[0, 1, 2], [3, 0, 1], [8, 2, 0]])
+    counts = np.array([[30.0, 20.0, 5.0], [30.0, 3.0, 2.0]])
+    decided = rule.decide(counts / counts.sum(axis=1, keepdims=True))
+    stated = unseen_levels(counts, decided, costs=rule).confidence
+    random = np.random.default_rng(0)
+    for row, decision, confidence in zip(counts, decided, stated, strict=True):
+        drawn = random.dirichlet(row + 0.5, 20_000)
+        assert np.mean(rule.decide(drawn) == decision) == pytest.approx(confidence, abs=0.05)
+
+
+def test_a_tree_with_costs_is_audited_at_its_costs():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1500, 2))
+    y = np.where(random.random(1500) < 0.15 + 0.3 * (X[:, 0] > 0), "bad", "good")
+    cost = [[0, 5], [1, 0]]
+    model = TreeClassifier(cost=cost, max_leaves=2, random_state=0).fit(X[:900], y[:900])
+    result = audit(model, X[900:], y[900:])
+    leaf = int(np.argmax(result.leaves.counts[:, 0] / result.leaves.n))
+    assert result.leaves.prediction[leaf] == "bad"
+    assert result.leaves.probability[leaf] < 0.5 < 0.99 < result.leaves.confidence[leaf]
+    given = audit(model, X[900:], y[900:], cost=cost)
+    assert "cost" in result.to_json()
+    assert result.to_json() == given.to_json()

@@ -343,3 +343,16 @@ def test_labels_that_scikit_learn_does_not_take_are_named(label: object) -> None
     labels = np.array([label, label + datetime.timedelta(days=1)] * 10)
     with pytest.raises(InvalidArgumentError, match=r"text, bools or whole numbers.*as text first"):
         make_report([[i] for i in range(20)], labels)
+
+
+def test_the_costs_of_a_tree_are_those_of_its_report():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 2))
+    y = np.where(random.random(150) < 0.2 + 0.3 * (X[:, 0] > 0), "bad", "good")
+    cost = [[0, 5], [1, 0]]
+    tree = TreeClassifier(cost=cost, random_state=0).fit(X, y)
+    without, given = (
+        make_report(X, y, tree=tree, cost=each, budget=QUICK).sentences for each in (None, cost)
+    )
+    assert without == given
+    assert "cost" in without[0]

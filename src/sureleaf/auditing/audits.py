@@ -36,7 +36,7 @@ from sureleaf.evaluation import Estimate, Evaluation, Holdout
 from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.measures import calibration_line
 from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.levels.decisions import predicted_class
+from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_columns
@@ -83,7 +83,8 @@ class AuditedLeaves(ColumnTable):
     agrees : ndarray of bool
         Whether `stated` is inside the interval.
     confidence : ndarray of float64
-        Probability that the predicted class is the most probable class of the leaf.
+        Probability that the predicted class is the most probable class of the leaf; of a tree with
+        costs, that its decision is the cheapest one.
     utility : ndarray of float64
         Probability that the next row of the leaf is predicted correctly.
     rows_needed : ndarray of float64
@@ -650,7 +651,8 @@ def audit(
         Labels in the order of the model's probabilities, for boosters, which do not store them;
         0, 1, ... by default.
     cost : array_like of shape (n_classes, n_classes), optional
-        ``cost[actual][predicted]``, classes in sorted order, for the mean cost per row.
+        ``cost[actual][predicted]``, classes in sorted order, for the mean cost per row; by default
+        the costs by which a model of this library decides.
     sample_weight : array_like, optional
         How important each row is. Intervals and levels use the effective rows, (Σw)² / Σw².
     groups : array_like, optional
@@ -699,6 +701,8 @@ def audit(
     else:
         output, n_unlabelled = model_output(model, X, classes), 0
         codes = _class_codes(y, output)
+    if cost is None and output.costs is not None:
+        cost = output.costs.cost
     audited = _audited_rows(X, output, codes, cost, sample_weight, groups)
     audited = replace(audited, n_unlabelled=n_unlabelled)
     if rows == "training":
@@ -965,6 +969,7 @@ def _level_columns(
     predicted: NDArray[np.intp],
     stated: FloatArray,
     request: _Request,
+    costs: CostRule | None,
     tree: NDArray[np.intp] | None = None,
     effective: FloatArray | None = None,
 ) -> _LevelColumns:
@@ -974,7 +979,7 @@ def _level_columns(
     if effective is not None:
         known = counts * np.divide(effective, n, out=np.zeros(len(n)), where=n > 0)[:, np.newaxis]
     if request.rows == "unseen":
-        unseen = unseen_levels(known, predicted, tree)
+        unseen = unseen_levels(known, predicted, tree, costs)
         low, high = unseen.interval(request.level)
         rows_needed = unseen.rows_needed(request.confidence, request.utility)
         probability, below = unseen.probability, unseen.below
@@ -1030,7 +1035,7 @@ def _audit_leaves(output: ModelOutput, audited: AuditedRows, request: _Request) 
         rule=trees[0].rule if len(trees) == 1 else None,
         prediction=classes[predicted],
         effective=effective,
-        **_level_columns(counts, predicted, stated, request, tree_index, effective),
+        **_level_columns(counts, predicted, stated, request, output.costs, tree_index, effective),
     )
 
 
@@ -1049,7 +1054,9 @@ def _audit_bins(
         stated_from=bins.stated_from,
         stated_to=bins.stated_to,
         effective=effective,
-        **_level_columns(counts, bins.predicted, bins.stated, request, effective=effective),
+        **_level_columns(
+            counts, bins.predicted, bins.stated, request, output.costs, effective=effective
+        ),
     )
 
 

@@ -27,7 +27,7 @@ from sureleaf.errors import (
     SureleafError,
 )
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
-from sureleaf.levels.decisions import predicted_class
+from sureleaf.levels.decisions import CostRule, predicted_class
 
 __all__ = ["ModelOutput", "model_output", "select_columns"]
 
@@ -50,6 +50,8 @@ class ModelOutput:
         Predicted class probabilities.
     trees : list of TreeLeaves
         The leaves of a tree, or of the trees of an ensemble that votes; else empty.
+    costs : CostRule or None
+        The costs by which a model of this library decides.
     """
 
     name: str
@@ -57,6 +59,7 @@ class ModelOutput:
     predicted: NDArray[np.intp]
     probabilities: NDArray[np.float64]
     trees: list[TreeLeaves]
+    costs: CostRule | None = None
 
     @property
     def stated(self) -> NDArray[np.float64]:
@@ -114,7 +117,8 @@ def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
     )
     inner, names = _call(model, lambda: _last_step_input(model, rows))
     trees = _call(model, lambda: find_trees(last, inner, names, len(labels)))
-    return ModelOutput(type(last).__name__, labels, predicted, probabilities, trees)
+    costs = last.model_.rule if isinstance(last, TreeClassifier | BaggedTreesClassifier) else None
+    return ModelOutput(type(last).__name__, labels, predicted, probabilities, trees, costs)
 
 
 def _best_estimator(model: Any) -> Any:

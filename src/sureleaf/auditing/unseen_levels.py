@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
+from scipy.special import betainc, betaln
 
-from sureleaf.levels.intervals import clopper_pearson, majority_probability
+from sureleaf.levels.decisions import CostRule, decision_tie
+from sureleaf.levels.intervals import PRIOR_ROWS, clopper_pearson, majority_probability
 from sureleaf.levels.planning import min_rows
 
 __all__ = [
@@ -41,7 +42,10 @@ class UnseenLevels:
     utility : ndarray of float64, shape (n_groups,)
         The same proportion, shrunk towards the mean of the groups by `pooled_accuracy`.
     confidence : ndarray of float64, shape (n_groups,)
-        Probability that the predicted class is the most probable class of the group.
+        Probability that the predicted class is the most probable class of the group, or with costs
+        that the decision is the cheapest one.
+    costs : CostRule or None
+        The costs by which the model decides.
     """
 
     predicted: NDArray[np.intp]
@@ -49,10 +53,13 @@ class UnseenLevels:
     probability: FloatArray
     utility: FloatArray
     confidence: FloatArray
+    costs: CostRule | None = None
 
     @property
     def below(self) -> NDArray[np.bool_]:
-        """Whether another class is more frequent than the predicted one."""
+        """Whether another class is more frequent, or another decision is cheaper."""
+        if self.costs is not None:
+            return ~self.costs.is_cheapest(self.counts)[np.arange(len(self.counts)), self.predicted]
         n_correct = self.counts[np.arange(len(self.counts)), self.predicted]
         is_below: NDArray[np.bool_] = self.counts.max(axis=1) > n_correct
         return is_below
@@ -80,16 +87,33 @@ class UnseenLevels:
         n_others = max(self.counts.shape[1] - 1, 1)
         proportions[empty] = ((1.0 - self.utility[empty]) / n_others)[:, np.newaxis]
         proportions[group[empty], self.predicted[empty]] = self.utility[empty]
-        rows = _rows_for_confidence(proportions, self.predicted, confidence)
+        rows = _rows_for_confidence(proportions, self.predicted, confidence, self.costs)
         return rows if utility is None else np.where(self.utility >= utility, rows, np.nan)
 
 
 def _rows_for_confidence(
-    proportions: FloatArray, predicted: NDArray[np.intp], confidence: float | None
+    proportions: FloatArray,
+    predicted: NDArray[np.intp],
+    confidence: float | None,
+    costs: CostRule | None,
 ) -> FloatArray:
     if confidence is None or proportions.shape[1] == 1:
         return np.zeros(len(proportions))
     group = np.arange(len(proportions))
+    if costs is not None:
+        rows = np.full(len(proportions), np.nan)
+        is_cheapest = costs.is_cheapest(proportions)
+        reachable = np.flatnonzero(is_cheapest[group, predicted] & (is_cheapest.sum(axis=1) == 1))
+
+        def is_sure(n: FloatArray, indices: NDArray[np.intp]) -> NDArray[np.bool_]:
+            some = reachable[indices]
+            return (
+                _confidence(proportions[some] * n[:, np.newaxis], predicted[some], costs)
+                >= confidence
+            )
+
+        rows[reachable] = min_rows(is_sure, len(reachable))
+        return rows
     of_predicted = proportions[group, predicted]
     others = proportions.copy()
     others[group, predicted] = -1.0
@@ -109,8 +133,31 @@ def _rows_for_confidence(
     return rows
 
 
+def _confidence(
+    counts: FloatArray, predicted: NDArray[np.intp], costs: CostRule | None
+) -> FloatArray:
+    """Return the posterior probability that the prediction is right for the group as a whole.
+
+    With costs, the probability of the decided class has a beta distribution, and must be above the
+    tie with another decision. With more than two classes, the others share the rest as counted.
+    """
+    if costs is None:
+        return majority_probability(counts, predicted)
+    group = np.arange(len(counts))
+    rows = counts + PRIOR_ROWS
+    own = rows[group, predicted]
+    rest = rows.sum(axis=1) - own
+    others = rows / rest[:, np.newaxis]
+    others[group, predicted] = 0.0
+    above: FloatArray = betainc(rest, own, 1.0 - decision_tie(predicted, others, costs))
+    return above
+
+
 def unseen_levels(
-    counts: FloatArray, predicted: NDArray[np.intp], tree: NDArray[np.intp] | None = None
+    counts: FloatArray,
+    predicted: NDArray[np.intp],
+    tree: NDArray[np.intp] | None = None,
+    costs: CostRule | None = None,
 ) -> UnseenLevels:
     """Compute the levels of groups from the class counts of unseen rows.
 
@@ -122,6 +169,8 @@ def unseen_levels(
         Index of the predicted class of each group.
     tree : ndarray of int, shape (n_groups,), optional
         The tree of each leaf; accuracies are pooled within a tree.
+    costs : CostRule, optional
+        The costs by which the model decides, if errors have different costs.
 
     Returns
     -------
@@ -136,13 +185,13 @@ def unseen_levels(
     n = counts.sum(axis=1)
     n_correct = counts[np.arange(len(counts)), predicted]
     proportion = np.divide(n_correct, n, out=np.full(len(n), np.nan), where=n > 0)
-    confidence = majority_probability(counts, predicted)
+    confidence = _confidence(counts, predicted, costs)
     utility = np.empty(len(n))
     tree_of_group = np.zeros(len(n), dtype=np.intp) if tree is None else tree
     for index in np.unique(tree_of_group):
         of_tree = tree_of_group == index
         utility[of_tree] = pooled_accuracy(n_correct[of_tree], n[of_tree])
-    return UnseenLevels(predicted, counts, proportion, utility, confidence)
+    return UnseenLevels(predicted, counts, proportion, utility, confidence, costs)
 
 
 def pooled_accuracy(n_correct: FloatArray, n: FloatArray) -> FloatArray:

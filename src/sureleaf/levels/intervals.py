@@ -452,7 +452,7 @@ def _interval(low: ArrayLike, high: ArrayLike) -> Interval[Numbers]:
 # probabilities is a Dirichlet distribution: independent gamma variables G_j of shape
 # count_j + 1/2, divided by their sum. Class c is the most probable one if G_c is the largest.
 
-_PRIOR_ROWS = 0.5
+PRIOR_ROWS = 0.5
 _STEP = 0.2
 _REACH = 8.5
 """The probability beyond this many standard deviations of a normal variable is below 1e-16."""
@@ -495,10 +495,10 @@ def majority_probability(counts: FloatArray, named: NDArray[np.intp]) -> FloatAr
     """
     n_nodes, n_classes = counts.shape
     node = np.arange(n_nodes)
-    own = counts[node, named] + _PRIOR_ROWS
+    own = counts[node, named] + PRIOR_ROWS
     kept = np.ones(counts.shape, dtype=bool)
     kept[node, named] = False
-    others = counts[kept].reshape(n_nodes, n_classes - 1) + _PRIOR_ROWS
+    others = counts[kept].reshape(n_nodes, n_classes - 1) + PRIOR_ROWS
     if n_classes == 1:
         return np.ones(n_nodes)
     if n_classes == 2:
@@ -524,9 +524,9 @@ def _largest(shapes: FloatArray) -> FloatArray:
     value = np.where(z < 0, gammaincinv(first, ndtr(z)), gammainccinv(first, ndtr(-z)))
     # There may be many classes without rows: for shape 1/2, P(G < x) = erf(sqrt(x)).
     others = shapes[:, 1:]
-    below = erf(np.sqrt(value)) ** (others == _PRIOR_ROWS).sum(axis=1, keepdims=True)
+    below = erf(np.sqrt(value)) ** (others == PRIOR_ROWS).sum(axis=1, keepdims=True)
     for other in others.T:
-        some = np.flatnonzero(other != _PRIOR_ROWS)
+        some = np.flatnonzero(other != PRIOR_ROWS)
         below[some] *= gammainc(other[some, np.newaxis], value[some])
     probability: FloatArray = below @ (weights / weights.sum())
     return np.clip(probability, 0.0, 1.0)

@@ -494,7 +494,8 @@ def _of_unseen_rows(audit: Audit) -> list[MethodRecord]:
         _one(
             "confidence",
             "Probability, given these counts, that the predicted class is the most probable class "
-            "in the leaf or bin. Below 50 % the rows favour another class.",
+            "in the leaf or bin; of a tree with costs, that its decision is the cheapest one. "
+            "Below 50 % the rows favour another class or decision.",
             "Jeffreys' prior: half a row of each class before any row is counted",
             "see docs/audit.md",
         ),

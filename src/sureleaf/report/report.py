@@ -137,7 +137,8 @@ def make_report(  # noqa: PLR0913 - one task, named options
     positive : label, optional
         The class that recall, ROC and calibration are about; by default the rarest.
     cost : array-like of shape (m, m), optional
-        ``cost[actual][predicted]``, classes sorted; by default every error costs 1.
+        ``cost[actual][predicted]``, classes sorted; by default the costs of `tree`, and without
+        them every error costs 1.
     groups : array-like, optional
         Rows of a group stay together in every fold.
     sample_weight : array-like, optional
@@ -192,6 +193,8 @@ def make_report(  # noqa: PLR0913 - one task, named options
         name = getattr(y, "name", None) if target is None else target
         origin = Origin(name if isinstance(name, str) and name else "target", title=title)
     labels = _check_labels(y)
+    if cost is None and tree is not None:
+        cost = tree.model_.cost if tree.__sklearn_is_fitted__() else tree.cost
     if cost is not None:
         _check_cost(cost, len(set(labels.tolist())))
     if positive is not None:
