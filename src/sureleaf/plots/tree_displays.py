@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.auditing import Audit, AuditedLeaves
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, percent
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests
@@ -26,6 +27,19 @@ _MAX_ENDS = 24
 _LETTER_WIDTH = 0.078  # inches
 _COLUMN_GAP = 0.35  # inches
 _LONGEST_TEST = 38
+
+
+def _check_single_tree(model: object, display: str) -> None:
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+
+    if isinstance(model, TreeClassifier):
+        return
+    kind = type(model).__name__
+    is_bag = isinstance(model, BaggedTreesClassifier)
+    advice = " model.estimators_[0] is the first of its trees." if is_bag else ""
+    raise InvalidArgumentError(
+        f"{display} shows a single tree: model must be a fitted TreeClassifier; got {kind}.{advice}"
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +114,7 @@ class TreeDisplay(Display):
         -------
         TreeDisplay
         """
+        _check_single_tree(model, cls.__name__)
         fitted = model.complete_model()
         tree, levels = fitted.tree, fitted.node_levels()
         depth_drawn = _depth_to_draw(tree) if max_depth is None else max_depth
@@ -320,6 +335,7 @@ class LeavesDisplay(Display):
         -------
         LeavesDisplay
         """
+        _check_single_tree(model, cls.__name__)
         leaves = model.leaves(level=level, confidence=confidence, utility=utility)
         return cls(
             [str(rule) for rule in leaves.rule],

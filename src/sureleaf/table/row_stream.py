@@ -130,7 +130,8 @@ def _file_columns(
             )
     missing = [name for name in [*names, *keep] if name not in available]
     if missing:
-        more = f" and {len(missing) - 1} more columns" if len(missing) > 1 else ""
+        n_more = len(missing) - 1
+        more = f" and {n_more} more column{'s' * (n_more > 1)}" if n_more else ""
         reason = " to be kept" if missing[0] in keep else ", which the model was fitted on"
         raise InvalidArgumentError(
             f"{file_name} must have the column {missing[0]!r}{more}{reason}."
