@@ -99,3 +99,9 @@ def test_a_bag_of_trees_is_refused(display):
         display.from_estimator(bagged)
     with pytest.raises(InvalidArgumentError, match="must be a fitted TreeClassifier; got Decision"):
         display.from_estimator(DecisionTreeClassifier())
+
+
+def test_a_tree_at_costs_states_savings_and_decisions(model):
+    costed = TreeClassifier(cost=[[0, 5], [1, 0]], random_state=0).fit(FRAME, LABELS)
+    assert "saving per row" in plots.TreeDisplay.from_estimator(costed)._heading()[1]
+    assert "accuracy on unseen rows" in plots.TreeDisplay.from_estimator(model)._heading()[1]

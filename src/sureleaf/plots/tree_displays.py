@@ -70,6 +70,8 @@ class TreeDisplay(Display):
         Rows and levels of each node.
     flagged : ndarray of bool
         Ends below the wanted confidence, without rows, or less accurate than another class.
+    at_costs : bool
+        Whether nodes are decided by costs, so that utility is what a decision saves.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class TreeDisplay(Display):
     confidence: FloatArray
     utility: FloatArray
     flagged: NDArray[np.bool_]
+    at_costs: bool = False
 
     @classmethod
     def from_estimator(
@@ -145,6 +148,7 @@ class TreeDisplay(Display):
             confidence=levels.confidence[node],
             utility=levels.utility[node],
             flagged=is_weak[node] & is_end,
+            at_costs=fitted.rule is not None,
         )
 
     def end_text(self, index: int) -> str:
@@ -174,9 +178,12 @@ class TreeDisplay(Display):
 
     def _heading(self) -> tuple[str, str]:
         n_leaves = int(self.is_end.sum() + np.maximum(self.hidden - 1, 0).sum())
+        levels = "Utility: accuracy on unseen rows. Confidence: in the majority class."
+        if self.at_costs:
+            levels = "Utility: saving per row by the decision. Confidence: in the decision."
         return (
             f"A tree of {leaves_in_words(n_leaves)}, grown on {self.n[0]:,.0f} rows",
-            "Utility: accuracy on unseen rows. Confidence: in the majority class. Hollow: flagged.",
+            f"{levels} Hollow: flagged.",
         )
 
     def _draw(self, axes: "Axes") -> None:
