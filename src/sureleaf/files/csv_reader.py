@@ -276,7 +276,7 @@ def read_thousands(texts: Any, separator: str, decimal: str) -> Any:
         pattern = _thousands_pattern(separator, mark)
         if mark == separator or not pc.all(pc.match_substring_regex(texts, pattern)).as_py():
             continue
-        digits = pc.replace_substring_regex(texts, f"[{_SEPARATORS[separator]}]", "")
+        digits = pc.replace_substring_regex(texts, rf"^\+|[{_SEPARATORS[separator]}]", "")
         return pc.replace_substring(digits, mark, ".").cast("float64")
     return None
 
@@ -408,6 +408,8 @@ def _formatted_numbers(column: Any, missing: Any, decimal: str) -> str | None:
     import pyarrow.compute as pc
 
     first = _without(column.slice(0, _CHECKED_ROWS), missing)
+    if not pc.all(pc.match_substring_regex(first.slice(0, 20), r"^[+-]?[.,]?\d")).as_py():
+        return None  # most columns: without looking at all cells
     bare = pc.replace_substring_regex(first, r"\s*%$", "")
     percents = pc.not_equal(first, bare)
     has_percents = bool(pc.any(percents).as_py())
