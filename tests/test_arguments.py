@@ -46,6 +46,7 @@ def test_long_values_are_cut_in_messages() -> None:
     [
         (0.3, "did you mean 0.7?"),
         (75, "Did you mean 0.75?"),
+        (1.2, "got 1.2."),
         (float("nan"), "Remove or replace missing values first."),
     ],
 )

@@ -564,7 +564,7 @@ def scalar_or_array(result: FloatArray) -> Numbers:
 def _p_max_advice(p: float) -> str:
     if 0 <= p < 0.5:
         return f" It is the larger of p and 1 - p: did you mean {1 - p:.6g}?"
-    return _percent_advice(p)
+    return "" if 1 < p < 50 else _percent_advice(p)
 
 
 def _percent_advice(p: float) -> str:

@@ -223,6 +223,8 @@ class UnseenCategoryWarning(UserWarning):
 def suggestion(name: str, choices: Iterable[str], *, listed: bool = True) -> str:
     """Word a hint for an unknown name: the choices that resemble it, or else all choices.
 
+    Choices that start with the name, if it has three letters, are preferred to similar ones.
+
     Parameters
     ----------
     name : str
@@ -243,10 +245,14 @@ def suggestion(name: str, choices: Iterable[str], *, listed: bool = True) -> str
     " Did you mean 'class'?"
     >>> suggestion("y", ["sky", "class"])
     " There are 'sky', 'class'."
+    >>> suggestion("acc", ["auc", "accuracy"])
+    " Did you mean 'accuracy'?"
     """
     names = list(choices)
     original = {choice.strip().casefold(): choice for choice in names}
-    close = difflib.get_close_matches(name.strip().casefold(), original, n=2, cutoff=0.6)
+    typed = name.strip().casefold()
+    longer = [choice for choice in original if len(typed) > 2 and choice.startswith(typed)]
+    close = longer[:2] or difflib.get_close_matches(typed, original, n=2, cutoff=0.6)
     if close:
         return f" Did you mean {' or '.join(repr(original[match]) for match in close)}?"
     if not listed:

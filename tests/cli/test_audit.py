@@ -237,3 +237,15 @@ def test_a_folder_is_audited_in_batches_without_the_rows_that_have_no_label(caps
     )
     assert code == 2
     assert "Give a sample of the rows" in err
+
+
+def test_missing_columns_are_named_on_one_line(capsys, files):
+    model = files / "tree.sureleaf"
+    run(capsys, "fit", files / "unseen.csv", "-t", "kind", "-o", model)
+    pd.read_csv(files / "unseen.csv").drop(columns=["sl", "pl"]).to_csv(
+        files / "less.csv", index=False
+    )
+    code, _, err = run(capsys, "audit", model, files / "less.csv", "-t", "kind")
+    assert code == 2
+    assert "less.csv must have the columns that the model was fitted on; 2 columns are miss" in err
+    assert "missing: 'sl', 'pl'. Add them to the file" in err

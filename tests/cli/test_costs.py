@@ -97,3 +97,30 @@ def test_plan_at_costs_is_the_sample_size_at_their_threshold(
     both = run(capsys, "plan", "--p-max", "0.2", "--cost", "0,1;5,0", "--threshold", 0.1)
     assert both[0] == 2
     assert "Leave out one" in both[2]
+
+
+def test_texts_about_costs_name_decisions(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = (data, "-t", "class", "--cost", "0,5;1,0")
+    code, out, _ = run(capsys, "leaves", *table)
+    assert code == 0
+    assert "p_max" not in out
+    assert "predicts" not in out
+    assert "decides" in out
+    assert "p is the probability of the class that is decided for" in " ".join(out.split())
+    code, out, _ = run(capsys, "certificate", *table)
+    assert code == 0
+    assert "decides" in out
+    assert "predicted class" not in " ".join(out.split())
+
+
+def test_an_evaluation_at_costs_states_the_cheapest_single_decision(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "evaluate", data, "-t", "class", "--cost", "0,5;1,0", "--folds", 3)
+    labels = [label for label in pyarrow.csv.read_csv(data)["class"].to_pylist() if label]
+    first, second = sorted(set(labels))
+    share = labels.count(first) / len(labels)
+    label, least = min((first, 1 - share), (second, 5 * share), key=lambda one: one[1])
+    text = " ".join(out.split())
+    assert f"Always deciding for {label!r}, the cheapest single decision, costs {least:.4f}" in text
+    assert f"Of class {second!r}: precision, recall and f_measure" in text

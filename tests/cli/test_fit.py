@@ -1,6 +1,7 @@
 """sureleaf fit saves the model that the library fits."""
 
 import json
+import warnings
 from pathlib import Path
 
 import pyarrow as pa
@@ -82,6 +83,8 @@ def test_fit_prints_a_summary(
     assert "trained on 2,000 rows and 3 columns to predict class" in out
     code, out, _ = run(capsys, *arguments, "--bagged", "3")
     assert "3 bagged trees, trained on 2,000 rows" in out
+    assert "They are expected to predict" in out
+    assert "To predict with them" in out
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3
 
 
@@ -143,3 +146,22 @@ def test_a_fit_in_batches_says_the_same_as_one_in_memory(
     assert "199 rows" in outputs[0]
     assert "1 row without a label is left out" in outputs[0]
     assert outputs[0] == outputs[1]
+
+
+def test_german_numbers_are_read_and_a_target_with_spaces_is_quoted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "customers.csv"
+    rows = [f"{1 + i // 10}.{100 + i},50;{'yes' if i < 30 else 'no'}" for i in range(60)]
+    path.write_text("\n".join(["sum;good customer?", *rows, ""]))
+    arguments = ("fit", path, "-t", "good customer?", "-o", tmp_path / "m.sureleaf")
+    with warnings.catch_warnings(action="always"):
+        _, _, err = run(capsys, *arguments)
+    assert err.startswith(
+        "sureleaf: note: column 'sum' of customers.csv is text, because '1.100,50'"
+    )
+    assert "--thousands '.'" in err
+    code, out, err = run(capsys, *arguments, "--thousands", ".")
+    assert (code, err) == (0, "")
+    assert "A tree with 2 leaves" in out
+    assert "to predict 'good customer?'." in " ".join(out.split())

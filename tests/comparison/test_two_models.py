@@ -265,15 +265,24 @@ def test_other_splits_of_the_same_rows_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "name"),
+    ("options", "measure", "name"),
     [
-        ({"sample_weight": np.arange(300) % 3 + 1.0}, "sample_weight"),
-        ({"cost": [[0, 1], [5, 0]]}, "cost"),
+        ({"sample_weight": np.arange(300) % 3 + 1.0}, "accuracy", "different sample_weight"),
+        ({"cost": [[0, 1], [5, 0]]}, "cost", "different costs"),
     ],
 )
-def test_other_weights_or_costs_are_refused(options: dict[str, Any], name: str) -> None:
+def test_other_weights_or_costs_are_refused(
+    options: dict[str, Any], measure: str, name: str
+) -> None:
+    first = judged(0, Holdout(), cost=[[0, 1], [4, 0]])
     with pytest.raises(InvalidArgumentError, match=name):
-        compare(judged(0, Holdout()), judged(1, Holdout(), **options))
+        compare(first, judged(1, Holdout(), **options), measure=measure)
+
+
+def test_other_costs_do_not_matter_for_measures_without_costs() -> None:
+    a, b = pair(Holdout())
+    with_costs = judged(1, Holdout(), cost=[[0, 1], [5, 0]])
+    assert compare(a, with_costs).p_value == compare(a, b).p_value
 
 
 def test_weights_and_groups_go_to_the_bootstrap() -> None:
@@ -478,6 +487,7 @@ def test_a_bound_for_groups_counts_groups() -> None:
     options = {"design": KFold(5), "groups": np.arange(60) // 3, "random_state": 0}
     a, b = (evaluate(Says(), TOLD, TRUTH, **options) for _ in range(2))
     assert compare(a, b).method.endswith("bound of 0 in 20 groups")
+    assert "bound of 0 in 20 groups)" in compare(a, b).sentence
 
 
 def test_without_a_margin_repeats_are_planned_for_the_difference_to_detect() -> None:

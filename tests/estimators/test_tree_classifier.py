@@ -392,3 +392,8 @@ def test_ten_thousand_categories_make_a_small_model():
     assert model.tree_.feature[0] == 0
     assert model.score(X, y) > 0.9
     assert len(pickle.dumps(model)) < 1_000_000
+
+
+def test_rules_of_a_tree_with_class_weights_have_weights_and_not_rows():
+    model = TreeClassifier(class_weight={"a": 5, "b": 1}, levels_from="training", pruning=None)
+    assert "(weight 10: a 10)" in model.fit([[1], [1], [2], [2]], ["a", "a", "b", "b"]).rules()

@@ -242,6 +242,8 @@ def test_predictions_become_data_frames() -> None:
             "sample_weight must have one weight per",
         ),
         ({"cost": [[0, 1], [1, 0]]}, InvalidArgumentError, r"cost must be .* \(3, 3\)"),
+        ({"cost": {"a": 5}}, InvalidArgumentError, "cost must be a matrix of numbers"),
+        ({"cost": "abc"}, InvalidArgumentError, "cost must be a matrix of numbers"),
         ({"cost": np.zeros((3, 4))}, InvalidArgumentError, "no abstain column"),
         ({"random_state": "x"}, InvalidTypeError, "random_state must be"),
     ],

@@ -311,3 +311,59 @@ def test_mixed_decimal_marks_are_a_note(tmp_path, text, cell, mark):
     words = f"column 'a' of mixed.csv is text, because '{cell}' has another decimal mark than the"
     with pytest.warns(UserWarning, match=f"{words} {mark}"):
         assert read_file(path)["a"].type == "string"
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("a;b\n2.113,16;x\n-57,5;y\n;x\n1.000;x\n", "."),
+        ('a,b\n"2.113,16",x\n"-57,5",y\n,x\n"1.000,0",x\n', "."),
+        ('a,b\n"2,113.16",x\n-57.5,y\n,x\n"1,000",x\n', ","),
+        ("a;b\n2'113.16;x\n-57.5;y\n-;x\n1'000;x\n", "'"),
+        ("a;b\n2 113,16;x\n-57,5;y\nNA;x\n1\u202f000;x\n", " "),
+    ],
+)
+def test_thousands_separators_are_read_if_given_and_noted_if_not(write, text, separator):
+    path = write(text)
+    cell = "2.*113.*16"
+    with pytest.warns(
+        UserWarning, match=f"column 'a' of data.csv is text, because .{cell}. has a "
+    ):
+        assert read_file(path)["a"].type == "string"
+    assert columns(path, thousands=separator)["a"] == [2113.16, -57.5, None, 1000.0]
+
+
+def test_whole_thousands_are_noted_only_if_they_are_not_decimals(write):
+    assert columns(write("a;b\n1.234;x\n"))["a"] == [1.234]
+    assert columns(write("a;b\n1.234;x\n"), thousands=".")["a"] == [1234.0]
+    assert columns(write('a,b\n"1.234",x\n'))["a"] == ["1.234"]
+    with pytest.warns(UserWarning, match="'1,234' has a thousands separator; .*--thousands ','"):
+        columns(write('a,b\n"1,234",x\n'))
+    with pytest.warns(UserWarning, match="'1.234' has a thousands separator; .*--thousands '.'"):
+        columns(write("a;b\n1.234;1,5\n"), decimal=",")
+
+
+def test_thousands_do_not_change_texts_and_codes(write):
+    path = write('zip,a,b\n"01234","1,500",x\n"10115","2,500",1.5\n')
+    assert columns(path, thousands=",") == {
+        "zip": ["01234", "10115"], "a": [1500.0, 2500.0], "b": ["x", "1.5"],
+    }  # fmt: skip
+    csv_format = CsvFormat(thousands=",")
+    with pytest.warns(UserWarning, match="column 'a' of data.csv is text"):
+        kept = read_file(path, csv=csv_format, text_columns=["a"])
+    assert kept["a"].to_pylist() == ["1,500", "2,500"]
+
+
+@pytest.mark.parametrize("cell", ["57,6 %", "57.6%", "2.113,5 %"])
+def test_percent_signs_are_a_note(write, cell):
+    with pytest.warns(UserWarning, match=f"'{cell}' has a percent sign; remove the signs"):
+        assert columns(write(f"a;b\n{cell};x\n"))["a"] == [cell]
+
+
+def test_the_thousands_separator_is_checked():
+    with pytest.raises(
+        InvalidArgumentError, match=r"thousands must be a point, a comma, .* got '_'"
+    ):
+        CsvFormat(thousands="_")
+    with pytest.raises(InvalidArgumentError, match="thousands and decimal must differ"):
+        CsvFormat(thousands=",", decimal=",")

@@ -345,6 +345,7 @@ def commands(random: Random, folder: Path) -> str:
                 random.choice(("utf-8", "ascii", "base64", "rot13", "utf-7", "idna", "", "x")),
             ],
             ["--decimal", random.choice((".", ",", ";", ""))],
+            ["--thousands", random.choice((".", ",", "'", " ", ""))],
             ["--missing", random.choice(("NaN", "", "x" * 300))],
         )
     )

@@ -1,6 +1,7 @@
 """Certificates, simultaneous limits, prediction sets and Venn probabilities of fitted trees."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,7 +75,10 @@ def test_a_certificate_says_how_many_rows_and_how_surely(honest):
     assert "Error probability of the whole: at most 5.0 %" in text
     certified = certificate.leaves.leaf[certificate.leaves.certified]
     assert len(certified) >= 2
-    assert f"None of the {len(certified)} leaves {certified[0]}" in text
+    if len(certified) == 2:
+        assert f"Neither leaf {certified[0]} nor leaf {certified[1]} names the wrong" in text
+    else:
+        assert f"None of the leaves {certified[0]}" in text
     written = json.loads(json.dumps(certificate.to_dict()))
     assert written["statements"] == certificate.statements
     assert [leaf["certified"] for leaf in written["leaves"]] == (
@@ -82,6 +86,26 @@ def test_a_certificate_says_how_many_rows_and_how_surely(honest):
     )
     assert sum(leaf["n"] for leaf in written["leaves"]) == 300
     assert honest.certificate().fingerprint == certificate.fingerprint
+
+
+def test_the_sentences_of_a_certificate_fit_its_leaves(honest):
+    certificate = honest.certificate()
+    table = certificate.leaves
+    numbers = table.leaf.tolist()
+
+    def text(n_certified, **changed):
+        certified = np.arange(len(table)) < n_certified
+        leaves = replace(table, certified=certified, low=np.full(len(table), 0.49))
+        return " ".join(replace(certificate, leaves=leaves, **changed).statements)
+
+    assert f"Leaf {numbers[0]} names its true majority class." in text(1)
+    assert f"Limits include 50 %, but leaf {numbers[0]} is certified:" in text(1)
+    assert f"Neither leaf {numbers[0]} nor leaf {numbers[1]} names the wrong class." in text(2)
+    assert f"None of the leaves {numbers[0]}, {numbers[1]} and {numbers[2]} names" in text(3)
+    at_costs = text(1, at_costs=True)
+    assert "Nothing is proven about the decision of" in at_costs
+    assert "The probability of the class that is decided for lies within" in at_costs
+    assert "Limits include 50 %" not in at_costs
 
 
 @pytest.mark.parametrize("call", ["certificate", "leaves", "predict_set", "predict_venn"])

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf import TreeClassifier, audit, plots
+from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier, audit, plots
 from tests.plots.conftest import FRAME, LABELS
 from tests.plots.drawing import assert_texts_do_not_overlap, drawn
 
@@ -90,3 +90,18 @@ def test_a_long_rule_keeps_its_last_tests():
     display.names[0] = " and ".join(f"column{i} <= {i}" for i in range(12))
     assert display.label(0).startswith("... and column")
     assert display.label(0).endswith("column11 <= 11:  no")
+
+
+@pytest.mark.parametrize("display", [plots.TreeDisplay, plots.LeavesDisplay])
+def test_a_bag_of_trees_is_refused(display):
+    bagged = BaggedTreesClassifier(n_estimators=2, random_state=0).fit(FRAME, LABELS)
+    with pytest.raises(InvalidArgumentError, match=r"shows a single tree.*got BaggedTrees"):
+        display.from_estimator(bagged)
+    with pytest.raises(InvalidArgumentError, match="must be a fitted TreeClassifier; got Decision"):
+        display.from_estimator(DecisionTreeClassifier())
+
+
+def test_a_tree_at_costs_states_savings_and_decisions(model):
+    costed = TreeClassifier(cost=[[0, 5], [1, 0]], random_state=0).fit(FRAME, LABELS)
+    assert "saving per row" in plots.TreeDisplay.from_estimator(costed)._heading()[1]
+    assert "accuracy on unseen rows" in plots.TreeDisplay.from_estimator(model)._heading()[1]

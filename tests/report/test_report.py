@@ -304,6 +304,13 @@ def test_a_wrong_tree_or_parameter_is_told_by_name() -> None:
         quick_report(X, y, tree=GaussianNB())
 
 
+def test_a_tree_by_another_name_and_wrong_costs_are_told() -> None:
+    with pytest.raises(TypeError, match=r"got 'model'\. Give a tree as tree="):
+        quick_report(*mixed(), model=TreeClassifier())
+    with pytest.raises(InvalidArgumentError, match="cost must be a matrix of numbers"):
+        quick_report(*mixed(), cost={"bad": 5})
+
+
 def test_a_fitted_tree_is_reported_as_it_is() -> None:
     X, y = mixed()
     fitted = TreeClassifier.c45(random_state=0).fit(X, y)

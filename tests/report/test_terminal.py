@@ -1,5 +1,6 @@
 import io
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -101,3 +102,12 @@ def test_a_bar_has_the_width_asked_for_and_its_value_inside() -> None:
 def test_what_has_no_interval_has_no_bar() -> None:
     assert interval_bar(0.0, 0.5, math.inf, scale=(0.0, 1.0), width=5) == " " * 5
     assert interval_bar(0.0, 0.5, 1.0, scale=(1.0, 1.0), width=5) == " " * 5
+
+
+def test_one_flagged_leaf_is_one() -> None:
+    model = TreeClassifier(levels_from="training").fit([[i // 20] for i in range(40)], [0, 1] * 20)
+    leaves = model.leaves()
+    flagged = np.arange(len(leaves)) == 0
+    text = " ".join(printed(show_leaves(model, replace(leaves, flagged=flagged), 0.95), 80).split())
+    assert "1 leaf is flagged (!), with" in text
+    assert "do not rely on it alone." in text

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.read_file import read_file
 from sureleaf.scale import batches
 from sureleaf.scale.batches import OpenedPart, open_source, read_part, reserve
@@ -123,6 +124,12 @@ def test_a_full_temporary_folder_is_named_and_the_file_is_not_blamed(tmp_path, m
     monkeypatch.setattr(batches, "_spill_csv", fail)
     with pytest.raises(InvalidArgumentError, match=r"temporary folder .* disk is full.*TMPDIR"):
         open_source(tmp_path / "rows.csv")
+
+
+def test_thousands_separators_are_refused_in_batches(tmp_path):
+    (tmp_path / "rows.csv").write_text('x,y\n"1,500",0\n')
+    with pytest.raises(InvalidArgumentError, match=r"--thousands cannot be used .* in batches"):
+        open_source(tmp_path / "rows.csv", csv=CsvFormat(thousands=","))
 
 
 def test_the_file_behind_a_map_has_its_blocks_before_it_is_mapped(tmp_path):

@@ -204,3 +204,15 @@ def test_batches_and_the_whole_file_are_encoded_equally(
     (rows,) = stream_rows(path, table.schema).batches
     for streamed, whole in zip(encode(rows, table.schema).columns, table.columns, strict=True):
         np.testing.assert_array_equal(streamed, whole)
+
+
+def test_thousands_separators_are_read_if_given(tmp_path: pathlib.Path) -> None:
+    size = Column("size", "numeric")
+    text = "size;b\n2.113,16;1\n57,5;2\n-;3\n"
+    assert read(tmp_path, text, size, thousands=".") == [{"size": [2113.16, 57.5, None]}]
+    with pytest.raises(
+        InvalidTypeError, match=r"if it has a thousands separator: --thousands '\.'"
+    ):
+        read(tmp_path, text, size)
+    with pytest.raises(InvalidTypeError, match="must hold numbers, as at fit; got 'x'"):
+        read(tmp_path, "size;b\n2.113,16;1\nx;2\n", size, thousands=".")

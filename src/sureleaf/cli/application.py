@@ -152,6 +152,7 @@ def main(arguments: list[str] | None = None) -> None:
 _MAY_BE_EMPTY = (
     *("--target", "-t", "--group", "--weight", "--drop", "--id", "--categorical", "--keep", "--by"),
     *("--positive", "--classes", "--title", "--missing", "--delimiter", "--encoding", "--decimal"),
+    "--thousands",
 )
 """The options whose value is not a name of a file: a column may have no name."""
 

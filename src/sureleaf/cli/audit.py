@@ -9,6 +9,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.output import repeat_command, sha256
+from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["audit"]
 
@@ -201,10 +202,22 @@ class _Rows:
 
 
 def _read_in_memory(data: Path, model: Any, csv: Any, *, target: str, **names: Any) -> _Rows:
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
     from sureleaf.report.question import read_question
+    from sureleaf.table.encoding import quoted
 
     question = read_question(data, target, csv=csv, **names)
     X, y, n_left_out = question.X, question.y, question.n_left_out
+    if isinstance(model, TreeClassifier | BaggedTreesClassifier) and model.model_.schema.named:
+        available = set(X.column_names)
+        missing = [name for name in model.model_.schema.names if name not in available]
+        if missing:
+            columns = "column is" if len(missing) == 1 else "columns are"
+            raise InvalidArgumentError(
+                f"{data.name} must have the columns that the model was fitted on; "
+                f"{len(missing)} {columns} missing: {quoted(missing)}. Add them to the file, with "
+                "empty cells if unknown."
+            )
     return _Rows(X, y, question.weights, question.groups, y, n_left_out)
 
 

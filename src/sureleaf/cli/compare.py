@@ -1,5 +1,7 @@
 """``sureleaf compare``: whether one of two classifiers, or of two reports, is better."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -182,19 +184,20 @@ def compare(
     first, *others = (
         [Evaluation.load(path) for path in paths] if is_saved else evaluate_all(paths[0])
     )
-    results = [
-        comparison.compare(
-            first,
-            other,
-            measure=chosen,
-            margin=margin or 0.0,
-            level=1.0 - (1.0 - level) / len(others),
-            independent=independent,
-            detect=detect,
-            method=method,
-        )
-        for other in others
-    ]
+    with _named_files(paths) if is_saved else nullcontext():
+        results = [
+            comparison.compare(
+                first,
+                other,
+                measure=chosen,
+                margin=margin or 0.0,
+                level=1.0 - (1.0 - level) / len(others),
+                independent=independent,
+                detect=detect,
+                method=method,
+            )
+            for other in others
+        ]
     if as_json:
         values = [command_values.comparison_values(result) for result in results]
         named = zip((models or [])[1:], values, strict=False)
@@ -223,6 +226,18 @@ def _check_options(context: typer.Context, allowed: frozenset[str], source: str)
             )
 
 
+@contextmanager
+def _named_files(paths: list[Path]) -> Iterator[None]:
+    """Name the files in errors about the evaluations a and b."""
+    try:
+        yield
+    except InvalidArgumentError as error:
+        start, both, rest = str(error).partition("a and b ")
+        if start or not both:
+            raise
+        raise InvalidArgumentError(f"{paths[0].name} and {paths[1].name} {rest}") from None
+
+
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
@@ -249,7 +264,9 @@ def _compare_reports(
         show_json(command_values.comparison_values(result) | outcome)
     else:
         worse = f"worse by more than {result.margin:g}"
-        outcome_line = f"Gate: passed (not {worse})" if passed else f"Gate: failed ({worse})"
+        outcome_line = (
+            f"Gate: passed (not shown to be {worse})" if passed else f"Gate: failed ({worse})"
+        )
         lines = [outcome_line] if gate else []
         show(*terminal.show_comparison(result, ("new", "old")), *lines)
     if gate and not passed:

@@ -124,6 +124,14 @@ CSV_OPTIONS: dict[str, Any] = {
             rich_help_panel=_READING,
         ),
     ],
+    "thousands": Annotated[
+        str | None,
+        typer.Option(
+            help="Thousands separator of numbers in a CSV file: . , ' or a space",
+            show_default="none",
+            rich_help_panel=_READING,
+        ),
+    ],
     "missing": Annotated[
         list[str] | None,
         typer.Option(
@@ -140,11 +148,15 @@ def with_csv_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add `CSV_OPTIONS` to a command, which takes them as a `CsvFormat` called ``csv``."""
 
     def csv_format(
-        delimiter: str | None, encoding: str | None, decimal: str | None, missing: list[str] | None
+        delimiter: str | None,
+        encoding: str | None,
+        decimal: str | None,
+        thousands: str | None,
+        missing: list[str] | None,
     ) -> "CsvFormat":
         from sureleaf.files import CsvFormat
 
-        return CsvFormat(delimiter, encoding, decimal, tuple(missing or ()))
+        return CsvFormat(delimiter, encoding, decimal, tuple(missing or ()), thousands)
 
     return _with_options(command, CSV_OPTIONS, "csv", csv_format)
 

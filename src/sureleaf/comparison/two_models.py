@@ -163,7 +163,7 @@ def _valid_test(
     if independent:
         question = "model" if one_holdout else "algorithm"
         return question, compare_independent(a, b, measure, level, method)
-    _check_same_rows(a, b)
+    _check_same_rows(a, b, measure)
     if one_holdout:
         if not np.array_equal(a.row, b.row):
             raise InvalidArgumentError(
@@ -183,7 +183,7 @@ def _plan(evaluation: Evaluation) -> str:
     return f"{evaluation.design} with seed {evaluation.seed}"
 
 
-def _check_same_rows(a: Evaluation, b: Evaluation) -> None:
+def _check_same_rows(a: Evaluation, b: Evaluation, measure: Measure) -> None:
     if a.rows_id != b.rows_id:
         raise InvalidArgumentError(
             f"a and b were evaluated on different rows ({len(a.truth)} and {len(b.truth)}, with "
@@ -193,8 +193,10 @@ def _check_same_rows(a: Evaluation, b: Evaluation) -> None:
     for name, one, other in (
         ("sample_weight", a.weights, b.weights),
         ("groups", a.groups, b.groups),
-        ("cost", a.cost_matrix, b.cost_matrix),
+        ("costs", a.cost_matrix, b.cost_matrix),
     ):
+        if name == "costs" and not measure.needs_cost:
+            continue
         if (one is None) != (other is None) or not np.array_equal(
             np.asarray(one if one is not None else 0), np.asarray(other if other is not None else 0)
         ):
@@ -223,8 +225,12 @@ def _with_width(test: DifferenceTest, a: Evaluation, measure: Measure) -> Differ
         low=test.difference - below,
         high=test.difference + above,
         p_value=2 * float(ndtr(-math.sqrt(n * size / span))) if span > 0 else 1.0,
-        method=f"{test.method}; {reason}, so Clopper-Pearson's bound of 0 in {n:.4g} {units}",
+        method=f"{test.method}; {reason}, so Clopper-Pearson's bound of 0 in {_whole(n)} {units}",
     )
+
+
+def _whole(n: float) -> str:
+    return f"{n:,.0f}" if n >= 1000 else f"{n:.4g}"
 
 
 def _n_rows(evaluation: Evaluation, question: str) -> int:

@@ -363,10 +363,13 @@ def _numbers(comparison: Comparison) -> str:
     direction = "higher" if comparison.difference >= 0 else "lower"
     difference = f"{size} {direction}" if comparison.difference else "no difference"
     low, high = (f"{scale * end:+.{digits}f}" for end in (comparison.low, comparison.high))
+    # The bound of differences that never varied states the rows or groups itself.
+    is_stated = "Clopper-Pearson's bound of 0 in" in comparison.method
+    rows = "" if is_stated else f" on {comparison.n_rows:,} rows"
     return (
         f"{comparison.measure} {one} against {other}, {difference} ({100 * comparison.level:g} % "
         f"interval of the difference {low} to {high}; p = {comparison.p_value:.3g}; "
-        f"{comparison.method} on {comparison.n_rows:,} rows)"
+        f"{comparison.method}{rows})"
     )
 
 

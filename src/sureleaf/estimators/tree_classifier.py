@@ -143,7 +143,8 @@ class TreeClassifier(ModelEstimator):
         For cost-complexity pruning: the penalty per leaf, in the units of scikit-learn. At 0 it is
         chosen by cross-validation.
     class_weight : dict, "balanced" or None
-        Weight of the rows of each class, as in scikit-learn.
+        Weight of the rows of each class, as in scikit-learn. Counts, such as `n` of the leaves, are
+        then sums of weights and not rows.
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
         and the levels then go by expected cost; splits are those of rows weighted by the mean cost
@@ -1068,7 +1069,7 @@ class TreeClassifier(ModelEstimator):
         >>> X, y = [[i % 50] for i in range(300)], [int(i % 50 > 24) for i in range(300)]
         >>> model = TreeClassifier().fit(X[:200], y[:200])
         >>> model.certificate(X[200:], y[200:]).statements[1].split(". ")[0]
-        'None of the 2 leaves 1 and 2 names the wrong class'
+        'Neither leaf 1 nor leaf 2 names the wrong class'
         """
         if X is not None or y is not None:
             if X is None or y is None:
@@ -1194,11 +1195,13 @@ class TreeClassifier(ModelEstimator):
     def rules(self) -> str:
         """Return the tree as indented rules, each leaf with its rows, counts and probability.
 
+        With `class_weight`, counts are sums of weights, and a leaf has a weight instead of rows.
+
         Returns
         -------
         str
         """
-        return self._fitted().rules()
+        return self._fitted().rules(weighted=self.class_weight is not None)
 
     def cost_complexity_path(self) -> "CostComplexityPath":
         """Return the penalties per leaf at which cost-complexity pruning would cut this tree.

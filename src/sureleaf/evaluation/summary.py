@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class Summary(TextDisplay):
         Accuracy of the baseline, which always predicts the most frequent class.
     warnings : tuple of str
         Facts that the measures do not show: missed classes, failed splits, infinite losses.
+    cheapest : tuple of label and float, or None
+        With costs: the class that is cheapest as the decision for all rows, and its cost per row.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Summary(TextDisplay):
     estimates: dict[str, Estimate]
     majority: float
     warnings: tuple[str, ...]
+    cheapest: tuple[Any, float] | None = None
 
     def __str__(self) -> str:
         lines = [self.title, ""]
@@ -68,6 +71,9 @@ class Summary(TextDisplay):
             lines.append(f"  {name.ljust(width)}  {estimate}")
             if name == "accuracy":
                 lines.append(f"  {'baseline'.ljust(width)}  {self.majority:.4f}")
+        if self.cheapest is not None:
+            label, least = self.cheapest
+            lines.append(f"  Always deciding for {label!r} costs {least:.4f} per row.")
         lines.extend(f"  ! {warning}" for warning in self.warnings)
         return "\n".join(lines)
 
@@ -103,7 +109,19 @@ def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
         f"classes, positive class {evaluation.positive!r}, by {type(evaluation.design).__name__}"
         f"({design}), seed {evaluation.seed}"
     )
-    return Summary(title, estimates, majority, tuple(warnings))
+    return Summary(title, estimates, majority, tuple(warnings), _cheapest(evaluation))
+
+
+def _cheapest(evaluation: "Evaluation") -> tuple[Any, float] | None:
+    """Return the class that is cheapest as the decision for all rows, and its cost per row."""
+    costs = evaluation.cost_matrix
+    if costs is None:
+        return None
+    truth = evaluation.truth
+    per_row = costs[np.arange(len(truth)), truth] if costs.ndim == 3 else costs[truth]
+    means = np.average(per_row, axis=0, weights=evaluation.weights)
+    least = int(np.argmin(means))
+    return evaluation.classes.tolist()[least], float(means[least])
 
 
 def _class_warnings(confusion: ConfusionMatrix, majority: float) -> list[str]:

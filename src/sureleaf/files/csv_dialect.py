@@ -31,6 +31,9 @@ class CsvFormat:
         The decimal mark of numbers.
     missing : tuple of str
         Cells that mean a missing value in text columns, besides empty ones.
+    thousands : {".", ",", "'", " "}, optional
+        The thousands separator of numbers; by default, numbers have none. If it is a point or a
+        comma, the other one is the decimal mark.
 
     Examples
     --------
@@ -42,6 +45,7 @@ class CsvFormat:
     encoding: str | None = None
     decimal: str | None = None
     missing: tuple[str, ...] = ()
+    thousands: str | None = None
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
@@ -55,6 +59,15 @@ class CsvFormat:
                 )
         if self.decimal not in (None, ".", ","):
             raise InvalidArgumentError(f"decimal must be '.' or ','; got {self.decimal!r}.")
+        if self.thousands not in (None, ".", ",", "'", " "):
+            raise InvalidArgumentError(
+                "thousands must be a point, a comma, an apostrophe or a space; got "
+                f"{self.thousands!r}."
+            )
+        if self.thousands is not None and self.thousands == self.decimal:
+            raise InvalidArgumentError(
+                f"thousands and decimal must differ; got {self.decimal!r} for both."
+            )
         if self.decimal == self.delimiter == ",":
             raise InvalidArgumentError(
                 "decimal and delimiter must differ; got ',' for both. If the numbers are in "
@@ -133,13 +146,14 @@ def detect_dialect(text: str, csv_format: CsvFormat, file_name: str) -> Dialect:
         for cell in column
         if (match := _DECIMAL.fullmatch(cell.strip('"')))
     }
+    known = csv_format.decimal or {".": ",", ",": "."}.get(csv_format.thousands or "")
     return Dialect(
         delimiter,
-        csv_format.decimal or ("," if delimiter != "," and marks == {","} else "."),
+        known or ("," if delimiter != "," and marks == {","} else "."),
         header,
         unnamed,
         quoted_numbers=tuple(header[index] for index in _quoted_numbers(columns)),
-        decimal_known=csv_format.decimal is not None or bool(marks),
+        decimal_known=known is not None or bool(marks),
         is_header_only=len(rows) == 1,
     )
 

@@ -6,13 +6,16 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from sureleaf.errors import InvalidArgumentError, warn_caller
 from sureleaf.files.csv_dialect import CsvFormat, Dialect, detect_dialect
 from sureleaf.files.source import Source
 
-__all__ = ["MISSING_NUMBERS", "CsvText", "csv_warnings", "nullify", "read_csv"]
+__all__ = [
+    "MISSING_NUMBERS", "CsvText", "csv_warnings", "nullify", "read_csv", "read_thousands",
+]  # fmt: skip
 
 MISSING_NUMBERS: Final = (
     "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-",
@@ -56,10 +59,10 @@ def read_csv(
     file = CsvText(source, csv_format)
     table = _parse(file, text_columns)
     if not file.dialect.decimal_known and _has_decimal_commas(file, table):
-        with_comma = CsvFormat(csv_format.delimiter, csv_format.encoding, ",", csv_format.missing)
-        file = CsvText(source, with_comma)
+        file = CsvText(source, replace(csv_format, decimal=","))
         table = _parse(file, text_columns)
     table = _drop_empty_unnamed(table, file.dialect)
+    table = _with_thousands(table, file, kept=text_columns)
     for message in csv_warnings(table, source.name, missing, decimal=file.dialect.decimal):
         warn_caller(message, UserWarning)
     return _with_missing_text(table, missing)
@@ -231,6 +234,69 @@ def _drop_empty_unnamed(table: Any, dialect: Dialect) -> Any:
     return table.drop_columns(empty)
 
 
+def _with_thousands(table: Any, file: CsvText, kept: Sequence[str]) -> Any:
+    """Make columns of numbers with the given thousands separator numbers, except those to keep."""
+    separator = file.csv_format.thousands
+    if separator is None:
+        return table
+    for index, name in enumerate(table.column_names):
+        column = table.column(index)
+        if column.type != "string" or name in kept:
+            continue
+        texts = nullify(column, (*MISSING_NUMBERS, *file.csv_format.missing))
+        if not _has_separator(texts, separator):  # such as postal codes in quotes
+            continue
+        numbers = read_thousands(texts, separator, file.dialect.decimal)
+        if numbers is not None:
+            table = table.set_column(index, name, numbers)
+    return table
+
+
+def read_thousands(texts: Any, separator: str, decimal: str) -> Any:
+    """Return texts as numbers, which may have thousands separators; None if one is not a number.
+
+    Parameters
+    ----------
+    texts : pyarrow.Array or pyarrow.ChunkedArray of str
+        The cells; null where a value is missing.
+    separator : {".", ",", "'", " "}
+        The thousands separator.
+    decimal : {".", ","}
+        The decimal mark; with an apostrophe or a space, the other one is tried, too.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> read_thousands(pyarrow.array(["2.113,16", "-57,5", None]), ".", ",").to_pylist()
+    [2113.16, -57.5, None]
+    """
+    import pyarrow.compute as pc
+
+    for mark in (decimal, "," if decimal == "." else "."):
+        pattern = _thousands_pattern(separator, mark)
+        if mark == separator or not pc.all(pc.match_substring_regex(texts, pattern)).as_py():
+            continue
+        digits = pc.replace_substring_regex(texts, rf"^\+|[{_SEPARATORS[separator]}]", "")
+        return pc.replace_substring(digits, mark, ".").cast("float64")
+    return None
+
+
+_SEPARATORS: Final = {".": ".", ",": ",", "'": "'\u2019", " ": " \u00a0\u2009\u202f"}
+"""The characters that are written for a thousands separator."""
+
+
+def _thousands_pattern(separator: str, decimal: str) -> str:
+    groups = rf"\d{{1,3}}([{_SEPARATORS[separator]}]\d{{3}})+"
+    return rf"^[+-]?(({groups}|\d+)([{decimal}]\d*)?|[{decimal}]\d+)([eE][+-]?\d+)?$"
+
+
+def _has_separator(texts: Any, separator: str) -> bool:
+    import pyarrow.compute as pc
+
+    found = pc.match_substring_regex(texts, rf"\d[{_SEPARATORS[separator]}]\d{{3}}")
+    return bool(pc.any(found).as_py())
+
+
 def _with_missing_text(table: Any, missing: Sequence[str]) -> Any:
     import pyarrow as pa
 
@@ -270,8 +336,8 @@ def csv_warnings(
 ) -> Iterator[str]:
     """Yield a message for each text column that probably was meant to be something else.
 
-    Either nearly all of its cells are numbers, or all are with decimal commas and points mixed, or
-    it has a category such as "?" or "NA".
+    Either nearly all of its cells are numbers, or all are with thousands separators, percent signs,
+    or decimal commas and points mixed, or it has a category such as "?" or "NA".
 
     Parameters
     ----------
@@ -305,6 +371,10 @@ def csv_warnings(
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type != "string":
             continue
+        formatted = _formatted_numbers(column, all_missing, decimal)
+        if formatted is not None:
+            yield f"column {name!r} of {file_name} is text, because {formatted}"
+            continue
         mixed = _first_other_decimal(column, all_missing, number, decimal)
         if mixed is not None:
             mark = {".": "point", ",": "comma"}[decimal]
@@ -331,6 +401,42 @@ def csv_warnings(
             f"{mark!r} is read as a category in {columns} {shown} of {file_name}; if it means "
             f"missing: --missing {mark!r}"
         )
+
+
+def _formatted_numbers(column: Any, missing: Any, decimal: str) -> str | None:
+    """Say why a column is text if all first cells are numbers with separators or percent signs."""
+    import pyarrow.compute as pc
+
+    first = _without(column.slice(0, _CHECKED_ROWS), missing)
+    if not pc.all(pc.match_substring_regex(first.slice(0, 20), r"^[+-]?[.,]?\d")).as_py():
+        return None  # most columns: without looking at all cells
+    bare = pc.replace_substring_regex(first, r"\s*%$", "")
+    percents = pc.not_equal(first, bare)
+    has_percents = bool(pc.any(percents).as_py())
+    forms = ((".", ","), (",", "."), ("'", "."), ("'", ","), (" ", ","), (" ", "."))
+    for separator, mark in forms:
+        found = pc.match_substring_regex(bare, _separated(separator, decimal))
+        pattern = _thousands_pattern(separator, mark)
+        if not pc.any(found).as_py() or not pc.all(pc.match_substring_regex(bare, pattern)).as_py():
+            continue
+        if not has_percents:
+            cell = bare.filter(found)[0].as_py()
+            typed = '"\'"' if separator == "'" else f"'{separator}'"
+            return f"{cell!r} has a thousands separator; to read numbers: --thousands {typed}"
+        break
+    else:
+        number = r"^[+-]?(\d+[.,]?\d*|[.,]\d+)$"
+        if not has_percents or not pc.all(pc.match_substring_regex(bare, number)).as_py():
+            return None
+    cell = first.filter(percents)[0].as_py()
+    return f"{cell!r} has a percent sign; remove the signs from the file to read numbers"
+
+
+def _separated(separator: str, decimal: str) -> str:
+    """Return the pattern of numbers in which a separator cannot be the decimal mark."""
+    if separator == decimal:
+        return rf"\d[{separator}]\d{{3}}[.,]"
+    return rf"\d[{_SEPARATORS[separator]}]\d{{3}}"
 
 
 def _first_other_decimal(column: Any, missing: Any, number: str, decimal: str) -> str | None:

@@ -76,7 +76,8 @@ def read_file(
         Cells of text columns that mean a missing value; by default, empty ones. In columns of
         numbers or dates, NA, NaN, null, ? and similar marks mean a missing value, too.
     csv : CsvFormat, optional
-        Delimiter, encoding, decimal mark and further missing values of a CSV file.
+        Delimiter, encoding, decimal mark, thousands separator and further missing values of a
+        CSV file.
 
     Returns
     -------
@@ -92,7 +93,8 @@ def read_file(
     Warns
     -----
     UserWarning
-        If a column has no name, is text because of a few cells, or has a category such as ``?``.
+        If a column has no name, is text because of a few cells, thousands separators or percent
+        signs, or has a category such as ``?``.
 
     Examples
     --------

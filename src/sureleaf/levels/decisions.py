@@ -190,6 +190,17 @@ def _is_cheapest(weights: FloatArray, cost: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(expected <= least + _ROUNDING * largest * total)
 
 
+def number_matrix(cost: ArrayLike) -> FloatArray:
+    """Return costs as an array of numbers; its shape is not checked."""
+    try:
+        return np.asarray(cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            "cost must be a matrix of numbers, one row per actual and one column per predicted "
+            f"class; got {cost!r}. Give cost[actual][predicted], classes sorted."
+        ) from None
+
+
 def cost_rule(cost: ArrayLike, classes: Sequence[Any] | NDArray[Any] | None = None) -> CostRule:
     """Check a cost matrix ``cost[actual][predicted]`` and turn it into regrets.
 
@@ -211,13 +222,7 @@ def cost_rule(cost: ArrayLike, classes: Sequence[Any] | NDArray[Any] | None = No
     >>> cost_rule([[0, 1], [5, 0]]).threshold
     0.16666666666666666
     """
-    try:
-        matrix = np.asarray(cost, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(
-            "cost must be a matrix of numbers, one row per actual and one column per predicted "
-            f"class; got {cost!r}. Give cost[actual][predicted], classes sorted."
-        ) from None
+    matrix = number_matrix(cost)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InvalidArgumentError(
             "cost must be a square matrix with one row per actual and one column per predicted "

@@ -281,23 +281,37 @@ class Certificate:
             "which took no part in growing it, certify it."
         ]
         if n_certified:
-            names = listed([str(leaf) for leaf in table.leaf[table.certified]])
-            subject = f"None of the {n_certified} leaves {names} {wrong}"
+            certified = [str(leaf) for leaf in table.leaf[table.certified]]
+            subject = f"None of the leaves {listed(certified)} {wrong}"
             if n_certified == 1:
-                subject = f"Leaf {names} {right}"
+                subject = f"Leaf {certified[0]} {right}"
+            elif n_certified == 2:
+                subject = f"Neither leaf {certified[0]} nor leaf {certified[1]} {wrong}"
             largest = float(table.p_value[table.certified].max())
             sentences.append(f"{subject}. Error probability: at most {half} ({_p(largest)}).")
         else:
-            sentences.append("No leaf is certified: these rows do not prove any predicted class.")
+            claim = "decision" if self.at_costs else "predicted class"
+            sentences.append(f"No leaf is certified: these rows do not prove any {claim}.")
         open_leaves = ~table.certified & (table.n > 0)
         if open_leaves.any() and n_certified:
             names = listed([str(leaf) for leaf in table.leaf[open_leaves]])
             noun = "leaf" if open_leaves.sum() == 1 else "leaves"
-            sentences.append(f"Nothing is proven about the class of {noun} {names}.")
+            claim = "decision" if self.at_costs else "class"
+            sentences.append(f"Nothing is proven about the {claim} of {noun} {names}.")
+        named = "class that is decided for" if self.at_costs else "predicted class"
         sentences.append(
-            "The probability of the predicted class lies within the limits below, in all leaves at "
-            f"once. Error probability: at most {half}."
+            f"The probability of the {named} lies within the limits below, in all leaves at once. "
+            f"Error probability: at most {half}."
         )
+        is_wide = table.certified & (table.low < 0.5)
+        if is_wide.any() and len(self.classes_seen) == 2 and not self.at_costs:
+            names = listed([str(leaf) for leaf in table.leaf[is_wide]])
+            subject = f"leaf {names} is" if is_wide.sum() == 1 else f"leaves {names} are"
+            sentences.append(
+                f"Limits include 50 %, but {subject} certified: classes and limits have separate "
+                "error probabilities, and limits that hold in all leaves at once are wider than "
+                "the test of a class needs."
+            )
         sentences.append(
             f"Error probability of the whole: at most {percent(self.alpha)}. This holds for any "
             "distribution of the columns and classes, if the certifying rows and the rows to come "

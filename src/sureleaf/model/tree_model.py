@@ -779,10 +779,21 @@ class TreeModel:
 
     # ---- the tree as text and numbers ------------------------------------------------------------
 
-    def rules(self) -> str:
-        """Return the tree as indented rules, each leaf with its rows, counts and probability."""
+    def rules(self, *, weighted: bool = False) -> str:
+        """Return the tree as indented rules, each leaf with its rows, counts and probability.
+
+        Parameters
+        ----------
+        weighted : bool
+            Call the sum of a leaf's counts its weight, because rows have weights by their class.
+        """
         return rules_text(
-            self.tree, self.schema, self.classes, self.probabilities, self.predicted_classes
+            self.tree,
+            self.schema,
+            self.classes,
+            self.probabilities,
+            self.predicted_classes,
+            weighted=weighted,
         )
 
     @property

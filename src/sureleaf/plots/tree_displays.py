@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.auditing import Audit, AuditedLeaves
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, percent
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests
@@ -26,6 +27,19 @@ _MAX_ENDS = 24
 _LETTER_WIDTH = 0.078  # inches
 _COLUMN_GAP = 0.35  # inches
 _LONGEST_TEST = 38
+
+
+def _check_single_tree(model: object, display: str) -> None:
+    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+
+    if isinstance(model, TreeClassifier):
+        return
+    kind = type(model).__name__
+    is_bag = isinstance(model, BaggedTreesClassifier)
+    advice = " model.estimators_[0] is the first of its trees." if is_bag else ""
+    raise InvalidArgumentError(
+        f"{display} shows a single tree: model must be a fitted TreeClassifier; got {kind}.{advice}"
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +70,8 @@ class TreeDisplay(Display):
         Rows and levels of each node.
     flagged : ndarray of bool
         Ends below the wanted confidence, without rows, or less accurate than another class.
+    at_costs : bool
+        Whether nodes are decided by costs, so that utility is what a decision saves.
 
     Examples
     --------
@@ -80,6 +96,7 @@ class TreeDisplay(Display):
     confidence: FloatArray
     utility: FloatArray
     flagged: NDArray[np.bool_]
+    at_costs: bool = False
 
     @classmethod
     def from_estimator(
@@ -100,6 +117,7 @@ class TreeDisplay(Display):
         -------
         TreeDisplay
         """
+        _check_single_tree(model, cls.__name__)
         fitted = model.complete_model()
         tree, levels = fitted.tree, fitted.node_levels()
         depth_drawn = _depth_to_draw(tree) if max_depth is None else max_depth
@@ -130,6 +148,7 @@ class TreeDisplay(Display):
             confidence=levels.confidence[node],
             utility=levels.utility[node],
             flagged=is_weak[node] & is_end,
+            at_costs=fitted.rule is not None,
         )
 
     def end_text(self, index: int) -> str:
@@ -159,9 +178,12 @@ class TreeDisplay(Display):
 
     def _heading(self) -> tuple[str, str]:
         n_leaves = int(self.is_end.sum() + np.maximum(self.hidden - 1, 0).sum())
+        levels = "Utility: accuracy on unseen rows. Confidence: in the majority class."
+        if self.at_costs:
+            levels = "Utility: saving per row by the decision. Confidence: in the decision."
         return (
             f"A tree of {leaves_in_words(n_leaves)}, grown on {self.n[0]:,.0f} rows",
-            "Utility: accuracy on unseen rows. Confidence: in the majority class. Hollow: flagged.",
+            f"{levels} Hollow: flagged.",
         )
 
     def _draw(self, axes: "Axes") -> None:
@@ -320,6 +342,7 @@ class LeavesDisplay(Display):
         -------
         LeavesDisplay
         """
+        _check_single_tree(model, cls.__name__)
         leaves = model.leaves(level=level, confidence=confidence, utility=utility)
         return cls(
             [str(rule) for rule in leaves.rule],

@@ -247,9 +247,11 @@ def _tree(tree: Any, margin: float | None, parameters: dict[str, Any]) -> TreeCl
     known = TreeClassifier().get_params()
     for name in parameters:
         if name not in known:
+            is_tree = hasattr(parameters[name], "fit")
+            hint = " Give a tree as tree=..." if is_tree else suggestion(name, known, listed=False)
             raise InvalidTypeError(
                 f"make_report takes its own options and the parameters of TreeClassifier; got "
-                f"{name!r}.{suggestion(name, known, listed=False)}"
+                f"{name!r}.{hint}"
             )
     if tree is None:
         own = {} if margin is None else {"margin": margin}

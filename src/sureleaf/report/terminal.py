@@ -214,7 +214,8 @@ def show_leaves(
     shown = largest_leaves(leaves.n, most)
     for line in shown:
         yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
-    yield _leaf_table(leaves, level, shown)
+    at_costs = model.complete_model().rule is not None
+    yield _leaf_table(leaves, level, shown, at_costs=at_costs)
     for line in shown:
         if leaves.flagged[line]:
             yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
@@ -308,7 +309,8 @@ def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
     for leaf, rule in zip(leaves.leaf, leaves.rule, strict=True):
         yield f"[dim]Leaf {leaf}:[/dim] {escape(rule)}"
     table = number_table("leaf", "rows", tight=True, no_wrap=True)
-    for name in ("predicts", "correct", "limits", "p", "certified"):
+    predicts = "decides" if certificate.at_costs else "predicts"
+    for name in (predicts, "correct", "limits", "p", "certified"):
         table.add_column(name, justify="right")
     for line in range(len(leaves)):
         table.add_row(
@@ -337,17 +339,18 @@ def _show_flagged(
         verb = "is" if n_flagged == 1 else "are"
         yield (
             f"[yellow]{counted(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
-            "of the rows: do not rely on them alone."
+            f"of the rows: do not rely on {'it' if n_flagged == 1 else 'them'} alone."
         )
 
 
-def _leaf_table(leaves: "LeafTable", level: float, shown: list[int]) -> Table:
+def _leaf_table(leaves: "LeafTable", level: float, shown: list[int], *, at_costs: bool) -> Table:
     table = number_table("leaf", "rows", tight=True, no_wrap=True)
     longest = max((len(str(leaves.prediction[line])) for line in shown), default=0)
     is_short = longest <= MAX_WHOLE_LABEL
-    table.add_column("predicts", justify="right", overflow="fold", no_wrap=is_short)
+    predicts, probability = ("decides", "p") if at_costs else ("predicts", "p_max")
+    table.add_column(predicts, justify="right", overflow="fold", no_wrap=is_short)
     # In a narrow terminal these two are left out: no number is cut.
-    for name, width in (("p_max", 5), (level_percent(level), 9)):
+    for name, width in ((probability, 5), (level_percent(level), 9)):
         table.add_column(WideText(f"{name:>{width}}"), justify="right")
     for name in ("confidence", "utility", "needed"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -398,24 +401,27 @@ def show_fit(values: "FitValues") -> Iterator[str]:
     values : FitValues
         What `fit_values` returns, with the file under "saved".
     """
-    confidence = ""
+    confidence, subject = "", "It is"
     if "leaves" in values:
         model = f"A tree with {_leaves(values['leaves'])}"
         confidence = f"; mean confidence [bold]{percent(values['confidence'])}[/bold]"
     else:
-        model = f"{values['trees']} bagged trees"
+        model = count_of(values["trees"], "bagged tree")
+        subject = "It is" if values["trees"] == 1 else "They are"
+    target = values["target"] if values["target"].isidentifier() else repr(values["target"])
     yield (
         f"{model}, trained on {count_of(values['rows'], 'row')} and "
         f"{count_of(len(values['columns']), 'column')} to predict "
-        f"[bold]{escape(values['target'])}[/bold]."
+        f"[bold]{escape(target)}[/bold]."
     )
     expected = f"predict [bold]{percent(values['utility'])}[/bold] of unseen rows correctly"
     if values.get("expected_cost") is not None:
         expected = f"cost [bold]{values['expected_cost']:.4g}[/bold] per unseen row"
-    yield f"It is expected to {expected}{confidence}."
+    yield f"{subject} expected to {expected}{confidence}."
     saved = escape(values["saved"])
     yield f"Saved: {saved}"
-    yield f"[dim]To predict with it: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
+    it = "it" if subject == "It is" else "them"
+    yield f"[dim]To predict with {it}: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
 
 
 def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str | Table]:
@@ -471,6 +477,17 @@ def show_evaluation(
             "the models see 63 % of the rows; .632+ corrects for it."
         )
     yield from _low_is_good(summary)
+    if summary.cheapest is not None:
+        label, least = summary.cheapest
+        yield Text(
+            f"Always deciding for {label!r}, the cheapest single decision, costs {least:.4f} per "
+            "row.",
+            style="dim",
+        )
+    if "recall" in summary.estimates:
+        yield Text(
+            f"Of class {evaluation.positive!r}: precision, recall and f_measure", style="dim"
+        )
     yield from _interval_methods(summary)
     yield Text(str(evaluation.confusion()))
     times = len(evaluation.predictions) / len(np.unique(evaluation.predictions.row))
@@ -686,6 +703,9 @@ def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
         ends = [measure_value(one[end]) for end in ("low", "high")]
         table.add_row(name, measure_value(one["value"]), " to ".join(ends))
     yield table
+    if len(audit.classes) == 2:
+        event = audit.audited.errors("calibration")[1]
+        yield f"[dim]Calibration: of the probability of class {escape(repr(event))}[/dim]"
     yield from (f"[dim]{escape(reason)}[/dim]" for reason in reasons)
 
 

@@ -580,6 +580,11 @@ def _spill_csv(file: CsvText, path: str) -> None:
     """
     import pyarrow as pa
 
+    if file.csv_format.thousands is not None:
+        raise InvalidArgumentError(
+            "--thousands cannot be used for a table that is read in batches. Write the numbers of "
+            f"{file.source.name} without separators, or convert it to Parquet."
+        )
     if file.has_no_rows:
         raise InvalidArgumentError(f"{file.source.name} must have rows; got only a header.")
     ladder = [

@@ -305,9 +305,9 @@ def _mixed_types_error(name: str, objects: list[Any], cause: Exception) -> Surel
         first_of.setdefault(type(value).__name__, f"{type(value).__name__} {value!r} in row {row}")
     # scikit-learn's checks look for "argument must be a string or a number".
     return InvalidTypeError(
-        f"column {name!r} must hold values of one type, and every value of the argument must be "
-        f"a string or a number (or a bool or a date); got {', '.join(first_of.values())} "
-        f"({cause}). Convert the column to one type first."
+        f"column {name!r} must hold values of one type; got {', '.join(first_of.values())} "
+        f"({cause}). Convert the column to one type first: each cell of the argument must be a "
+        "string or a number, or a bool or a date."
     )
 
 

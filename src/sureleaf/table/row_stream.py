@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.files.csv_dialect import CsvFormat
-from sureleaf.files.csv_reader import MISSING_NUMBERS, CsvText, nullify
+from sureleaf.files.csv_reader import MISSING_NUMBERS, CsvText, nullify, read_thousands
 from sureleaf.files.read_file import (
     check_arrow,
     open_arrow,
@@ -130,7 +130,8 @@ def _file_columns(
             )
     missing = [name for name in [*names, *keep] if name not in available]
     if missing:
-        more = f" and {len(missing) - 1} more columns" if len(missing) > 1 else ""
+        n_more = len(missing) - 1
+        more = f" and {n_more} more column{'s' * (n_more > 1)}" if n_more else ""
         reason = " to be kept" if missing[0] in keep else ", which the model was fitted on"
         raise InvalidArgumentError(
             f"{file_name} must have the column {missing[0]!r}{more}{reason}."
@@ -162,6 +163,8 @@ def _csv_batches(
     types = dict.fromkeys(included, pa.string()) | {
         name: _csv_type(column) for name, column in zip(names, schema.columns, strict=True)
     }
+    if file.csv_format.thousands is not None:
+        types = {name: pa.string() if t == pa.float64() else t for name, t in types.items()}
     options = file.options(block_size=_BLOCK, types=types, include_columns=included)
     ragged_rows: list[Any] = []
 
@@ -203,6 +206,11 @@ def _explain(error: Exception, file: CsvText, ragged_rows: list[Any]) -> Excepti
     advice = f"if it means missing: --missing {value!r}"
     if re.fullmatch(r"[+-]?\d+,\d+", value):
         advice = "if the comma is a decimal mark: --decimal ,"
+    for separator, mark in ((".", ","), (",", ".")):
+        if re.fullmatch(rf"[+-]?\d{{1,3}}(\{separator}\d{{3}})+(\{mark}\d+)?", value) and (
+            mark in value or file.dialect.decimal == mark
+        ):
+            advice = f"if it has a thousands separator: --thousands '{separator}'"
     return InvalidTypeError(
         f"column {name!r} of {file.source.name} must hold numbers or dates, as at fit; got "
         f"{value!r}{_find_row(file, name, value)}. Correct it, or {advice}."
@@ -254,9 +262,32 @@ def _convert(
         values = columns[column.name]
         if column.kind == "date":
             columns[column.name] = _parse_dates(values, column, file)
+        elif pa.types.is_string(values.type) and _csv_type(column) == pa.float64():
+            columns[column.name] = _parse_numbers(values, column, file)
         elif pa.types.is_string(values.type):
             columns[column.name] = nullify(values, ("", *file.csv_format.missing))
     return pa.table(columns)
+
+
+def _parse_numbers(values: Any, column: Column, file: CsvText) -> Any:
+    """Return cells with thousands separators as numbers."""
+    import pyarrow as pa
+
+    separator = file.csv_format.thousands
+    assert separator is not None  # else Arrow reads the numbers
+    texts = nullify(values, (*MISSING_NUMBERS, *file.csv_format.missing))
+    numbers = read_thousands(texts, separator, file.dialect.decimal)
+    if numbers is not None:
+        return numbers
+    wrong = next(
+        text
+        for text in texts.drop_null().to_pylist()
+        if read_thousands(pa.array([text]), separator, file.dialect.decimal) is None
+    )
+    raise InvalidTypeError(
+        f"column {column.name!r} of {file.source.name} must hold numbers, as at fit; got "
+        f"{wrong!r}. Correct it, or if it means missing: --missing {wrong!r}."
+    )
 
 
 def _parse_dates(values: Any, column: Column, file: CsvText) -> Any:

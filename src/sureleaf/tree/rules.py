@@ -169,6 +169,8 @@ def rules_text(
     classes: Sequence[object] | NDArray[Any],
     probabilities: NDArray[np.float64],
     predicted: NDArray[np.intp],
+    *,
+    weighted: bool = False,
 ) -> str:
     """Write a tree as indented rules, each leaf with its rows, class counts and probability.
 
@@ -184,6 +186,8 @@ def rules_text(
         Class probabilities of each node.
     predicted : ndarray of int, shape (n_nodes,)
         Index of the class that each node predicts.
+    weighted : bool
+        Whether counts are weights, such as those of classes, and not rows.
 
     Returns
     -------
@@ -205,7 +209,11 @@ def rules_text(
         indent = "|   " * max(depth, 0)
         if tree.is_leaf[node]:
             leaf_text = _leaf_text(
-                tree.class_counts[node], classes, probabilities[node], int(predicted[node])
+                tree.class_counts[node],
+                classes,
+                probabilities[node],
+                int(predicted[node]),
+                weighted=weighted,
             )
             lines.append(f"{indent}{test}: {leaf_text}")
             continue
@@ -242,6 +250,8 @@ def _leaf_text(
     classes: Sequence[object] | NDArray[Any],
     probabilities: NDArray[np.float64],
     predicted: int,
+    *,
+    weighted: bool,
 ) -> str:
     present = ", ".join(
         f"{word(label)} {_weight(count)}"
@@ -250,7 +260,8 @@ def _leaf_text(
     )
     total = float(counts.sum())
     rows = "row" if total == 1 else "rows"
-    seen = f"{_weight(total)} {rows}: {present}" if present else "no rows"
+    size = f"weight {_weight(total)}" if weighted else f"{_weight(total)} {rows}"
+    seen = f"{size}: {present}" if present else "no rows"
     return f"{word(classes[predicted])}   {100 * probabilities[predicted]:.1f} % ({seen})"
 
 

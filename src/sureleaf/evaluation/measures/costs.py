@@ -21,7 +21,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.evaluation.measures.ranking import Roc, roc
-from sureleaf.levels.decisions import cheapest_decision
+from sureleaf.levels.decisions import cheapest_decision, number_matrix
 
 __all__ = [
     "CostByThreshold",
@@ -39,7 +39,7 @@ __all__ = [
 
 def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> FloatArray:
     """Return a cost matrix (m, m), with an abstain column (m, m + 1), or one of these per row."""
-    matrix = np.asarray(cost, dtype=np.float64)
+    matrix = number_matrix(cost)
     per_row = matrix.ndim == 3
     shape = matrix.shape[1:] if per_row else matrix.shape
     if (
