@@ -54,7 +54,7 @@ def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     honest = [data, "-t", "class", "--levels-from", "honest"]
     commands = [
         ["fit", *honest, "-o", str(folder / "honest.sureleaf")],
-        ["fit", data, "-t", "class", "--drop", "id", "-o", str(folder / "model.sureleaf")],
+        ["fit", data, "-t", "class", "-o", str(folder / "model.sureleaf")],
         ["fit", data, "-t", "class", "-o", str(folder / "whole.sureleaf")],
     ]
     for model, name in (("TreeClassifier", "first"), ("sureleaf.TreeClassifier", "second")):
