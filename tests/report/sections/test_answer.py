@@ -1,6 +1,7 @@
 """Sentences say what the numbers say."""
 
 import copy
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,15 @@ import pytest
 
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_sentence, leaves_sentence
-from sureleaf.report.sections.error import EndOfCurve, RowsForGain, differences_text, rows_text
+from sureleaf.report.sections.error import (
+    Curve,
+    EndOfCurve,
+    ErrorSection,
+    RowsForGain,
+    differences_text,
+    rows_text,
+    without_tests,
+)
 from sureleaf.report.sections.models import MeasureWords, models_text
 from sureleaf.report.sections.simplicity import price_text
 from tests.report.document_check import check_document
@@ -271,7 +280,7 @@ def costs(
         "labels": ["bad", "good"],
         "constants": [{"label": "good", "cost": 1.5}, {"label": "bad", "cost": 0.7}],
     }
-    models = {"rows": [{"name": CHEAPEST, "comparison": found}]}
+    models = {"measure": "cost", "rows": [{"name": CHEAPEST, "comparison": found}]}
     return costs_sentence(record(quality), record(models), n_leaves)
 
 
@@ -388,3 +397,92 @@ def test_estimates_that_differ_are_explained() -> None:
         "The learning curve leads to 30.0 % with 900 rows, cross-validation gives 27.0 %: the "
         "curve was measured with at most 600 rows"
     )
+
+
+def one_leaf(document: Document, low: float, high: float) -> Document:
+    """Let every other kind of model differ from a tree of one leaf by this much accuracy."""
+    assert document["tree"]["n_leaves"] == 1
+    document["quality"]["confusion"] = [[84, 0], [36, 0]]
+    found = {"low": low, "high": high, "difference": (low + high) / 2, "verdict": "undecided"}
+    for row in document["models"]["rows"]:
+        if row["name"] in ("C4.5's tree", "bagged trees", "scikit-learn's tree"):
+            row["comparison"] |= found
+    return document
+
+
+@pytest.fixture(scope="module")
+def without_columns() -> Document:
+    return quick_report(*noise()).to_dict()
+
+
+def test_a_tree_of_one_leaf_says_of_the_columns_what_other_models_show(
+    without_columns: Document,
+) -> None:
+    document = copy.deepcopy(without_columns)
+    margin = document["models"]["margin"]
+    text = sentence(one_leaf(document, -0.1, margin / 2), "predicts").text
+    assert text.startswith("The columns do not help to predict")
+    text = sentence(one_leaf(document, -0.1, 0.1), "predicts").text
+    assert text.startswith(f"In these {document['data']['rows']} rows, no column was shown to help")
+    text = sentence(one_leaf(document, 0.05, 0.1), "predicts").text
+    assert text.startswith("This tree found no useful test for ")
+    assert "C4.5's tree, bagged trees and scikit-learn's tree (see “Other models”)" in text
+    text = sentence(document, "accuracy").text
+    assert "no column was found" not in text
+    assert "This tree does no more than that." in text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (-0.1, 0.0, "More rows of the same kind would hardly help: twice"),
+        (-0.1, 0.1, "It is not known whether more rows of the same kind would help: the trees"),
+        (0.05, 0.1, "Other models find more in these rows: C4.5's tree, bagged"),
+    ],
+)
+def test_the_flat_curve_of_trees_without_tests_is_no_proof_that_more_rows_are_useless(
+    without_columns: Document, low: float, high: float, text: str
+) -> None:
+    document = one_leaf(copy.deepcopy(without_columns), low, high)
+    told = "More rows of the same kind would hardly help: twice as many. Other columns might help."
+    curve = Curve("accuracy", [10], [0.7], [0.6], [0.8], 0.95, 1, text=told)
+    error = ErrorSection(**error_fields(document) | {"curve": curve})
+    settled = without_tests(error, record(document["models"])).curve
+    assert settled is not None
+    assert text in settled.text
+    assert ("Other columns" in settled.text) == (high == 0.0)
+
+
+def error_fields(document: Document) -> Document:
+    return {one.name: record(document["error"].get(one.name)) for one in fields(ErrorSection)}
+
+
+def test_few_rows_that_hardly_raise_the_accuracy_still_make_leaves_surer() -> None:
+    gain = IntervalEstimate(value=0.0, low=-0.002, high=0.006, level=0.95, method="")
+    assert "would still make its leaves surer" in rows_text(gain, None, 60, 0.01)
+    assert "surer" not in rows_text(gain, None, 1000, 0.01)
+
+
+def test_at_costs_the_only_leaf_has_the_cheapest_class_and_better_models_are_named() -> None:
+    leaf = {"id": 0, "parent": None, "column": None, "n": 40.0, "flagged": False, "prediction": 0}
+    wanted = {"confidence": 0.95, "utility": None}
+    classes = record([{"label": "bad", "count": 12.0}, {"label": "good", "count": 28.0}])
+    tree = record({"nodes": [leaf], "wanted": wanted, "at_costs": True})
+    text = leaves_sentence(tree, classes)[1]
+    assert text.startswith("The only leaf says that deciding bad is cheapest, and nothing about")
+    found = {"low": -0.2, "high": -0.1, "difference": -0.15, "verdict": "better"}
+    models = {"measure": "cost", "rows": [{"name": "bagged trees", "comparison": found}]}
+    quality = {
+        "cost": [[0.0, 5.0], [1.0, 0.0]],
+        "confusion": [[12.0, 0.0], [28.0, 0.0]],
+        "labels": ["bad", "good"],
+        "positive": 0,
+        "constants": [{"label": "bad", "cost": 0.7}, {"label": "good", "cost": 1.5}],
+    }
+    text = costs_sentence(record(quality), record(models), 1)[1]
+    assert "always deciding bad costs 0.700 per row. This tree does not distinguish rows" in text
+    assert text.endswith("cheaper: bagged trees.")
+
+
+def test_a_model_without_any_difference_costs_the_same() -> None:
+    assert MeasureWords("cost").same == "costs the same as"

@@ -129,7 +129,10 @@ def price_text(rows: Sequence[ComparedModel], best: str, words: MeasureWords) ->
     sentences = []
     if other is not None and other.leaves is not None:
         comparison, theirs = other.comparison, _value(other, words)
-        if this.leaves == other.leaves:
+        if this.leaves == other.leaves == 1:
+            # Without a test there is nothing to give up, even if other models find more.
+            sentences.append(f"Chosen by {words.name} alone, the tree has {own}, too.")
+        elif this.leaves == other.leaves:
             sentences.append(
                 f"Nothing is given up: chosen by {words.name} alone, the tree has {own}, too."
             )
