@@ -163,7 +163,7 @@ def answer_section(
     sentences += [
         Sentence("simplicity", _size_tone(models), simplicity.text, "simplicity"),
         Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
-        *_stability(tree),
+        *_stability(tree, lead.measure),
         Sentence("rows", *_more_rows(error), "error"),
         Sentence("models", *_models(models), "models"),
     ]
@@ -177,14 +177,14 @@ def answer_section(
     )
 
 
-def _stability(tree: TreeSection) -> list[Sentence]:
-    """Say how much of the tree would come out again."""
+def _stability(tree: TreeSection, measure: str) -> list[Sentence]:
+    """Say how much of the tree would come out again; rivals are known by their accuracy only."""
     stability = tree.stability
     if stability is None or not stability.n_splits:
         return []
     rival = stability.rival
     text = stability.text
-    if rival is not None and rival.verdict != "worse":
+    if measure == "accuracy" and rival is not None and rival.verdict != "worse":
         verdict = "may be as good" if rival.verdict == "undecided" else f"would be {rival.verdict}"
         text += (
             f" {rival.test} at its root {verdict}: accuracy {signed_points(rival.difference)} "
@@ -581,7 +581,8 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> ToneAnd
                 else f"{label} is the most frequent class"
             )
             return "plain", (
-                f"The only leaf says that {says}, and nothing about single rows. It reaches the wanted level, which is no merit of a tree: {text}."
+                f"The only leaf says that {says}, and nothing about single rows. It "
+                f"reaches the wanted level, which is no merit of a tree: {text}."
             )
         subject = "Both leaves" if len(leaves) == 2 else f"All {len(leaves):,} leaves"
         return "good", f"{subject} reach the wanted level: {text}."

@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass, replace
 
+import numpy as np
+
 from sureleaf.estimators import TreeClassifier
 from sureleaf.folds import ENOUGH_TESTED
 from sureleaf.formatting import level_percent
@@ -79,12 +81,21 @@ _MISSING = {
 }
 
 
-def _tree_definition(tree: TreeClassifier) -> Definition:
-    """Describe how the tree is grown and pruned."""
+def _tree_definition(tree: TreeClassifier, mean_error_cost: float | None = None) -> Definition:
+    """Describe how the tree is grown and pruned.
+
+    `mean_error_cost` is what a wrong decision costs on average, if there are costs.
+    """
+    margin = f"{tree.margin:g}"
+    if tree.cost is not None and mean_error_cost is not None and tree.margin > 0:
+        margin += (
+            f" of what a wrong decision costs on average, so {tree.margin * mean_error_cost:.2g} "
+            "per row (models are compared with a margin of their own, see below)"
+        )
     pruning = {
         None: "It is not pruned.",
         "auto": "Its size is chosen by cross-validation: the smallest tree that is not worse than "
-        f"the best by more than {tree.margin:g}.",
+        f"the best by more than {margin}.",
         "pessimistic": f"Pessimistic pruning (factor {tree.confidence_factor:g}).",
     }
     other = f"Pruned by {str(tree.pruning).replace('_', ' ')}."
@@ -112,9 +123,19 @@ def _large_table(n_rows: int, what: str) -> str:
     )
 
 
+def _mean_error_cost(results: ReportResults) -> float | None:
+    """Return what wrong decisions cost per row on average, as `size_selection` counts them."""
+    if results.request.cost is None:
+        return None
+    cost = np.asarray(results.request.cost, dtype=np.float64)
+    counts = np.bincount(results.evaluation.truth, results.row_weights, minlength=len(cost))
+    regret = (cost - np.diag(cost)[:, np.newaxis]).sum(axis=1) / (len(cost) - 1)
+    return float(counts @ regret / counts.sum())
+
+
 def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
     budget, tree = results.budget, report_tree(results.request)
-    defined = _tree_definition(tree)
+    defined = _tree_definition(tree, _mean_error_cost(results))
     if tree.pruning == "auto":
         defined = replace(defined, text=defined.text + _large_table(results.n_rows, "the sizes"))
     repeats = f", {budget.repeats} times with different folds" if budget.repeats > 1 else ""
@@ -161,7 +182,7 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         ),
         Definition(
             "numbers of a leaf",
-            _leaf_numbers(len(results.labels)),
+            _leaf_numbers(len(results.labels), at_costs=results.model.rule is not None),
             "future rows come from the same population as these rows",
             "as above; predicted probabilities: Buntine, W. (1992). Learning classification "
             "trees. Statistics and Computing 2, 63-73.",
@@ -177,6 +198,12 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
         fewer = (
             f" Every fit chooses the size of its tree by cross-validation, so there are "
             f"{FEWER_REFITS} times fewer samples than for a tree of fixed size."
+        )
+    of_what = ""
+    if words.measure == "cost" and request.margin > 0:
+        of_what = (
+            f", the same share of the cost of the cheapest constant as {request.margin:.2g} is of "
+            "the error of the most frequent class"
         )
     up_to = ""
     if results.n_rows * 2 // 3 > budget.curve_rows:
@@ -242,8 +269,8 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
             "comparison of models",
             f"All models are evaluated over the same folds. Their differences in {words.name}, "
             "fold by fold, give the corrected resampled t interval. The margin is "
-            f"{words.margin(comparison_margin(results))}: better and worse mean that the whole "
-            "interval lies beyond the margin, equivalent that it lies within.",
+            f"{words.margin(comparison_margin(results))}{of_what}: better and worse mean "
+            "that the whole interval lies beyond the margin, equivalent that it lies within.",
             "as for accuracy; each verdict alone is wrong in at most "
             f"{level_percent(1 - request.level)} of such comparisons",
             "Nadeau, C., Bengio, Y. (2003); Schuirmann, D. J. (1987). J. Pharmacokinetics and "
@@ -259,7 +286,7 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
     )
 
 
-def _leaf_numbers(n_classes: int) -> str:
+def _leaf_numbers(n_classes: int, *, at_costs: bool) -> str:
     names = {
         "stated": "Predicted probabilities",
         "rows_needed": "Rows needed",
@@ -267,5 +294,5 @@ def _leaf_numbers(n_classes: int) -> str:
     }
     return " ".join(
         f"{names.get(name, name.capitalize())}: {text[0].lower()}{text[1:]}"
-        for name, text in asdict(leaf_terms(n_classes)).items()
+        for name, text in asdict(leaf_terms(n_classes, at_costs=at_costs)).items()
     )

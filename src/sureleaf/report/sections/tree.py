@@ -382,6 +382,10 @@ def tree_section(results: ReportResults) -> TreeSection:
     columns = [model.schema.columns[index] for index in tested]
     levels = model.levels()
     levels_from, *notes = results.leaves.notes()
+    stability = model.evidence.stability
+    if results.measure != "accuracy" and stability is not None and stability.rival is not None:
+        # What a rival would change is known in accuracy, which is not what matters here.
+        notes = [note for note in notes if note != stability.rival.sentence()]
     notes += _known_limits(results)
     return TreeSection(
         n_leaves=tree.n_leaves,
