@@ -332,7 +332,7 @@ def test_a_margin_is_that_of_the_tree_and_of_the_comparisons() -> None:
     document = quick_report(X, y, pruning="auto", margin=0).to_dict()
     check_document(document)
     this, best = document["models"]["rows"][0], document["models"]["rows"][2]
-    assert best["name"] == "most accurate tree"
+    assert best["name"] == "size chosen with margin 0"
     assert (this["leaves"], this["accuracy"]) == (best["leaves"], best["accuracy"])
     assert document["models"]["margin"] == 0
     assert document["simplicity"]["text"].startswith("Nothing is given up: chosen by ")

@@ -22,7 +22,7 @@ from sureleaf.formatting import (
     signed_number,
     signed_points,
 )
-from sureleaf.report.baselines import CHEAPEST_TREE, MAJORITY, MOST_ACCURATE
+from sureleaf.report.baselines import MAJORITY, MARGIN_ZERO
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.request import is_rare
 from sureleaf.report.sections.data import ClassCount, DataSection
@@ -483,7 +483,7 @@ def _more_rows(error: ErrorSection) -> ToneAndText:
 
 def _size_tone(models: ModelsSection) -> Tone:
     """Warn if another size is shown to be better by more than the margin."""
-    comparisons = [r.comparison for r in models.rows if r.name in (MOST_ACCURATE, CHEAPEST_TREE)]
+    comparisons = [r.comparison for r in models.rows if r.name == MARGIN_ZERO]
     return (
         "warn"
         if any(one is not None and one.verdict == "better" for one in comparisons)

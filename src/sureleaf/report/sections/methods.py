@@ -259,9 +259,9 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
         Definition(
             "price of simplicity",
             "In each fold one large tree is grown on the other folds and pruned by its weakest "
-            "links; of each size, the largest tree with at most so many leaves predicts the fold. "
-            "The tree of the report and the most accurate tree choose their size within the other "
-            "folds.",
+            "links; of each size, the largest tree with at most this many leaves predicts the "
+            "fold. The size of the tree of the report, and that with margin 0, are chosen within "
+            "the other folds.",
             "as for accuracy; each interval holds for one size",
             "Breiman, L. et al. (1984). Classification and Regression Trees, chapter 3.",
         ),
