@@ -337,7 +337,7 @@ def _show_flagged(
         verb = "is" if n_flagged == 1 else "are"
         yield (
             f"[yellow]{counted(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
-            "of the rows: do not rely on them alone."
+            f"of the rows: do not rely on {'it' if n_flagged == 1 else 'them'} alone."
         )
 
 
