@@ -161,7 +161,7 @@ def test_at_costs_the_page_names_the_threshold_that_follows_from_them() -> None:
         made["quality"]["measures"][0] | {"name": "cost", "value": 0.611}
     )
     page = render_page(made)
-    assert "the threshold 0.167: at it, the mean cost is 0.611 per row" in page
+    assert "The costs imply the threshold 0.167: there, the mean cost is 0.611 per row" in page
     made["quality"]["cost_given"] = False
     assert "implied-threshold" not in render_page(made)
 

@@ -11,7 +11,7 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.report.sections.answer import last_tests
 from sureleaf.report.sections.methods import _tree_definition
-from sureleaf.report.sections.tree import Node, TreeSection
+from sureleaf.report.sections.tree import Node, TreeSection, short_threshold
 from tests.report.document_check import check_document, walk
 from tests.report.tables import mixed, quick_report
 
@@ -155,3 +155,24 @@ def test_at_costs_methods_and_notes_are_about_costs() -> None:
         assert "accuracy" not in text or "standard error" in text
     rival = document["tree"]["stability"]["rival"]
     assert rival is None or not any(rival["test"] in note for note in document["tree"]["notes"])
+
+
+def test_rules_show_short_thresholds_that_separate_the_same_rows() -> None:
+    values = np.array([1.5, 2.000000001, 2.000000003, 7.0])
+    assert short_threshold(3.0000000123, values) == 3.0
+    assert short_threshold(2.0000000020001, values) == 2.000000002
+    assert short_threshold(1.5, values) == 1.5
+    assert short_threshold(1.2345611, np.array([1.2345611, 2.0])) == 1.23457
+    assert short_threshold(-0.00012345678, np.array([-0.00012345678, 2.0])) == -0.000123456
+    X, y = mixed()
+    tree = quick_report(X, y).to_dict()["tree"]
+    size = np.array([np.nan if one is None else one for one in X["size"].to_pylist()])
+    nodes = [node for node in tree["nodes"] if node["threshold_text"]]
+    nodes = [node for node in nodes if tree["columns"][node["column"]]["name"] == "size"]
+    assert nodes
+    for node in nodes:
+        short = node["threshold_text"]
+        assert len(short.lstrip("-0.").replace(".", "")) <= 6
+        assert ((size <= float(short)) == (size <= node["threshold"])).all()
+        assert f"size <= {short}" in tree["rules"]
+        assert f"size <= {short}" in tree["nodes"][node["children"][0]]["edge"]

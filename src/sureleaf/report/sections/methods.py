@@ -138,6 +138,22 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
     defined = _tree_definition(tree, _mean_error_cost(results))
     if tree.pruning == "auto":
         defined = replace(defined, text=defined.text + _large_table(results.n_rows, "the sizes"))
+    at_costs, result = (
+        "",
+        (
+            "The result is the utility. Probability and confidence follow from the utility and the "
+            "number of rows by the theory."
+        ),
+    )
+    if results.model.rule is not None:
+        at_costs = (
+            "The accuracy of a leaf is here the share of unseen rows of the class that it decides "
+            "for, and each decision has its own curve. "
+        )
+        result = (
+            "The result is the probability. Confidence and utility follow from it, the number of "
+            "rows and the costs."
+        )
     repeats = f", {budget.repeats} times with different folds" if budget.repeats > 1 else ""
     return (
         defined,
@@ -155,12 +171,11 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         Definition(
             "confidence and utility of a leaf",
             f"{results.leaves.notes()[0]}{_large_table(results.n_rows, 'the leaves')} "
-            "A calibration curve gives the accuracy of leaves with "
+            f"{at_costs}A calibration curve gives the accuracy of leaves with "
             "the same features; the leaf's own correct and wrong predictions are added to it. All "
             "leaves are then shifted by the same amount, so that together they give the "
-            "cross-validated accuracy, corrected for the fewer training rows of the folds. The "
-            "result is the utility. Probability and confidence follow from the utility and the "
-            "number of rows by the theory.",
+            "cross-validated accuracy, corrected for the fewer training rows of the folds. "
+            f"{result}",
             "rows in a leaf are independent draws with one probability",
             "Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats "
             "7, 1209-1225.",
