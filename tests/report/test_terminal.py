@@ -1,6 +1,7 @@
 import io
 import math
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from rich.console import Console
 from sureleaf import TreeClassifier, compare, evaluate
 from sureleaf.designs import KFold
 from sureleaf.report.terminal import (
+    _show_flagged,
     interval_bar,
     show_comparison,
     show_evaluation,
@@ -101,3 +103,9 @@ def test_a_bar_has_the_width_asked_for_and_its_value_inside() -> None:
 def test_what_has_no_interval_has_no_bar() -> None:
     assert interval_bar(0.0, 0.5, math.inf, scale=(0.0, 1.0), width=5) == " " * 5
     assert interval_bar(0.0, 0.5, 1.0, scale=(1.0, 1.0), width=5) == " " * 5
+
+
+def test_one_flagged_leaf_is_spoken_of_in_the_singular() -> None:
+    one = SimpleNamespace(flagged=np.array([True, False]), n=np.array([10.0, 90.0]))
+    (text,) = _show_flagged(cast(Any, one), lambda n: f"{n} leaf")
+    assert text.endswith("with 10 % of the rows: do not rely on it alone.")

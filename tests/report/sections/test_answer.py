@@ -484,5 +484,19 @@ def test_at_costs_the_only_leaf_has_the_cheapest_class_and_better_models_are_nam
     assert text.endswith("cheaper: bagged trees.")
 
 
-def test_a_model_without_any_difference_costs_the_same() -> None:
-    assert MeasureWords("cost").same == "costs the same as"
+def test_a_constant_that_decides_as_the_only_leaf_costs_the_same() -> None:
+    document = quick_report(*noise(), cost=[[0, 1], [100, 0]]).to_dict()
+    assert document["tree"]["n_leaves"] == 1
+    label = document["data"]["classes"][document["tree"]["nodes"][0]["prediction"]]["label"]
+    row = next(one for one in document["models"]["rows"] if one["name"] == f"always {label}")
+    assert row["comparison"]["text"].startswith(f"Always {label}: costs the same as this tree (")
+
+
+def test_a_rival_of_the_root_is_named_only_where_the_accuracy_leads(document: Document) -> None:
+    rival = {"column": "a", "test": "a <= 1", "difference": 0.01, "low": -0.1, "high": 0.1}
+    document["tree"]["stability"] |= {"rival": rival | {"verdict": "undecided"}}
+    assert "a <= 1 at its root may be as good" in sentence(document, "stability").text
+    document["quality"] |= {"cost_given": True}
+    cost = document["quality"]["measures"][0] | {"name": "cost", "value": 0.4}
+    document["quality"]["measures"].append(cost)
+    assert "a <= 1" not in sentence(document, "stability").text
